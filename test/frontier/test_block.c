@@ -19,7 +19,7 @@ typedef struct fact_blocks {
   uint32_t capacity;
 } fact_blocks;
 
-/* A frontier as the facts write it; what a tainted one holds does not count. */
+/* Compares with a frontier as the facts write it; the entries of a tainted one do not count. */
 static void check_fact_death(const fact_blocks *t, const fs_facts *f, const fsched_block *block) {
   fsched_frontier_entry entry[FACT_ENTRIES];
   fsched_frontier death = {entry, 0, t->capacity, 0};
@@ -44,7 +44,7 @@ static void fact_alloc(fact_blocks *t, const fs_facts *f) {
   ck_assert_int_eq(
       fsched_blocks_take(t->b, bytes, NULL, FSCHED_BLOCKS_TIGHTEST, block, &waits, &result),
       FSCHED_OK);
-  if (result == FSCHED_BLOCKS_BUSY) { /* tainted: only the planner who names the place is told */
+  if (result == FSCHED_BLOCKS_BUSY) { /* tainted: only a planner who names the place is told */
     ck_assert_int_eq(atoi(f->expected[2]), 1);
     ck_assert_uint_ge(fsched_blocks_longest(t->b), bytes);
     return;
@@ -152,7 +152,7 @@ static void to_frontier(const uint8_t *epoch, block_point *p) {
   }
 }
 
-/* What a window needs of a user; false: it is not free, or tainted. */
+/* Finds what a window needs of a user; false: the window is not free, or tainted. */
 static bool model_needs(const block_model *m, uint64_t offset, uint64_t bytes, const uint8_t *user,
                         uint8_t *missing, bool *fresh) {
   bool can = true;
@@ -181,8 +181,8 @@ static uint64_t model_longest(const block_model *m) {
   return longest;
 }
 
-/* Where to take: the window with the fewest waits, in the shortest run, the lowest; or the begin of
- * the shortest run.  -1: nowhere. */
+/* Finds where to take: the lowest window with the fewest waits, in the shortest run, or else the
+ * beginning of the shortest run. -1: nowhere. */
 static int model_best(const block_model *m, uint64_t bytes, const uint8_t *user, uint32_t room,
                       fsched_blocks_fit fit) {
   int best = -1;
@@ -518,8 +518,8 @@ START_TEST(tainted_until_idle)
 }
 END_TEST
 
-/* With little effort an answer may be worse, but it is right, and there is one where there is one
- * run to look at. */
+/* With little effort an answer may be worse, but it is right, and there is one wherever one run has
+ * to be looked at. */
 START_TEST(little_effort)
 {
   fsched_blocks *b = blocks(10 * 64, 1);
@@ -583,7 +583,7 @@ START_TEST(bad_calls)
 }
 END_TEST
 
-/* Takes and gives until memory runs out: then nothing has changed. */
+/* Takes and gives until memory runs out, and checks that then nothing has changed. */
 static bool use_until_failure(fsched_blocks *b) {
   for (uint64_t i = 0; i < 40; i++) {
     uint64_t before = fsched_blocks_free_bytes(b);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What commands of a compiled program know, and what became of every wait that was wanted: small
- * cases with known answers, and properties of random programs, against plain arrays. */
+ * cases with known answers, and properties of random programs, compared with plain arrays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ static void queue_on(causality_compiled *t, const char *name, uint32_t device, u
   ck_assert_int_eq(fsched_builder_queue(t->b, &d, &id), FSCHED_OK);
 }
 
-/* Queues named by the letters of `names`. */
+/* Adds queues, named by the letters of `names`. */
 static void queues(causality_compiled *t, const char *names) {
   for (; *names != '\0'; names++) {
     char name[] = {*names, '\0'};
@@ -43,9 +43,8 @@ static void queues(causality_compiled *t, const char *names) {
   }
 }
 
-/* An op on the queues named by the letters of `on` (several: a gang), after ops (FSCHED_NONE:
- * none).
- */
+/* Adds an op on the queues named by the letters of `on` (several are a gang), after other ops
+ * (FSCHED_NONE: none). */
 static uint32_t op(causality_compiled *t, const char *on, uint64_t time, uint32_t a, uint32_t b,
                    uint32_t c) {
   char letter[8][2];
@@ -136,7 +135,7 @@ enum { NO = FSCHED_NONE };
 
 /* --- small cases --- */
 
-/* Who waits late for an early value learns that value, not what has come since. */
+/* A command that waits late for an early value learns that value, not what has come since. */
 START_TEST(late_waiter_learns_no_later_value)
 {
   causality_compiled t;
@@ -360,9 +359,10 @@ static bool knows(const knowledge *k, const uint32_t *clock, uint32_t item) {
   return all;
 }
 
-/* Submitting in the order of issue, nobody waits for what is not submitted; by the plan, for what
- * has not ended.  A queue does not wait for itself: neither for its own axis, nor for a gang of
- * which it knows all members by its own order; and it never waits for a gang it has yet to join. */
+/* A command that is submitted in the order of issue waits only for what was submitted before, and
+ * by the plan only for what has ended.  A queue does not wait for itself: neither for its own axis,
+ * nor for a gang of which it knows all members by its own order; and it never waits for a gang that
+ * it has yet to join. */
 static void check_order(const knowledge *k, causality_totals *sum) {
   const causality_compiled *t = k->t;
   const fs_sync *y = t->y;
@@ -383,7 +383,7 @@ static void check_order(const knowledge *k, causality_totals *sum) {
   }
 }
 
-/* The same of the program's own order, in which a runtime may submit it. */
+/* Checks the same for the program's own order, in which a runtime may submit it. */
 static void check_stream_order(const causality_compiled *t) {
   const fs_stream *s = &t->p->view;
   fs_arena arena;
@@ -413,7 +413,7 @@ typedef struct tiers {
   uint32_t same_queue, exact, frontier, emitted;
 } tiers;
 
-/* Has the queue of command c waited for the axis and epoch, or a later one: up to c itself? */
+/* Has the queue of command c, up to c itself, waited for the axis and epoch or a later one? */
 static bool asked(const knowledge *k, uint32_t c, fs_wait wanted) {
   const fs_sync *y = k->t->y;
   uint32_t first = y->queue_command0[queue_of(k, c)];
@@ -449,7 +449,8 @@ static void count_edge(const knowledge *k, uint32_t from, uint32_t c, tiers *n) 
   }
 }
 
-/* Every wanted order, found anew: graph, copies' data, control edges; each once. */
+/* Finds every wanted order again, from the graph, copies' data and control edges, and checks each
+ * once. */
 static void check_tiers(const knowledge *k, causality_totals *sum) {
   const causality_compiled *t = k->t;
   const fs_sync *y = t->y;
@@ -490,7 +491,7 @@ static fs_scope distance(const fs_stream *s, uint32_t a, uint32_t b) {
                                   : FS_SCOPE_DEVICE;
 }
 
-/* Who signals, and how far, from who waits. */
+/* Checks who signals, and how far, from who waits. */
 static void check_scopes(const knowledge *k, causality_totals *sum) {
   const causality_compiled *t = k->t;
   const fs_stream *s = &t->p->view;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Axes and frontiers against the shared facts and against maps that are slow and plain. */
+/* Axes and frontiers, compared with the shared facts and with slow and plain maps. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -58,7 +58,7 @@ static void fact_axis(char **w, char **x, const char *op) {
       strcmp(op, "axis_make") == 0
           ? fsched_axis_make(parts, &axis)
           : fsched_axis_queue(parts.session, parts.machine, parts.domain, (uint32_t)v[3], &axis);
-  if (v[3] > FSCHED_AXIS_MAX_ORDINAL) { /* elsewhere it wraps around; here it is refused */
+  if (v[3] > FSCHED_AXIS_MAX_ORDINAL) { /* the facts let it wrap around; here it is refused */
     ck_assert_int_eq(status, FSCHED_USAGE);
     return;
   }
@@ -78,7 +78,8 @@ static void fact_order(char **w, char **x, const char *op, const char *id) {
   ck_assert_msg(strcmp(names[fsched_frontier_compare(&a.f, &b.f)], x[0]) == 0, "%s", id);
 }
 
-/* Where a merge overflows there, the target stays as it was; here the smallest epochs leave. */
+/* Where a merge overflows in the facts, the target stays as it was; here the smallest epochs
+ * leave. */
 static void fact_merge(char **w, char **x, const char *op, const char *id) {
   uint32_t capacity = (uint32_t)atoi(w[0]);
   boxed target, source, expected;
@@ -133,8 +134,7 @@ static void fact_undominated(char **w, char **x, const char *id) {
   assert_equal(&got.f, &expected.f, id);
 }
 
-/* An entry of epoch 0 makes a frontier that is not valid, where elsewhere it is more than nothing.
- */
+/* An entry of epoch 0 makes a frontier invalid, where in the facts it is more than nothing. */
 static void fact_unsound(char **w, const char *op, const char *id) {
   ck_assert_msg(strcmp(op, "compare") == 0, "%s is not corrected here", id);
   boxed f;
@@ -190,7 +190,7 @@ START_TEST(facts)
 }
 END_TEST
 
-/* A plain map, epoch 0 for absent. */
+/* A plain map, in which epoch 0 means absent. */
 typedef struct plain {
   uint64_t epoch[AXES];
 } plain;
@@ -201,7 +201,7 @@ static void random_plain(fs_rng *r, plain *p, uint32_t axes) {
   }
 }
 
-/* The same axes as another, but for one now and then. */
+/* Draws the same axes as another map, except for one now and then. */
 static void random_like(fs_rng *r, plain *p, const plain *like, uint32_t axes) {
   for (uint32_t i = 0; i < AXES; i++) {
     p->epoch[i] = like->epoch[i] == 0 ? 0 : 1 + fs_rng_below(r, 5);
@@ -360,7 +360,7 @@ START_TEST(print)
 }
 END_TEST
 
-/* Small domains, completely: 3 axes, epochs 0 (absent) to 3, capacities 1 to 3. */
+/* Small domains, tested completely: 3 axes, epochs 0 (absent) to 3, capacities 1 to 3. */
 
 /* Check's asserts write to a pipe each time; there are millions of these. */
 #define holds(what) ((what) ? (void)0 : ck_abort_msg("does not hold: %s", #what))
@@ -368,8 +368,8 @@ END_TEST
 
 enum { SMALL_AXES = 3, SMALL_EPOCHS = 4, SMALL = 64 };
 
-/* A frontier with what is true: `exact` is what an unbounded one would hold.  Honest: the entries
- * are no more than exact, and all of it unless it is tainted. */
+/* A frontier together with the truth: `exact` is what an unbounded one would hold.  It is honest if
+ * its entries are no more than exact, and are all of it unless it is tainted. */
 typedef struct frontier_small {
   fsched_frontier_entry at[SMALL_AXES];
   fsched_frontier f;
@@ -383,7 +383,7 @@ static void small_clock(uint32_t number, uint32_t *clock) {
   }
 }
 
-/* The entries of one clock, the truth of another; false when they do not go together. */
+/* Takes the entries of one clock and the truth of another; false when they do not go together. */
 static bool small_make(frontier_small *x, uint32_t entries, uint32_t exact, bool tainted,
                        uint32_t capacity) {
   uint32_t held[SMALL_AXES];
@@ -473,7 +473,7 @@ START_TEST(small_laws)
 }
 END_TEST
 
-/* Whatever is answered about two honest frontiers is true of the exact ones. */
+/* Whatever is answered about two honest frontiers has to be true of the exact ones. */
 static void check_answers(const frontier_small *a, const frontier_small *b) {
   fsched_frontier_order order = fsched_frontier_compare(&a->f, &b->f);
   bool up = fsched_frontier_dominates(&a->f, &b->f);
@@ -485,7 +485,7 @@ static void check_answers(const frontier_small *a, const frontier_small *b) {
   equal(order == FSCHED_FRONTIER_EQUAL || order == FSCHED_FRONTIER_BEFORE,
         fsched_frontier_dominates(&b->f, &a->f));
   holds(order != FSCHED_FRONTIER_EQUAL || (a_covers && b_covers));
-  /* What it knows, and what it is told to wait for, make all that is wanted. */
+  /* What the waiter knows and what it is told to wait for cover everything that is wanted. */
   fsched_frontier_entry out[SMALL_AXES];
   uint32_t n = fsched_frontier_undominated(&a->f, &b->f, out, SMALL_AXES);
   uint32_t then[SMALL_AXES];
@@ -524,8 +524,8 @@ static void check_raises(const frontier_small *a) {
   }
 }
 
-/* By induction for sequences of any length: honest frontiers, tainted on either side or both, stay
- * honest, and no answer about them is optimistic. */
+/* Honest frontiers, tainted on either side or both, stay honest, and no answer about them is
+ * optimistic.  By induction this holds for sequences of any length. */
 START_TEST(small_honesty)
 {
   static frontier_small x[2 * SMALL * SMALL];

@@ -9,7 +9,7 @@
 #include "kit/gen.h"
 #include "kit/suite.h"
 
-/* The plain walks, by names of their own. */
+/* The plain walks get other names here. */
 #undef FS_PLAIN
 #define FS_PLAIN
 #define fsched_frontier_validate plain_validate
@@ -32,7 +32,7 @@
 
 enum { MOST = 40, ROOM = 2 * MOST + 8 };
 
-/* Entries in the midst of others that must stay as they are. */
+/* Entries with others around them that must stay as they are. */
 typedef struct guarded {
   frontier_entry before[2], at[ROOM], after[2];
   fsched_frontier f;
@@ -52,7 +52,8 @@ static void copy(guarded *to, const guarded *from) {
   to->f.entry = to->at;
 }
 
-/* The same up to n; from `limit` on, and around, as it was. */
+/* Checks that entries are the same up to n, and that those from `limit` on and around are
+ * unchanged. */
 static void check_same(const guarded *a, const guarded *b, uint32_t limit, const char *what) {
   guarded fresh;
   empty(&fresh, 0);
@@ -94,7 +95,7 @@ static void check_raise(const guarded *g, frontier_entry e) {
   check_same(&a, &b, (uint32_t)fs_max(g->f.capacity, g->f.n), "raise");
 }
 
-/* All that there is to do with two. */
+/* Checks every operation on two frontiers. */
 static void check_pair(const guarded *x, const guarded *y) {
   guarded a, b;
   if (fsched_frontier_compare(&x->f, &y->f) != plain_compare(&x->f, &y->f) ||
@@ -111,8 +112,9 @@ static void check_pair(const guarded *x, const guarded *y) {
   check_undominated(x, y, y->f.n);
 }
 
-/* Nine axes.  Five in a row, from the first, third or fifth on, are absent, in one of both, or in
- * both with the same epochs or either the larger: in all combinations.  The rest are in both. */
+/* There are nine axes.  Five in a row, beginning at the first, third or fifth, are absent in one
+ * frontier, or are in both with the same epochs or with either larger, in all combinations.  The
+ * others are in both. */
 START_TEST(plain_exhaustive)
 {
   enum { AXES = 9, KINDS = 6, SPREAD = 5 };
@@ -146,7 +148,7 @@ static uint64_t wild(fs_rng *r) {
                              : (fs_rng_one_in(r, 2) ? 1 + fs_rng_below(r, 3) : fs_rng_next(r) | 1);
 }
 
-/* Axes from 0 and up to the highest, with the same or others or some of each. */
+/* Draws axes from 0 up to the highest; those of the two are the same, different, or mixed. */
 static void random_pair(fs_rng *r, guarded *x, guarded *y) {
   uint32_t n = fs_rng_one_in(r, 2) ? fs_rng_below(r, 12) : fs_rng_below(r, MOST);
   uint32_t most = fs_rng_one_in(r, 2) ? 8 : MOST;
@@ -173,7 +175,7 @@ static void random_pair(fs_rng *r, guarded *x, guarded *y) {
   if (n > 0 && fs_rng_one_in(r, 4) && x->f.n > 0 && x->at[x->f.n - 1].axis < UINT64_MAX) {
     push(x, UINT64_MAX, wild(r));
   }
-  for (uint32_t i = y->f.n; i < ROOM; i++) { /* to be seen if they come to x */
+  for (uint32_t i = y->f.n; i < ROOM; i++) { /* these are noticed if they come to x */
     y->at[i].epoch = UINT64_MAX;
   }
 }

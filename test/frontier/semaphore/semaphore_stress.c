@@ -7,10 +7,11 @@
 #include "kit/gen.h"
 #include "kit/meeting.h"
 
-/* Of a round, and of the rounds that one set of semaphores serves. */
+/* The size of a round, and how many rounds one set of semaphores serves. */
 enum { THREADS = 8, SEMAPHORES = 3, POINTS = 48, ROUND = 512, ROUNDS = 40, STEP = 2, SHOT = 7 };
 enum { SHORT_NS = 2000, HISTORY = 4096 };
-static const uint64_t forever_ns = 60000000000; /* a minute: who sleeps so long is lost */
+/* a minute: a thread that sleeps so long has lost its wake-up. */
+static const uint64_t forever_ns = 60000000000;
 
 struct semaphore_stress_stress;
 
@@ -22,7 +23,7 @@ typedef struct semaphore_stress_subject {
   fsched_frontier known;
   _Atomic uint32_t calls, cancels;
   _Atomic fsched_cause cause;
-  bool waiting; /* its owner's */
+  bool waiting; /* only its owner uses this */
   struct semaphore_stress_stress *world;
 } semaphore_stress_subject;
 
@@ -50,14 +51,15 @@ static void called(fsched_timepoint *t, fsched_cause cause) {
   uint32_t r = atomic_fetch_add_explicit(&w->random, 0x9e3779b9u, memory_order_relaxed);
   atomic_store(&x->cause, cause);
   atomic_fetch_add(&w->callbacks, 1);
-  atomic_fetch_add(&x->calls, 1); /* the last that is done with it: its owner may use it again */
+  atomic_fetch_add(&x->calls, 1); /* the last access: after it the owner may use it again */
   if (r >> 29 == 0 && atomic_load(&w->closing) == 0) {
     semaphore_stress_subject *other = &w->worker[(r >> 8) % w->n].subject[(r >> 16) % POINTS];
     atomic_fetch_add(&other->cancels, (uint32_t)fsched_semaphore_cancel(other->s, &other->t));
   }
 }
 
-/* Every signal brings {value: value} and goes at most STEP up, so what was learnt says of which. */
+/* Every signal brings {value: value} and goes at most STEP up, so the entry tells which signal it
+ * came from. */
 static bool learnt_well(const semaphore_stress_subject *x) {
   if (x->known.n == 0) {
     return x->known.tainted; /* the history has forgotten it */
@@ -71,7 +73,7 @@ static bool settled(const semaphore_stress_subject *x) {
   return atomic_load(&x->calls) + atomic_load(&x->cancels) > 0;
 }
 
-/* Of one whose fate is settled. */
+/* Judges a timepoint whose fate is settled. */
 static void judge(semaphore_stress_worker *k, semaphore_stress_subject *x) {
   uint32_t calls = atomic_load(&x->calls);
   k->r.doubled += calls + atomic_load(&x->cancels) > 1;
@@ -83,7 +85,7 @@ static void judge(semaphore_stress_worker *k, semaphore_stress_subject *x) {
   }
 }
 
-/* All are quiet: who could have been called has been. */
+/* All threads are quiet, so every timepoint that had to be called has been. */
 static void judge_all(semaphore_stress_worker *k) {
   for (uint32_t i = 0; i < POINTS; i++) {
     semaphore_stress_subject *x = &k->subject[i];
@@ -197,7 +199,7 @@ static fs_status set_up(semaphore_stress_stress *w, uint32_t threads, fsched_sco
   return FSCHED_OK;
 }
 
-/* What is left must be cancelled by the release, once. */
+/* Checks that the release cancels what is left, once. */
 static void tear_down(semaphore_stress_stress *w, fs_sem_stress_result *out) {
   atomic_store(&w->closing, 1);
   for (uint32_t i = 0; i < SEMAPHORES; i++) {
@@ -234,7 +236,7 @@ fsched_status fs_semaphore_stress(uint64_t operations, uint32_t threads, uint64_
     FS_TRY(set_up(&w, threads, scope, &rng));
     for (uint32_t i = 0; i < threads; i++) {
       if (pthread_create(&thread[i], NULL, work, &w.worker[i]) != 0) {
-        return FSCHED_SYSTEM; /* the others hang in their meeting: the caller gives up */
+        return FSCHED_SYSTEM; /* the others hang in their meeting, so the caller gives up */
       }
     }
     for (uint32_t i = 0; i < threads; i++) {
@@ -245,13 +247,13 @@ fsched_status fs_semaphore_stress(uint64_t operations, uint32_t threads, uint64_
   return FSCHED_OK;
 }
 
-/* Duel */
+/* A duel of two threads */
 
 typedef struct semaphore_stress_duel {
   fsched_semaphore *s[2];
   fs_kit_meeting start, stop;
   uint64_t rounds, seed;
-  fs_sem_stress_result *out; /* the waiting thread's */
+  fs_sem_stress_result *out; /* that of the waiting thread */
   _Atomic uint64_t calls, failures;
 } semaphore_stress_duel;
 
@@ -292,7 +294,7 @@ static void wait_both(semaphore_stress_duel *d, uint64_t value, bool any) {
   d->out->untruthful += !lost && (status != FSCHED_OK || r.cause != FSCHED_CAUSE_NONE);
 }
 
-/* The callback of round `value`; both calls are over, so it has come, but when a thread that
+/* Judges the callback of round `value`.  Both calls are over, so it has come, unless a thread that
  * watches the page calls it: then it is on its way. */
 static void judge_call(semaphore_stress_duel *d, fsched_timepoint *t) {
   if (atomic_load(&d->calls) == 0 && fsched_semaphore_cancel(d->s[0], t)) {

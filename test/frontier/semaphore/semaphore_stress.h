@@ -14,10 +14,10 @@ typedef struct fs_sem_stress_result {
   uint64_t untruthful; /* called for no reason, a wrong cause, another value's frontier */
 } fs_sem_stress_result;
 
-/* Threads signal, wait with callbacks and for several at once, cancel their own timepoints (their
- * callbacks those of others too), and fail one of the semaphores; between rounds, when all are
- * quiet, every timepoint's fate is compared with what the semaphores say.  At least `operations` in
- * all. */
+/* Threads signal, wait with callbacks and for several semaphores at once, cancel their own
+ * timepoints (and in callbacks those of others), and fail one of the semaphores.  Between rounds,
+ * when all are quiet, every timepoint's fate is compared with what the semaphores say.  There are
+ * at least `operations` in all. */
 fsched_status fs_semaphore_stress(uint64_t operations, uint32_t threads, uint64_t seed,
                                   fsched_scope scope, fs_sem_stress_result *out) FSCHED_MUST_USE;
 /* Two threads: one signals the values k of two semaphores while the other waits for them, with a

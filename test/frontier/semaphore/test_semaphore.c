@@ -6,7 +6,7 @@
 #include "kit/golden.h"
 #include "kit/suite.h"
 
-/* What a wait for the value learns is the one entry, or nothing (epoch 0). */
+/* A wait for the value has to learn just this entry, or nothing (epoch 0). */
 static void expect_learnt(fsched_semaphore *s, uint64_t value, fsched_axis axis, uint64_t epoch,
                           int tainted) {
   fs_room r;
@@ -19,7 +19,7 @@ static void expect_learnt(fsched_semaphore *s, uint64_t value, fsched_axis axis,
   }
 }
 
-/* Timepoints that note when they were called. */
+/* The timepoints note when they were called. */
 
 enum { POINTS = 64 };
 
@@ -60,7 +60,7 @@ START_TEST(late_waiters_learn_their_own_value)
   fs_sem_signal(s, 7, 1, 20);
   ck_assert_int_eq(fsched_semaphore_signal(s, 9, NULL), FSCHED_OK);
   fs_sem_signal(s, 12, 2, 30);
-  expect_learnt(s, 0, 0, 0, 0); /* the first value: no signal brought it */
+  expect_learnt(s, 0, 0, 0, 0); /* no signal brought the first value */
   expect_learnt(s, 1, 0, 10, 0);
   expect_learnt(s, 3, 0, 10, 0);
   expect_learnt(s, 4, 1, 20, 0);
@@ -80,7 +80,8 @@ START_TEST(history_is_limited)
     fs_sem_signal(s, v, v, v);
   }
   for (uint64_t v = 1; v <= 7; v++) {
-    expect_learnt(s, v, 0, 0, 1); /* forgotten: nothing, and never what came later */
+    /* It is forgotten: a wait learns nothing, and never what came later. */
+    expect_learnt(s, v, 0, 0, 1);
   }
   for (uint64_t v = 8; v <= 10; v++) {
     expect_learnt(s, v, v, v, 0);
@@ -166,15 +167,16 @@ START_TEST(outside_taints_until_our_own_signal)
   ck_assert_int_eq(fsched_semaphore_tainted(s, 7), 1);
   expect_learnt(s, 7, 0, 0, 1);
   expect_learnt(s, 5, 1, 11, 0);
-  fsched_semaphore_advance_external(s, 8); /* below: nothing */
+  fsched_semaphore_advance_external(s, 8); /* lower values change nothing */
   ck_assert_uint_eq(fsched_semaphore_value(s), 9);
-  fs_sem_signal(s, 10, 1, 12); /* not untainted: no recovery */
+  fs_sem_signal(s, 10, 1, 12); /* this is not untainted, so trust does not come back */
   ck_assert_uint_eq(fsched_semaphore_untainted(s), 5);
   e.epoch = 13;
   ck_assert_int_eq(fsched_semaphore_signal_untainted(s, 11, &f), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_tainted(s, 11), 0);
   expect_learnt(s, 11, 1, 13, 0);
-  expect_learnt(s, 9, 0, 0, 1); /* trusted or not, of the signal from outside nothing is known */
+  /* With or without trust, nothing is known of the signal from outside. */
+  expect_learnt(s, 9, 0, 0, 1);
   f.tainted = 1;
   ck_assert_int_eq(fsched_semaphore_signal_untainted(s, 12, &f), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_tainted(s, 12), 1);
@@ -220,7 +222,7 @@ START_TEST(failure_is_sticky_and_masks_nothing)
     ck_assert_uint_eq(log.id[i], i); /* order of registration, not of value */
     ck_assert_int_eq(log.cause[i], 77);
   }
-  fs_sem_signal(s, 20, 1, 60); /* counts no more */
+  fs_sem_signal(s, 20, 1, 60); /* this has no effect any more */
   ck_assert_int_eq(fsched_semaphore_reached(s, 5), 1);
   ck_assert_int_eq(fsched_semaphore_reached(s, 6), 0);
   await(s, 5, &x[3], &log, 3);
@@ -264,7 +266,8 @@ typedef struct reentrant {
   int cancelled;
 } reentrant;
 
-/* Signals its own semaphore, cancels one that was chosen with it, waits anew. */
+/* Signals its own semaphore, cancels a timepoint that was chosen together with it, and waits
+ * anew. */
 static void reenter(fsched_timepoint *t, fsched_cause cause) {
   reentrant *r = t->user;
   note(t, cause);
@@ -335,7 +338,7 @@ typedef struct nested {
   fsched_semaphore *next, *last;
 } nested;
 
-/* What it lets go has been called when its own call is over. */
+/* What it lets go has been called when its own call returns. */
 static void signal_next(fsched_timepoint *t, fsched_cause cause) {
   const nested *x = t->user;
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
@@ -435,7 +438,7 @@ START_TEST(long_chain)
   for (uint32_t i = 0; i < CHAIN; i++) {
     ck_assert_int_eq(fsched_semaphore_link(s[i], CHAIN + 2, s[i + 1], CHAIN + 2, NULL), FSCHED_OK);
   }
-  fsched_semaphore_release(s[0]); /* fails them all */
+  fsched_semaphore_release(s[0]); /* this makes them all fail */
   ck_assert_int_eq(fsched_semaphore_cause(s[CHAIN]), FSCHED_CAUSE_CANCELLED);
   for (uint32_t i = 1; i <= CHAIN; i++) {
     fsched_semaphore_release(s[i]);
@@ -448,7 +451,8 @@ START_TEST(links)
   fsched_semaphore *a = fs_sem_make(4, 4);
   fsched_semaphore *b = fs_sem_make(4, 4);
   fsched_link *l[3];
-  /* Trust goes with it; unlinked in time it comes to nothing; a reached one acts at once. */
+  /* Trust passes along a link; a link that is removed in time does nothing; a link to a value that
+   * was reached acts at once. */
   ck_assert_int_eq(fsched_semaphore_link(a, 1, b, 10, &l[0]), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(a, 1, b, 20, &l[1]), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_unlink(l[1]), 1);
@@ -464,7 +468,7 @@ START_TEST(links)
   ck_assert_uint_eq(fsched_semaphore_value(b), 11);
   ck_assert_uint_eq(fsched_semaphore_untainted(b), 10);
   expect_learnt(b, 11, 0, 0, 1);
-  /* A circle: each publishes to the other, once. */
+  /* The two links form a circle: each publishes to the other, once. */
   ck_assert_int_eq(fsched_semaphore_link(a, 3, b, 12, NULL), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(b, 12, a, 4, NULL), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(a, 4, a, 6, NULL), FSCHED_OK);
@@ -472,7 +476,7 @@ START_TEST(links)
   ck_assert_uint_eq(fsched_semaphore_untainted(b), 10); /* a signal that nobody vouched for */
   ck_assert_uint_eq(fsched_semaphore_value(a), 6);
   expect_learnt(a, 6, 1, 6, 0);
-  /* A failure; a target that is gone; a handle that outlives both. */
+  /* A source fails; a target is destroyed; a link's handle outlives both. */
   ck_assert_int_eq(fsched_semaphore_link(b, 100, a, 100, &l[0]), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(a, 100, b, 100, &l[1]), FSCHED_OK);
   ck_assert_int_eq(fsched_semaphore_link(a, 101, b, 101, &l[2]), FSCHED_OK);
@@ -508,7 +512,7 @@ START_TEST(allocation_fails)
       ck_assert_ptr_null(link);
       budget.left = 1;
       ck_assert_int_eq(fsched_semaphore_link(s, 1, s, 2, &link), FSCHED_OK);
-      fs_sem_signal(s, 1, 1, 1); /* allocates nothing */
+      fs_sem_signal(s, 1, 1, 1); /* this allocates nothing */
       ck_assert_uint_eq(fsched_semaphore_value(s), 2);
       ck_assert_int_eq(fsched_semaphore_unlink(link), 0);
       budget.left = 1;

@@ -84,8 +84,8 @@ static void drive_raise(semaphore_facts_driver *d) {
   fs_fired_check(&d->fired, f->id, f->expected + 1, listed ? f->n_expected - 1 : 0);
 }
 
-/* The records marked U, corrected: what is published for the present value is kept and trusted; a
- * link forwards its source's frontier. */
+/* Corrects the expectations of records marked U: what is published for the present value is kept
+ * and trusted, and a link forwards its source's frontier. */
 static void correct(fs_facts *f) {
   static char one[] = "1";
   static char seven[] = "0:7";
@@ -168,7 +168,7 @@ static void drive_release(semaphore_facts_driver *d) {
   }
 }
 
-/* "S=V,S!STATUS" in a thread of its own. */
+/* Runs "S=V,S!STATUS" in a thread of its own. */
 static void *during(void *user) {
   semaphore_facts_driver *d = user;
   for (char *p = d->facts.word[4]; *p != '\0' && *p != '-';) {
@@ -308,7 +308,7 @@ START_TEST(scripts)
 }
 END_TEST
 
-/* "V=F;V=F" signalled in turn, then what a wait for a value learns. */
+/* Signals "V=F;V=F" in turn, and then checks what a wait for a value learns. */
 static void drive_history(const fs_facts *f) {
   fsched_semaphore *s;
   ck_assert_int_eq(fsched_semaphore_create(NULL, &s), FSCHED_OK);

@@ -15,7 +15,7 @@ enum { RACES = 3000, FAILURES = 300, HISTORY = 16 };
 typedef struct semaphore_handles_both {
   fsched_semaphore *s[2];
   _Atomic uint32_t arrived; /* of two threads, each time they meet */
-  bool won[RACES + 1];      /* of handle 0 */
+  bool won[RACES + 1];      /* whether handle 0 won */
   _Atomic uint64_t told;    /* the highest value that was found to be reached */
 } semaphore_handles_both;
 
@@ -27,7 +27,7 @@ static fsched_semaphore *create(void) {
   return s;
 }
 
-/* The n-th time that the two come together; at the same time, if there are two processors. */
+/* The two threads come together for the n-th time, simultaneously if there are two processors. */
 static void meet(semaphore_handles_both *b, uint32_t n) {
   enum { SPINS = 20000 };
   atomic_fetch_add(&b->arrived, 1);
@@ -58,7 +58,8 @@ static void *race_all(void *user) {
   return NULL;
 }
 
-/* Value 3r was reached by the first to signal; what is learnt of it is that one's alone. */
+/* Value 3r was reached by the first one to signal; a wait for it learns that one's frontier
+ * alone. */
 START_TEST(only_the_winner_is_learnt)
 {
   static semaphore_handles_both b;
@@ -89,11 +90,11 @@ static void *fail_it(void *user) {
   while (atomic_load(&b->told) < 3) {
     (void)sched_yield();
   }
-  ck_assert_int_eq(fsched_semaphore_fail(b->s[1], 42), 1); /* the first */
+  ck_assert_int_eq(fsched_semaphore_fail(b->s[1], 42), 1); /* this is the first failure */
   return NULL;
 }
 
-/* What was once found to be reached stays so, for who asks after the failure too. */
+/* A value that was once found to be reached stays so, also for those who ask after the failure. */
 START_TEST(reached_stays_reached)
 {
   for (int round = 0; round < FAILURES; round++) {
@@ -191,14 +192,15 @@ START_TEST(release_cancels_before_it_waits)
   while (atomic_load(&w.inside) == 0) {
     (void)sched_yield();
   }
-  fsched_semaphore_release(s); /* and then waits for the callback */
+  fsched_semaphore_release(s); /* this waits for the callback */
   ck_assert_int_eq(w.cause, FSCHED_CAUSE_CANCELLED);
   fsched_semaphore_release(far);
   fsched_semaphore_release(w.linked);
 }
 END_TEST
 
-/* A link to a semaphore that is destroyed here does nothing, also to those who still have it. */
+/* A link to a semaphore that is destroyed in this process does nothing, also to those who still
+ * have the semaphore. */
 START_TEST(link_to_destroyed)
 {
   fsched_semaphore *from = fs_sem_make(4, 4);

@@ -81,7 +81,7 @@ static void *signal_when_awaited(void *user) {
   return NULL;
 }
 
-/* The history is over before the sleeper can look. */
+/* The history has dropped the value before the sleeper can look. */
 START_TEST(sleeper_learns_whatever_the_history)
 {
   for (uint32_t round = 0; round < 50; round++) {
@@ -107,7 +107,7 @@ typedef struct later {
   fsched_cause fail;
 } later;
 
-/* When the other thread sleeps or not, one after the other: the later value brings more. */
+/* Signals while the other thread sleeps, or before; the later value brings more. */
 static void *signal_later(void *user) {
   later *l = user;
   for (uint64_t v = 1; v <= 6; v++) {
@@ -166,7 +166,7 @@ START_TEST(destroyed_under_a_sleeper)
     fsched_wait_point p = {.semaphore = a, .value = 1};
     fsched_wait_result r;
     pthread_t thread;
-    fs_sem_hold(a); /* the call's own, as the thread may be quicker */
+    fs_sem_hold(a); /* this reference is the call's own, as the thread may be quicker */
     ck_assert_int_eq(pthread_create(&thread, NULL, release_later, a), 0);
     ck_assert_int_eq(fsched_semaphore_wait_many(&p, 1, FSCHED_WAIT_ANY, FSCHED_FOREVER, &r),
                      FSCHED_OK);

@@ -61,7 +61,7 @@ static bool due(const semaphore_model_model *m, const semaphore_model_waiter *w,
   return reached || m->cause != FSCHED_CAUSE_NONE;
 }
 
-/* Whom the last operation had to call, in order. */
+/* Checks who was called by the last operation, in order. */
 static void check_called(semaphore_model_model *m) {
   uint32_t n = 0;
   for (;;) {
@@ -97,7 +97,7 @@ static void raise_model(semaphore_model_model *m, uint64_t value, uint64_t epoch
     m->signal[m->n++].outside = outside;
     return;
   }
-  for (uint32_t i = 0; i < m->n && !outside; i++) { /* for the present or an earlier value */
+  for (uint32_t i = 0; i < m->n && !outside; i++) { /* for the present value or an earlier one */
     if (m->signal[i].value == value && m->n - i <= HISTORY) {
       m->signal[i].epoch = epoch != 0 ? epoch : m->signal[i].epoch;
     }

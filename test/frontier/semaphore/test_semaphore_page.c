@@ -28,7 +28,7 @@ static fsched_status publish(fsched_semaphore *s, uint64_t value, fsched_axis ax
   return fsched_semaphore_publish(s, value, &f);
 }
 
-/* The whole frontier is the entries {i: epoch[i]}, 0 for none. */
+/* The whole frontier has to be the entries {i: epoch[i]}, 0 for none. */
 static void expect_whole(fsched_semaphore *s, const uint64_t *epoch, uint32_t n, int lossy) {
   fsched_frontier_entry at[8];
   int has_lost;
@@ -45,7 +45,7 @@ static void expect_whole(fsched_semaphore *s, const uint64_t *epoch, uint32_t n,
   ck_assert_int_eq(has_lost, lossy);
 }
 
-/* What a wait for the value learns: one entry, or nothing and tainted (epoch 0). */
+/* A wait for the value has to learn one entry, or nothing and taint (epoch 0). */
 static void expect_one(fsched_semaphore *s, uint64_t value, uint64_t epoch) {
   fs_room r;
   ck_assert_int_eq(fsched_semaphore_learn(s, value, fs_room_clear(&r)), FSCHED_OK);
@@ -56,7 +56,7 @@ static void expect_one(fsched_semaphore *s, uint64_t value, uint64_t epoch) {
   }
 }
 
-/* Wake-ups that nobody sends */
+/* Wake-ups that never come */
 
 static void note_cause(fsched_timepoint *t, fsched_cause cause) {
   atomic_store((_Atomic fsched_cause *)t->user, cause);
@@ -71,7 +71,7 @@ static void *sleep_for_five(void *user) {
   return NULL;
 }
 
-/* As if the one who raised the value had died before it could wake anybody. */
+/* This is as if the process that raised the value had died before it could wake anybody. */
 START_TEST(raised_without_a_wake)
 {
   fsched_semaphore *s = fs_sem_make_shared(1, 4);
@@ -100,7 +100,7 @@ END_TEST
 
 /* Forks */
 
-/* What a child may do with what it inherits: 0, or the number of what went wrong. */
+/* Does what a child may do with what it inherits; returns 0, or the number of what went wrong. */
 static int use_inherited(fsched_semaphore *s, fsched_semaphore *local) {
   fsched_frontier_entry e = {1, 2};
   fsched_frontier f = {.entry = &e, .n = 1, .capacity = 1};
@@ -179,7 +179,7 @@ START_TEST(inherited_by_a_child)
 }
 END_TEST
 
-/* What others have attached */
+/* What several handles attach */
 
 START_TEST(whole_of_all_handles)
 {
@@ -191,7 +191,7 @@ START_TEST(whole_of_all_handles)
   expect_whole(b, (uint64_t[]){10, 20}, 2, 0);
   ck_assert_int_eq(publish(a, 3, 0, 11), FSCHED_OK);
   expect_whole(b, (uint64_t[]){11, 20}, 2, 0);
-  /* For a value that both have seen. */
+  /* This is for a value that both have seen. */
   ck_assert_int_eq(publish(b, 2, 2, 30), FSCHED_OK);
   expect_whole(a, (uint64_t[]){11, 20, 30}, 3, 0);
   /* A handle made late sees what is in the history. */
@@ -201,7 +201,8 @@ START_TEST(whole_of_all_handles)
   fsched_semaphore *later = fs_sem_another(a);
   expect_whole(later, (uint64_t[]){12, 20, 30}, 3, 1); /* the first signal is not there */
   expect_whole(late, (uint64_t[]){12, 20, 30}, 3, 0);
-  /* For a value of no signal: whoever has not published it lacks it, and knows. */
+  /* This is for a value that no signal had: a handle that has not published it lacks the entry, and
+   * knows that. */
   ck_assert_int_eq(publish(b, 1, 3, 40), FSCHED_OK);
   expect_whole(b, (uint64_t[]){12, 20, 30, 40}, 4, 1);
   expect_whole(a, (uint64_t[]){12, 20, 30}, 3, 1);
@@ -212,7 +213,7 @@ START_TEST(whole_of_all_handles)
 }
 END_TEST
 
-/* A signal that does not come about leaves nothing. */
+/* A signal that fails leaves nothing behind. */
 START_TEST(loser_attaches_nothing)
 {
   fsched_semaphore *a = fs_sem_make_shared(4, 3);
@@ -225,8 +226,8 @@ START_TEST(loser_attaches_nothing)
 }
 END_TEST
 
-/* What stands in a slot that is not marked as a winner's reaches nobody, in the history or in the
- * whole. */
+/* The content of a slot that is not marked as a winner's reaches nobody, neither in the history nor
+ * in the whole. */
 START_TEST(only_winners_are_followed)
 {
   enum { WON_AT = SLOTS_AT + 16 };
@@ -295,7 +296,7 @@ static void *amend_all(void *user) {
   return NULL;
 }
 
-/* Two publish for one value at once, one axis after the other: none is lost. */
+/* Two threads publish for one value at once, on different axes: neither entry is lost. */
 START_TEST(amended_at_once)
 {
   fsched_semaphore *s =
@@ -323,7 +324,7 @@ START_TEST(amended_at_once)
 }
 END_TEST
 
-/* One that has stopped or died while it amended keeps nobody for ever. */
+/* A process that stopped or died while it amended does not block others for ever. */
 START_TEST(amender_stopped)
 {
   fsched_semaphore *s = fs_sem_make_shared(2, 4);
@@ -334,7 +335,7 @@ START_TEST(amender_stopped)
   ck_assert_int_eq(publish(s, 1, 2, 2), FSCHED_SYSTEM);
   ck_assert_int_eq(publish(s, 2, 1, 2), FSCHED_OK);
   expect_one(s, 2, 2);
-  (void)atomic_fetch_add(sequence, 1); /* it goes on */
+  (void)atomic_fetch_add(sequence, 1); /* the process goes on */
   expect_one(s, 1, 1);
   fsched_semaphore_release(s);
 }
@@ -348,7 +349,7 @@ static struct {
   uint32_t changes;
 } hostile;
 
-/* Whoever writes a slot finds the value changed afterwards. */
+/* Every attempt to write a slot finds afterwards that the value has changed. */
 static void change_value(int number, siginfo_t *info, void *context) {
   (void)number;
   (void)context;
@@ -366,7 +367,8 @@ START_TEST(value_changed_without_end)
 {
   enum { HISTORY = 5000, WIDE = 1024 };
   fsched_semaphore *s = fs_sem_make_shared(WIDE, HISTORY);
-  ck_assert_int_eq(publish(s, 1, 1, 1), FSCHED_OK); /* the slot in the first page of memory */
+  /* This makes the slot's first page of memory present. */
+  ck_assert_int_eq(publish(s, 1, 1, 1), FSCHED_OK);
   hostile.page = bytes_of(s);
   hostile.size = s->shared.size_bytes;
   struct sigaction act = {.sa_sigaction = change_value, .sa_flags = SA_SIGINFO};
@@ -392,7 +394,8 @@ END_TEST
 
 /* Slots used again */
 
-/* The value that a wait for `value` learns of, of signals of 3, 6, 9 ... `last`; 0: forgotten. */
+/* Signals are 3, 6, 9 ...  `last`: returns the value of the one that a wait for `value` learns of;
+ * 0: it is forgotten. */
 static uint64_t signal_of(uint64_t value, uint64_t last, uint32_t history) {
   uint64_t signalled = (value + 2) / 3 * 3;
   return signalled + 3 * (uint64_t)history > last ? signalled : 0;
@@ -434,7 +437,7 @@ static int signal_all(fsched_semaphore *s) {
   return 0;
 }
 
-/* Whether all is of that value; false: nothing was learnt. */
+/* Whether everything learnt is of that value; false when nothing was learnt. */
 static bool learn_exactly(fsched_semaphore *s, uint64_t value) {
   fsched_frontier_entry e[ENTRIES];
   fsched_frontier f = {.entry = e, .capacity = ENTRIES};
@@ -479,7 +482,8 @@ START_TEST(slots_used_again_by_another_process)
 }
 END_TEST
 
-/* Long histories: a look at all signals is no square of their number (which takes minutes). */
+/* A look at all signals of a long history does not take the square of their number, which would be
+ * minutes. */
 START_TEST(long_history)
 {
   enum { LONG = FS_PAGE_MAX_SLOTS };

@@ -22,7 +22,7 @@ static int export(fsched_semaphore *s) {
   return fd;
 }
 
-/* Another handle on the same page, as another process has it. */
+/* Another handle on the same page, as another process would have it. */
 static fsched_semaphore *open_again(fsched_semaphore *s) {
   int fd = export(s);
   fsched_semaphore *other;
@@ -38,7 +38,7 @@ static fsched_status raise_to(fsched_semaphore *s, uint64_t value, bool trusted)
                  : fsched_semaphore_signal(s, value, &f);
 }
 
-/* Waits for the value; whether it came with exactly its own frontier. */
+/* Waits for the value; returns whether exactly its own frontier came with it. */
 static bool wait_exact(fsched_semaphore *s, uint64_t value) {
   fsched_frontier_entry e[2];
   fsched_frontier known = {.entry = e, .capacity = 2};
@@ -48,7 +48,7 @@ static bool wait_exact(fsched_semaphore *s, uint64_t value) {
          r.cause == FSCHED_CAUSE_NONE && known.n == 1 && e[0].epoch == value && !known.tainted;
 }
 
-/* A child that runs `body` on semaphores imported from the descriptors. */
+/* Starts a child that runs `body` on semaphores imported from the descriptors. */
 static pid_t spawn(int (*body)(fsched_semaphore **s), fsched_semaphore **own, uint32_t n) {
   int fd[3];
   for (uint32_t i = 0; i < n; i++) {
@@ -123,7 +123,7 @@ static int fail_after(fsched_semaphore **s) {
   if (!fsched_semaphore_fail(s[0], 42)) {
     return 2;
   }
-  return raise_to(s[0], 9, false) == FSCHED_OK ? 0 : 3; /* counts no more */
+  return raise_to(s[0], 9, false) == FSCHED_OK ? 0 : 3; /* this has no effect any more */
 }
 
 START_TEST(failure_of_the_other)
@@ -182,8 +182,8 @@ START_TEST(death_of_the_other)
     int status;
     ck_assert_int_eq(waitpid(pid, &status, 0), pid);
     ck_assert(WIFSIGNALED(status));
-    /* What it published is whole, unless it died before it could say that the last signal was its
-     * own; and all goes on. */
+    /* What the child published is whole, unless it died before it could mark the last signal as its
+     * own; and everything goes on. */
     uint64_t value = fsched_semaphore_value(s);
     ck_assert_uint_ge(value, round);
     fs_room room;
@@ -286,7 +286,7 @@ START_TEST(trust_needs_the_frontier)
   ck_assert_int_eq(fsched_semaphore_await(a, 10, &t, &pending), FSCHED_OK);
   ck_assert_int_eq(pending, 0);
   ck_assert_int_eq(cause, FSCHED_CAUSE_NONE);
-  /* More for the present value, in both handles. */
+  /* More is published for the present value, in both handles. */
   fsched_frontier_entry more = {1, 5};
   fsched_frontier f = {.entry = &more, .n = 1, .capacity = 1};
   ck_assert_int_eq(fsched_semaphore_publish(a, 10, &f), FSCHED_OK);
@@ -294,12 +294,13 @@ START_TEST(trust_needs_the_frontier)
   ck_assert_int_eq(fsched_semaphore_learn(b, 10, &known), FSCHED_OK);
   ck_assert_uint_eq(known.n, 2);
   fsched_semaphore_release(b);
-  ck_assert_int_eq(fsched_semaphore_cause(a), FSCHED_CAUSE_NONE); /* destroyed here only */
+  /* It is destroyed in this process only. */
+  ck_assert_int_eq(fsched_semaphore_cause(a), FSCHED_CAUSE_NONE);
   fsched_semaphore_release(a);
 }
 END_TEST
 
-/* Signals around a failure, seen together: what came after it lets nobody go. */
+/* Signals around a failure are seen together: those that came after it release nobody. */
 START_TEST(failure_between_signals)
 {
   for (uint32_t round = 0; round < 100; round++) {
@@ -324,7 +325,7 @@ START_TEST(failure_between_signals)
 }
 END_TEST
 
-/* Pages that are none */
+/* Pages that are not semaphores */
 
 static void expect_refused(int fd) {
   fsched_semaphore *s;
@@ -389,7 +390,7 @@ static unsigned char *map(fsched_semaphore *s, size_t *size) {
   return at;
 }
 
-/* As if processes had died while they wrote every one of the slots. */
+/* This is as if processes had died while they wrote every one of the slots. */
 START_TEST(slots_lost)
 {
   fsched_semaphore *s = fs_sem_make_shared(2, 4);
@@ -404,7 +405,7 @@ START_TEST(slots_lost)
   ck_assert_int_eq(fsched_semaphore_learn(s, 2, &known), FSCHED_OK);
   ck_assert_uint_eq(known.n, 0);
   ck_assert_int_eq(known.tainted, 1);
-  memset(page + SLOTS_AT, 2, 8); /* one is whole again */
+  memset(page + SLOTS_AT, 2, 8); /* this slot is whole again */
   ck_assert_int_eq(raise_to(s, 3, true), FSCHED_OK);
   ck_assert(wait_exact(s, 3));
   ck_assert_int_eq(munmap(page, size), 0);
@@ -440,7 +441,7 @@ START_TEST(slots_with_nonsense)
   ck_assert(wait_exact(s, 1));
   slot[AT_INFO] = UINT64_MAX;
   expect_nothing(s, 1);
-  /* A process that died after it had written the slot, before it raised the value. */
+  /* This is as if a process had died after it wrote the slot and before it raised the value. */
   for (uint32_t i = 0; i < 4; i++) {
     slot_words(page, i)[0] |= 1;
   }
@@ -470,7 +471,8 @@ static void use(fsched_semaphore *s) {
   ck_assert_int_eq(fsched_frontier_validate(&known), FSCHED_OK);
 }
 
-/* Nonsense anywhere in the page: nonsense values, no fault, no endless loop. */
+/* Any words of the page are overwritten: values may be nonsense, but there is no fault and no
+ * endless loop. */
 START_TEST(pages_mangled)
 {
   for (uint64_t seed = 1; seed <= MANGLED; seed++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Semaphores under several threads at once, every callback counted; all scopes but the
- * queue-local. */
+/* Semaphores under several threads at once, with every callback counted, in all scopes but the
+ * queue-local one. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -36,7 +36,7 @@ static void count(fsched_timepoint *t, fsched_cause cause) {
   (void)atomic_fetch_add(&c->calls, 1);
 }
 
-/* Every signal brings {value: value}, so what was learnt says whose signal it was. */
+/* Every signal brings {value: value}, so the frontier tells whose signal it was. */
 static void raise_one(semaphore_threads_worker *w, fsched_semaphore *s) {
   uint64_t value = fsched_semaphore_value(s) + 1 + fs_rng_below(&w->rng, 3);
   fsched_frontier_entry e = {value, value};
@@ -150,7 +150,7 @@ static void *work(void *user) {
   return NULL;
 }
 
-/* All is quiet and destroyed: nobody is left waiting. */
+/* Everything is quiet and destroyed, so nobody may be left waiting. */
 static void check_all_called(semaphore_threads_worker *w) {
   for (uint32_t i = 0; i < POINTS; i++) {
     const semaphore_threads_counted *c = &w->point[i];
@@ -206,7 +206,7 @@ START_TEST(mixed_with_system_wide)
 }
 END_TEST
 
-/* Two threads hand a value to and fro; each turn learns exactly its own frontier. */
+/* Two threads signal each other in turn; each turn learns exactly its own frontier. */
 
 enum { TURNS = 2000 };
 
@@ -261,7 +261,7 @@ START_TEST(to_and_fro)
 }
 END_TEST
 
-/* All of it, counted. */
+/* All of these run together, and every callback is counted. */
 
 static const fsched_scope shared_scopes[] = {FSCHED_SCOPE_PROCESS, FSCHED_SCOPE_SYSTEM};
 

@@ -35,7 +35,7 @@ typedef struct thing {
   fsched_waiter w;
   fsched_frontier_entry entry[MODEL_FRONTIER];
   fsched_frontier f;
-  uint64_t sequence; /* 0: not waiting */
+  uint64_t sequence; /* 0: it is not waiting */
   struct tracker_model *m;
 } thing;
 
@@ -48,7 +48,7 @@ typedef struct tracker_model {
   fsched_tracker *t;
   fsched_tracked *axis[MODEL_AXES];
   uint64_t epoch[MODEL_AXES];
-  fsched_cause cause[MODEL_AXES]; /* of those that have ended */
+  fsched_cause cause[MODEL_AXES]; /* of axes that have ended */
   bool retired[MODEL_AXES];
   uint64_t sequence;
   thing thing[MODEL_WAITERS];
@@ -64,7 +64,8 @@ static void model_called(fsched_waiter *w, fsched_cause cause) {
   x->m->callbacks++;
 }
 
-/* Whether it must be called, and with what; a failure before a retirement, then the lowest axis. */
+/* Whether it must be called, and with which cause: a failure counts before a retirement, then the
+ * lowest axis. */
 static bool model_due(const tracker_model *m, const thing *x, fsched_cause *cause) {
   bool reached = true;
   const fsched_cause none = FSCHED_CAUSE_NONE;
@@ -83,7 +84,7 @@ static bool model_due(const tracker_model *m, const thing *x, fsched_cause *caus
   return reached || *cause != none;
 }
 
-/* All that is due now, in order of registration. */
+/* Collects all waiters that are due now, in order of registration. */
 static void model_collect(tracker_model *m) {
   m->n_wanted = 0;
   for (;;) {
@@ -213,7 +214,7 @@ typedef struct tracker_actor {
   uint64_t to;
   struct tracker_actor *victim; /* to cancel */
   int cancelled;
-  uint32_t again; /* how often to wait anew, for the next epoch */
+  uint32_t again; /* how often it waits anew, for the next epoch */
   char *log;      /* names in order */
   char name;
 } tracker_actor;
@@ -273,7 +274,7 @@ START_TEST(callbacks_call_the_tracker)
   ck_assert_str_eq(log, "abbbbd"); /* what a callback lets go comes last */
   ck_assert_int_eq(a.cancelled, 1);
   ck_assert_int_eq(fsched_tracker_cancel(t, &c.w), 0);
-  /* The writer goes on from a callback of its own axis. */
+  /* The writer goes on advancing from a callback of its own axis. */
   log[0] = '\0';
   stage(&a, t, log, 'a', 0)->axis = zero;
   a.to = 20;
@@ -330,7 +331,7 @@ START_TEST(failures_win)
   ck_assert_uint_eq(fsched_tracker_retire(axis[1], 0), 1);
   ck_assert_int_eq(b.w.inner.cause, FSCHED_CAUSE_RETIRED);
   ck_assert_uint_eq(fsched_tracker_fail(axis[2], 0), 0);
-  /* What was reached stays reached; what comes later counts no more; the first end counts. */
+  /* What was reached stays reached; what comes later has no effect; the first end counts. */
   ck_assert_uint_eq(fsched_tracker_advance(axis[1], 9), 0);
   ck_assert_uint_eq(fsched_tracker_fail(axis[1], 7), 0);
   ck_assert(fsched_tracker_reached(axis[1], 4));
@@ -338,7 +339,8 @@ START_TEST(failures_win)
   log[0] = '\0';
   actor_wait(&b, 4);
   ck_assert_str_eq(log, "b");
-  /* Behind one not yet reached; the failed one before the retired one. */
+  /* The failed axis is behind one that is not reached yet; then a failed axis counts before a
+   * retired one. */
   fsched_frontier_entry e[] = {{0, 9}, {1, 5}, {2, 1}};
   fsched_frontier f = {.entry = e, .n = 3, .capacity = 3};
   int pending = 1;
@@ -398,7 +400,7 @@ START_TEST(refusals)
 }
 END_TEST
 
-/* During destroy: called with CANCELLED, and cannot wait anew. */
+/* During destroy it is called with CANCELLED, and cannot wait anew. */
 static void wait_again(fsched_waiter *w, fsched_cause cause) {
   ck_assert_int_eq(cause, FSCHED_CAUSE_CANCELLED);
   fsched_frontier f = {.entry = NULL};
@@ -478,7 +480,7 @@ START_TEST(duel)
 }
 END_TEST
 
-/* Waiters that meet at an axis on their way, each of which must be looked at again. */
+/* Waiters meet at an axis on their way; each of them must be looked at again. */
 START_TEST(batches)
 {
   fs_stress_result r;
@@ -488,7 +490,7 @@ START_TEST(batches)
 }
 END_TEST
 
-/* The one thing that a wait pays for is a new least epoch. */
+/* A wait needs a fence only where it makes a new least epoch. */
 START_TEST(fences_when_lower)
 {
   fsched_tracker *t = make(2, false);
@@ -512,7 +514,8 @@ START_TEST(fences_when_lower)
 }
 END_TEST
 
-/* A writer whose store becomes visible just at the fence, and which read `wanted` before it. */
+/* Acts as a writer whose store becomes visible just at the fence, and which read `wanted` before
+ * it. */
 static bool fence_with_a_store(fsched_tracker *t) {
   atomic_store(&fsched_tracker_find(t, t->fences)->epoch, 5);
   return true;
@@ -528,9 +531,9 @@ START_TEST(second_look)
   char log[64] = "";
   tracker_actor x;
   stage(&x, t, log, 'x', 1);
-  actor_wait(&x, 5); /* the first fence: axis 1 */
+  actor_wait(&x, 5); /* the first fence is for axis 1 */
   ck_assert_str_eq(log, "x");
-  /* It stands at axis 2, and moves from there to axis 3, a fence each. */
+  /* It stands at axis 2, and moves from there to axis 3, with a fence for each. */
   stage(&x, t, log, 'y', 2);
   x.w.callback = act;
   x.w.user = &x;
@@ -546,8 +549,8 @@ START_TEST(second_look)
 }
 END_TEST
 
-/* The store to axis 2 becomes visible at the fence of the first of three that move on there; all of
- * them must find it. */
+/* The store to axis 2 becomes visible at the fence of the first of three that move on there; all
+ * three have to find it. */
 START_TEST(second_look_of_a_batch)
 {
   fsched_tracker *t = make(2, false);
@@ -578,7 +581,7 @@ static bool refused(fsched_tracker *t) {
   return false;
 }
 
-/* Where the kernel refuses after all, a waiter that could sleep for ever is called. */
+/* Where the kernel refuses fences after all, a waiter that could sleep for ever is called. */
 START_TEST(no_fence_to_be_had)
 {
   fsched_tracker *t = make(1, false);
@@ -587,7 +590,7 @@ START_TEST(no_fence_to_be_had)
   tracker_actor x, y, z;
   actor_wait(stage(&x, t, log, 'x', 0), 5);
   t->fence = refused;
-  actor_wait(stage(&y, t, log, 'y', 0), 6); /* needs none */
+  actor_wait(stage(&y, t, log, 'y', 0), 6); /* this needs no fence */
   ck_assert_str_eq(log, "");
   actor_wait(stage(&z, t, log, 'z', 0), 4);
   ck_assert_str_eq(log, "!");

@@ -23,7 +23,7 @@ static fsched_tracked *add(fsched_tracker *t, fsched_axis axis) {
 }
 
 static void count(fsched_waiter *w, fsched_cause cause) {
-  uint32_t *counts = w->user; /* of those that came, and of those that did not */
+  uint32_t *counts = w->user; /* counts of waiters that were called with success and without */
   counts[cause != FSCHED_CAUSE_NONE]++;
 }
 
@@ -35,7 +35,7 @@ static fsched_status wait_for(fsched_tracker *t, fsched_waiter *w, fsched_fronti
 
 /* Giving axes back */
 
-/* One axis that stays, and many that live shortly: none costs memory. */
+/* One axis stays, and many live for a short time; these cost no memory. */
 START_TEST(room_is_given_back)
 {
   enum { ROUNDS = 20000 };
@@ -57,7 +57,7 @@ START_TEST(room_is_given_back)
     ck_assert_uint_eq(fsched_tracker_retire(a, 0), 0);
     ck_assert_int_eq(fsched_tracker_forget(a), FSCHED_OK);
     ck_assert_ptr_null(fsched_tracker_find(t, axis));
-    /* The waiter stands at the axis that stays; the other one had been reached. */
+    /* The waiter stands at the axis that stays; the other one has been reached. */
     ck_assert_uint_eq(fsched_tracker_advance(stays, i), 1);
     ck_assert_ptr_eq(fsched_tracker_find(t, 7), stays);
   }
@@ -87,7 +87,7 @@ START_TEST(forgotten_is_as_never_registered)
   ck_assert_int_eq(fsched_tracker_forget(a), FSCHED_OK);
   ck_assert_int_eq(wait_for(t, &w, &e, 1), FSCHED_BAD_INPUT);
   b = add(t, 6);
-  /* Nothing is left of the other one. */
+  /* Nothing is left of the other axis. */
   e = (fsched_frontier_entry){6, 1};
   ck_assert(!fsched_tracker_reached(b, 1));
   ck_assert_int_eq(wait_for(t, &w, &e, 1), FSCHED_OK);
@@ -97,7 +97,7 @@ START_TEST(forgotten_is_as_never_registered)
 }
 END_TEST
 
-/* Axes that come and go at random, many with the same home in the table. */
+/* Axes come and go at random, many with the same home in the table. */
 START_TEST(table_after_many_moves)
 {
   enum { AXES = 48, NAMES = 256 };
@@ -135,7 +135,7 @@ typedef struct churn {
   _Atomic uint32_t stop, missed;
 } churn;
 
-/* All that is registered is found, whatever moves in between. */
+/* A registered axis is found, whatever moves meanwhile. */
 static void *look_for_it(void *user) {
   churn *c = user;
   while (atomic_load(&c->stop) == 0) {
@@ -144,9 +144,9 @@ static void *look_for_it(void *user) {
   return NULL;
 }
 
-/* The i-th of axes that have one home in the table. */
+/* Returns the i-th of the axes that have one home in the table. */
 static fsched_axis neighbour(uint64_t i) {
-  uint64_t inverse = 1; /* of the hash' factor: each step doubles the right bits */
+  uint64_t inverse = 1; /* of the hash's factor: each step doubles the number of right bits */
   for (uint32_t bits = 1; bits < 64; bits *= 2) {
     inverse *= 2 - 0x9e3779b97f4a7c15u * inverse;
   }
@@ -157,7 +157,7 @@ START_TEST(found_while_others_go)
 {
   enum { AXES = 64, ROUNDS = 40000 };
   churn c = {.t = make(AXES), .axis = neighbour(AXES)};
-  fs_tracker_use_fences(c.t); /* ending an axis is quicker so */
+  fs_tracker_use_fences(c.t); /* this makes ending an axis quicker */
   fsched_tracked *other[AXES - 1];
   for (uint32_t i = 0; i < AXES - 1; i++) {
     other[i] = add(c.t, neighbour(i));
@@ -166,7 +166,7 @@ START_TEST(found_while_others_go)
   pthread_t thread;
   ck_assert_int_eq(pthread_create(&thread, NULL, look_for_it, &c), 0);
   for (uint64_t i = 1; i <= ROUNDS; i++) {
-    uint32_t which = i % (AXES - 1); /* all behind it move */
+    uint32_t which = i % (AXES - 1); /* everything behind it moves */
     (void)fsched_tracker_retire(other[which], 0);
     ck_assert_int_eq(fsched_tracker_forget(other[which]), FSCHED_OK);
     other[which] = add(c.t, neighbour(AXES + i));
@@ -180,7 +180,7 @@ END_TEST
 
 /* Chains */
 
-/* A failure looks at all who wait, so that chain is shorter. */
+/* A failure looks at all that wait, so that chain is shorter. */
 enum { ADVANCES = 100000, FAILURES = 5000, STACK = 128 << 10 };
 
 typedef struct chained {
@@ -202,7 +202,7 @@ typedef struct chain {
 static void pass_on(fsched_waiter *w, fsched_cause cause) {
   chained *c = w->user;
   ++*c->calls;
-  if (c->next != NULL) { /* the outer call counts */
+  if (c->next != NULL) { /* only the outermost call counts */
     uint32_t n = cause == FSCHED_CAUSE_NONE ? fsched_tracker_advance(c->next, 1)
                                             : fsched_tracker_fail(c->next, cause);
     if (n != 0) {
@@ -249,7 +249,8 @@ START_TEST(chain_needs_no_stack)
 }
 END_TEST
 
-/* What a callback has let go can be cancelled until its turn, and another tracker calls at once. */
+/* What a callback has let go can be cancelled until its turn comes; another tracker's waiters are
+ * called at once. */
 
 typedef struct tracker_axes_actor {
   fsched_waiter w;
@@ -278,7 +279,7 @@ START_TEST(passed_on)
   fsched_tracked *a[3] = {add(t[0], 0), add(t[0], 1), add(t[1], 0)};
   uint32_t order = 0;
   tracker_axes_actor x[5];
-  /* 0 lets 2 and 3 go, of which it cancels 3; 1 lets 4 of the other tracker go. */
+  /* Waiter 0 lets 2 and 3 go, and cancels 3; waiter 1 lets 4 of the other tracker go. */
   static const uint32_t at[5] = {0, 0, 1, 1, 2};
   fsched_frontier_entry e[5];
   for (uint32_t i = 0; i < 5; i++) {
@@ -303,7 +304,8 @@ START_TEST(passed_on)
 }
 END_TEST
 
-/* They too come in the order in which they were registered, whatever the heap's. */
+/* Waiters that are passed on come in the order of their registration, whatever order the heap
+ * has. */
 START_TEST(passed_on_in_order)
 {
   enum { N = 9 };

@@ -39,7 +39,7 @@ static tracker_facts_named *find_named(tracker_facts_driver *d, const char *name
   return x;
 }
 
-/* What is expected after all of a word: the records marked U, corrected. */
+/* Returns what is expected; for records marked U this is corrected. */
 static char *corrected(const fs_facts *f, char *word) {
   static char ok[] = "fired:OK";
   if (strcmp(f->id, "trk.failed_satisfied_history") == 0 && strcmp(word, "fired:INTERNAL") == 0) {

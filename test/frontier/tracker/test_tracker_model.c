@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The tracker's protocol (lib/frontier/tracker/tracker.c), explored to the end.
+/* The tracker's protocol (lib/frontier/tracker/tracker.c), explored completely.
  *
  * A few threads run the steps of wait, advance, cancel, fail and of the lock-free read, one access
  * to shared memory a step, under a store-buffer memory model (TSO): a store enters its thread's
  * buffer and reaches memory at any later moment, in order; a load sees its own thread's buffer
  * first.  Every interleaving of steps and of stores reaching memory is visited once (depth first,
- * with all states seen kept).  What is guarded by the lock needs no buffer: giving the lock up
- * waits until the buffer is empty, which is what an unlocking store in the same buffer comes to.
+ * with all seen states kept).  Data that the lock guards need no buffer: a thread that gives up the
+ * lock waits until its buffer is empty, which has the same effect as an unlocking store in that
+ * buffer.
  *
  * The heavy fence passes once each thread's buffer has been seen empty, one thread after the other.
  * At the end of every run each waiter must have had what it was promised.  Several waiters that one
  * call moves on are a batch: they share a fence, and those that meet at an axis share its `wanted`.
- * The same exploration of weaker protocols must find their faults: so the explorer can fail. */
+ * The same exploration has to find the faults of weaker protocols, which shows that it can fail. */
 #include <stdlib.h>
 
 #include "base/base.h"
@@ -33,8 +34,8 @@ enum { IDLE, PENDING, CHOSEN };
 
 typedef enum kind { NONE, WAIT, ADVANCE, CANCEL, FAIL, READ } kind;
 
-/* What a thread does: WAIT registers the waiters `on` ... `to` one after the other, CANCEL is of
- * waiter `on`, the others are of axis `on`; ADVANCE goes to 1, 2 ... `to`. */
+/* What a thread does: WAIT registers the waiters `on` ...  `to` one after the other, CANCEL cancels
+ * waiter `on`; the others act on axis `on`, and ADVANCE goes to 1, 2 ...  `to`. */
 typedef struct role {
   kind kind;
   uint8_t on, to;
@@ -79,8 +80,8 @@ typedef struct tracker_model_thread {
 typedef struct tracker_model_state {
   uint8_t memory[VARIABLES];
   uint8_t end[AXES];
-  uint8_t owner;   /* of the lock */
-  uint8_t lowered; /* axes whose `wanted` has been lowered and not been fenced since */
+  uint8_t owner;   /* the thread that has the lock */
+  uint8_t lowered; /* axes whose `wanted` was lowered and not fenced since */
   struct {
     uint8_t state, at, calls, failed, cancels, registered;
   } waiter[WAITERS];
@@ -285,7 +286,7 @@ static bool step_look_again(const turn *u) {
   return true;
 }
 
-/* A call is over. */
+/* Ends a call. */
 static bool finish(const turn *u) {
   if (!unlock(u)) {
     return false;
@@ -483,7 +484,7 @@ static void grow(tracker_model_explorer *x) {
   free(old.used);
 }
 
-/* False: it was there. */
+/* Returns false if the state was there. */
 static bool insert(tracker_model_explorer *x, const tracker_model_state *s) {
   if (x->n * 2 >= x->size) {
     grow(x);
@@ -504,7 +505,7 @@ static uint8_t final_epoch(const tracker_model_state *s, uint8_t axis) {
   return s->memory[LIFE + axis] == ALIVE ? s->memory[EPOCH + axis] : s->end[axis];
 }
 
-/* All threads are done and all stores in memory. */
+/* Judges a state in which all threads are done and all stores are in memory. */
 static void judge(tracker_model_explorer *x, const tracker_model_state *s) {
   x->runs++;
   for (uint8_t w = 0; w < WAITERS; w++) {
@@ -573,11 +574,13 @@ static const tracker_model_setting settings[] = {
 #include "frontier/tracker/tracker_settings.def"
 };
 enum { SETTINGS = sizeof settings / sizeof *settings, FIRST_BATCH = 9 };
-/* Of the generated settings each so manieth is explored, from another first one by the turn. */
+/* Of the generated settings every STRIDE-th is explored; the turn decides with which one to
+ * begin. */
 enum { STRIDE = 61 };
 
-/* All batches: three waiters, each for one of the axes or both, at epochs 1 or 2; both axes advance
- * to 2 while a thread registers the waiters, and nobody, or one more, cancels or fails one. */
+/* The generated settings are all batches: three waiters, each for one of the axes or both, at
+ * epochs 1 or 2; both axes advance to 2 while a thread registers the waiters; and one more thread
+ * may cancel a waiter or fail an axis. */
 enum { FRONTIERS = 8, EXTRAS = 6, GENERATED = FRONTIERS * FRONTIERS * FRONTIERS * EXTRAS };
 
 static tracker_model_setting generate(uint32_t i) {
@@ -626,13 +629,13 @@ START_TEST(sequential_consistency_is_sound)
 { assert_sound(SEQ_CST); }
 END_TEST
 
-/* The explorer can fail: these protocols do lose wake-ups. */
+/* These protocols do lose wake-ups, which shows that the explorer can fail. */
 START_TEST(release_and_acquire_lose)
 {
   tracker_model_explorer x = run(&settings[0], RELEASE_ACQUIRE);
   ck_assert_uint_gt(x.lost, 0);
   ck_assert_uint_eq(x.doubled + x.untruthful + x.stuck, 0);
-  x = run(&settings[8], RELEASE_ACQUIRE); /* and let a reader believe what is taken back */
+  x = run(&settings[8], RELEASE_ACQUIRE); /* they also let a reader believe what is taken back */
   ck_assert_uint_gt(x.untruthful, 0);
 }
 END_TEST
@@ -645,7 +648,7 @@ START_TEST(one_look_loses)
 }
 END_TEST
 
-/* Wherever several of a batch meet at an axis, all must be looked at again. */
+/* Wherever several waiters of a batch meet at an axis, all must be looked at again. */
 START_TEST(looking_at_the_lowest_only_loses)
 {
   uint32_t losing = 0;
@@ -660,7 +663,7 @@ START_TEST(looking_at_the_lowest_only_loses)
     losing += run(&of, ONLY_THE_LOWEST).lost > 0;
   }
   ck_assert_uint_gt(losing, 12);
-  for (uint32_t i = 0; i < FIRST_BATCH; i++) { /* which these do not show */
+  for (uint32_t i = 0; i < FIRST_BATCH; i++) { /* the first settings do not show this */
     ck_assert_uint_eq(run(&settings[i], ONLY_THE_LOWEST).lost, 0);
   }
 }

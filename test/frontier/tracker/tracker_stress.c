@@ -7,7 +7,7 @@
 #include "kit/gen.h"
 #include "kit/meeting.h"
 
-/* Of a round, and of the rounds that one tracker serves. */
+/* The size of a round, and how many rounds one tracker serves. */
 enum { THREADS = 8, WAITERS = 48, SHOTS = 64, ROUND = 512, ROUNDS = 40, FRONTIER = 4 };
 
 struct tracker_stress_stress;
@@ -18,7 +18,7 @@ typedef struct tracker_stress_subject {
   fsched_frontier f;
   _Atomic uint32_t calls, cancels;
   _Atomic int32_t cause;
-  bool waiting; /* its owner's */
+  bool waiting; /* only its owner uses this */
   struct tracker_stress_stress *s;
 } tracker_stress_subject;
 
@@ -55,7 +55,7 @@ static void called(fsched_waiter *w, fsched_cause cause) {
 
 static void pick_frontier(tracker_stress_worker *k, tracker_stress_subject *x) {
   tracker_stress_stress *s = k->s;
-  uint64_t axes = 0; /* by index in s->axis, ascending as their axes do */
+  uint64_t axes = 0; /* by index in s->axis, in ascending order of the axes */
   uint32_t n = 1 + fs_rng_below(&k->rng, FRONTIER);
   for (uint32_t i = 0; i < n; i++) {
     uint32_t shots = fs_rng_one_in(&k->rng, 16) ? SHOTS / 2 : 0;
@@ -66,7 +66,7 @@ static void pick_frontier(tracker_stress_worker *k, tracker_stress_subject *x) {
     if ((axes >> i & 1) == 0) {
       continue;
     }
-    /* Around what the writer is about to reach. */
+    /* The epoch is near what the writer is about to reach. */
     uint64_t epoch = i < s->n ? atomic_load(&s->axis[i]->epoch) + fs_rng_below(&k->rng, 6) : 1;
     x->entry[x->f.n++] = (fsched_frontier_entry){i, epoch + (epoch == 0)};
   }
@@ -105,7 +105,7 @@ static void operate(tracker_stress_worker *k) {
   k->done++;
 }
 
-/* All are quiet. */
+/* All threads are quiet. */
 static void judge(tracker_stress_worker *k, tracker_stress_subject *x) {
   tracker_stress_stress *s = k->s;
   bool reached = true;
@@ -180,7 +180,7 @@ static fs_status run_threads(void *(*main)(void *), void *const *argument, uint3
   pthread_t thread[THREADS];
   for (uint32_t i = 0; i < n; i++) {
     if (pthread_create(&thread[i], NULL, main, argument[i]) != 0) {
-      return FSCHED_SYSTEM; /* the others hang in their meeting: the caller gives up */
+      return FSCHED_SYSTEM; /* the others hang in their meeting, so the caller gives up */
     }
   }
   for (uint32_t i = 0; i < n; i++) {
@@ -189,7 +189,7 @@ static fs_status run_threads(void *(*main)(void *), void *const *argument, uint3
   return FSCHED_OK;
 }
 
-/* What is left must be cancelled by destroy, once. */
+/* Checks that destroy cancels what is left, once. */
 static void tear_down(tracker_stress_stress *s, fs_stress_result *out) {
   fsched_tracker_destroy(s->t);
   for (uint32_t i = 0; i < s->n; i++) {
@@ -230,14 +230,14 @@ fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed
   return FSCHED_OK;
 }
 
-/* Duel */
+/* A duel of two threads */
 
 typedef struct tracker_stress_duel {
   fsched_tracked *axis;
   fsched_tracker *t;
   fs_kit_meeting start, stop;
   uint64_t rounds, seed;
-  fs_stress_result *out; /* the waiting thread's */
+  fs_stress_result *out; /* that of the waiting thread */
   uint64_t calls, failures;
 } tracker_stress_duel;
 
@@ -327,7 +327,7 @@ static void count_member(fsched_waiter *w, fsched_cause cause) {
   }
 }
 
-/* The writer of Y, which does nothing else, so that its store may be late. */
+/* Is the writer of Y, and does nothing else, so that its store may be late. */
 static void *advance_y(void *argument) {
   batch *b = argument;
   fs_rng r = {b->seed};
@@ -340,7 +340,7 @@ static void *advance_y(void *argument) {
   return NULL;
 }
 
-/* Registered in an order that the round chooses; one of three waits for Y alone. */
+/* Registers the waiters in an order that the round chooses; one in three waits for Y alone. */
 static uint32_t register_batch(batch *b, uint64_t round, fs_rng *r) {
   uint32_t faults = 0;
   uint32_t alone = fs_rng_below(r, 3 * BATCH), first = fs_rng_below(r, BATCH);

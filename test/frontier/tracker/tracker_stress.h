@@ -14,9 +14,9 @@ typedef struct fs_stress_result {
 } fs_stress_result;
 
 /* Threads, each the writer of one axis, advance, wait for one to four axes, cancel their own
- * waiters (their callbacks those of others too), fail and retire axes; between rounds, when all are
- * quiet, every waiter's fate is compared with what the axes say.  At least `operations` in all.
- * `fenced`: without membarrier. */
+ * waiters (and in callbacks those of others), and fail and retire axes.  Between rounds, when all
+ * are quiet, every waiter's fate is compared with what the axes say.  There are at least
+ * `operations` in all.  `fenced`: without membarrier. */
 fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed, bool fenced,
                             fs_stress_result *out) FS_MUST_USE;
 /* Two threads: one advances an axis to k while the other waits for k; when both calls are over the
@@ -24,10 +24,10 @@ fs_status fs_tracker_stress(uint64_t operations, uint32_t threads, uint64_t seed
  * comes to make up for it. */
 fs_status fs_tracker_duel(uint64_t rounds, uint64_t seed, bool fenced,
                           fs_stress_result *out) FS_MUST_USE;
-/* The same for waiters that move on together, by public functions alone and with whatever fence the
- * machine has: several wait for {X, Y} (and some for Y later, or for Y alone); two threads advance
- * X and Y at the same moment, once a round.  When both calls are over each must have been called
- * once, but for one that the thread of X has cancelled, in some rounds. */
+/* Does the same for waiters that move on together, with public functions alone and with whatever
+ * fence the machine has.  Several wait for {X, Y} (and some for Y later, or for Y alone); two
+ * threads advance X and Y at the same moment, once a round.  When both calls are over each waiter
+ * must have been called once, except for one that the thread of X cancels in some rounds. */
 fs_status fs_tracker_batches(uint64_t rounds, uint64_t seed, fs_stress_result *out) FS_MUST_USE;
 
 #endif
