@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures for Graphviz, read back with its own parser. */
+/* Reads pictures for Graphviz back with Graphviz's own parser. */
 #ifndef FS_TEST_DOT_READER_H
 #define FS_TEST_DOT_READER_H
 
@@ -11,7 +11,7 @@
 
 #include "base/base.h"
 
-/* Why there is an edge: bits, in the order of fs_pic_why. */
+/* The reasons of an edge, as bits in the order of fs_pic_why. */
 enum { DATA = 1, ORDER = 2, REUSE = 4, RESOURCE = 8, CONCURRENCY = 16, WAIT = 64, QUEUE = 128 };
 enum { CONTROL = 4 | 8 | 16 | 32 };
 static const char *const dot_words[] = {"data",        "order",   "reuse", "resource",
@@ -64,7 +64,7 @@ static inline unsigned whys_of(Agedge_t *e) {
   return set;
 }
 
-/* "(12 ops, 3 copies)" in a label, else one. */
+/* How many nodes it stands for: "(12 ops, 3 copies)" in a label says so, else one. */
 static inline uint32_t stands_for(Agnode_t *n) {
   unsigned ops = 0, copies = 0;
   const char *p = strstr(get(n, "tooltip"), "\\n(");

@@ -9,7 +9,7 @@ static bool is_name(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '-' || (c >= '0' && c <= '9');
 }
 
-/* At an "&". */
+/* Skips an entity; p is at its "&". */
 static const char *skip_entity(const char *p) {
   static const char *const known[] = {"&amp;", "&lt;", "&gt;", "&quot;"};
   for (size_t i = 0; i < 4; i++) {
@@ -21,7 +21,7 @@ static const char *skip_entity(const char *p) {
   return p;
 }
 
-/* "12.5" in hundredths. */
+/* Reads "12.5" as hundredths. */
 static long hundredths(const char *p) {
   long whole = 0, part = 0, unit = 10;
   for (; *p >= '0' && *p <= '9'; p++) {
@@ -50,7 +50,7 @@ static void take_attribute(shape *s, const char *name, size_t n, const char *val
   }
 }
 
-/* At the first character after "<name"; returns what follows the tag. */
+/* Reads attributes from the first character after "<name"; returns what follows the tag. */
 static const char *read_attributes(const char *p, shape *s, bool *empty) {
   while (*p == ' ') {
     const char *name = ++p;
@@ -79,7 +79,7 @@ static void check_characters(const picture *v) {
   }
 }
 
-/* Everything, by recursion in a stack of names. */
+/* Reads everything, with a stack of names for the open elements. */
 void read_picture(picture *v) {
   static const char prolog[] = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n";
   const char *open[16], *p = v->text + strlen(prolog);
@@ -106,7 +106,7 @@ void read_picture(picture *v) {
       }
       shape s = {{0}, 0, 0, 0, 0, {0}};
       bool empty;
-      quick_assert(depth > 0 || p == v->text + strlen(prolog)); /* one root */
+      quick_assert(depth > 0 || p == v->text + strlen(prolog)); /* there is one root */
       p = read_attributes(end, &s, &empty);
       if (end - name == 3 && strncmp(name, "svg", 3) == 0) {
         v->width = s.width;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A picture read by a small XML reader, which insists on well-formedness. */
+/* Reads a picture with a small XML reader, which insists on well-formedness. */
 #ifndef FS_TEST_PICTURE_H
 #define FS_TEST_PICTURE_H
 
@@ -7,8 +7,8 @@
 
 #include "base/base.h"
 
-/* For what is checked millions of times: ck_assert reports each success to the runner, which keeps
- * them all, and its leak check looks through them after each test. */
+/* For checks that run millions of times: ck_assert reports each success to the runner, which keeps
+ * all reports and whose leak check looks through them after each test. */
 #define quick_assert_msg(condition, ...) \
   do {                                   \
     if (!(condition)) {                  \
@@ -17,7 +17,7 @@
   } while (0)
 #define quick_assert(condition) quick_assert_msg(condition, "%s", #condition)
 
-/* A rect of a picture; lengths in hundredths of a pixel. */
+/* A rectangle of a picture; lengths are in hundredths of a pixel. */
 typedef struct shape {
   char classes[24];
   long x, y, width, height;
@@ -32,7 +32,7 @@ typedef struct picture {
   long width, height;
 } picture;
 
-/* Finds the rectangles of v->text, in an array for free().  Fails the test unless it is
+/* Finds the rectangles of v->text, in an array for free().  Fails the test unless the text is
  * well-formed: one root, elements and attributes that end, known entities, UTF-8 without control
  * characters. */
 void read_picture(picture *v);

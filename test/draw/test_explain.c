@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched explain: goldens, and on random graphs that each wait has a reason, each ordering that has
- * no wait a chain that is really in the stream, and each start a chain that adds up. */
+/* fsched explain: goldens, and properties on random graphs: each wait has a reason, each ordering
+ * without a wait has a chain that is really in the stream, and each start has a chain that adds
+ * up. */
 #include "draw/explain/explain.h"
 
 #include "base/text/node.h"
@@ -17,7 +18,7 @@ typedef struct explain_totals {
   uint64_t tier[FS_TIER_NONE], reason[FS_WANT_CONCURRENCY + 1], tight, gaps, members;
 } explain_totals;
 
-/* The stream of `by` really waits for {axis: epoch}. */
+/* Whether the stream really lets `by` wait for {axis: epoch}. */
 static bool has_wait(const fs_stream *s, uint32_t by, uint32_t axis, uint32_t epoch) {
   const fs_stream_command *c = &s->commands[by];
   for (uint32_t w = c->wait0; w < c->wait0 + c->n_waits; w++) {
@@ -28,12 +29,12 @@ static bool has_wait(const fs_stream *s, uint32_t by, uint32_t axis, uint32_t ep
   return false;
 }
 
-/* `b` is `a`, or comes before it on the same queue. */
+/* Whether `b` is `a`, or comes before it on the same queue. */
 static bool not_after(const fs_explain *e, uint32_t b, uint32_t a) {
   return e->order.queue[a] == e->order.queue[b] && b <= a;
 }
 
-/* From the command at hand along waits and queue order to {queue: epoch}. */
+/* Follows waits and queue order from the current command to {queue: epoch}. */
 static void check_hop(const fs_explain *e, uint32_t hop, uint32_t queue, uint32_t epoch) {
   const fs_stream *s = e->s;
   uint32_t target = s->queues[queue].command0 + epoch - 1, steps = 0;
@@ -168,7 +169,7 @@ static void check_summary(fs_explain *e, const explain_totals *t) {
   ck_assert_uint_eq(waits, e->s->n_waits);
 }
 
-/* What the compiler wanted between ops and for copies is wanted here too. */
+/* Orders that the compiler wanted, between ops and for copies, are wanted here too. */
 static void check_edges(const fs_explain *e, const fsched_schedule *s) {
   const fsched_graph *g = s->schedule->graph;
   const fs_sync *y = s->sync;
@@ -302,7 +303,7 @@ START_TEST(goldens)
 }
 END_TEST
 
-/* All commands of random programs, in both forms. */
+/* All commands of random programs are explained, in both forms. */
 START_TEST(well_formed)
 {
   for (uint64_t seed = 1; seed <= 40; seed++) {
@@ -385,7 +386,7 @@ START_TEST(unknown_names)
 }
 END_TEST
 
-/* A stream without a wait that it needs, and one that deadlocks. */
+/* One stream lacks a wait that it needs, and one deadlocks. */
 START_TEST(wrong_streams)
 {
   fsched_program *p = compile_text(gang);
@@ -419,7 +420,7 @@ START_TEST(wrong_streams)
 }
 END_TEST
 
-/* Bytes changed at random: what the check of streams lets pass is explained without harm. */
+/* Bytes are changed at random: a stream that still passes the check is explained without harm. */
 START_TEST(changed_bytes)
 {
   uint32_t passed = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What statistics and dumps say of barriers and of syncs: of a small schedule, with a sync that is
+/* What statistics and dumps say of barriers and syncs; the schedule is small, and its sync is
  * filled by hand. */
 #include <stdio.h>
 
@@ -101,7 +101,7 @@ static fs_sync *with_syncs(void) {
   return s;
 }
 
-/* Is this a line, or a part of one, of the statistics? */
+/* Checks that this is a line, or a part of a line, of the statistics. */
 static void stats_say(const char *what) {
   char *json;
   size_t n;
@@ -234,7 +234,8 @@ START_TEST(every_allocation_may_fail)
     ck_assert_int_eq(status, done ? FSCHED_OK : FSCHED_SYSTEM);
     budget.left = 1 << 30;
     fsched_diag_clear(ctx);
-    ck_assert_int_le(budget.held, held + (1 << 16)); /* the context may keep what it reports with */
+    /* The context may keep memory for its reports. */
+    ck_assert_int_le(budget.held, held + (1 << 16));
     ck_assert_int_lt(n, 5000);
   }
 }

@@ -39,15 +39,16 @@ END_TEST
 
 /* ---- counters against the schedule's residencies */
 
-/* Bytes of a memory that are in use at an instant: addresses that a residency covers, or the sum of
- * sizes where there are no addresses.  O(n^2). */
+/* Bytes of a memory that are in use at an instant: the addresses that residencies cover, or the sum
+ * of sizes where there are no addresses.  O(n^2). */
 static uint64_t bytes_at(const rects *v, const fsched_graph *g, uint32_t memory, uint64_t tick) {
   bool contiguous = g->target.memory[memory].placement == FSCHED_CONTIGUOUS;
   uint64_t sum = 0;
   for (size_t i = 0; i < v->n; i++) {
     const rect *r = &v->at[i];
     bool live = r->memory == memory && r->begin <= tick && tick < r->end;
-    for (size_t k = 0; live && contiguous && k < i; k++) { /* in place: the same bytes */
+    /* In place, so these bytes were counted. */
+    for (size_t k = 0; live && contiguous && k < i; k++) {
       const rect *o = &v->at[k];
       live = !(o->memory == memory && o->begin <= tick && tick < o->end && r->size > 0 &&
                o->address < r->address + r->size && r->address < o->address + o->size);
@@ -57,7 +58,7 @@ static uint64_t bytes_at(const rects *v, const fsched_graph *g, uint32_t memory,
   return sum;
 }
 
-/* At all times at which something begins or ends, and before and after them. */
+/* Compares at all times at which something begins or ends, and before and after them. */
 static void compare_counters(const compiled *c, uint64_t tick_ns) {
   rects v = {0};
   rects_of_schedule(&v, c->schedule);
@@ -98,7 +99,7 @@ END_TEST
 
 /* ---- what all traces keep */
 
-/* The planned times of slices: not moved but for commands without length. */
+/* Slices have their planned times, and only commands without length are moved. */
 static void check_moves(const tr_trace *t, const fs_stream *s, uint64_t tick_ns) {
   uint64_t short_ones = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -158,7 +159,7 @@ START_TEST(any_replay)
 }
 END_TEST
 
-/* Times that no run could have: nothing overlaps, all arrows are there. */
+/* No run could have these times, but nothing overlaps, and all arrows are there. */
 START_TEST(any_times)
 {
   for (uint64_t seed = 1; seed <= 60; seed++) {
@@ -192,8 +193,8 @@ START_TEST(any_times)
 }
 END_TEST
 
-/* Programs that load and are wrong: still a trace, without overlaps and with all its arrows that
- * can be. */
+/* Programs that can be loaded but are wrong still have a trace, without overlaps, and with all the
+ * arrows that are possible. */
 START_TEST(changed_programs)
 {
   uint32_t loaded = 0;
@@ -264,8 +265,8 @@ static void check_slice(const tr_trace *t, const char *name, uint64_t begin, uin
   ck_assert_uint_eq(e->ts + e->dur, end);
 }
 
-/* Ops without length at one instant, on one queue and across two: each its nanosecond, what follows
- * ends when it should. */
+/* Ops without length are at one instant, on one queue and on two: each takes a nanosecond, and what
+ * follows ends when it should. */
 START_TEST(no_length)
 {
   uint32_t a = mk_queue(m, "a"), b = mk_queue(m, "b");
@@ -295,8 +296,8 @@ START_TEST(no_length)
 }
 END_TEST
 
-/* An arrow from a gang leaves at a member on another queue; a wait that another one covers has none
- * of its own, and a gang of the own queue alone has none at all. */
+/* An arrow from a gang leaves at a member on another queue.  A wait that another one covers has no
+ * arrow of its own, and neither has a gang whose only queue is the waiting one. */
 START_TEST(arrows_of_gangs)
 {
   uint32_t a = mk_queue(m, "a"), b = mk_queue(m, "b"), c = mk_queue(m, "c");
@@ -316,7 +317,7 @@ START_TEST(arrows_of_gangs)
   ck_assert_uint_eq(t.n_arrows, 2);
   ck_assert_str_eq(slice(&t, "g")->cat, "gang");
   for (uint32_t i = 0; i < t.n; i++) {
-    if (t.event[i].phase == 'f') { /* queue a's op from b's member, queue c's from a's */
+    if (t.event[i].phase == 'f') { /* queue a's op gets it from b's member, queue c's from a's */
       uint32_t from = t.event[i].tid == slice(&t, "after")->tid ? b : a;
       ck_assert_uint_eq(t.event[i - 1].tid, 2 + from);
     }
@@ -325,7 +326,7 @@ START_TEST(arrows_of_gangs)
 }
 END_TEST
 
-/* It is written whole, with the arrows that can be. */
+/* The trace is whole, with the arrows that are possible. */
 START_TEST(deadlock)
 {
   uint32_t a = mk_queue(m, "a"), b = mk_queue(m, "b");
@@ -353,7 +354,8 @@ START_TEST(nothing_at_all)
 }
 END_TEST
 
-/* What is no longer read may lie beneath what is already written: the bytes count once. */
+/* Data that are no longer read may lie beneath data that are already written: these bytes count
+ * once. */
 START_TEST(shared_addresses_count_once)
 {
   uint32_t cmx = mk_memory(m, "cmx", 12), a = mk_queue(m, "a"), b = mk_queue(m, "b");
@@ -390,7 +392,7 @@ static const char *process(const tr_trace *t, uint32_t pid) {
 
 typedef struct tick_case {
   const char *unit;
-  uint64_t tick_ns, ticks; /* asked for; of the plan */
+  uint64_t tick_ns, ticks; /* the length asked for; the plan's length */
   uint64_t drawn;          /* ns per tick */
   const char *name;
   uint64_t tick_ps; /* asked for */
@@ -454,7 +456,7 @@ START_TEST(fitted)
 }
 END_TEST
 
-/* The plan beside the measured times: by ticks, by pace, and fitted. */
+/* The plan is beside the measured times: scaled by ticks, by pace, or fitted. */
 START_TEST(plan_beside_replay)
 {
   static const char *const name[] = {"hand-made (measured)", "hand-made (planned)",
@@ -462,7 +464,7 @@ START_TEST(plan_beside_replay)
                                      "hand-made (planned, drawn over "};
   make_ping_pong(m, 6, 2);
   m->meta.time_unit = mk_string(m, "us");
-  for (uint32_t i = 0; i < 6; i++) { /* queue by queue: 0 2 4, 1 3 5 */
+  for (uint32_t i = 0; i < 6; i++) { /* in the order of queues: 0 2 4, 1 3 5 */
     m->commands[i].start = i < 3 ? 2 * i : 2 * i - 5;
     m->commands[i].end = m->commands[i].start + 1;
     m->ops[m->commands[i].target].time = 1;
@@ -522,7 +524,8 @@ START_TEST(replay_options)
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "replay-options");
   o.trace_plan = FSCHED_TRACE_PLAN_FIT;
   ck_fs(ctx, fsched_replay_cpu(ctx, &m->program, &o, NULL));
-  o.size = FS_SIZE_UP_TO(fsched_replay_options, memory_limit_log2); /* of the first version */
+  /* The size of the first version. */
+  o.size = FS_SIZE_UP_TO(fsched_replay_options, memory_limit_log2);
   o.trace_plan = 3;
   ck_fs(ctx, fsched_replay_cpu(ctx, &m->program, &o, NULL));
 }

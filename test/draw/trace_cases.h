@@ -30,7 +30,7 @@ static inline void drop(compiled *c) {
   fsched_graph_destroy(c->graph);
 }
 
-/* Graphs of all kinds; every third one has bounded backing stores, or none. */
+/* Parameters for graphs of all kinds; every third one has bounded backing stores, or none. */
 static inline fs_gen_params any_params(uint64_t seed) {
   fs_gen_params p = fs_gen_any(seed, 50);
   p.zero_times = seed % 2 == 0;
@@ -66,7 +66,8 @@ static inline void add_rect(fsched_context *ctx, rects *v, rect r) {
   ck_assert_int_eq(fs_vec_push(ctx, v, r), FSCHED_OK);
 }
 
-/* A store copy of the schedule: a part from each write on to the last copy that uses it. */
+/* Adds the parts of a store copy of the schedule, each from a write on to the last copy that uses
+ * it. */
 static inline void add_store_parts(rects *v, const fsched_schedule *s, uint32_t residency, rect r) {
   uint32_t n_ops = s->schedule->graph->n_ops;
   bool any = fs_version_given(s->schedule->graph, r.version) && r.begin == 0;
@@ -116,8 +117,8 @@ static inline void planned_times(const fs_stream *s, fs_arena *arena, uint64_t *
   }
 }
 
-/* A memory that spills to one that is bounded too, and counted every other time; what is written in
- * place after it was spilled is spilled again. */
+/* Compiles a graph with a memory that spills to a bounded one, which is counted every other time;
+ * what is written in place after it was spilled is spilled again. */
 static inline compiled compile_bounded_store(fsched_context *ctx, uint64_t seed) {
   fs_rng rng = {seed};
   fs_text t;

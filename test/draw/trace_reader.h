@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reads a trace back and checks what every trace must keep (draw/trace/trace.h).  Runs once through
- * the events as a viewer does: sorted by time, at one time slices first, the longest in front. */
+/* Reads a trace back and checks what every trace must keep (draw/trace/trace.h).  It goes through
+ * the events once, as a viewer does: they are sorted by time, and at one time slices come first,
+ * the longest in front. */
 #ifndef FS_TEST_TRACE_READER_H
 #define FS_TEST_TRACE_READER_H
 
@@ -19,7 +20,7 @@ typedef struct tr_event {
   uint64_t id, bytes, epoch;
   const char *name, *cat, *label, *bp; /* label: args.name */
   uint32_t at;                         /* index in the file */
-  uint32_t command;                    /* of a slice; of an arrow's end, once it is known */
+  uint32_t command;                    /* of a slice, or of an arrow's end once it is known */
 } tr_event;
 
 typedef struct tr_trace {
@@ -42,7 +43,7 @@ static inline uint64_t tr_number(const tr_trace *t, uint32_t mapping, const char
   return value;
 }
 
-/* Microseconds, with three decimals or none. */
+/* Reads microseconds, with three decimals or none. */
 static inline uint64_t tr_time(const tr_trace *t, uint32_t mapping, const char *key) {
   uint32_t node = fs_node_get(&t->doc, mapping, key);
   if (node == FS_NONE) {
@@ -127,7 +128,7 @@ static inline void tr_close(tr_trace *t) {
 
 /* ---- what every trace keeps */
 
-/* Threads: n_queues per process, named like the queues, with ids that nothing else has. */
+/* There are n_queues threads per process, named like the queues, with ids that nothing else has. */
 static inline void tr_check_threads(const tr_trace *t, const fs_stream *s, uint32_t n_runs) {
   uint32_t threads = 0, processes = 0;
   for (uint32_t i = 0; i < t->n; i++) {
@@ -151,7 +152,7 @@ static inline uint32_t tr_queue(const tr_event *e, const fs_stream *s, uint32_t 
   return (e->tid - n_runs - 1) % s->n_queues;
 }
 
-/* An arrow's end that it may have: the command waits for the other one. */
+/* Whether an arrow may have this end: the command waits for the other one. */
 static inline bool tr_waits_for(const fs_stream *s, uint32_t to, uint32_t from, uint32_t queue) {
   const fs_stream_command *c = &s->commands[to], *f = &s->commands[from];
   for (uint32_t i = c->wait0; i < c->wait0 + c->n_waits; i++) {
@@ -164,7 +165,8 @@ static inline bool tr_waits_for(const fs_stream *s, uint32_t to, uint32_t from, 
   return false;
 }
 
-/* Walks as a viewer does: slices never overlap or nest, and arrows bind to the right ones. */
+/* Walks through the events as a viewer does: slices never overlap or nest, and arrows bind to the
+ * right ones. */
 static inline void tr_check_walk(tr_trace *t, const fs_stream *s, uint32_t n_runs) {
   uint32_t n_threads = n_runs * s->n_queues;
   uint32_t *count = fs_arena_zalloc(&t->arena, (n_threads + 1) * sizeof *count);
@@ -211,7 +213,7 @@ static inline void tr_check_walk(tr_trace *t, const fs_stream *s, uint32_t n_run
   ck_assert_uint_eq(t->n_slices, n_runs * s->n_commands);
 }
 
-/* Every wait for another queue has its arrow, and no two are the same. */
+/* Every wait for another queue has its arrow, and no two arrows are the same. */
 static inline void tr_check_arrows(const tr_trace *t, const fs_stream *s, uint32_t n_runs) {
   uint32_t wanted = 0;
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -236,7 +238,7 @@ static inline void tr_check_arrows(const tr_trace *t, const fs_stream *s, uint32
   }
 }
 
-/* The counter of a memory, as its name says. */
+/* Returns the memory of a counter, by its name. */
 static inline uint32_t tr_memory(const tr_event *e, const fs_stream *s) {
   for (uint32_t m = 0; m < s->n_memories; m++) {
     const char *name = fs_stream_string(s, s->memories[m].name);
@@ -252,8 +254,8 @@ static inline uint32_t tr_memory(const tr_event *e, const fs_stream *s) {
   return FS_NONE;
 }
 
-/* Each counter begins at 0, changes at every value, and stays within the capacity if that is so of
- * the times themselves. */
+/* Each counter begins at 0, changes at every value, and stays within the capacity if the times
+ * themselves do. */
 static inline void tr_check_counters(const tr_trace *t, const fs_stream *s, uint32_t n_runs,
                                      bool fits) {
   uint32_t counters = 0, wanted = 0;
@@ -280,7 +282,7 @@ static inline void tr_check_counters(const tr_trace *t, const fs_stream *s, uint
   ck_assert_uint_eq(counters, n_runs * wanted);
 }
 
-/* All of it, of a trace of a stream that can run, with times that keep its order. */
+/* Checks all of this for a trace of a stream that can run, with times that keep its order. */
 static inline void tr_check(tr_trace *t, const fs_stream *s, uint32_t n_runs) {
   tr_check_threads(t, s, n_runs);
   tr_check_walk(t, s, n_runs);

@@ -10,7 +10,8 @@
 
 #include "kit/context.h"
 
-/* The critical path is a chain of edges, and explains the span but for the gaps that are told. */
+/* The critical path is a chain of edges, and its times add up to the makespan, except for the gaps
+ * that it states. */
 static void check_path(Agraph_t *g, const fs_tick *start, const fs_tick *end, uint32_t n,
                        fs_tick span) {
   unsigned told = 0, count = 0;
@@ -51,8 +52,8 @@ static bool overlap(const fsched_graph *g, uint32_t a, uint32_t b) {
          g->arg_offset[b] < g->arg_offset[a] + g->arg_length[a];
 }
 
-/* By the accesses of versions: does some arg of `a` write what some arg of `b` reads?  With a
- * schedule: at one place. */
+/* Does some arg of `a` write a version that some arg of `b` reads? With a schedule, they also have
+ * to be at one place. */
 static bool data_between(const fsched_graph *g, const fsched_schedule *s, uint32_t a, uint32_t b) {
   for (uint32_t v = 0; v < g->n_versions; v++) {
     for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
@@ -121,7 +122,7 @@ START_TEST(graphs)
 }
 END_TEST
 
-/* Bytes decide: `c` reads what `a` has written, and `b` only comes before it. */
+/* Dependences are by bytes: `c` reads what `a` has written, and `b` only comes before it. */
 START_TEST(parts_of_buffers)
 {
   static const char text[] =
@@ -149,7 +150,8 @@ START_TEST(parts_of_buffers)
 }
 END_TEST
 
-/* What is passed on is named in tooltips; what is given and kept are nodes, if asked for. */
+/* Buffers that ops pass on are named in tooltips; those that are given or kept are nodes, if asked
+ * for. */
 START_TEST(buffers)
 {
   static const char text[] =
@@ -219,7 +221,7 @@ static uint32_t waited_item(const fsched_schedule *s, fs_wait w) {
   return 0;
 }
 
-/* What a schedule's picture has to show, from what was synchronised. */
+/* Finds what a schedule's picture has to show, from what was synchronised. */
 static matrix wanted(const fsched_schedule *s) {
   const fsched_graph *g = s->schedule->graph;
   const fs_sync *y = s->sync;
@@ -254,7 +256,8 @@ static matrix wanted(const fsched_schedule *s) {
       }
     }
   }
-  for (uint32_t op = 0; op < g->n_ops; op++) { /* what is left out is there through copies */
+  /* Edges that are left out are there through copies. */
+  for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t k = g->pred0[op]; k < g->pred0[op + 1]; k++) {
       if (data_between(g, NULL, g->pred[k], op)) {
         ck_assert(reaches(&m, at[g->pred[k]], at[op]));
@@ -292,7 +295,7 @@ static const char *class_of_copy(const fsched_schedule *s, uint32_t copy) {
   return first ? "load" : "spill_read";
 }
 
-/* A queue whose own items are all drawn with other queues says with which. */
+/* A queue whose own items are all drawn with other queues names these. */
 static void check_see(Agraph_t *dot, const fsched_schedule *s) {
   for (uint32_t q = 0; q < s->schedule->n_queues; q++) {
     uint32_t first = 0, also = 0, n;
@@ -337,7 +340,7 @@ static void check_nodes(Agraph_t *dot, const fsched_schedule *s) {
   }
 }
 
-/* Nodes are the same when their tooltips are: names, kinds and times. */
+/* Nodes are the same when their tooltips are, which contain names, kinds and times. */
 static uint32_t same_node(Agraph_t *dot, Agnode_t *node, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     if (strcmp(get(node_of(dot, i), "tooltip"), get(node, "tooltip")) == 0) {
@@ -353,8 +356,8 @@ static bool is_copy(Agnode_t *n) {
          has_class(n, "spill_read");
 }
 
-/* A program's picture knows no control edges, nor the order of a copy and what writes without
- * reading; all else is as in the schedule's. */
+/* A program's picture has no control edges, and no order between a copy and what writes without
+ * reading; everything else is as in the schedule's. */
 static void check_program(Agraph_t *schedule, Agraph_t *program, const matrix *m) {
   uint32_t *same = calloc(m->n, sizeof *same);
   ck_assert_uint_eq(n_drawn(program), m->n);
@@ -405,7 +408,7 @@ static void compile_and_draw(uint64_t seed, const fs_gen_params *p) {
     end[i] = s->schedule->end[s->schedule->order[i]];
   }
   check_path(of_schedule, start, end, s->schedule->n_items, s->schedule->makespan);
-  if (!p->zero_times) { /* else tooltips are not unique */
+  if (!p->zero_times) { /* with these, tooltips are not unique */
     check_program(of_schedule, of_program, &m);
   }
   free(m.why);
@@ -459,7 +462,7 @@ START_TEST(circle_of_waits)
   size_t n;
   fs_stream_wait *wait = (fs_stream_wait *)(uintptr_t)c.program->view.waits;
   const fs_stream *v = &c.program->view;
-  for (uint32_t w = 0; w < v->n_waits; w++) { /* each for the last command of its queue */
+  for (uint32_t w = 0; w < v->n_waits; w++) { /* each waits for the last command of its queue */
     wait[w].epoch = v->queues[wait[w].axis].n_commands;
   }
   ck_fs(ctx, fs_dot_program(ctx, c.program, NULL, &text, &n));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Large pictures for Graphviz: what is put together, places, hints; and names. */
+/* Large pictures for Graphviz: collapsed nodes, places, hints; and names. */
 #include "draw/dot/dot.h"
 #include "draw/dot/label.h"
 #include "draw/dot/place.h"
@@ -117,7 +117,8 @@ START_TEST(large_schedules)
 }
 END_TEST
 
-/* What begins when others have ended is not left of them, though nothing else ties the lanes. */
+/* An item that begins when others have ended is not left of them, even when nothing else ties the
+ * lanes together. */
 START_TEST(lanes_keep_time)
 {
   enum { N = 11 };
@@ -140,7 +141,7 @@ START_TEST(lanes_keep_time)
 }
 END_TEST
 
-/* Of the data edges those of the critical path are drawn, and control edges. */
+/* Of the data edges those of the critical path are drawn, and control edges are, too. */
 START_TEST(path_stays)
 {
   fs_picture p;
@@ -175,8 +176,8 @@ START_TEST(path_stays)
 }
 END_TEST
 
-/* Every edge of a schedule is drawn if nothing may be collapsed, and every control edge at most
- * other times. */
+/* Every edge of a schedule is drawn if nothing may be collapsed; otherwise at most every control
+ * edge is. */
 START_TEST(control_stays)
 {
   fsched_graph *g = large_graph(400);
@@ -206,7 +207,7 @@ START_TEST(control_stays)
 }
 END_TEST
 
-/* A picture of `n` nodes, a tick each, in `clusters` by turns. */
+/* Makes a picture of `n` nodes, one tick each, which go to the `clusters` in turn. */
 static void bare_picture(fs_picture *p, fs_pic_source source, uint32_t n, uint32_t clusters) {
   fs_picture_init(p, ctx, source);
   p->name = "bare";
@@ -221,7 +222,7 @@ static void bare_picture(fs_picture *p, fs_pic_source source, uint32_t n, uint32
   }
 }
 
-/* Every pair of 40 nodes: all but 39 edges are implied, and what waits stays. */
+/* There is an edge for every pair of 40 nodes: all but 39 are implied, and edges for waits stay. */
 START_TEST(implied_edges)
 {
   enum { N = 40, PAIRS = N * (N - 1) / 2 };
@@ -316,7 +317,8 @@ START_TEST(levels)
 }
 END_TEST
 
-/* What Graphviz would need long for is placed: by nodes and edges, from few nodes on. */
+/* A picture that would take Graphviz long gets places: this depends on nodes and edges, above a few
+ * nodes. */
 START_TEST(effort)
 {
   for (uint32_t preds = 1; preds <= 8; preds += 7) {
@@ -348,7 +350,7 @@ START_TEST(effort)
 }
 END_TEST
 
-/* Many queues are few clusters, and the nodes are all there. */
+/* Many queues share a few clusters, and all nodes are there. */
 START_TEST(merged_clusters)
 {
   fs_picture p;
@@ -373,7 +375,7 @@ START_TEST(merged_clusters)
 }
 END_TEST
 
-/* Of two that end last, whichever comes first, the path leads to the one with fewer idle ticks. */
+/* Of two items that end last, in either order, the path leads to the one with fewer idle ticks. */
 START_TEST(fewest_idle_ticks)
 {
   for (uint32_t late = 1; late <= 2; late++) {
@@ -393,7 +395,7 @@ START_TEST(fewest_idle_ticks)
 }
 END_TEST
 
-/* The many queues of a gang are in the tooltip alone. */
+/* The many queues of a gang are named in its tooltip only. */
 START_TEST(wide_gangs)
 {
   static const char text[] =
@@ -413,7 +415,7 @@ START_TEST(wide_gangs)
 }
 END_TEST
 
-/* A graph file of ops in a row, `n` of them, with a side step from the middle to the end. */
+/* Makes a graph of `n` ops in a row, with an edge that skips from the middle to the end. */
 static fsched_graph *row(uint32_t n) {
   fs_text t;
   fs_text_init(&t, ctx);

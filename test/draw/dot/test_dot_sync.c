@@ -65,7 +65,7 @@ START_TEST(goldens)
 }
 END_TEST
 
-/* Is the command the first of its op's? */
+/* Is the command the first one of its op? */
 static bool leads(const fs_stream *s, uint32_t command) {
   const fs_stream_command *k = &s->commands[command];
   for (uint32_t e = 0; k->gang_axis != FS_NONE && e < command; e++) {
@@ -76,8 +76,8 @@ static bool leads(const fs_stream *s, uint32_t command) {
   return true;
 }
 
-/* An op that updates a barrier, or waits for it, has one edge, also where it is a gang, whose
- * members do the same here. */
+/* Counts edges: an op that updates a barrier, or waits for it, has one edge, also where it is a
+ * gang whose members do the same here. */
 static uint32_t links(const fs_stream *s, bool updates) {
   uint32_t n = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -90,10 +90,12 @@ static uint32_t links(const fs_stream *s, bool updates) {
   return n;
 }
 
-/* What the gangs of rich wait for: sum on both queues for one barrier, again on one of them. */
+/* In the example rich, gangs wait twice: sum waits for one barrier on both queues, and again on one
+ * of them. */
 enum { GANG_WAITS = 2 };
 
-/* Schedule and program show the same barriers; without being asked, none. */
+/* A schedule's and a program's picture show the same barriers, and none unless they are asked
+ * for. */
 START_TEST(diamonds)
 {
   made m = make("rich", FS_SYNC_BARRIER);
@@ -120,7 +122,7 @@ START_TEST(diamonds)
 }
 END_TEST
 
-/* A barrier more than there may be, and all stay edges. */
+/* With a barrier more than the limit, all stay edges. */
 START_TEST(too_many)
 {
   made m = make("rich", FS_SYNC_BARRIER);
@@ -157,7 +159,7 @@ static void generate(made *m, const fs_gen_params *params) {
 }
 
 /* The edges of waits in the picture of a schedule are those that the definition gives, item by
- * item: of all barriers of a command together the last producer on each other queue. */
+ * item: for all barriers of a command together, the last producer on each other queue. */
 static void check_waits(const fsched_schedule *s, const fs_picture *p) {
   const fs_sync *y = s->sync;
   bool *wanted = calloc((size_t)p->n_items * p->n_items, sizeof *wanted);
@@ -186,7 +188,8 @@ static void check_waits(const fsched_schedule *s, const fs_picture *p) {
   free(wanted);
 }
 
-/* As compiled, where barriers are shared; seeds in turns with barriers and with syncs. */
+/* Schedules are as compiled, where barriers are shared; seeds alternate between barriers and
+ * syncs. */
 START_TEST(waits_of_schedules)
 {
   fs_gen_params params = fs_gen_any((uint64_t)_i, 60);
@@ -210,7 +213,8 @@ START_TEST(waits_of_schedules)
 }
 END_TEST
 
-/* Beyond what Graphviz places, diamonds have places too; whatever is collapsed, it can be drawn. */
+/* In a picture too large for Graphviz to place, diamonds have places too; whatever is collapsed, it
+ * can be drawn. */
 START_TEST(large)
 {
   fs_gen_params params = {.seed = (uint64_t)_i + 1, .n_ops = 400, .n_queues = 5};
@@ -256,7 +260,7 @@ END_TEST
 
 enum { GATE_OPS = 60, STEP = 1 << FS_PIC_WAIT | 1 << FS_PIC_QUEUE, QUEUES = 1 << FS_PIC_QUEUE };
 
-/* Is there a path along edges with one of these reasons?  Items are in a topological order. */
+/* Is there a path along edges that have one of these reasons? Items are in a topological order. */
 static bool reaches(const fs_picture *p, uint32_t from, uint32_t to, uint16_t whys) {
   bool on[GATE_OPS] = {[0] = false};
   on[from] = true;
@@ -277,8 +281,8 @@ static bool is_gate(const fs_picture *p, uint32_t from, uint32_t to) {
   return false;
 }
 
-/* A consumer that may still have to start when the producer could has a gate, or one later on its
- * queue has. */
+/* Where a consumer may still have to start when the producer could, it has a gate, or a later one
+ * on its queue has. */
 static void check_gate(const fs_picture *p, uint32_t consumer, uint32_t producer) {
   bool gate = is_gate(p, consumer, producer);
   if (reaches(p, consumer, producer, STEP)) {
@@ -295,8 +299,8 @@ static void check_gate(const fs_picture *p, uint32_t consumer, uint32_t producer
   }
 }
 
-/* All consumers of barriers with all producers of those that take over their physical ones;
- * returns the gates. */
+/* Checks all consumers of barriers with all producers of those that take over their physical ones;
+ * returns the number of gates. */
 static uint32_t check_gates(const fs_picture *p) {
   uint32_t gates = 0;
   for (size_t e = 0; e < p->edge.n; e++) {
@@ -314,7 +318,7 @@ static uint32_t check_gates(const fs_picture *p) {
   return gates;
 }
 
-/* Hand-overs that waits and queues order are no gates, the others are. */
+/* Hand-overs that waits and queues order are no gates, but all others are. */
 START_TEST(gates)
 {
   uint32_t found = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of schedules: well-formed, and their rectangles, by way of their tooltips, are those of
- * the schedule. */
+/* Pictures of schedules are well-formed, and their rectangles, identified by their tooltips, are
+ * those of the schedule. */
 #include <inttypes.h>
 
 #include "draw/picture.h"
@@ -55,7 +55,7 @@ END_TEST
 
 /* ---- what is drawn is the schedule */
 
-/* A picture next to its schedule: what each panel shows. */
+/* A picture together with its schedule, and what each panel shows. */
 typedef struct reading {
   const picture *v;
   const fsched_schedule *s;
@@ -63,9 +63,9 @@ typedef struct reading {
   size_t *panel; /* indices of the panels' backgrounds */
   size_t n_panels;
   fs_tick span;
-  uint32_t *seen;   /* of items' rows, and then of residencies */
-  size_t merged[2]; /* members of merged shapes: of the rows, of all maps */
-  size_t shapes;    /* with tooltips, most in one panel */
+  uint32_t *seen;   /* how often items' rows, and after them residencies, were seen */
+  size_t merged[2]; /* members of merged shapes, in rows and in all maps */
+  size_t shapes;    /* shapes with tooltips; the most in one panel */
 } reading;
 
 static fs_tick span_of(const fsched_schedule *s) {
@@ -79,7 +79,8 @@ static fs_tick span_of(const fsched_schedule *s) {
   return span;
 }
 
-/* Within a pixel, of what runs from `begin` to `end` of `all` units on `length` from `origin`. */
+/* Whether a shape lies, within a pixel, where an interval from `begin` to `end` of `all` units is
+ * on a `length` that begins at `origin`. */
 static bool lies(long at, long size, long origin, long length, double begin, double end,
                  double all) {
   double from = (double)origin + (double)length * (begin / all);
@@ -109,7 +110,7 @@ static const char *role_of(const fsched_schedule *s, uint32_t item) {
   return first ? "load" : "spill read";
 }
 
-/* The tooltip of an item begins with this. */
+/* Writes the words with which the tooltip of an item begins. */
 static void item_words(const reading *r, uint32_t item, char *words, size_t n) {
   const fsched_graph *g = r->g;
   uint32_t version = item < g->n_ops ? 0 : r->s->schedule->copy_version[item - g->n_ops];
@@ -146,7 +147,7 @@ static void residency_words(const reading *r, uint32_t id, char *words, size_t n
   if (version != FS_NONE) {
     used += snprintf(words + used, n - (size_t)used, "%" PRIu64 " B at ",
                      fs_version_size(r->g, version));
-  } /* of scratch the unaligned size is not looked up */
+  } /* the unaligned size of scratch is not checked */
 }
 
 static void expect_item(reading *r, const shape *s, const shape *panel) {
@@ -186,7 +187,7 @@ static void expect_residency(reading *r, const shape *s, const shape *panel, uin
                s->height);
 }
 
-/* "12 ops, 3 spill reads: ..." or "7 residencies: ..."; 0 if it is no merged shape. */
+/* Reads "12 ops, 3 spill reads: ..." or "7 residencies: ..."; 0 if the shape is not merged. */
 static size_t merged_members(const shape *s) {
   size_t sum = 0;
   if (!has_class(s, "x")) {
@@ -241,7 +242,7 @@ static void read_panel(reading *r, size_t index, bool identify) {
   uint32_t memory = index == 0 ? FS_NONE : nth_map(r->g, index - 1);
   for (size_t i = r->panel[index] + 1; i < end; i++) {
     const shape *s = &v->rect[i];
-    if (s->title[0] == '\0') { /* overlays, and after the last panel the legend */
+    if (s->title[0] == '\0') { /* an overlay, or the legend after the last panel */
       continue;
     }
     shapes++;
@@ -278,8 +279,8 @@ static size_t rectangles_wanted(const fsched_schedule *s) {
   return n;
 }
 
-/* Every op and copy is on each of its queues, every residency is in its memory, once, or counted
- * in a merged shape.  `identify`: which is which is looked up, in quadratic time. */
+/* Every op and copy is on each of its queues, and every residency in its memory, once or counted in
+ * a merged shape.  With `identify` each is looked up, in quadratic time. */
 static size_t compare(const picture *v, const fsched_schedule *s, bool identify) {
   reading r = {.v = v, .s = s, .g = s->schedule->graph, .span = span_of(s)};
   r.seen = calloc((size_t)s->schedule->n_items + s->schedule->n_residencies + 1, sizeof *r.seen);
@@ -308,7 +309,7 @@ static size_t compare(const picture *v, const fsched_schedule *s, bool identify)
 
 /* ---- amounts over time */
 
-/* What is held at a time: of a counted memory, a resource, or of the ops at once. */
+/* What an amount is held of: a counted memory, a resource, or the ops that run at once. */
 typedef enum amount_kind { COUNTED, RESOURCE, CONCURRENCY } amount_kind;
 
 static uint64_t held(const fsched_schedule *s, amount_kind kind, uint32_t index, fs_tick time) {
@@ -332,7 +333,8 @@ static uint64_t held(const fsched_schedule *s, amount_kind kind, uint32_t index,
   return sum;
 }
 
-/* How high "M x y" and then any of "H x" and "V y" is at x, above its first y. */
+/* Returns the height of a path at x above its first y; the path is "M x y" and then any of "H x"
+ * and "V y". */
 static double height_at(const char *path, double x) {
   char *p;
   double at = strtod(path + 1, &p), bottom = strtod(p, &p), y = bottom;
@@ -348,7 +350,7 @@ static double height_at(const char *path, double x) {
   return bottom - y;
 }
 
-/* Heights are as the amounts, at the middle of every pixel in which nothing begins or ends. */
+/* Heights agree with the amounts at the middle of every pixel in which nothing begins or ends. */
 static void check_steps(const fsched_schedule *s, const char *path, const shape *panel,
                         amount_kind kind, uint32_t index) {
   double most = 0, most_height = 1, left = (double)panel->x / 100,
@@ -511,7 +513,8 @@ static const char odd_graph[] =
     "ops:\n  - {name: a, args: [{out: x, size: 4, memory: m}]}\n"
     "  - {name: b, args: [{out: y, size: 4, memory: c}]}\n";
 
-/* Schedules that nobody has verified: late, long, over capacity, on top of each other. */
+/* Schedules that nobody has verified can be drawn: late, long, over capacity, or with items on top
+ * of each other. */
 START_TEST(odd_schedules)
 {
   static const char *const json[] = {
@@ -539,7 +542,7 @@ START_TEST(odd_schedules)
 }
 END_TEST
 
-/* A peak far narrower than a pixel, next to lower ones. */
+/* A peak is far narrower than a pixel, and next to lower ones. */
 START_TEST(narrow_peaks)
 {
   static const char graph[] =
@@ -568,7 +571,7 @@ START_TEST(narrow_peaks)
 }
 END_TEST
 
-/* The words of copies, times in the unit of the axis, and names of bars that are narrow. */
+/* Checks the words for copies, times in the unit of the axis, and the names of narrow bars. */
 START_TEST(words)
 {
   static const char graph[] =
@@ -604,7 +607,7 @@ START_TEST(words)
 }
 END_TEST
 
-/* No ops, and not even queues. */
+/* There are no ops, and not even queues. */
 START_TEST(empty_schedules)
 {
   fs_gen_params p = {.n_ops = 0, .n_queues = (uint32_t)_i, .n_memories = 1, .backing = true};
@@ -619,7 +622,7 @@ START_TEST(empty_schedules)
 }
 END_TEST
 
-/* Rows lower than a pixel. */
+/* Rows are lower than a pixel. */
 START_TEST(many_queues)
 {
   fs_gen_params p = {.seed = 3, .n_ops = 9000, .n_queues = 4080, .max_time = 1};
@@ -634,7 +637,7 @@ START_TEST(many_queues)
 }
 END_TEST
 
-/* A name that is markup, and one without end. */
+/* One name is markup, and one is very long. */
 START_TEST(hostile_names)
 {
   char text[6000], name[4000];

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What pictures are made of: boxes merged, numbers, names. */
+/* The parts that pictures are made of: merged boxes, numbers, names. */
 #include "base/text/utf8.h"
 #include "draw/picture.h"
 #include "draw/svg/svg.h"
@@ -41,7 +41,7 @@ static void check_piece(const svg_parts_crowd *c, const fs_svg_pieces *p, const 
     quick_assert(m->x0 >= b->x0 && m->x1 <= b->x1 && m->y0 >= b->y0 && m->y1 <= b->y1);
     bool narrow = m->x1 - m->x0 < p->grain_x, low = m->y1 - m->y0 < p->grain_y;
     quick_assert(piece->n == 1 || narrow || low);
-    /* Narrow ones share a column of four grains, low ones a row. */
+    /* Narrow boxes share a column of four grains, low ones share a row. */
     x = piece->n == 1 ? 0
         : narrow      ? b->x1 - b->x0 - 5 * p->grain_x
                       : b->y1 - b->y0 - 5 * p->grain_y;
@@ -49,7 +49,7 @@ static void check_piece(const svg_parts_crowd *c, const fs_svg_pieces *p, const 
   }
 }
 
-/* Every box is a member of one piece, which covers it; what is large is alone and in order. */
+/* Every box is a member of one piece, which covers it; large boxes are alone and in order. */
 START_TEST(pieces_cover)
 {
   static const uint32_t sizes[] = {0, 1, 2, 30, 1000, 6000, 60000};
@@ -79,7 +79,7 @@ START_TEST(pieces_cover)
 }
 END_TEST
 
-/* All boxes the same and as large as the panel: one piece in the end. */
+/* All boxes are the same and as large as the panel: at the end there is one piece. */
 START_TEST(pieces_in_a_heap)
 {
   enum { N = FS_SVG_PIECES_MOST + 1 };
@@ -147,7 +147,7 @@ START_TEST(numbers)
 }
 END_TEST
 
-/* Grows with the value, exact at both ends and within one part in the length of the quotient. */
+/* The value grows, is exact at both ends, and within one part in the length of the quotient. */
 START_TEST(scales)
 {
   fs_rng r = {(uint64_t)_i};
@@ -165,7 +165,7 @@ START_TEST(scales)
 }
 END_TEST
 
-/* What is shown of a name in so much room. */
+/* Checks what is shown of a name in a given room. */
 static void cut(const char *name, fs_cent room, bool fit, const char *wanted) {
   fs_text t;
   fs_text_init(&t, ctx);
@@ -186,7 +186,7 @@ START_TEST(names)
   cut("conv", 10000, false, "conv");
   cut("conv", 0, false, "…");
   cut("", 0, false, "");
-  for (fs_cent room = 0; room < 9000; room += 10) { /* never wider than asked for */
+  for (fs_cent room = 0; room < 9000; room += 10) { /* it is never wider than the room */
     static const char name[] = "ééééé_conv2é";
     fs_svg_part p = fs_svg_cut(name, 10, room);
     fs_cent wide = fs_svg_width(name, p.head, 10) + fs_svg_width(name + p.tail, 18 - p.tail, 10);
@@ -199,8 +199,10 @@ START_TEST(names)
   static const char name[] = "conv2_1abcd", ends[] = "conbcd";
   cut(name, fs_svg_width(name, 11, 10), true, name);
   cut(name, fs_svg_width(ends, 6, 10) + 1000, true, "con…bcd");
-  cut(name, fs_svg_width(ends, 3, 10) + 1000, true, "…");               /* of no use */
-  cut("ab_.xxcd", fs_svg_width("ab_cd", 5, 10) + 1000, false, "ab…cd"); /* no "_…" */
+  /* a larger room changes nothing. */
+  cut(name, fs_svg_width(ends, 3, 10) + 1000, true, "…");
+  /* The cut does not leave "_…". */
+  cut("ab_.xxcd", fs_svg_width("ab_cd", 5, 10) + 1000, false, "ab…cd");
   cut("scores0", 3700, true, "sc…s0");
   cut("\x80\x80\x80\x80\x80\x80", 3500, false, "\xEF\xBF\xBD…\xEF\xBF\xBD");
   fs_text_drop(&t);
@@ -241,7 +243,7 @@ START_TEST(units)
 }
 END_TEST
 
-/* A line begins below the number that it would strike through, else at its words. */
+/* A line begins below the number that it would strike through, and otherwise at its words. */
 START_TEST(marks)
 {
   static const char *const graphs[] = {"{name: a, time: 7}", "{name: a, time: 7777}"};
@@ -313,14 +315,14 @@ START_TEST(nth_allocation_fails)
   static const char *const cases[] = {"figure-10", "rich", "store", "drawn", "rich"};
   fs_golden_case c;
   fs_golden_open(&c, ctx, cases[_i]);
-  if (_i == 4) { /* with syncs */
+  if (_i == 4) { /* one of the schedules has syncs */
     fsched_program_destroy(c.program);
     ck_fs(ctx, fs_kit_program(c.schedule, FS_SYNC_BLOCK, &c.program));
   }
   fs_status status = FSCHED_SYSTEM;
   long n = 0;
   for (; status != FSCHED_OK; n++) {
-    one_failure f = {.left = n + 2}; /* the first one is the context's */
+    one_failure f = {.left = n + 2}; /* the first allocation is the context's */
     fsched_context_options o = {.size = sizeof o, .reallocate = fail_once, .user = &f};
     fsched_context *tight;
     ck_assert_int_eq(fsched_context_create(&o, &tight), FSCHED_OK);

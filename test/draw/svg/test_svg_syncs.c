@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of schedules with syncs: lines where the sequencer goes on. */
+/* Pictures of schedules with syncs have lines where the sequencer goes on. */
 #include <inttypes.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@
 #include "kit/context.h"
 #include "model/handle.h"
 
-/* A compiled schedule, with another kind of sync. */
+/* Gives a compiled schedule another kind of sync. */
 static void resync(fsched_schedule *s, fs_sync_kind kind) {
   fsched_program *program;
   ck_fs(ctx, fs_kit_program(s, kind, &program));
@@ -31,7 +31,8 @@ START_TEST(golden)
 }
 END_TEST
 
-/* When all that was issued before is over, and all of the queue but its last. */
+/* When everything that was issued before is over, or everything of the queue except its last
+ * commands. */
 static fs_tick end_of(const fsched_schedule *s, const fs_stop *stop) {
   const fs_sync *y = s->sync;
   fs_tick end = 0;
@@ -48,7 +49,7 @@ static fs_tick end_of(const fsched_schedule *s, const fs_stop *stop) {
   return end;
 }
 
-/* The line whose title begins with `words` says it is at `time`. */
+/* Checks that the line whose title begins with `words` gives this time. */
 static void find_line(const char *text, const char *words, fs_tick time) {
   char title[96];
   (void)snprintf(title, sizeof title, "<title>%s: %" PRIu64 "<", words, time);
@@ -82,8 +83,8 @@ static uint32_t count(const char *text, const char *what) {
   return n;
 }
 
-/* "full sync 3 of 9", "full syncs 3 to 5 of 9": all of them, in order; nothing when there is none.
- */
+/* Checks "full sync 3 of 9" and "full syncs 3 to 5 of 9": all of them are there, in order, and none
+ * when there is no full sync. */
 static void count_full(const char *text, uint32_t n_full) {
   uint32_t n = 0;
   for (const char *at = text; (at = strstr(at, "<title>full sync")) != NULL; at++) {
@@ -105,7 +106,7 @@ static void draw(const fsched_schedule *s, uint32_t width, char **text, size_t *
   ck_fs(ctx, fsched_schedule_svg(ctx, s, &o, text, n));
 }
 
-/* Small ones where no two lines meet, and one with more lines than pixels. */
+/* In the small schedules no two lines meet; in one there are more lines than pixels. */
 START_TEST(random_schedules)
 {
   bool large = _i == 20;
