@@ -40,7 +40,7 @@ static void make_room(mutant *m, uint32_t memory, uint64_t end) {
   MEMORY(m)[memory].extent = fs_max(m->s->memories[memory].extent, end);
 }
 
-/* An arg gets a range, its places follow. */
+/* Gives an arg a range, and changes its places to match. */
 static void set_range(mutant *m, uint32_t arg, uint64_t offset, uint64_t length) {
   fs_stream_arg *a = &ARG(m)[arg];
   for (uint32_t i = 0; i < m->s->n_places; i++) {
@@ -81,7 +81,7 @@ static bool resize(mutant *m) {
   return size != old;
 }
 
-/* All places of a version in a memory move together, with what is given and kept there. */
+/* Moves all places of a version in a memory together, with what is given and kept there. */
 static void move_all(mutant *m, uint32_t version, uint32_t memory, uint64_t by) {
   fs_stream_version *v = &VERSION(m)[version];
   uint64_t size = m->s->buffers[v->buffer].size;
@@ -108,7 +108,7 @@ static bool move_place(mutant *m) {
   const fs_stream_memory *memory = &m->s->memories[p.index];
   uint64_t steps = fs_min(memory->extent / memory->align + 2, 1 << 20);
   uint64_t to = pick(m, (uint32_t)steps) * memory->align, from = base_of(m->s, &p);
-  if (fs_rng_one_in(m->rng, 2)) { /* over another's place, or beside it */
+  if (fs_rng_one_in(m->rng, 2)) { /* over another version's place, or beside it */
     const fs_stream_place *q = &m->s->places[pick(m, m->s->n_places)];
     uint64_t size = m->s->buffers[m->s->versions[p.version].buffer].size;
     to = q->space != FS_SPACE_MEMORY || q->version == FS_NONE ? to
@@ -131,7 +131,7 @@ static bool change_range(mutant *m) {
   bool whole = fs_rng_one_in(m->rng, 4);
   set_range(m, i, whole ? 0 : offset, whole ? size : length);
   if (a.tag == FSCHED_OUT && m->s->args[i].has_at && a.version != FS_NONE) {
-    ARG(m)[i].tag = FSCHED_OUT_EXISTING; /* right where it starts the first version */
+    ARG(m)[i].tag = FSCHED_OUT_EXISTING; /* this is right where the arg starts the first version */
   }
   return m->s->args[i].offset != a.offset || m->s->args[i].length != a.length;
 }
@@ -162,7 +162,7 @@ static bool change_tag(mutant *m) {
   return true;
 }
 
-/* The place that a version has first, or last; false when nothing touches it. */
+/* Finds the place that a version has first, or last; false when nothing touches it. */
 static bool find_place(const fs_stream *s, uint32_t version, bool last, uint32_t *memory,
                        uint64_t *address) {
   bool found = false;
@@ -224,7 +224,7 @@ static bool change_value(mutant *m) {
   return m->s->args[i].tag == FSCHED_VALUE;
 }
 
-/* Of an op, or of a buffer, whose given content then is another. */
+/* Changes the name of an op, or of a buffer, whose given content is then another. */
 static bool change_name(mutant *m) {
   uint32_t name = fs_rng_one_in(m->rng, 2) ? m->s->ops[pick(m, m->s->n_ops)].name
                                            : m->s->buffers[pick(m, m->s->n_buffers)].name;
@@ -250,8 +250,8 @@ static bool change_memory(mutant *m) {
   }
 }
 
-/* Does an op write all of the version whatever it was?  Then its given content is seen by nobody,
- * and may be anywhere. */
+/* Does an op write all of the version whatever it contained? Then nobody sees its given content,
+ * which may be anywhere. */
 static bool overwritten(const fs_stream *s, uint32_t version) {
   for (uint32_t i = 0; i < s->n_args; i++) {
     if (s->args[i].version == version && s->args[i].tag == FSCHED_OUT_EXISTING &&
@@ -278,7 +278,7 @@ static bool change_given_kept(mutant *m) {
   const fs_stream_memory *x = &m->s->memories[*memory];
   if (fs_rng_one_in(m->rng, 4)) {
     *memory = pick(m, m->s->n_memories);
-  } else if (fs_rng_one_in(m->rng, 2)) { /* a little beside where its commands find it */
+  } else if (fs_rng_one_in(m->rng, 2)) { /* a few bytes from where its commands find it */
     uint64_t by = (1 + pick(m, 4)) * x->align;
     *address = fs_rng_one_in(m->rng, 2) ? *address + by : *address - fs_min(by, *address);
   } else {
@@ -344,7 +344,7 @@ bool fs_edit_program(fsched_program *copy, fs_edit edit, fs_rng *rng) {
 
 /* --- bytes --- */
 
-/* The lists of a command follow those of the one before. */
+/* Lays out lists so that those of a command follow those of the command before. */
 static void tile_lists(const fs_stream *s, fs_draft *d) {
   uint32_t waits = 0, frontiers = 0, places = 0, barrier_waits = 0, updates = 0;
 #define TAKE(first, count, section, at)                                              \

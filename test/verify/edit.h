@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Changes of programs that know what belongs together: a buffer gets another size with all ranges
- * and places that follow from it, a version goes elsewhere as a whole, an arg gets another tag and
- * its places the mode of that.  So many of the results are right programs, of another graph than
- * they were compiled from.  (mutate.h breaks programs by changes as small as can be.) */
+/* Changes of programs that keep together what belongs together: a buffer gets another size with all
+ * ranges and places that follow from it, a version goes elsewhere as a whole, an arg gets another
+ * tag and its places the matching mode.  Many of the results are therefore right programs, of
+ * another graph than they were compiled from. (mutate.h breaks programs by the smallest
+ * changes.) */
 #ifndef FS_TEST_EDIT_H
 #define FS_TEST_EDIT_H
 
@@ -33,14 +34,14 @@ typedef enum fs_edit {
 } fs_edit;
 const char *fs_edit_name(fs_edit edit);
 
-/* Changes a copy (fs_mutant_copy); false if there is nothing to change in that way. */
+/* Changes a copy (fs_mutant_copy) in that way; false if there is nothing to change. */
 bool fs_edit_program(fsched_program *copy, fs_edit edit, fs_rng *rng);
-/* The buffer becomes a fsched_io, given where its first version lies first, kept where its last one
- * lies last. */
+/* Sets the buffer's fsched_io; it is given where its first version lies first, and kept where its
+ * last one lies last. */
 bool fs_edit_io(fsched_program *copy, uint32_t buffer, uint32_t io);
-/* The copy as a program with bytes, its lists in order; fsched_program_destroy. */
+/* Returns the copy as a program with bytes, and with its lists in order; fsched_program_destroy. */
 fsched_program *fs_edit_bytes(fsched_context *ctx, const fsched_program *copy);
-/* The program with the built-in kernels beside those it has, so that KERNEL finds them. */
+/* Returns the program with the built-in kernels beside its own, so that KERNEL finds them. */
 fsched_program *fs_edit_with_kernels(fsched_context *ctx, const fsched_program *p);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The work is done on tables of bits (producer and consumer commands of each barrier), which are
- * written out as records for every question, and put to the judge. */
+/* The work is done on tables of bits (producer and consumer commands of each barrier).  For every
+ * question they are written out as records and put to the judge. */
 #include "verify/resync_mutant.h"
 
 #include <check.h>
@@ -54,7 +54,8 @@ static void write_barriers(const resync_mutant_table *t) {
   }
 }
 
-/* The planned times that barriers add conditions to, and the circles. */
+/* Checks the planned times, to which barriers add conditions, and that nothing waits in a
+ * circle. */
 static bool possible(const resync_mutant_table *t) {
   const fs_stream *s = t->s;
   write_barriers(t);
@@ -109,7 +110,8 @@ static void join_some(resync_mutant_table *t, fs_rng *rng) {
   }
 }
 
-/* Barriers whose producers all demand two slots or more become several with the same commands. */
+/* Splits barriers whose producers all demand two slots or more into several with the same
+ * commands. */
 static void split_some(resync_mutant_table *t, fs_rng *rng) {
   uint32_t n = t->n;
   for (uint32_t b = 0; b < n; b++) {
@@ -134,7 +136,8 @@ static void split_some(resync_mutant_table *t, fs_rng *rng) {
 
 static void share_some(resync_mutant_table *t, fs_rng *rng) {
   uint32_t used = 0, uses[MOST_BARRIERS] = {0};
-  for (uint32_t b = 0; b < t->n; b++) { /* ids that nobody has while b is tried */
+  /* While b is tried, the others get ids that nothing else has. */
+  for (uint32_t b = 0; b < t->n; b++) {
     t->physical[b] = MOST_BARRIERS + b;
   }
   for (uint32_t b = 0; b < t->n; b++) {
@@ -154,7 +157,7 @@ static void share_some(resync_mutant_table *t, fs_rng *rng) {
   REC(t, meta, fs_stream_meta)->barrier_count = fs_rng_one_in(rng, 4) ? FS_NONE : used;
 }
 
-/* Room for all that a table may say. */
+/* Allocates room for all that a table may contain. */
 static void *room(const void *old, size_t n, size_t size) {
   free((void *)(uintptr_t)old);
   return calloc(n, size);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs of resync.h whose records may be written: right ones, for tests of the verifier that
- * break them, or compare it with the judge (oracle.h). */
+/* Right programs of resync.h whose records may be written, for tests that break them, or that
+ * compare the verifier with the judge (oracle.h). */
 #ifndef FS_TEST_RESYNC_MUTANT_H
 #define FS_TEST_RESYNC_MUTANT_H
 
@@ -8,8 +8,8 @@
 #include "model/graph.h"
 #include "model/stream/stream.h"
 
-/* Ops demand slots at random.  Some barriers are joined, split over slots, and laid on one physical
- * barrier where nothing waits in a circle.  Frontiers say all that is known.  For up to 64
+/* Ops demand slots at random.  Some barriers are joined, split over slots, or laid on one physical
+ * barrier where nothing waits in a circle.  Frontiers state all that is known.  For up to 64
  * commands; fs_mutant_free. */
 fsched_program *fs_resync_mutant(fsched_context *ctx, const fs_stream *s, fs_sync_kind kind,
                                  uint64_t seed);

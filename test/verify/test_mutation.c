@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verifier against thousands of wrong programs and schedules, with a brute-force judge.
+/* The verifier on thousands of wrong programs and schedules, beside a brute-force judge.
  *
- * Every mutant that the judge refutes must be refuted by the verifier; what is not mutated passes
- * both; and every rule of the verifier refutes something.  The verifier may be the stricter one: a
- * wait too many, a planned time or a signal nobody needs breaks nothing when executed.
+ * The verifier must refuse every mutant that the judge refuses; what is not mutated passes both;
+ * and every rule of the verifier refuses something.  The verifier may be the stricter one: a wait
+ * too many, a planned time or a signal nobody needs breaks nothing when executed.
  * CK_VERBOSITY=verbose prints what caught what. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ enum { MAX_STATES = 3000, PROGRAMS = 150, MUTANTS_EACH = 2, SCHEDULES = 250 };
 
 typedef struct caught {
   const char *code;
-  uint32_t n, only; /* mutants; those that no other rule refutes */
+  uint32_t n, only; /* mutants, and those that no other rule refuses */
 } caught;
 
 static caught rules[] = {
@@ -65,7 +65,7 @@ static void print_rules(const caught *table) {
   }
 }
 
-/* Small and with everything: the judge has to finish. */
+/* Makes a small graph that has everything: the judge has to finish. */
 static fsched_graph *small_graph(uint64_t seed) {
   fs_gen_params p = fs_gen_any(seed, 7);
   fsched_graph *g = NULL;
@@ -102,14 +102,15 @@ static void one_program_mutant(const fsched_graph *g, const fsched_program *p, u
   fs_mutant_free(copy);
 }
 
-/* Half of these get frontiers and signals that fit, so that the order alone is wrong. */
+/* Mutations of syncs.  Half of the mutants get frontiers and signals that fit, so that only the
+ * order is wrong. */
 static bool changes_sync(unsigned m) {
   return (m >= FS_MUTATE_BARRIER_WAIT && m != FS_MUTATE_STRAY) || m == FS_MUTATE_DROP_WAIT ||
          m == FS_MUTATE_SWAP_COMMANDS || m == FS_MUTATE_WAIT_EPOCH || m == FS_MUTATE_WAIT_AXIS ||
          m == FS_MUTATE_ADD_WAIT || m == FS_MUTATE_DROP_COPY;
 }
 
-/* What means something else on machines with barriers or with stops. */
+/* Mutations that mean something else on machines with barriers or with stops. */
 static bool of_machine(unsigned m) {
   return changes_sync(m) || m == FS_MUTATE_STRAY || m == FS_MUTATE_FRONTIER_EPOCH ||
          m == FS_MUTATE_FRONTIER_DROP || m == FS_MUTATE_SIGNAL || m == FS_MUTATE_PLAN ||
@@ -136,7 +137,7 @@ static void mutate_all(const fsched_graph *g, const fsched_program *p, uint64_t 
   }
 }
 
-/* The program as it is compiled, or made one with barriers or with stops. */
+/* Mutates the program as it is compiled, or after it was given barriers or stops. */
 static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
                               mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   fsched_graph *g = small_graph(seed);
@@ -241,7 +242,7 @@ static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE
   fsched_diag_clear(ctx);
 }
 
-/* The generator gives no starts. */
+/* The generator gives no starts, so this test does. */
 static void break_a_start(void) {
   static const char text[] =
       "fsched: 1\nname: s\nops:\n  - {name: a, start: 3}\n  - {name: b, start: 5}\n";

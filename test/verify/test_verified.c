@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Verified implies equal: programs are changed in several ways at once (edit.h), and whatever
- * passes both the check of its form and the verifier is replayed, on the processors and in a
- * simulation with adversarial durations, and has to compute what its ops say: every op's output by
- * the library's own sequential evaluation, every output file's bytes by one that shares nothing
- * with it (evaluate.h).
+/* Verified programs compute what they should.  Programs are changed in several ways at once
+ * (edit.h), and whatever passes both the check of its form and the verifier is replayed, on the
+ * processors and in a simulation with adversarial durations.  It has to compute what its ops say:
+ * every op's output is compared with the library's own sequential evaluation, every output file's
+ * bytes with one that shares nothing with it (evaluate.h).
  *
  * FSCHED_MUTANTS=N goes on until N changed programs have been replayed, FSCHED_SEED=S begins with
  * other programs; the counts are printed.  What fails is kept in verified-fault.fsb. */
@@ -27,9 +27,9 @@ enum { ENOUGH = 150 };
 #else
 enum { ENOUGH = 1200 };
 #endif
-/* Seeds that no other turn begins with. */
+/* Each turn has a range of seeds of its own, of this size. */
 enum { OF_A_TURN = 1000 };
-/* So many are of each kind of change. */
+/* The test makes at least so many changes of each kind. */
 enum { EVERY_EDIT = 1000 };
 enum { EACH = 300, MOST_EDITS = 4, MOST_BYTES = 1 << 16, MOST_COMMANDS = 64, TOLD = 20000 };
 
@@ -43,7 +43,7 @@ typedef struct verified_trial {
   const fsched_program *base;
   fsched_device *sim;
   uint64_t seed, index;
-  uint32_t edits; /* bits: which were made */
+  uint32_t edits; /* which edits were made, as bits */
   verified_counts *n;
 } verified_trial;
 
@@ -120,7 +120,8 @@ static void compare_outputs(const verified_trial *t, const fsched_program *p, co
   fs_evaluate_free(s, want);
 }
 
-/* False: this library has no such kernel, or the program wants more memory than it may. */
+/* Returns false where this library has no such kernel, or where the program needs more memory than
+ * it may use. */
 static bool replay(const verified_trial *t, const fsched_program *p, fsched_device *device,
                    const char *on, uint32_t invocations) {
   bound b = bind_all(&p->view);
@@ -155,8 +156,8 @@ static bool small(const fs_stream *s) {
   return bytes <= MOST_BYTES;
 }
 
-/* Does an op that says it overwrites given content write nothing?  What is there then is what lay
- * there, or what was given; no rule says which. */
+/* Does an op that claims to overwrite given content write nothing? Then the bytes are what lay
+ * there before, or what was given; no rule says which. */
 static bool writes_nothing(const fs_stream *s) {
   for (uint32_t i = 0; i < s->n_ops; i++) {
     const fs_stream_op *op = &s->ops[i];
@@ -196,7 +197,7 @@ static void replay_verified(const verified_trial *t, const fsched_program *p) {
 
 /* --- changes --- */
 
-/* Through the check of the form: a program as it would be loaded, or NULL. */
+/* Passes a copy through the check of the form: returns a program as it would be loaded, or NULL. */
 static fsched_program *load(const verified_trial *t, const fsched_program *copy) {
   fsched_program *made = fs_edit_bytes(t->ctx, copy), *p = NULL;
   size_t size;
@@ -223,7 +224,7 @@ static void judge(verified_trial *t, fsched_program *copy) {
     return;
   }
   bool ok = verified(t, p);
-  if (!ok && p->view.n_commands <= MOST_COMMANDS) { /* once more with frontiers that fit */
+  if (!ok && p->view.n_commands <= MOST_COMMANDS) { /* once more, with frontiers that fit */
     fsched_program_destroy(p);
     fs_mutant_repair(copy);
     p = load(t, copy);
@@ -257,7 +258,7 @@ static void one_mutant(verified_trial *t) {
 
 /* --- programs --- */
 
-/* Given content that is overwritten as a whole, and then read in part: nobody sees it. */
+/* Given content is overwritten as a whole and then read in part, so nobody sees it. */
 static fsched_graph *unseen_content(fsched_context *ctx) {
   static const char text[] =
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}], memories: [{name: m}]}\n"
@@ -287,7 +288,8 @@ static fsched_graph *make_graph(fsched_context *ctx, uint64_t seed) {
   return fs_gen_graph(ctx, &params, &g) == FSCHED_OK ? g : NULL;
 }
 
-/* Of all kinds of sync, with the built-in kernels at hand; NULL: none for this seed. */
+/* Makes a program of any kind of sync, with the built-in kernels in it; NULL: none for this
+ * seed. */
 static fsched_program *make_base(fsched_context *ctx, uint64_t seed) {
   fsched_graph *g = make_graph(ctx, seed);
   fsched_program *p = NULL, *base = NULL;
@@ -307,7 +309,7 @@ static fsched_program *make_base(fsched_context *ctx, uint64_t seed) {
   return base;
 }
 
-/* As many outputs as there can be, so that files show what ops compute. */
+/* Makes as many buffers outputs as there can be, so that files show what ops compute. */
 static const fsched_program *with_outputs(fsched_context *ctx, fsched_program *base) {
   for (uint32_t b = 0; base != NULL && b < base->view.n_buffers; b++) {
     fsched_program *copy = fs_mutant_copy(base), *more = NULL;
@@ -376,7 +378,8 @@ static bool every_edit_verified(const verified_counts *n) {
   return every;
 }
 
-/* Goes on until each kind of change has verified: some do so once in a thousand. */
+/* This goes on until each kind of change has been verified, which for some happens once in a
+ * thousand. */
 START_TEST(verified_is_equal)
 {
   verified_counts n = {0};

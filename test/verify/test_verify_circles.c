@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program verifier on random programs for machines with barriers or with stops: a deadlock
- * exactly where the relation of pairs has a circle; programs as they are compiled, which the judge
- * accepts too; and running out of memory at every allocation. */
+/* The program verifier on random programs for machines with barriers or with stops: it finds a
+ * deadlock exactly where the relation of pairs has a circle; it accepts programs as they are
+ * compiled, as the judge does; and memory runs out at every allocation. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -43,7 +43,7 @@ static void judge(fsched_program *copy, uint64_t seed, verify_circles_tally *t) 
   t->free += !circle;
 }
 
-/* Stops out of order are not walked, and a barrier that nobody waits for is refused as such. */
+/* Stops out of order are not followed, and a barrier that nobody waits for is refused as such. */
 static bool can_walk(const fs_stream *s) {
   bool ok = true;
   for (uint32_t b = 0; b < s->n_barriers; b++) {
@@ -57,7 +57,7 @@ static bool can_walk(const fs_stream *s) {
   return ok;
 }
 
-/* Records that make sense, whatever they mean. */
+/* Mutates records so that each is valid, whatever the program then means. */
 static void mutate_for_circles(const fsched_program *p, uint64_t seed, fs_rng *rng,
                                verify_circles_tally *t) {
   static const fs_program_mutation barrier[] = {FS_MUTATE_BARRIER_OTHER, FS_MUTATE_PHYSICAL,
@@ -118,7 +118,7 @@ END_TEST
 
 /* --- programs as they are compiled --- */
 
-/* A target like the one the graph has, with syncs of its own. */
+/* Makes the target like the graph's own, with syncs of its own kind. */
 static void set_target(fsched_graph *g, fs_sync_kind kind, fs_rng *rng) {
   g->target.sync = kind;
   g->target.barrier_count = kind == FS_SYNC_BARRIER ? FS_BARRIERS_AUTO : 0;
@@ -128,7 +128,7 @@ static void set_target(fsched_graph *g, fs_sync_kind kind, fs_rng *rng) {
   }
 }
 
-/* 1 if there is such a program. */
+/* Returns 1 if there is such a program. */
 static uint32_t compile_one(fsched_graph *g, fs_sync_kind kind, uint64_t seed, fs_rng *rng) {
   fsched_compile_options o = {.size = sizeof o};
   fsched_schedule *s = NULL;

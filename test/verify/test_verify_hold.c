@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Content that is given or kept holds all of its bytes: programs by hand in which a part that no
- * command touches lies over another version, and compiled ones, which may not have that. */
+/* Content that is given or kept holds all of its bytes.  In programs made by hand, a part that no
+ * command touches lies over another version; compiled programs may not have that. */
 #include <stdio.h>
 
 #include "fsched/compile.h"
@@ -13,7 +13,7 @@
 
 #include "kit/context.h"
 
-/* Two ops on two queues that share no byte of the 16 that they have; m has no store. */
+/* Two ops on two queues share none of their 16 bytes; m has no store. */
 static const char text_format[] =
     "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}]\n"
     "  memories: [{name: m, capacity: 40}]\n"
@@ -28,7 +28,7 @@ static void compile_text(const char *buffers, const char *ops, fsched_program **
   fsched_graph_destroy(g);
 }
 
-/* Version `v` of the program goes to `address`, wherever it is. */
+/* Moves version `v` of the program to `address`, wherever it is. */
 static void move_version(fsched_program *p, uint32_t v, uint64_t address) {
   fs_stream *s = &p->view;
   fs_stream_version *version = (fs_stream_version *)(uintptr_t)&s->versions[v];
@@ -60,7 +60,8 @@ static const char given[] =
     "  - {name: x, size: 16, io: input}\n  - {name: y, size: 16}\n"
     "  - {name: a, size: 1, io: output}\n";
 
-/* The unread tail of an input over what another op writes: before, after, and in no order. */
+/* The unread tail of an input lies over what another op writes: before it, after it, or
+ * unordered. */
 START_TEST(tail_of_an_input)
 {
   static const char *const ops[] = {
@@ -94,7 +95,8 @@ START_TEST(tail_of_an_input)
 }
 END_TEST
 
-/* The unwritten tail of an output over another output, and over what lives before and after it. */
+/* The unwritten tail of an output lies over another output, and over what lives before and after
+ * it. */
 START_TEST(tail_of_an_output)
 {
   static const char both[] =
@@ -125,7 +127,7 @@ START_TEST(tail_of_an_output)
 }
 END_TEST
 
-/* An address alone makes a replay put the content there. */
+/* An address alone, without an access, makes a replay put the content there. */
 START_TEST(content_without_access)
 {
   static const char text[] =
@@ -148,7 +150,7 @@ START_TEST(content_without_access)
 }
 END_TEST
 
-/* A copy of a version that nobody has written, from where another is given. */
+/* A version that nobody has written is copied from where another is given. */
 START_TEST(copy_of_another)
 {
   static const char text[] =
@@ -177,7 +179,7 @@ START_TEST(copy_of_another)
 }
 END_TEST
 
-/* Given content that is overwritten unread comes late, so nobody may read another's there. */
+/* Given content that is overwritten unread comes late, so no other content may be read there. */
 START_TEST(in_place_of_what_is_given)
 {
   static const char buffers[] = "  - {name: x, size: 16, io: input}\n  - {name: y, size: 16}\n";
@@ -197,7 +199,7 @@ START_TEST(in_place_of_what_is_given)
 }
 END_TEST
 
-/* The place of the arg `arg` of command `command` moves by as many bytes, alone. */
+/* Moves the place of arg `arg` of command `command`, alone, by so many bytes. */
 static void move_arg(fsched_program *p, uint32_t command, uint32_t arg, uint64_t bytes) {
   const fs_stream_command *c = &p->view.commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
@@ -206,7 +208,7 @@ static void move_arg(fsched_program *p, uint32_t command, uint32_t arg, uint64_t
   }
 }
 
-/* The args of one version lie where that is: a write to one address is seen through the other. */
+/* The args of one version lie where it is: a write to one address is seen through the other. */
 START_TEST(one_version_at_two_addresses)
 {
   static const char *const ops[] = {
@@ -243,7 +245,7 @@ START_TEST(one_version_at_two_addresses)
 }
 END_TEST
 
-/* One queue, and memory without limit. */
+/* Compiles for one queue, and memory without limit. */
 static fsched_program *compile_simple(const char *buffers, const char *ops) {
   static const char text_of[] =
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}], memories: [{name: m}]}\n"
@@ -258,8 +260,8 @@ static fsched_program *compile_simple(const char *buffers, const char *ops) {
   return p;
 }
 
-/* The given content lies beside where the commands have the version, over bytes of theirs: it is
- * there before them, so what they write stays. */
+/* The given content lies a few bytes from where the commands have the version, over bytes of
+ * theirs: it is there before them, so what they write stays. */
 START_TEST(given_beside)
 {
   fsched_program *p =
@@ -280,7 +282,7 @@ START_TEST(given_beside)
 }
 END_TEST
 
-/* Its commands overwrite a part of the given content from another address of the version: then an
+/* Its commands overwrite a part of the given content through another address of the version, so an
  * address at which all of it should be comes too late. */
 START_TEST(given_beside_and_lost)
 {
@@ -299,7 +301,7 @@ START_TEST(given_beside_and_lost)
 }
 END_TEST
 
-/* Graphs whose inputs and outputs live in bounded memories without a store, in parts. */
+/* In these graphs inputs and outputs live in bounded memories without a store, in parts. */
 START_TEST(compiled)
 {
   uint32_t n = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Kept content that nothing touches has its units of a counted memory all the time: compiled
- * programs leave them alone, whatever the durations, and a program that does not is refused. */
+ * programs do not use these units, whatever the durations, and a program that does is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 
 #include "kit/context.h"
 
-/* NULL: there is no room. */
+/* Returns NULL when there is no room. */
 static fsched_program *compile_text(const char *text, uint32_t barriers) {
   fsched_compile_options o = {.size = sizeof o, .verify = 1, .barriers = barriers};
   fsched_program *p = NULL;
@@ -37,7 +37,7 @@ static void assert_refuted(const fsched_program *p, const char *code, const char
   ck_assert_str_eq(d->code, code);
 }
 
-/* The place number `i` of units of version `v`. */
+/* Returns the i-th place of units of version `v`. */
 static fs_stream_place *units_of(fsched_program *p, uint32_t v, uint32_t i) {
   for (uint32_t k = 0; k < p->view.n_places; k++) {
     const fs_stream_place *x = &p->view.places[k];
@@ -55,7 +55,7 @@ static const char text_of[] =
     "ops:\n  - {name: x, on: p, args: [%s{out: x, size: 8}]}\n"
     "  - {name: y, on: %c, args: [{out: y, size: 8}]}\n";
 
-/* Units are alike: what is left may lie anywhere, and there have to be enough. */
+/* Units are alike: those that are left may lie anywhere, and there have to be enough. */
 START_TEST(units_left)
 {
   char text[512];
@@ -77,7 +77,7 @@ START_TEST(units_left)
 }
 END_TEST
 
-/* What has been touched once has the units that this showed, and keeps them. */
+/* A version that has been touched once has the units that this showed, and keeps them. */
 START_TEST(units_lost)
 {
   char text[512];
@@ -93,7 +93,8 @@ START_TEST(units_lost)
 }
 END_TEST
 
-/* In a store a version that is not kept has units to its last read, state or not. */
+/* In a store, a version that is not kept has units up to its last read, whether it is state or
+ * not. */
 START_TEST(state_in_a_store)
 {
   static const char text[] =
@@ -121,8 +122,8 @@ typedef struct writer {
 
 #define PUT(w, ...) ((w)->n += (size_t)snprintf((w)->text + (w)->n, MAX_TEXT - (w)->n, __VA_ARGS__))
 
-/* Ops that each write a buffer and read some before; state that few of them touch.  `store`: the
- * counted memory is the backing store. */
+/* Writes ops that each write a buffer and read some earlier ones, and state that few of them touch.
+ * `store`: the counted memory is the backing store. */
 static void write_random(writer *w, fs_rng *rng, bool store, const char *sync) {
   uint32_t states = 1 + fs_rng_below(rng, 3), made = 0;
   w->n = 0;
@@ -162,7 +163,7 @@ typedef struct execution {
   uint64_t start[MAX_COMMANDS], end[MAX_COMMANDS], last;
 } execution;
 
-/* Each queue in order, each command when what it waits for is over. */
+/* Runs each queue in order, and each command when what it waits for is over. */
 static void run_timeline(execution *x, fs_rng *rng) {
   const fs_stream *s = x->s;
   uint32_t done[3] = {0};
@@ -186,7 +187,7 @@ static void run_timeline(execution *x, fs_rng *rng) {
   }
 }
 
-/* In the order of issue; all syncs are full ones. */
+/* Runs in the order of issue; all syncs are full ones. */
 static void run_block(execution *x, fs_rng *rng) {
   const fs_stream *s = x->s;
   uint64_t now = 0, latest = 0, free_at[3] = {0};
@@ -211,7 +212,7 @@ typedef struct verify_idle_life {
   uint64_t begin, end, size;
 } verify_idle_life;
 
-/* From the first touch, or from 0 on, to the last, or to the end. */
+/* A life lasts from the first touch, or from 0, to the last touch, or to the end. */
 static verify_idle_life find_life(const execution *x, uint32_t memory, uint32_t version) {
   const fs_stream *s = x->s;
   const fs_stream_version *v = &s->versions[version];
@@ -236,7 +237,7 @@ static verify_idle_life find_life(const execution *x, uint32_t memory, uint32_t 
   return l;
 }
 
-/* The largest sum of what is there at once. */
+/* The largest sum of sizes that are there at once. */
 static uint64_t peak(const execution *x, uint32_t memory) {
   verify_idle_life l[64];
   uint32_t n = x->s->n_versions;
@@ -275,7 +276,7 @@ static void execute(const fsched_program *p, uint32_t memory, fs_rng *rng, const
   }
 }
 
-/* Each is verified where it is compiled; with barriers that is all. */
+/* Each program is verified when it is compiled; with barriers nothing more is checked. */
 START_TEST(random_durations)
 {
   static const char *const sync[] = {"timeline", "block", "barrier"};

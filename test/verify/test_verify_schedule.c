@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The schedule verifier on schedules written out by hand (as JSON of another program), rule by rule
- * where the mutants of test_mutation.c do not show the exact border, and on compiled ones. */
+/* The schedule verifier on schedules written by hand (as if they were JSON of another program),
+ * rule by rule where the mutants of test_mutation.c do not show the exact limit, and on compiled
+ * ones. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,8 +12,8 @@
 
 #include "kit/context.h"
 
-/* One case: a graph, a schedule's ops and residencies, and the code that is expected ("" for a
- * right one). */
+/* A case has a graph, a schedule's ops and residencies, and the expected code ("" for a right
+ * one). */
 typedef struct verify_schedule_hand {
   const char *graph, *ops, *residencies;
   unsigned makespan;
@@ -55,7 +56,7 @@ static void check_hand(const verify_schedule_hand *h) {
 
 #define TWO_QUEUES "fsched: 1\nname: g\ntarget:\n  queues: [{name: p}, {name: q}]\n"
 
-/* --- no length, but a place --- */
+/* --- items without length that have a place */
 
 #define INSTANT                                                      \
   TWO_QUEUES                                                         \
@@ -118,35 +119,35 @@ END_TEST
 START_TEST(test_spills)
 {
   static const verify_schedule_hand cases[] = {
-      /* in, read, modified, written, away, back, read */
+      /* The version comes in, is read, modified, written, dropped, fetched again and read. */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
            "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
                                                                                          6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, ""},
-      /* the modification is lost */
+      /* The modification is lost. */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," OP(
            "c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p", 6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
-      /* written beside the modification */
+      /* It is written while it is modified. */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
            "write", "x", 2, 3) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
                                                                                          6, 7),
        RES("x", 0, 8, 0, 3) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
-      /* read before it is back */
+      /* It is read before it is fetched again. */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 0, 1) "," OP("b", "p", 2, 3) "," COPY(
            "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," COPY("read", "x", 5, 6) "," OP("e", "p",
                                                                                          6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 5, 7), 7, "verify-content"},
-      /* back before it is written */
+      /* It is fetched before it is written. */
       {SPILL,
        COPY("read", "x", 0, 1) "," OP("a", "p", 1, 2) "," OP("b", "p", 2, 3) "," COPY(
            "write", "x", 3, 4) "," OP("c", "p", 4, 5) "," OP("e", "p", 6, 7),
        RES("x", 0, 8, 0, 4) "," RES("s", 0, 8, 4, 5) "," RES("x", 0, 8, 6, 7), 7, "verify-content"},
-      /* a residency that begins with nothing */
+      /* A residency begins with nothing. */
       {SPILL,
        COPY("read", "x", 1, 2) "," OP("a", "p", 2, 3) "," OP("b", "p", 3, 4) "," OP(
            "e", "p", 4, 5) "," OP("c", "p", 5, 6),
@@ -176,7 +177,7 @@ END_TEST
   "  - {name: z, on: p, after: [r], args: [{in: x}, {out: y, " \
   "size: 8}], inplace: {y: x}}\n  - {name: w, on: p, args: [{in: y}]}\n"
 
-/* An earlier reader of the input, which has to be done when the output begins. */
+/* An earlier reader of the input has to be done when the output begins. */
 START_TEST(test_in_place_after_readers)
 {
   static const verify_schedule_hand cases[] = {
@@ -252,7 +253,7 @@ static void check_compiled(uint64_t seed, uint32_t max_ops) {
     ck_assert_int_eq(fsched_schedule_parse(ctx, g, "s", text, length, &back), FSCHED_OK);
     ck_assert_msg(fsched_verify_schedule(ctx, g, back) == FSCHED_OK, "seed %llu, read: %s",
                   (unsigned long long)seed, fsched_diag_get(ctx, 0)->message);
-    back->schedule->arg_residency = NULL; /* found by time alone */
+    back->schedule->arg_residency = NULL; /* so that it is found by time alone */
     back->schedule->scratch_residency = NULL;
     ck_assert_msg(fsched_verify_schedule(ctx, g, back) == FSCHED_OK, "seed %llu, by time: %s",
                   (unsigned long long)seed, fsched_diag_get(ctx, 0)->message);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program verifier: its own derivation against the graph's edges, gangs, races, compiled
- * programs of all kinds, and running out of memory at every allocation.  What each rule refutes is
- * in test_mutation.c. */
+/* The program verifier: its own derivation compared with the graph's edges, gangs, races, compiled
+ * programs of all kinds, and memory that runs out at every allocation. test_mutation.c shows what
+ * each rule refuses. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -132,7 +132,7 @@ START_TEST(test_compiled)
     check_compiled(&params);
   }
   const fs_gen_params wide = {.seed = 1, .n_ops = 3000, .window = 3000, .io = true};
-  check_compiled(&wide); /* without queues: as many as there are ops at once */
+  check_compiled(&wide); /* without queues there are as many as ops that run at once */
 }
 END_TEST
 
@@ -205,7 +205,7 @@ static bool has_message(const char *text) {
   return false;
 }
 
-/* The first graph's program, against each of the others. */
+/* The first graph's program is verified against each of the other graphs. */
 START_TEST(test_what_differs)
 {
   static const struct {
@@ -272,7 +272,7 @@ START_TEST(test_schedule_messages)
 }
 END_TEST
 
-/* A schedule that has control edges with it keeps them. */
+/* A schedule that comes with control edges keeps them. */
 START_TEST(test_control_edges)
 {
   fsched_graph *g = fs_parse(
@@ -303,7 +303,7 @@ static bool some_may(void *x, const fs_stream_place *a, const fs_stream_place *b
   return (a->version + b->version) % 3 == 0;
 }
 
-/* By the definition. */
+/* Whether a pair is wrong, by the definition. */
 static bool is_wrong_pair(const fs_stream_place *a, const fs_stream_place *b) {
   bool memory = a->space == FS_SPACE_MEMORY;
   bool fine = memory && ((a->version == b->version && a->version != FS_NONE) ||

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The program verifier on machines with barriers or with stops: hand-made programs for each
- * finding.  Random ones are in test_verify_circles.c and test_mutation.c. */
+/* The program verifier on machines with barriers or with stops, with hand-made programs for each of
+ * its messages.  Random ones are in test_verify_circles.c and test_mutation.c. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -37,10 +37,10 @@ typedef struct stop_text {
 
 typedef struct program_text {
   const char *graph;
-  const barrier_text *barriers; /* up to one with physical FS_NONE */
+  const barrier_text *barriers; /* ends with one whose physical is FS_NONE */
   uint32_t count, slots;
   const char *issue;      /* names of ops, one letter a command, in order */
-  const stop_text *stops; /* up to one with at FS_NONE */
+  const stop_text *stops; /* ends with one whose `at` is FS_NONE */
 } program_text;
 
 static void *room(fsched_program *p, const void *old, size_t size) {
@@ -108,7 +108,8 @@ static void put_stops(fsched_program *p, const program_text *t) {
   }
 }
 
-/* Compiled with timelines, whose waits go; frontiers are those of the new syncs. */
+/* The graph is compiled with timelines, and its waits are removed; frontiers are those of the new
+ * syncs. */
 static fsched_program *make(const program_text *t) {
   fsched_graph *g;
   fsched_program *p;
@@ -133,7 +134,7 @@ static fsched_program *make(const program_text *t) {
   return copy;
 }
 
-/* code NULL: right. */
+/* Expects the code and message; code NULL: the program is right. */
 static void expect_of(const fsched_program *p, const char *code, const char *message) {
   fsched_diag_clear(ctx);
   fs_status status = fsched_verify_program(ctx, p, NULL);
@@ -162,10 +163,10 @@ static void expect(const program_text *t, const char *code, const char *message)
     __VA_ARGS__, { FS_NONE, 0, 0 } \
   }
 
-/* Of a graph, barriers, how many there are, and slots. */
+/* A case has a graph, barriers, their number, and slots. */
 #define CASE(...) (&(const program_text){__VA_ARGS__, NULL, NULL})
 
-/* Every op on a queue of its own. */
+/* Every op is on a queue of its own. */
 #define OWN_QUEUES "target: {queues: [{name: u}, {name: v}, {name: w}, {name: x}]}\n"
 static const char line[] = "fsched: 1\nname: g\n" OWN_QUEUES
                            "ops: [{name: u, on: u}, {name: v, on: v, after: [u]},\n"
@@ -184,7 +185,7 @@ START_TEST(test_star)
       "  {name: 5, on: c, after: [u]}, {name: 6, on: d, after: [u]}, {name: 7, on: d, after: "
       "[u]},\n"
       "  {name: 8, on: e, after: [u]}, {name: 9, on: f, after: [u]}]\n";
-  /* Ten leaves may run at once and own no barrier. */
+  /* Ten leaves may run at once and need no barrier. */
   expect(CASE(star, BARRIERS({"u", "0123456789", 0, 0, 0}), 4, FS_NONE), NULL, NULL);
 }
 END_TEST
@@ -271,7 +272,7 @@ START_TEST(test_a_wait_is_missing)
 {
   expect(CASE(line, BARRIERS({"u", "v", 0, 0, 0}, {"v", "w", 1, 0, 0}), 2, FS_NONE), "verify-edge",
          "op x depends on op w and is not ordered after command 1 of w (op w)");
-  /* A barrier on which x waits for somebody else. */
+  /* x waits on this barrier for another op than it should. */
   expect(CASE(line, BARRIERS({"u", "vx", 0, 0, 0}, {"v", "w", 1, 0, 0}), 2, FS_NONE), "verify-edge",
          "op x depends on op w and is not ordered after command 1 of w (op w)");
 }
@@ -325,7 +326,7 @@ START_TEST(test_slots)
 }
 END_TEST
 
-/* Being mapped shows that others have begun; a frontier may not build on it. */
+/* That a barrier is mapped shows that others have begun; a frontier may not rely on that. */
 START_TEST(test_frontiers)
 {
   static const char graph[] =
@@ -392,7 +393,7 @@ START_TEST(test_gangs_at_barriers)
   REC(p, barriers, fs_stream_barrier)[1].physical = 0;
   REC(p, barriers, fs_stream_barrier)[1].use = 1;
   expect_of(p, "verify-deadlock", "physical 0 holds barrier 0 until");
-  /* Only the first member waits, only the second updates. */
+  /* The first member alone waits, the second alone updates. */
   REC(p, commands, fs_stream_command)[second].n_barrier_waits = 0;
   REC(p, barriers, fs_stream_barrier)[0].n_consumers = 1;
   REC(p, commands, fs_stream_command)[first].n_barrier_updates = 0;
@@ -404,7 +405,7 @@ START_TEST(test_gangs_at_barriers)
   REC(p, barriers, fs_stream_barrier)[1].physical = 1;
   REC(p, barriers, fs_stream_barrier)[1].use = 0;
   fs_mutant_repair(p);
-  /* The second member does not wait for u, and nobody for the first. */
+  /* The second member does not wait for u, and nobody waits for the first. */
   expect_of(p, "verify-edge", "op v depends on op u and is not ordered after");
   expect_of(p, "verify-edge", "op x depends on op v and is not ordered after");
   fs_mutant_free(p);
@@ -436,7 +437,7 @@ END_TEST
 
 /* --- stops --- */
 
-/* Two loads that a copy queue runs ahead, and who uses them. */
+/* A copy queue runs two loads ahead of the ops that use them. */
 static const char loads[] =
     "fsched: 1\nname: g\ntarget: {queues: [{name: copy}, {name: work}]}\n"
     "ops: [{name: a, on: copy}, {name: b, on: copy, after: [a]}, {name: x, on: work, after: [a], "
@@ -498,7 +499,7 @@ START_TEST(test_stops)
 }
 END_TEST
 
-/* A stop waits for a member that waits for one behind the stop. */
+/* A stop waits for a member of a gang, which waits for a member behind the stop. */
 START_TEST(test_gangs_at_stops)
 {
   static const char graph[] =
@@ -516,7 +517,7 @@ START_TEST(test_gangs_at_stops)
       {"agghh", STOPS({2, FS_NONE, 0}), "verify-deadlock",
        "command 2 of p (op g) waits for the other members of its gang"},
       {"agghh", STOPS({2, 0, 0}), "verify-deadlock", "the sync before command 1 of q (op g)"},
-      {"agghh", STOPS({2, 0, 1}), NULL, NULL}, /* the member may go on behind it */
+      {"agghh", STOPS({2, 0, 1}), NULL, NULL}, /* the member may be issued behind the stop */
       {"agghh", STOPS({4, FS_NONE, 0}), "verify-deadlock", "the sync before command 2 of q (op h)"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
@@ -539,7 +540,7 @@ START_TEST(test_graph)
   const program_text t = {text, BARRIERS({"a", "b", 0, 0, 0}), 1, FS_NONE, NULL, NULL};
   fsched_graph *g = fs_parse(text);
   fsched_program *p = make(&t);
-  /* Barriers are compile's to choose. */
+  /* Barriers are chosen by the compiler, so this graph fits. */
   ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "%s", fs_first_message(ctx));
   REC(p, ops, fs_stream_op)[1].slots = 2;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
