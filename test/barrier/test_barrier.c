@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers in small cases with known answers, all graphs of four items, and what must not be. */
+/* Barriers in small cases with known answers, in all graphs of four items, and what is refused. */
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
@@ -48,8 +48,8 @@ static void publish(barrier_fixture *f, uint32_t bound) {
   ck_assert_int_eq(fs_barriers_published(f->ctx, &f->arena, p, &f->b, &f->stuck), FSCHED_OK);
 }
 
-/* One item per letter of `queues` ('0' to '9'), times of one; links as pairs of letters a, b, ...
- */
+/* Adds one item per letter of `queues` ('0' to '9'), each of time one; links are pairs of letters
+ * a, b, ... */
 static void items(barrier_fixture *f, const char *queues, const char *links) {
   for (; *queues != '\0'; queues++) {
     fs_bm_item_add(&f->m, (uint32_t)(*queues - '0'), 1, 1);
@@ -59,15 +59,15 @@ static void items(barrier_fixture *f, const char *queues, const char *links) {
   }
 }
 
-/* An item of so many slots, and one that waits for it on another queue. */
+/* Adds an item of so many slots, and one on another queue that waits for it. */
 static void large_item(barrier_fixture *f, uint32_t slots) {
   fs_bm_item_add(&f->m, 0, 1, slots);
   fs_bm_item_add(&f->m, 1, 1, 1);
   fs_bm_link_add(&f->m, 0, 1);
 }
 
-/* n items on queues of their own, each taking `more` longer than the one before, and one that waits
- * for all. */
+/* Adds n items on queues of their own, each taking `more` longer than the one before, and one that
+ * waits for all. */
 static void fan_in(barrier_fixture *f, uint32_t n, uint32_t time, uint32_t more) {
   for (uint32_t i = 0; i < n; i++) {
     fs_bm_item_add(&f->m, i, time + i * more, 1);
@@ -93,12 +93,12 @@ START_TEST(a_star_needs_one_barrier)
   ck_assert_uint_eq(f.b.n, 1);
   ck_assert_uint_eq(f.b.used, 1);
   ck_assert_uint_eq(f.b.n_added, 0);
-  ck_assert_uint_eq(f.b.makespan, 2); /* the leaves run all at once, which is no fault */
+  ck_assert_uint_eq(f.b.makespan, 2); /* all leaves run at once, which is allowed */
   tear_down(&f);
 }
 END_TEST
 
-/* a -> b -> c -> d and a -> e, e after c on its queue. */
+/* The links are a -> b -> c -> d and a -> e, with e after c on its queue. */
 START_TEST(edges_between_consecutive_owners_deadlock)
 {
   barrier_fixture f;
@@ -120,7 +120,7 @@ START_TEST(sharing_across_a_wait_deadlocks)
   set_up(&f, 3, 256);
   items(&f, "0120", "ab bc cd");
   fs_barrier_problem *p = fs_bm_plan(&f.m, 2);
-  /* commands by queue: a d | b | c; a and c share barrier 0 */
+  /* Commands are, by queue: a d | b | c; a and c share barrier 0. */
   uint32_t wait0[] = {0, 0, 1, 2, 3};
   uint32_t wait[] = {0, 0, 1};
   uint32_t update0[] = {0, 1, 1, 2, 3};
@@ -251,7 +251,7 @@ START_TEST(one_barrier_in_turns)
 {
   barrier_fixture f;
   set_up(&f, 2, 1);
-  items(&f, "010101", "ab cd ef"); /* a -> b, then c -> d on the same queues */
+  items(&f, "010101", "ab cd ef"); /* first a -> b, then c -> d on the same queues */
   assign(&f, 1);
   ck_assert_uint_eq(f.b.n, 3);
   ck_assert_uint_eq(f.b.used, 1);
@@ -276,8 +276,8 @@ START_TEST(no_items_and_no_waits)
 }
 END_TEST
 
-/* 15 producers of one slot and a join: with four barriers three of them run at a time, since the
- * fourth barrier has to say that all before are over. */
+/* There are 15 producers of one slot and a join.  With four barriers three producers run at a time,
+ * since the fourth barrier has to tell that all earlier ones are over. */
 START_TEST(absorbing_keeps_all_but_one_busy)
 {
   barrier_fixture f;
@@ -292,7 +292,7 @@ START_TEST(absorbing_keeps_all_but_one_busy)
 }
 END_TEST
 
-/* Physical barriers that are handed over cost no orders where the plan takes turns anyway. */
+/* Physical barriers that are handed over need no new orders where the plan takes turns anyway. */
 START_TEST(gates_need_no_orders)
 {
   barrier_fixture f;
@@ -384,14 +384,14 @@ START_TEST(published_cycle)
   barrier_fixture f;
   set_up(&f, 2, 1);
   items(&f, "01", "ab");
-  publish(&f, 1); /* b waits for the only barrier, but updates none: nobody waits for b */
+  publish(&f, 1); /* b waits for the only barrier but updates none, so nobody waits for b */
   ck_assert_uint_eq(f.stuck.n, 0);
   ck_assert_uint_eq(f.b.n, 1);
   tear_down(&f);
   set_up(&f, 3, 1);
   items(&f, "012", "ab bc");
   publish(&f, 1);
-  ck_assert_uint_eq(f.stuck.n, 1); /* b waits for what it has to take over */
+  ck_assert_uint_eq(f.stuck.n, 1); /* b waits for the barrier that it has to take over */
   ck_assert_uint_eq(f.stuck.command[0], 1);
   ck_assert_int_eq(f.stuck.kind[0], FS_STUCK_MAPPED);
   ck_assert_uint_eq(f.stuck.barrier[0], 1);
@@ -399,7 +399,7 @@ START_TEST(published_cycle)
 }
 END_TEST
 
-/* What it makes runs where nothing is said to be stuck. */
+/* The construction's results can be run where it reports nothing as stuck. */
 START_TEST(published_at_random)
 {
   uint32_t n_stuck = 0;
@@ -445,8 +445,8 @@ START_TEST(many_queues)
 }
 END_TEST
 
-/* Half of the items update one barrier, and at first the other half waits for it: what is done per
- * wait must not go through all producers.  If it did, the time limit of the case would tell. */
+/* Half of the items update one barrier, and at first the other half waits for it: the work for a
+ * wait must not go through all producers.  If it did, the time limit of the case would show it. */
 START_TEST(many_wait_for_many)
 {
   barrier_fixture f;

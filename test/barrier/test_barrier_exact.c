@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs with barriers have no update and no wait too many: without any one of them the program
- * verifier refuses.  Not so for the barriers of an op that takes several, which stay together:
- * which of them stand for which of its members, and that others know of these, is not looked at.
- * And what the published method makes verifies, or is refused. */
+/* Programs with barriers have no superfluous update or wait: the program verifier refuses a program
+ * without any one of them.  The exception is an op that takes several barriers, which stay
+ * together: it is not checked which of them stand for which of its members, and what others know of
+ * these.  Programs that the published method makes are verified, or are refused. */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -17,10 +17,11 @@
 
 typedef struct barrier_exact_tally {
   uint32_t programs, waits, updates, free_waits, free_updates, shared;
-  uint32_t together; /* waits and updates that may go, of barriers of an op that takes several */
+  /* Waits and updates that may be left out, of barriers of ops that take several. */
+  uint32_t together;
 } barrier_exact_tally;
 
-/* --- what may go --- */
+/* --- what may be left out */
 
 static bool still_verifies(const fsched_program *p, const fsched_graph *g) {
   bool fine = fsched_verify_program(ctx, p, g) == FSCHED_OK;
@@ -43,7 +44,7 @@ static bool takes_another(const fs_stream *s, const fs_stream_command *c, uint32
   return another;
 }
 
-/* Is one of the ops that update the barrier one that takes several? */
+/* Does one of the ops that update the barrier take several? */
 static bool stays_together(const fs_stream *s, uint32_t b) {
   bool stays = false;
   for (uint32_t i = 0; i < s->n_commands; i++) {
@@ -56,7 +57,7 @@ static bool stays_together(const fs_stream *s, uint32_t b) {
   return stays;
 }
 
-/* What may go of barrier b; `whole`: of the program as it was. */
+/* Counts what may be left out of barrier b; `whole` is the program as it was. */
 static void count_free(const fs_stream *whole, uint32_t b, uint32_t *n_free,
                        barrier_exact_tally *sum) {
   bool together = stays_together(whole, b);
@@ -68,7 +69,8 @@ static void try_waits(fsched_program *p, const fsched_graph *g, const fs_stream 
                       fs_stream_command *c, barrier_exact_tally *sum) {
   uint32_t *at = REC(p, barrier_waits, uint32_t) + c->barrier_wait0;
   c->n_barrier_waits--;
-  for (uint32_t k = 0; k <= c->n_barrier_waits; k++) { /* the last place is the one that goes */
+  /* The last place is the one that is left out. */
+  for (uint32_t k = 0; k <= c->n_barrier_waits; k++) {
     uint32_t b = at[k];
     memmove(at + k, at + k + 1, (c->n_barrier_waits - k) * sizeof *at);
     REC(p, barriers, fs_stream_barrier)[b].n_consumers--;
@@ -128,7 +130,7 @@ static fsched_graph *graph_of(const fs_gen_params *p, uint32_t n_slots, uint32_t
   fsched_graph *g;
   ck_fs(ctx, fs_gen_graph(ctx, p, &g));
   g->target.barrier_slots = n_slots;
-  g->target.frontier_capacity = 64; /* all that is known is in the program */
+  g->target.frontier_capacity = 64; /* so that all that is known is in the program */
   ck_fs(ctx, fs_new(&g->arena, &g->op_slots, g->n_ops));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     g->op_slots[op] = 1 + fs_rng_below(&r, most_demand);
@@ -183,7 +185,7 @@ START_TEST(nothing_may_go)
 }
 END_TEST
 
-/* From four slots on, no gang is too large for one barrier. */
+/* With four slots or more no gang is too large for one barrier. */
 START_TEST(gangs_keep_nothing)
 {
   barrier_exact_tally sum = compile_seeds(1, 31, true, 1 + (uint32_t)_i, 1);

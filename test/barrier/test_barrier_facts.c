@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* barriers.txt of the shared facts.  Tasks of a case depend on each other by its virtual barriers;
- * from these dependencies alone barriers are made anew.  On every case the orders are kept on a
- * machine, and there are no more barriers than expected.  Records REUSE and PATH are asked of the
- * orders, BATCH is sharing by slots. */
+ * from these dependencies alone barriers are made anew.  In every case a machine respects the
+ * orders, and there are no more barriers than expected.  The orders answer records REUSE and PATH;
+ * BATCH is sharing by slots. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -47,7 +47,7 @@ static uint32_t option(const char *line, const char *name) {
   return at == NULL ? 0 : (uint32_t)strtoul(at + strlen(name), NULL, 10);
 }
 
-/* `any` is a queue of the task's own. */
+/* Returns the queue of a name; `any` is a queue of the task's own. */
 static uint32_t queue_of(barrier_facts_fact *f, const char *name) {
   uint32_t q = 0;
   while (q < f->n_queues && (strcmp(name, "any") == 0 || strcmp(f->queue[q], name) != 0)) {
@@ -106,7 +106,7 @@ static void make(const barrier_facts_fact *f, fs_bm *m) {
     fs_bm_item_add(m, f->task[i].queue, 1 + i % 5, f->task[i].slots);
     for (uint32_t k = 0; k < f->n_tasks; k++) {
       if ((f->task[k].updates & f->task[i].waits) != 0) {
-        fs_bm_link_add(m, k, i); /* which fails where k comes later */
+        fs_bm_link_add(m, k, i); /* this fails where k comes later */
       }
     }
   }
@@ -137,7 +137,7 @@ static void check_fact(const barrier_facts_fact *f, const fs_bm *m, const fs_bar
   }
 }
 
-/* Every task that waits for `prev` is over before every one that updates `next` starts. */
+/* Whether every task that waits for `prev` is over before each task that updates `next` starts. */
 static bool may_reuse(const barrier_facts_fact *f, const fs_order *o, uint32_t next,
                       uint32_t prev) {
   for (uint32_t i = 0; i < f->n_tasks; i++) {
@@ -219,7 +219,8 @@ START_TEST(every_case)
 }
 END_TEST
 
-/* The sets of tasks that one batch after the other has, as the record writes them. */
+/* Writes the sets of tasks that the batches have, one after the other, in the form of the
+ * record. */
 static void batches(uint32_t first, uint32_t n, uint32_t n_slots, char *text) {
   fs_bm m;
   fs_arena arena;
@@ -248,7 +249,8 @@ static void batches(uint32_t first, uint32_t n, uint32_t n_slots, char *text) {
   fs_bm_free(&m);
 }
 
-/* Producers of two parallel barriers, 0 to 5 on one kind of executor, 6 to 15 on another. */
+/* There are producers of two parallel barriers, 0 to 5 on one kind of executor, 6 to 15 on
+ * another. */
 START_TEST(batches_by_slots)
 {
   FILE *file = fs_shared_facts("barriers.txt");

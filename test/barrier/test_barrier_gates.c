@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gates are counted where a hand-over can hold a producer back: compared with the closure of queue
- * order and waits, command by command.  And `auto` leaves no barrier to be saved that costs
- * nothing. */
+/* Gates are counted where a hand-over can hold a producer back; this is compared with the closure
+ * of queue order and waits, command by command.  And with `auto` no barrier could be saved at no
+ * cost. */
 #include <string.h>
 
 #include "kit/barrier_machine.h"
@@ -20,7 +20,7 @@ static void join(const fs_barrier_problem *p, bool (*over)[MOST]) {
   }
 }
 
-/* over[c][d]: command c is over before d starts. */
+/* over[c][d] says that command c is over before d starts. */
 static void close_orders(const fs_barrier_problem *p, bool (*over)[MOST]) {
   for (uint32_t q = 0; q < p->n_queues; q++) {
     for (uint32_t c = p->queue_command0[q]; c + 1 < p->queue_command0[q + 1]; c++) {
@@ -54,7 +54,8 @@ static bool updates(const fs_barriers *b, uint32_t c, uint32_t barrier) {
   return found;
 }
 
-/* Who waits for one barrier of several of an op knows no more than that its member has started. */
+/* A command that waits for one of several barriers of an op knows only that this member has
+ * started. */
 static void tell_starts(const fs_barrier_problem *p, const fs_barriers *b, bool (*over)[MOST]) {
   for (uint32_t member = 0; member < p->n_commands; member++) {
     for (uint32_t k = b->update0[member]; k < b->update0[member + 1]; k++) {
@@ -85,7 +86,7 @@ static uint32_t count_gates(const fs_barrier_problem *p, const fs_barriers *b) {
   static bool over[MOST][MOST];
   memset(over, 0, sizeof over);
   close_orders(p, over);
-  for (int i = 0; i < 4; i++) { /* what one round tells may be told on */
+  for (int i = 0; i < 4; i++) { /* what one round finds may lead to more */
     tell_starts(p, b, over);
   }
   uint32_t n = 0;
@@ -117,10 +118,11 @@ static bool waits_for_more(const fs_barrier_problem *p, const fs_barriers *b) {
 
 typedef struct barrier_gates_tally {
   uint32_t counted, gates, free;
-  uint32_t more; /* gates that cannot hold back, through what parts of gangs tell */
+  uint32_t more; /* gates that in fact cannot hold back, as parts of gangs tell enough */
 } barrier_gates_tally;
 
-/* With a bound: where no order is new, the gates are those of the closure.  Is it free of cost? */
+/* Assigns with a bound, and returns whether that is free of cost.  Where no order is new, the gates
+ * are those of the closure. */
 static bool within(fs_bm *m, uint32_t bound, barrier_gates_tally *t) {
   fs_barrier_problem *p = fs_bm_plan(m, bound);
   fs_arena arena;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers where the least number is known: it is found, taken when it is given, and nothing is
- * refused that trying all programs can do.
+/* Barriers in problems where the least number is known: it is found, it is used when it is given,
+ * and nothing is refused that is possible, as trying all programs shows.
  *
  * Of n items that start at one time, each with one that waits for it, no two barriers follow each
- * other; between blocks of such pairs one item waits for all, and all of the next wait for it:
+ * other; between blocks of such pairs one item waits for all, and all items of the next block wait
+ * for it:
  *
  *     all wait for z     p1 -> c1 \
  *                    z ->  ...     -> z'      n barriers of pairs, that of z, and that of all c
@@ -51,7 +52,7 @@ static uint32_t add_pairs(fs_bm *m, fs_rng *r, uint32_t n, uint32_t before) {
   return last;
 }
 
-/* The least number of barriers. */
+/* Makes a problem of blocks, and returns its least number of barriers. */
 static uint32_t make_blocks(fs_bm *m, uint64_t seed) {
   fs_rng r = {seed};
   uint32_t most = 0, last, blocks = 1 + fs_rng_below(&r, BLOCKS);
@@ -96,7 +97,7 @@ END_TEST
 
 /* ---- slots of one item */
 
-/* It takes as many barriers as its slots need, and others wait for it alone. */
+/* The item takes as many barriers as its slots need, and the others wait for it alone. */
 START_TEST(needs_of_one_item)
 {
   for (uint64_t seed = 0; seed < wanted(300); seed++) {
@@ -137,7 +138,7 @@ typedef struct barrier_known_trial {
 
 static bool go_on(barrier_known_trial *t, uint32_t started, barrier_known_held *at);
 
-/* Gives up any of the barriers that somebody has waited for. */
+/* Gives up any of the barriers that some item has waited for. */
 static bool give_up(barrier_known_trial *t, uint32_t started, barrier_known_held *at,
                     uint32_t from) {
   if (from == t->bound) {
@@ -156,7 +157,7 @@ static bool give_up(barrier_known_trial *t, uint32_t started, barrier_known_held
   return done;
 }
 
-/* Item u updates none, one that nobody waits for yet, or a new one. */
+/* Lets item u update no barrier, one that nobody has waited for yet, or a new one. */
 static bool update(barrier_known_trial *t, uint32_t started, barrier_known_held *at, uint32_t u) {
   if (give_up(t, started, at, 0)) {
     return true;
@@ -177,7 +178,7 @@ static bool update(barrier_known_trial *t, uint32_t started, barrier_known_held 
   return false;
 }
 
-/* Item u waits for the barriers of `set`, and starts if it then knows what it has to. */
+/* Lets item u wait for the barriers of `set`, and start if it then knows what it has to. */
 static bool start(barrier_known_trial *t, uint32_t started, const barrier_known_held *at,
                   uint32_t u, uint32_t set) {
   barrier_known_held next[ITEMS] = {{0}};
@@ -250,8 +251,8 @@ static void random_items(fs_bm *m, uint64_t seed) {
   }
 }
 
-/* One barrier: what cannot be done is refused, and what can is taken, or it is said that no way was
- * found; two are enough. */
+/* With one barrier, what is impossible is refused, and what is possible is done, or the answer is
+ * that no way was found; two barriers are enough. */
 START_TEST(one_barrier)
 {
   unsigned refused = 0, taken = 0, open = 0;

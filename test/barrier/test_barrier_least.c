@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The number of barriers that needs no new order, against all ways to share and to follow each
- * other on a physical one, on small graphs with gangs whose slots are split; members of which no
- * command needs to hear update nothing. */
+/* The number of barriers that needs no new order, compared with all ways in which items can share
+ * one and barriers can follow each other on a physical one, on small graphs with gangs whose slots
+ * are split; members that no command needs to hear of update nothing. */
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"
@@ -16,10 +16,10 @@ typedef struct barrier_least_part { /* a barrier: commands as bits */
 
 typedef struct brute {
   const fs_barrier_problem *p;
-  uint32_t known[COMMANDS]; /* bits: over before the command starts */
+  uint32_t known[COMMANDS]; /* bits: commands that are over before the command starts */
   uint32_t over[ITEMS];     /* per item: what is over when it is */
-  uint32_t waiters[ITEMS];  /* commands that wait for it and know it by nothing else */
-  uint32_t needed[ITEMS];   /* its commands that some of those know by nothing else */
+  uint32_t waiters[ITEMS];  /* commands that wait for it and learn of it in no other way */
+  uint32_t needed[ITEMS];   /* its commands that some of those learn of in no other way */
   barrier_least_part bar[MOST];
   uint32_t n, least;
 } brute;
@@ -41,7 +41,7 @@ static uint32_t knows_by_queue(const brute *b, uint32_t c) {
   return c > p->queue_command0[q] ? b->known[c - 1] | 1u << (c - 1) : 0;
 }
 
-/* What command c knows by its queue, and by what it waits for but item `without`. */
+/* What command c knows by its queue, and by the items that it waits for except `without`. */
 static uint32_t knows(const brute *b, uint32_t c, uint32_t without) {
   const fs_barrier_problem *p = b->p;
   uint32_t known = knows_by_queue(b, c);
@@ -71,7 +71,7 @@ static void close_orders(brute *b) {
   }
 }
 
-/* What command c knows by its queue, and by commands that it waits for having started. */
+/* What command c knows by its queue, and because commands that it waits for have started. */
 static uint32_t knows_without_ends(const brute *b, uint32_t c) {
   const fs_barrier_problem *p = b->p;
   uint32_t known = knows_by_queue(b, c);
@@ -83,7 +83,8 @@ static uint32_t knows_without_ends(const brute *b, uint32_t c) {
   return known;
 }
 
-/* Of a gang with one barrier those members update it that a command needs which waits for it. */
+/* Finds the members of a gang with one barrier that update it: those that a command needs which
+ * waits for the gang. */
 static void find_needed(brute *b) {
   const fs_barrier_problem *p = b->p;
   for (uint32_t u = 0; u < p->n_items; u++) {
@@ -95,7 +96,7 @@ static void find_needed(brute *b) {
   }
 }
 
-/* All of `before` are over before each of `after` starts. */
+/* Whether all commands of `before` are over before each of `after` starts. */
 static bool all_before(const brute *b, uint32_t before, uint32_t after) {
   bool all = true;
   for (uint32_t c = 0; c < b->p->n_commands; c++) {
@@ -104,7 +105,7 @@ static bool all_before(const brute *b, uint32_t before, uint32_t after) {
   return all;
 }
 
-/* Barriers from i on go to chains, each the physical one of those in it. */
+/* Distributes barriers from i on over chains, each of which is one physical barrier. */
 static void chains(brute *b, uint32_t i, uint32_t *chain, uint32_t n) {
   if (n >= b->least) {
     return;
@@ -127,8 +128,8 @@ static void chains(brute *b, uint32_t i, uint32_t *chain, uint32_t n) {
   }
 }
 
-/* Items from u on: those that are waited for get barriers of their own, and the last one may be one
- * that there is. */
+/* Distributes items from u on: those that are waited for get barriers of their own, or update the
+ * last one. */
 static void shares(brute *b, uint32_t u) {
   const fs_barrier_problem *p = b->p;
   while (u < p->n_items && b->waiters[u] == 0) {
@@ -183,9 +184,10 @@ static void random_problem(fs_bm *m, fs_rng *r) {
   }
 }
 
-/* Whoever waits knows without it that the producers are over, and consumers are over before the
- * producers of the next use start: then fewer are enough, as a command may wait earlier on its
- * queue than where it must know, which the search above does not try. */
+/* Whether every waiting command knows anyway that the producers are over, and whether consumers are
+ * over before the producers of the next use start.  Then fewer barriers can be enough than the
+ * search above finds, as a command may wait earlier on its queue than where it must know, which the
+ * search does not try. */
 static bool costs_nothing(const brute *b, const fs_barriers *found) {
   uint32_t producers[MOST] = {0}, consumers[MOST] = {0};
   for (uint32_t c = 0; c < b->p->n_commands; c++) {
@@ -244,7 +246,7 @@ START_TEST(none_needs_fewer)
   ck_assert_uint_gt(split, 0);
   ck_assert_uint_gt(shared, 100);
   ck_assert_uint_gt(fewer, 0);
-  ck_assert_uint_le(more, GRAPHS / 500); /* who shares is chosen before it is known who updates */
+  ck_assert_uint_le(more, GRAPHS / 500); /* items share before it is known which members update */
 }
 END_TEST
 

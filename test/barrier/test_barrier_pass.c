@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whole compilations for targets with barriers, against plain checks: what the waits order the
- * barriers order, the machine can follow the order of issue, new orders hold in time, and frontiers
- * are what a closure by brute force gives. */
+/* Whole compilations for targets with barriers, compared with plain checks: barriers give the
+ * orders that the waits gave, the machine can follow the order of issue, new orders hold in time,
+ * and frontiers are those of a closure by brute force. */
 #include <stdlib.h>
 
 #include "base/context.h"
@@ -17,7 +17,7 @@
   if (!(what))           \
   ck_abort_msg("seed %llu: %s", (unsigned long long)(seed), #what)
 
-/* A compiled graph, and its plain closure. */
+/* A compiled graph, and its closure, computed plainly. */
 typedef struct barrier_pass_subject {
   uint64_t seed;
   const fsched_graph *g;
@@ -64,7 +64,7 @@ static void raise(const barrier_pass_subject *t, uint32_t *mine, const uint32_t 
   }
 }
 
-/* What is over when command d begins is over before c, and so is what is complete. */
+/* Whatever is over or complete when command d begins is so before c. */
 static void learn_begin(const barrier_pass_subject *t, uint32_t c, uint32_t d) {
   raise(t, row(t, c), row(t, d));
   for (uint32_t b = 0; b < t->y->n_barriers; b++) {
@@ -72,14 +72,14 @@ static void learn_begin(const barrier_pass_subject *t, uint32_t c, uint32_t d) {
   }
 }
 
-/* All that is over with command d is over before c. */
+/* Whatever is over with command d is over before c. */
 static void learn(const barrier_pass_subject *t, uint32_t c, uint32_t d) {
   uint32_t q = t->queue[d], epoch = d - t->y->queue_command0[q] + 1;
   learn_begin(t, c, d);
   row(t, c)[q] = (uint32_t)fs_max(row(t, c)[q], epoch);
 }
 
-/* Every producer of every barrier that it waits for has begun. */
+/* Every producer of every barrier that the command waits for has begun. */
 static void learn_barriers(const barrier_pass_subject *t, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t w = y->barrier_wait0[c]; w < y->barrier_wait0[c + 1]; w++) {
@@ -99,7 +99,7 @@ static void learn_barriers(const barrier_pass_subject *t, uint32_t c) {
   }
 }
 
-/* What updates nothing but complete barriers is over. */
+/* A command that updates only complete barriers is over. */
 static void learn_whole(const barrier_pass_subject *t, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t d = 0; d < y->n_commands; d++) {
@@ -129,7 +129,7 @@ static void close_order(const barrier_pass_subject *t) {
   }
 }
 
-/* All members of an item are over before command c. */
+/* Whether all members of an item are over before command c. */
 static bool over(const barrier_pass_subject *t, uint32_t item, uint32_t c) {
   const fs_sync *y = t->y;
   for (uint32_t k = y->item_command0[item]; k < y->item_command0[item + 1]; k++) {
@@ -141,7 +141,7 @@ static bool over(const barrier_pass_subject *t, uint32_t item, uint32_t c) {
   return true;
 }
 
-/* The graph's edges, copies' data and control edges hold, by barriers and in time. */
+/* Checks that edges of the graph, copies' data and control edges hold, by barriers and in time. */
 static void check_order(const barrier_pass_subject *t, uint32_t from, uint32_t to) {
   const fs_sync *y = t->y;
   NEED(t->seed, t->s->schedule->end[from] <= t->s->schedule->start[to]);
@@ -213,11 +213,12 @@ static void check_lists(const barrier_pass_subject *t, uint64_t *slots, uint32_t
   NEED(t->seed, y->barriers_least == FS_NONE || y->barriers_used <= y->barriers_least);
 }
 
-/* Items one after the other in order of issue: each finds its barriers mapped. */
+/* Runs items one after the other in the order of issue: each has to find its barriers mapped. */
 static void run_machine(const barrier_pass_subject *t, uint32_t *left) {
   const fs_sync *y = t->y;
-  uint32_t *use = calloc(y->barriers_used + 1u, sizeof *use);        /* of each physical one */
-  uint32_t *holds = malloc((y->barriers_used + 1u) * sizeof *holds); /* the barrier it is now */
+  uint32_t *use = calloc(y->barriers_used + 1u, sizeof *use); /* of each physical barrier */
+  /* The barrier that it is now. */
+  uint32_t *holds = malloc((y->barriers_used + 1u) * sizeof *holds);
   fs_tick *freed = calloc(y->barriers_used + 1u, sizeof *freed); /* start of its last consumer */
   memset(holds, 0xFF, (y->barriers_used + 1u) * sizeof *holds);
   for (uint32_t i = 0; i < t->s->schedule->n_items; i++) {
@@ -266,7 +267,7 @@ static void check_machine(const barrier_pass_subject *t) {
 
 /* --- frontiers --- */
 
-/* The op of a gang with an epoch on its axis. */
+/* The gang whose op has that epoch on its axis. */
 static uint32_t gang_item(const barrier_pass_subject *t, fs_wait e) {
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
     if (t->g->op_gang[op] == e.axis - t->s->schedule->n_queues &&
@@ -278,7 +279,7 @@ static uint32_t gang_item(const barrier_pass_subject *t, fs_wait e) {
   return 0;
 }
 
-/* The entries say what the exact clock says, and all of it unless the frontier is tainted. */
+/* Entries agree with the exact clock, and contain all of it unless the frontier is tainted. */
 static void check_frontier(const barrier_pass_subject *t, uint32_t c, uint32_t *clock,
                            uint32_t *said) {
   const fs_sync *y = t->y;
@@ -443,7 +444,7 @@ START_TEST(random_graphs)
 { random_part(1 + 60 * (uint64_t)_i); }
 END_TEST
 
-/* The published method either makes what can be run or says why not. */
+/* The published method makes a program that can be run, or says why not. */
 START_TEST(published)
 {
   barrier_pass_tally sum = compile_seeds(1, 61, FSCHED_BARRIERS_PUBLISHED);
@@ -502,7 +503,7 @@ START_TEST(needs_more_than_there_are)
 }
 END_TEST
 
-/* There is one: e waits for u, and v knows it by its queue. */
+/* There is a way: e waits for u, and v knows of it by its queue. */
 START_TEST(no_way_was_found)
 {
   fsched_graph *g = fs_parse(
@@ -547,7 +548,8 @@ START_TEST(bad_options)
   g->target.barrier_count = 0;
   refused(g, (fsched_compile_options){.barriers = 0}, FSCHED_BAD_INPUT,
           "'sync: barrier' needs a number of barriers");
-  /* Callers built when there were no barriers: what lies behind their struct is not looked at. */
+  /* Callers that were built before there were barriers pass a shorter struct; what lies behind it
+   * is not read. */
   g->target.sync = FS_SYNC_TIMELINE;
   fsched_compile_options o = {.barriers = 1, .barrier_method = (fsched_barrier_method)2};
   o.size = FS_SIZE_UP_TO(fsched_compile_options, dump_user);
@@ -561,7 +563,8 @@ START_TEST(bad_options)
 }
 END_TEST
 
-/* u -> v -> y -> z, u -> w, w after y on its queue; two barriers. */
+/* The links are u -> v -> y -> z and u -> w, with w after y on its queue; there are two
+ * barriers. */
 START_TEST(published_deadlock)
 {
   static const char yaml[] =
@@ -587,7 +590,7 @@ START_TEST(published_deadlock)
 }
 END_TEST
 
-/* Two at once, one barrier: one of them is late, which a given start forbids. */
+/* Two ops run at once and there is one barrier, so one is late, which its given start forbids. */
 START_TEST(a_given_start_cannot_be_late)
 {
   static const char yaml[] =

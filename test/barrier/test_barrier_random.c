@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Barriers of random graphs on a machine with few of them, whose commands take any time. */
+/* Barriers of random graphs, run on a machine that has few of them and whose commands take any
+ * time. */
 #include <stdlib.h>
 
 #include "kit/barrier_machine.h"

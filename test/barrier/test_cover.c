@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The least number of physical barriers without a new order: against the relation written out. */
+/* The least number of physical barriers without a new order, compared with the relation written
+ * out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +23,7 @@ typedef struct cover_list {
   uint32_t at0, at[MOST_PREDS];
 } cover_list;
 
-/* A problem while it is drawn; large, so on the heap. */
+/* A problem while it is drawn; it is large, so it is on the heap. */
 typedef struct cover_draft {
   uint32_t n_queues, n_commands, n_barriers;
   uint64_t most_steps;
@@ -52,7 +53,7 @@ static void put(cover_list *l, uint32_t id) {
   }
 }
 
-/* Queues of random lengths, and a random merge of them. */
+/* Draws queues of random lengths, and a random merge of them. */
 static void draw_order(cover_draft *d, fs_rng *r, uint32_t n_queues, uint32_t n_commands) {
   uint32_t length[MOST_COMMANDS] = {0}, done[MOST_COMMANDS] = {0};
   d->n_queues = n_queues;
@@ -74,7 +75,8 @@ static void draw_order(cover_draft *d, fs_rng *r, uint32_t n_queues, uint32_t n_
   }
 }
 
-/* A barrier whose ends are near each other in the order; all producers before all consumers. */
+/* Draws a barrier whose ends are near each other in the order, with all producers before all
+ * consumers. */
 static void draw_barrier(cover_draft *d, fs_rng *r, uint32_t window, uint32_t most_ends) {
   uint32_t b = d->n_barriers;
   uint32_t middle = 1 + fs_rng_below(r, d->n_commands - 1);
@@ -118,7 +120,7 @@ static void write_out_before(cover_draft *d) {
       set_before(d, d->pred[c].at[k], c);
     }
   }
-  for (uint32_t i = d->n_commands; i-- > 0;) { /* what a later command is before is complete */
+  for (uint32_t i = d->n_commands; i-- > 0;) { /* what precedes a later command is complete */
     uint32_t u = d->order[i];
     for (uint32_t j = i + 1; j < d->n_commands; j++) {
       for (uint32_t w = 0; is_before(d, u, d->order[j]) && w < WORDS; w++) {
@@ -128,7 +130,7 @@ static void write_out_before(cover_draft *d) {
   }
 }
 
-/* Which barrier is less, as the header says it. */
+/* Writes out which barrier is less than which, by the header's definition. */
 static void write_out(cover_draft *d) {
   write_out_before(d);
   for (uint32_t a = 0; a < d->n_barriers; a++) {
@@ -198,7 +200,7 @@ static fs_status cover(fsched_context *own, fs_arena *arena, const cover_draft *
   return status;
 }
 
-/* The largest antichain, by trying: barriers from `at` on beside those in `with`. */
+/* Finds the largest antichain by trying: barriers from `at` on beside those in `with`. */
 static uint32_t antichain(const cover_draft *d, uint32_t at, uint32_t *with, uint32_t n_with) {
   if (at == d->n_barriers) {
     return n_with;
@@ -213,7 +215,7 @@ static uint32_t antichain(const cover_draft *d, uint32_t at, uint32_t *with, uin
   return (uint32_t)fs_max(best, antichain(d, at + 1, with, n_with + 1));
 }
 
-/* The least chain cover by Kuhn's matching. */
+/* Finds the least chain cover by Kuhn's matching. */
 static bool augment(const cover_draft *d, uint32_t a, uint32_t *prev, bool *seen) {
   for (uint32_t b = 0; b < d->n_barriers; b++) {
     if (d->less[a][b] && !seen[b]) {
@@ -237,8 +239,8 @@ static uint32_t kuhn(const cover_draft *d) {
   return n;
 }
 
-/* Chains are numbered by their first barriers, every index is there once, neighbours are in order.
- */
+/* Checks that chains are numbered by their first barriers, that every index is there once, and that
+ * neighbours are in order. */
 static void check_chains(const cover_draft *d, uint32_t n, const uint32_t *chain,
                          const uint32_t *index) {
   static uint32_t at[MOST_BARRIERS][MOST_BARRIERS];
@@ -264,7 +266,7 @@ static void check_chains(const cover_draft *d, uint32_t n, const uint32_t *chain
   }
 }
 
-/* With every `enough` around the least number. */
+/* Tries every `enough` near the least number. */
 static void check_enough(const cover_draft *d, uint32_t least) {
   fs_arena arena;
   uint32_t n, *chain, *index;
@@ -311,7 +313,7 @@ START_TEST(small_against_trying)
 }
 END_TEST
 
-/* Long queues, so that positions are of several axes. */
+/* Queues are long, so positions differ on several axes. */
 START_TEST(larger_against_kuhn)
 {
   static const uint32_t queues[] = {1, 2, 3, 5, 8, 20, 60, 200};
@@ -373,7 +375,7 @@ START_TEST(nothing)
 }
 END_TEST
 
-/* Two producers and two consumers each; one that only starts is not over. */
+/* Each barrier has two producers and two consumers; a command that has only started is not over. */
 START_TEST(known_cases)
 {
   cover_draft *d = calloc(1, sizeof *d);
@@ -401,7 +403,7 @@ START_TEST(known_cases)
 }
 END_TEST
 
-/* n queues of a chain of `length` commands each, a barrier between neighbours. */
+/* Makes n queues of a chain of `length` commands each, with a barrier between neighbours. */
 static uint32_t chains(fsched_context *own, uint32_t n, uint32_t length, bool crossed) {
   fs_arena arena;
   uint32_t *queue0, *order, *pred0, *pred, *producer0, *producer, *consumer, least, *chain, *index;
@@ -417,7 +419,7 @@ static uint32_t chains(fsched_context *own, uint32_t n, uint32_t length, bool cr
     ck_abort_msg("no memory");
   }
   for (uint32_t i = 0; i < commands; i++) {
-    uint32_t q = i % n, k = i / n; /* in the order */
+    uint32_t q = i % n, k = i / n; /* in the order of the problem */
     order[i] = q * length + k;
   }
   for (uint32_t c = 0; c < commands; c++) {
@@ -445,8 +447,8 @@ static uint32_t chains(fsched_context *own, uint32_t n, uint32_t length, bool cr
   return least;
 }
 
-/* Neighbours on a queue hand over only every second barrier: 2 of each queue.  Many queues must not
- * take memory for each pair of them. */
+/* Neighbours on a queue hand over only every second barrier, so each queue needs 2.  Many queues
+ * must not take memory for each pair of them. */
 START_TEST(many_queues_in_little_memory)
 {
   fs_budget budget = {.left = 1L << 40};
