@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graphs made by calls, for tests of the builder.  To be included behind all others, as the names
- * are short. */
+/* Graphs made by calls, for tests of the builder.  Include this behind all other headers, as its
+ * names are short. */
 #ifndef FS_TEST_BUILDER_KIT_H
 #define FS_TEST_BUILDER_KIT_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What holds of every frozen graph: successors mirror predecessors, and topo is an order of them.
- */
+/* Checks of what holds for every frozen graph: successors mirror predecessors, and topo respects
+ * the edges. */
 #ifndef FS_TEST_GRAPH_CHECKS_H
 #define FS_TEST_GRAPH_CHECKS_H
 

@@ -104,7 +104,8 @@ START_TEST(given_and_kept)
 }
 END_TEST
 
-/* in beside out of one buffer reads the old version; the out depends on nothing of it. */
+/* An `in` beside an `out` of one buffer reads the old version; the `out` depends on nothing of
+ * it. */
 START_TEST(lookups_before_inserts)
 {
   fsched_builder *b = make();
@@ -190,7 +191,7 @@ START_TEST(short_descriptors_have_zeros_behind)
   fsched_builder *b = make();
   fsched_op_desc d = {.size = offsetof(fsched_op_desc, time), .name = "a", .time = 77};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
-  /* Those of before there were kinds of sync. */
+  /* The descriptor has the size from before there were kinds of sync. */
   d = (fsched_op_desc){.size = offsetof(fsched_op_desc, slots), .name = "b", .slots = 9};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
   fsched_queue_desc q = {.size = offsetof(fsched_queue_desc, counting), .name = "q", .counting = 1};
@@ -203,7 +204,7 @@ START_TEST(short_descriptors_have_zeros_behind)
 }
 END_TEST
 
-/* What is left out of a descriptor is what is left out of a graph file. */
+/* Members that are left out of a descriptor mean what keys left out of a graph file mean. */
 START_TEST(zero_is_the_default)
 {
   fsched_builder *b = make();
@@ -236,7 +237,7 @@ START_TEST(zero_is_the_default)
 }
 END_TEST
 
-/* The last diagnostic has this code and text; then there is none. */
+/* Checks that the last diagnostic has this code and text, and clears all. */
 static void said(const char *code, const char *text) {
   ck_assert_uint_gt(fsched_diag_count(ctx), 0);
   const fsched_diag *d = fsched_diag_get(ctx, fsched_diag_count(ctx) - 1);
@@ -358,7 +359,7 @@ START_TEST(options_are_checked)
 }
 END_TEST
 
-/* Whatever makes an object stores NULL when it fails. */
+/* Every function that makes an object stores NULL when it fails. */
 START_TEST(outputs_are_null_on_error)
 {
   fsched_graph *g = (fsched_graph *)ctx;
@@ -382,8 +383,8 @@ START_TEST(outputs_are_null_on_error)
 }
 END_TEST
 
-/* 50,000 tiles of one buffer, written, read and written again: minutes if every access cost the
- * number of tiles. */
+/* One buffer's 50,000 tiles are written, read and written again; this would take minutes if the
+ * cost of an access grew with the number of tiles. */
 START_TEST(many_tiles)
 {
   enum { TILES = 50000, TILE = 16 };

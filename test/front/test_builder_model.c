@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random graphs of the builder against a brute-force model of versions, edges and races. */
+/* Random graphs of the builder, compared with a brute-force model of versions, edges and races. */
 #include <stdlib.h>
 
 #include "front/graph_checks.h"
@@ -8,13 +8,13 @@
 
 #include "kit/context.h"
 
-/* A brute-force model of the tags: for every byte of every buffer, who wrote it last, and who has
- * read it since. */
+/* A brute-force model of the tags: for every byte of every buffer, which op wrote it last, and
+ * which ops have read it since. */
 typedef struct builder_model_model {
   uint32_t versions; /* so far */
   uint32_t *writer;  /* per byte: op, GIVEN, or FS_NONE */
   uint8_t *reader;   /* per op and byte */
-  uint64_t size;     /* one more than the buffer has: its units, if it has units */
+  uint64_t size;     /* one more than the buffer has, for its units, if it has units */
 } builder_model_model;
 enum { GIVEN = 0x7fffffff };
 
@@ -46,7 +46,7 @@ static void free_models(const fsched_graph *g, builder_model_model *m) {
   free(m);
 }
 
-/* Accesses of a version in a counted memory all touch its units. */
+/* All accesses of a version in a counted memory touch its units. */
 static bool touches(const fsched_graph *g, const builder_model_model *m, uint32_t arg,
                     uint64_t at) {
   const fs_memory *memory = &g->target.memory[g->buffer_memory[g->arg_buffer[arg]]];
@@ -165,7 +165,7 @@ static bool overlap(const fsched_graph *g, uint32_t a, uint32_t b) {
          g->arg_offset[b] < g->arg_offset[a] + fs_max(g->arg_length[a], 1);
 }
 
-/* All pairs against the closure. */
+/* Compares all pairs with the closure. */
 static void check_races(const fsched_graph *g) {
   uint8_t *reach = calloc(g->n_ops, g->n_ops);
   for (uint32_t i = 0; i < g->n_ops; i++) {
@@ -246,7 +246,7 @@ START_TEST(raw_graphs_do_have_races)
 }
 END_TEST
 
-/* The tightest legal capacity is the precondition's own: one byte less is refused. */
+/* The tightest legal capacity is that of the precondition: one byte less is refused. */
 START_TEST(tightest_capacity_is_exact)
 {
   uint32_t refused = 0;

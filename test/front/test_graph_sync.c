@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a target may say of synchronisation: by a graph file, by overrides, by calls; and how many
- * barriers a compilation then has. */
+/* What a target may state about synchronisation, in a graph file, by overrides and by calls; and
+ * how many barriers a compilation then has. */
 #include <stdio.h>
 
 #include "kit/budget.h"
@@ -63,7 +63,7 @@ START_TEST(block_targets)
 }
 END_TEST
 
-/* As the command line does for a graph of timelines. */
+/* These overrides are those of the command line for a graph of timelines. */
 START_TEST(sync_by_overrides)
 {
   static const char text[] =
@@ -105,7 +105,7 @@ START_TEST(barriers_without_a_number)
   ck_assert_ptr_nonnull(strstr(d->hint, "--barriers auto"));
   fsched_context *other;
   ck_assert_int_eq(fsched_context_create(NULL, &other), FSCHED_OK);
-  fsched_graph *theirs; /* a file of the other context, which the position is not in */
+  fsched_graph *theirs; /* a file of the other context, in which the position is not */
   ck_assert_int_eq(fsched_graph_parse(other, "u", text, strlen(text), NULL, &theirs), FSCHED_OK);
   ck_assert_int_eq(fs_graph_barriers(other, g, 0, &bound), FSCHED_BAD_INPUT);
   ck_assert_ptr_null(fsched_diag_get(other, 0)->file);
@@ -196,7 +196,7 @@ START_TEST(built_barrier_targets)
 }
 END_TEST
 
-/* The kind of sync may be said after what needs it. */
+/* The kind of sync may be set after the parts that need it. */
 static void add_block_parts(fsched_builder *b) {
   fsched_queue_desc q = {.size = sizeof q, .name = "dma", .counting = 7};
   ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);

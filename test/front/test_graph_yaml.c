@@ -12,7 +12,7 @@
 
 #include "kit/context.h"
 
-/* Every key of the format. */
+/* This text has every key of the format. */
 static const char rich[] =
     "fsched: 1\n"
     "name: rich\n"
@@ -139,7 +139,7 @@ START_TEST(defaults)
 }
 END_TEST
 
-/* YAML 1.1 would take these for booleans, null and octal. */
+/* YAML 1.1 would read these as booleans, null and octal numbers. */
 START_TEST(names_of_yaml_words)
 {
   fsched_graph *g = fs_parse(
@@ -276,7 +276,8 @@ START_TEST(shared_scenarios)
 }
 END_TEST
 
-/* Every prefix and many byte flips: an answer, never a crash; a diagnostic unless it is OK. */
+/* Reads a text of which every prefix, and many with changed bytes, are tried: there is an answer,
+ * never a crash, and a diagnostic unless it is OK. */
 static void try_text(const char *text, size_t n) {
   fsched_context *c;
   fsched_graph *g = NULL;
@@ -294,7 +295,7 @@ static void try_text(const char *text, size_t n) {
 START_TEST(every_prefix)
 {
   for (size_t n = 0; n <= strlen(rich); n++) {
-    char *text = malloc(n + 1); /* exactly as long: reading past it is caught */
+    char *text = malloc(n + 1); /* exactly as long, so that a read behind it is caught */
     memcpy(text, rich, n);
     text[n] = '\0';
     try_text(text, n);
@@ -326,7 +327,7 @@ START_TEST(byte_flips)
 }
 END_TEST
 
-/* _i 1: a text with faults, for the paths that report. */
+/* _i 1 stands for a text with faults, for the paths that report. */
 START_TEST(every_allocation_may_fail)
 {
   char *text = strdup(rich);
@@ -359,9 +360,9 @@ START_TEST(every_allocation_may_fail)
 }
 END_TEST
 
-/* The corpus: test/bad/NAME.yaml with what is printed for it in NAME.expect.  Comments at its head,
- * "# set: KEY=VALUE" and "# memory: NAME=CAPACITY", are overrides; "# warn: CLASS" switches a class
- * of warnings on. */
+/* The corpus: test/bad/NAME.yaml with the text that is printed for it in NAME.expect.  Comments at
+ * its head, "# set: KEY=VALUE" and "# memory: NAME=CAPACITY", are overrides; "# warn: CLASS"
+ * switches a class of warnings on. */
 enum { MAX_SETS = 8 };
 
 static void corpus_options(const char *text, char sets[][64], size_t *n_sets, char memories[][64],
@@ -456,7 +457,8 @@ START_TEST(bad_graphs)
   }
   free(entry);
   for (int code = FS_DIAG_YAML_SYNTAX; code <= FS_DIAG_USES_TOO_MUCH; code++) {
-    /* Of the builder's callers alone; and a graph of more than a thousand ops. */
+    /* Only the builder's callers can get the first code; the other needs a graph of more than a
+     * thousand ops. */
     if (code != FS_DIAG_BAD_ARGUMENT && code != FS_DIAG_TOO_MANY_RACES) {
       ck_assert_msg(seen[code], "no file in test/bad shows '%s'",
                     fs_diag_code_name((fs_diag_code)code));
@@ -480,7 +482,7 @@ START_TEST(too_many_races)
 }
 END_TEST
 
-/* Tabs, wide characters and long lines keep the caret under its token. */
+/* Tabs, wide characters and long lines leave the caret under its token. */
 START_TEST(caret)
 {
   fs_text t;

@@ -99,14 +99,14 @@ START_TEST(inplace_beside_earlier_uses)
 }
 END_TEST
 
-/* --- several pairs of an op: each may take the place of its input if all its other readers come
- * before the op --- */
+/* --- an op with several pairs: each output may take the place of its input if all other readers of
+ * it come before the op */
 
 enum { READERS = 6, INPUTS = 3, LAST = INPUTS + READERS };
 
 typedef struct pairs_graph {
   fsched_graph *g;
-  bool reads[LAST][INPUTS]; /* op reads the output of op 0, 1 or 2 */
+  bool reads[LAST][INPUTS]; /* whether an op reads the output of op 0, 1 or 2 */
 } pairs_graph;
 
 static pairs_graph several_pairs(fs_rng *r) {

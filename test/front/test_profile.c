@@ -17,7 +17,8 @@ static fsched_profile *parsed(const char *text) {
   return p;
 }
 
-/* Durations of a program's commands as planned, each a random part longer or shorter. */
+/* Makes a profile from the planned durations of a program's commands, each a random part longer or
+ * shorter. */
 static fsched_profile *measure(const fsched_program *program, uint64_t seed, uint64_t tick_ns) {
   const fs_stream *s = &program->view;
   fsched_duration *took = calloc(s->n_commands + 1, sizeof *took);
@@ -88,7 +89,7 @@ START_TEST(goldens)
 }
 END_TEST
 
-/* When each command of a stream ends, by going through all of them until nothing changes. */
+/* Finds when each command of a stream ends, by going through all of them until nothing changes. */
 static uint64_t naive_makespan(const fs_stream *s, const uint64_t *ns) {
   uint64_t *end = calloc(s->n_commands + 1, sizeof *end), last = 0;
   uint32_t *queue = calloc(s->n_commands + 1, sizeof *queue);
@@ -130,7 +131,7 @@ static uint64_t naive_makespan(const fs_stream *s, const uint64_t *ns) {
   return last;
 }
 
-/* From measured times through a file into the graph, and a plan that goes by them. */
+/* Measured times go through a file into the graph, and the plan follows them. */
 START_TEST(round_trip_random)
 {
   fs_gen_params params = fs_gen_any((uint64_t)_i, 40);
@@ -150,7 +151,7 @@ START_TEST(round_trip_random)
       }
     }
   }
-  for (uint32_t c = 0, i = 0; c < s->n_commands; c++) { /* copies, one after the other */
+  for (uint32_t c = 0, i = 0; c < s->n_commands; c++) { /* copies run one after the other */
     if (s->commands[c].kind == FS_COMMAND_COPY) {
       while (p->item[i].kind == FS_PROFILE_OP) {
         i++;
@@ -210,7 +211,7 @@ START_TEST(round_trip_random)
 }
 END_TEST
 
-/* Nothing but what was measured is in a profile; of a gang the quickest member counts. */
+/* A profile contains only what was measured; of a gang the quickest member counts. */
 START_TEST(gangs_and_gaps)
 {
   fsched_graph *g = fs_parse(
@@ -235,7 +236,7 @@ START_TEST(gangs_and_gaps)
   ck_assert_str_eq(p->item[0].name, "y");
   ck_assert_uint_eq(p->item[0].n_queues, 2);
   ck_assert_uint_eq(p->item[0].took.median_ns, 60);
-  ck_assert_uint_eq(p->expected_ns, 60); /* a tick has no length */
+  ck_assert_uint_eq(p->expected_ns, 60); /* the length of a tick is not known */
   char *text = json_of(p);
   ck_assert_str_eq(text,
                    "{\n \"fsched_profile\": 1,\n \"graph\": \"g\",\n \"on\": \"sim\",\n"
@@ -245,7 +246,7 @@ START_TEST(gangs_and_gaps)
                    "\"max_ns\": 60}\n ]\n}\n");
   drop(text);
   fsched_profile_destroy(p);
-  m.tick_ns = 10; /* and now it has: x 10, y 60, z 20 */
+  m.tick_ns = 10; /* now a tick has a length: x 10, y 60, z 20 */
   ck_fs(ctx, fsched_profile_make(ctx, program, &m, &p));
   ck_assert_uint_eq(p->expected_ns,
                     g->n_ops == 3 && s->commands[0].kind == FS_COMMAND_RUN ? 80 : 0);
@@ -465,7 +466,7 @@ START_TEST(advice)
   says(HEAD OP("10", "10001"), "what differs most", true);
   says(HEAD OP("10", "10000"), "what differs most", false);
   says(HEAD OP("10", "8000"), recompile, true);
-  says(HEAD OP("1", "20"), within, true); /* a tick is the least */
+  says(HEAD OP("1", "20"), within, true); /* a tick is the least that counts */
   says(HEAD OP("10", "8000"), within, false);
   says(HEAD "\"expected_makespan_ns\": 10000, \"measured_makespan\": {\"median_ns\": 20000}, " OP(
            "10", "10000"),
@@ -477,7 +478,7 @@ START_TEST(advice)
   says(HEAD "\"ops\": [{\"name\": \"a\", \"median_ns\": 5}]}", recompile, false);
   says(HEAD "\"ops\": [{\"name\": \"a\", \"median_ns\": 5}]}", within, false);
   says("{\"fsched_profile\": 1, " OP("10", "8000"), "Nothing says how long a tick is", true);
-  /* Terminals get no control characters; sums stop at the largest number. */
+  /* Terminals get no control characters, and sums stop at the largest number. */
   says(HEAD "\"graph\": \"\\u001b[1m\", " OP("4611686018427387904", "9007199254740992"),
        "\\x1b[1m: makespan", true);
 }
@@ -497,7 +498,7 @@ START_TEST(shows_ten_or_all)
   char *some = report_of(t.at);
   const char *at = strstr(some, "what differs most, 10 of 12:\n");
   ck_assert_ptr_nonnull(at);
-  for (int i = 11; i >= 2; i--) { /* the largest difference first, longer or shorter */
+  for (int i = 11; i >= 2; i--) { /* the largest difference comes first, longer or shorter */
     char name[16];
     (void)snprintf(name, sizeof name, "  op%d ", i);
     at = strstr(at, name);
@@ -539,7 +540,7 @@ static fsched_status take_over(fsched_context *c, const void *user) {
   return status;
 }
 
-/* Every allocation fails once, of reading, writing, reporting and taking over. */
+/* Every allocation of reading, writing, reporting and applying fails once. */
 START_TEST(out_of_memory)
 {
   fs_budget budget;

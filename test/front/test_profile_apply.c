@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Measured times in a graph: which are taken over, and the costs of copies that fit them. */
+/* Measured times in a graph: which of them are used, and the costs of copies that fit them. */
 #include "front/profile/copy_fit.h"
 #include "front/profile/profile.h"
 #include "kit/gen.h"
@@ -38,13 +38,14 @@ START_TEST(takes_times)
   fsched_profile_use use = apply(g, "{\"name\": \"b\", \"median_ns\": 8001}");
   ck_assert_uint_eq(use.ops, 1);
   ck_assert_uint_eq(use.memories, 0);
-  ck_assert_uint_eq(g->op_time[0], 5); /* not named: as planned */
+  ck_assert_uint_eq(g->op_time[0], 5); /* the profile does not name it: as planned */
   ck_assert_uint_eq(g->op_time[1], 9); /* rounded up */
   ck_assert_uint_eq(g->target.memory[0].write_rate, 10);
   (void)apply(g, "{\"name\": \"b\", \"median_ns\": 8000}, {\"name\": \"a\", \"median_ns\": 0}");
   ck_assert_uint_eq(g->op_time[0], 0);
   ck_assert_uint_eq(g->op_time[1], 8);
-  /* One size: reads cost what it took, writes keep the share of their rate. */
+  /* Copies of one size were measured: reads cost what they took, writes keep the ratio of their
+   * rate. */
   use = apply(g,
               "{\"kind\": \"spill_read\", \"buffer\": \"x\", \"version\": 0, \"median_ns\": 7000}"
               ",{\"kind\": \"spill_write\", \"buffer\": \"y\", \"version\": 0, \"median_ns\": "
@@ -61,7 +62,7 @@ START_TEST(takes_times)
 }
 END_TEST
 
-/* How long a tick is: rules in the order of their weight. */
+/* The length of a tick follows rules, in the order of their priority. */
 static const struct {
   const char *graph_unit, *profile;
   uint64_t ticks; /* of 6,000,000 ns; FS_TICK_NONE: refused */
@@ -69,8 +70,8 @@ static const struct {
     {"us", "", 6000},
     {"ms", "", 6},
     {"us", "\"time_unit\": \"us\",", 6000},
-    {"us", "\"time_unit\": \"us\", \"tick_ns\": 500,", 12000}, /* as it ran */
-    {"ms", "\"time_unit\": \"us\", \"tick_ns\": 500,", 6},     /* another unit since then */
+    {"us", "\"time_unit\": \"us\", \"tick_ns\": 500,", 12000}, /* as in the measured run */
+    {"ms", "\"time_unit\": \"us\", \"tick_ns\": 500,", 6},     /* the unit has changed since then */
     {"cycles", "\"time_unit\": \"cycles\", \"tick_ns\": 2,", 3000000},
     {"cycles", "\"tick_ns\": 2,", 3000000},
     {"cycles", "\"time_unit\": \"us\",", 6000},
@@ -211,7 +212,7 @@ START_TEST(warns)
 }
 END_TEST
 
-/* A profile that was read from a file is one of the files that the graph was made of. */
+/* A profile that was read from a file is one of the files that the graph depends on. */
 START_TEST(names_its_file)
 {
   char path[] = "/tmp/fsched-test-XXXXXX";
@@ -246,7 +247,7 @@ static fs_copy_cost fit(fs_copy_point *point, size_t n, fs_copy_cost planned) {
 static uint64_t off(uint64_t a, uint64_t b) { return a < b ? b - a : a - b; }
 
 /* Copies that follow a cost exactly are fitted almost exactly, in any order; with one outlier in
- * ten, well. */
+ * ten the fit is good. */
 START_TEST(fits_what_follows_a_line)
 {
   fs_rng rng = {(uint64_t)_i};
@@ -282,8 +283,8 @@ START_TEST(fits_what_follows_a_line)
 }
 END_TEST
 
-/* Whatever is measured: costs in their range, and, of two sizes or more, no worse than a constant.
- */
+/* For any measurements costs are in their range, and, with two sizes or more, no worse than a
+ * constant. */
 START_TEST(fits_anything)
 {
   fs_rng rng = {(uint64_t)_i};
@@ -329,9 +330,9 @@ static const struct {
     {{{100, 20}, {1000, 110}}, 2, {1, 1}, {10, 10}},
     {{{1000, 110}, {100, 20}, {100, 22}, {100, 2000}}, 4, {1, 1}, {10, 10}}, /* the median of 100 */
     {{{100, 20}, {1000, 20}}, 2, {1, 1}, {20, 0}},
-    {{{100, 20}, {1000, 10}}, 2, {1, 1}, {10, 0}},   /* larger is not quicker */
+    {{{100, 20}, {1000, 10}}, 2, {1, 1}, {10, 0}},   /* a larger copy is not quicker */
     {{{1, 100}, {2, 200}}, 2, {1, 1}, {99, 1}},      /* a byte takes more than a tick */
-    {{{1000, 100}, {2000, 400}}, 2, {1, 1}, {0, 5}}, /* no fixed cost below 0 */
+    {{{1000, 100}, {2000, 400}}, 2, {1, 1}, {0, 5}}, /* the fixed cost is not below 0 */
     {{{100, 20}, {199, 110}}, 2, {0, 10}, {0, 5}},   /* too much alike: the first, twice as slow */
     {{{100, 40}}, 1, {10, 10}, {20, 5}},
     {{{100, 5}}, 1, {0, 10}, {0, 20}},

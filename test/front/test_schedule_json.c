@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedule JSON, statistics, table; and reading schedules back. */
+/* Schedule JSON, statistics and table, and the reader of schedules. */
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
@@ -40,7 +40,7 @@ static fsched_schedule *reread(const fsched_graph *g, const fsched_schedule *s, 
   return again;
 }
 
-/* parse(json(s)) gives the same JSON again, but for what later stages find. */
+/* parse(json(s)) has to give the same JSON again, except for what later stages find. */
 static void check_round_trip(const fsched_graph *g, fsched_schedule *s) {
   char *a, *b, *c;
   size_t na, nb, nc;
@@ -76,9 +76,9 @@ START_TEST(round_trip_random)
 }
 END_TEST
 
-/* Another scheduler's list: reversed, so that all ties are the wrong way round.  The program made
- * from it must still be right.  (Amounts are left out: which of two items without length takes its
- * share of one first is not found again.) */
+/* The list is from another scheduler: it is reversed, so that all ties are in the opposite order.
+ * The program made from it must still be right. (Amounts are left out: which of two items without
+ * length takes its share of one first cannot be found again.) */
 START_TEST(any_order_random)
 {
   fs_gen_params params = fs_gen_any((uint64_t)_i + 1000, 40);
@@ -109,7 +109,7 @@ START_TEST(any_order_random)
 }
 END_TEST
 
-/* One text replaced in the hand-written schedule of figure-10. */
+/* One text is replaced in the hand-written schedule of figure-10. */
 static const struct {
   const char *from, *to, *code, *message;
 } faults[] = {
@@ -191,7 +191,7 @@ START_TEST(faults_are_named)
 }
 END_TEST
 
-/* A schedule that is well-formed and wrong is read; the verifier refutes it. */
+/* A schedule that is well-formed but wrong is read; the verifier refuses it. */
 START_TEST(wrong_schedules_are_read)
 {
   static const char *const edits[][2] = {
