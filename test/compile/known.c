@@ -8,7 +8,8 @@
 #include "fsched/graph.h"
 
 typedef struct piece {
-  uint64_t start, time, at, size; /* of a strip, in ticks and units; else start and time */
+  /* Those of a strip, in ticks and units; otherwise start and time. */
+  uint64_t start, time, at, size;
 } piece;
 
 typedef struct known_maker {
@@ -19,7 +20,7 @@ typedef struct known_maker {
   uint32_t reader0[FS_KNOWN_OPS + 1]; /* per buffer: into reader */
   uint32_t reader[4 * FS_KNOWN_OPS];
   uint32_t use[FS_KNOWN_OPS][2];
-  uint64_t copy_time, copies_until, copies_from; /* on the queue of copies */
+  uint64_t copy_time, copies_until, copies_from; /* those of the queue of copies */
   bool kept[FS_KNOWN_OPS];
 } known_maker;
 
@@ -127,7 +128,7 @@ static void add_op(fs_known_case *k, uint32_t queue, uint64_t start, uint64_t ti
   }
 }
 
-/* [from, to) of a queue, filled by about n ops. */
+/* Fills [from, to) of a queue with about n ops. */
 static void fill_queue(known_maker *m, uint32_t queue, uint64_t from, uint64_t to, uint32_t n) {
   while (from < to) {
     uint64_t time = n <= 1 ? to - from : 1 + below(m, fs_max(1, 2 * (to - from) / n));
@@ -145,7 +146,7 @@ static int by_time(const void *a, const void *b) {
                                             : (x->at > y->at) - (x->at < y->at);
 }
 
-/* Ops in the order of their starts: what is made of the schedule goes forwards in it. */
+/* Sorts ops by their starts, so that later steps go forwards in the schedule. */
 static void sort_ops(fs_known_case *k) {
   piece *at = calloc(FS_KNOWN_OPS, sizeof *at);
   fs_known_case *old = malloc(sizeof *old);
@@ -165,7 +166,7 @@ static void sort_ops(fs_known_case *k) {
   free(at);
 }
 
-/* Some ops without length, where others of their queue begin. */
+/* Adds some ops without length, where others of their queue begin. */
 static void add_instants(known_maker *m) {
   fs_known_case *k = m->k;
   for (uint32_t i = 0, n = k->n_ops; i < n && k->p.instants; i++) {
@@ -194,7 +195,7 @@ static void make_pieces(known_maker *m) {
   sort_ops(k);
 }
 
-/* The work alone would fit into less. */
+/* By the work alone the ops would fit into less time. */
 static void make_alike(known_maker *m) {
   fs_known_case *k = m->k;
   uint32_t rounds = fs_max(k->p.n_ops / k->p.n_queues, 1);
@@ -223,7 +224,7 @@ static bool has_reader(const known_maker *m, uint32_t buffer, uint32_t op) {
   return false;
 }
 
-/* One to three ops that start at `from` or later, and last. */
+/* Chooses one to three ops that start at `from` or later and are not without length. */
 static void choose_readers(known_maker *m, uint32_t buffer, uint64_t from) {
   const fs_known_case *k = m->k;
   for (uint64_t tries = 1 + below(m, 6), n = 0; tries > 0 && n < 3; tries--) {
@@ -236,7 +237,7 @@ static void choose_readers(known_maker *m, uint32_t buffer, uint64_t from) {
   }
 }
 
-/* Written back as late as there is time on the queue of copies. */
+/* Chooses a write back as late as there is time on the queue of copies. */
 static void choose_write(known_maker *m, uint32_t buffer) {
   fs_known_case *k = m->k;
   uint64_t at = m->copies_from - m->copy_time;
@@ -274,7 +275,7 @@ static bool meet(const fs_known_case *k, uint32_t a, uint32_t b) {
   return k->begin[a] < k->end[b] && k->begin[b] < k->end[a];
 }
 
-/* The lowest gap for a buffer, those before it being placed. */
+/* Places a buffer in the lowest gap; those before it are placed. */
 static void place(fs_known_case *k, uint32_t b) {
   for (bool again = true; again;) {
     again = false;
@@ -288,7 +289,7 @@ static void place(fs_known_case *k, uint32_t b) {
   k->capacity = fs_max(k->capacity, k->at[b] + k->size[b]);
 }
 
-/* A counted memory holds what lives at one time. */
+/* Counts for a counted memory: it holds what lives at one time. */
 static void count(fs_known_case *k) {
   for (uint32_t b = 0; b < k->n_buffers; b++) {
     uint64_t sum = 0;
@@ -409,7 +410,7 @@ static void describe_op(known_maker *m, uint32_t op) {
   describe_edges(m, op);
 }
 
-/* What runs while `op` begins, and at its instant. */
+/* The amount of what runs while `op` begins, and at its instant. */
 static uint64_t running(const known_maker *m, uint32_t op, int resource) {
   const fs_known_case *k = m->k;
   uint64_t sum = 0, at = k->start[op];
@@ -421,7 +422,7 @@ static uint64_t running(const known_maker *m, uint32_t op, int resource) {
   return sum;
 }
 
-/* Resources have smaller capacities than memories. */
+/* Capacities of resources are smaller than those of memories. */
 static uint64_t use_unit(const fs_known_case *k) { return fs_min(k->p.unit, (uint64_t)1 << 33); }
 
 static void describe_uses(known_maker *m) {

@@ -23,7 +23,7 @@ typedef struct known_look_look {
   const char *limit;
   fs_problem *p;
   fs_answer answer;
-  uint64_t sign; /* of all that was found out: it changes where a limit is met */
+  uint64_t sign; /* a hash of all results, which changes where a limit is met */
 } known_look_look;
 
 static void sign(known_look_look *l, uint64_t value) {
@@ -39,7 +39,7 @@ static void sign(known_look_look *l, uint64_t value) {
     }                                                                                            \
   } while (0)
 
-/* ---- the answer that is known, of a problem */
+/* ---- the known answer of a problem */
 
 static fs_tick start_of(const known_look_look *l, uint32_t item) {
   const fs_problem *p = l->p;
@@ -65,7 +65,7 @@ static uint32_t class_of(const known_look_look *l, uint32_t item) {
       }
     }
   }
-  return 0; /* the one of implicit queues */
+  return 0; /* that of implicit queues */
 }
 
 static void make_answer(known_look_look *l) {
@@ -86,7 +86,7 @@ static void make_answer(known_look_look *l) {
   }
 }
 
-/* ---- what is looked at */
+/* ---- the checks */
 
 static void look_at_bound(known_look_look *l, const char *what, fs_tick bound) {
   ck_known(l, bound <= l->k->makespan, "bound of %s %llu above %llu", what,
@@ -94,7 +94,7 @@ static void look_at_bound(known_look_look *l, const char *what, fs_tick bound) {
   sign(l, bound);
 }
 
-/* What lives at one time is what the schedule that is known has. */
+/* The peaks are those of what the known schedule has at one time. */
 static void look_at_peaks(known_look_look *l) {
   uint64_t least[2] = {0};
   ck_assert_uint_le(l->k->g->target.n_memories, 2);
@@ -116,7 +116,7 @@ static void look_at_bounds(known_look_look *l) {
   look_at_peaks(l);
 }
 
-/* The verifier has its say on what is called known. */
+/* The verifier has to accept what is called known. */
 static void look_at_answer(known_look_look *l) {
   fs_schedule *s;
   const char *why;
@@ -156,7 +156,7 @@ static void look_at_destruction(known_look_look *l) {
   sign(l, bound);
 }
 
-/* A model, which must have the answer as a point with its makespan. */
+/* A model must have the answer as a point with its makespan. */
 static void look_at_point(known_look_look *l, const fs_model *m, const char *what, fs_status status,
                           bool fits, const int64_t *value) {
   ck_fs(l->ctx, status);
@@ -202,7 +202,7 @@ static void look_at_times(known_look_look *l, fs_time_places places) {
   fs_time_model_destroy(t);
 }
 
-/* What is known as a schedule, whatever the limits are. */
+/* Makes a schedule of what is known, whatever the limits are. */
 static fs_schedule *known_schedule(known_look_look *l) {
   const fs_limits *limits = fs_limits_of(l->ctx);
   fs_schedule *s;
@@ -259,7 +259,7 @@ static void look_at_places(known_look_look *l, const fs_placement *q, bool lowes
   }
 }
 
-/* The rectangles of a strip, with their times: the least peak is the strip's. */
+/* For the rectangles of a strip with their times the least peak is that of the strip. */
 static void look_at_placement(known_look_look *l) {
   const fs_known_case *k = l->k;
   uint64_t end[FS_KNOWN_OPS];
@@ -277,7 +277,7 @@ static void look_at_placement(known_look_look *l) {
   }
 }
 
-/* The model that the refinement begins with. */
+/* Checks the model that the refinement begins with. */
 static void look_at_attempt(known_look_look *l, fsched_refine refine, fs_tick horizon) {
   fs_attempt a;
   bool fits = false;
@@ -296,7 +296,7 @@ static void look_at_attempt(known_look_look *l, fsched_refine refine, fs_tick ho
   fs_attempt_release(&a);
 }
 
-/* Within the makespan, and within more. */
+/* Checks the problem within a horizon, the makespan or more. */
 static void look_at_problem(known_look_look *l, fs_tick horizon) {
   ck_fs(l->ctx, fs_problem_from_graph(l->ctx, l->k->g, horizon, 0, &l->p));
   ck_known(l, l->p != NULL, "there is said to be no problem");
@@ -375,8 +375,8 @@ uint64_t fs_known_look_strip(fsched_context *ctx, const fs_known_case *k, uint64
 
 enum { CHAIN = 30, TEXT = 1 << 14 };
 
-/* Ops that read x, one after the other, and one after them that writes y in its place, further ones
- * then; the memory holds x alone. */
+/* Writes ops that read x one after the other, then one that writes y in its place, and then further
+ * ones; the memory holds x alone. */
 static void put_chains(char *text, fs_rng *r) {
   size_t n = (size_t)snprintf(text, TEXT,
                               "fsched: 1\ntarget: {memories: [{name: m, capacity: 8}]}\n"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bounds, windows, models and searches against graphs of which a best schedule is known: no bound
- * may be above it, no window may leave it out, every exact model must have it as a point, and
- * nothing may call it impossible; on both sides of every limit (limit.h), which are made small
- * here one by one and all together, until there is an instance in which that changed something.
+/* Bounds, windows, models and searches on graphs with a known best schedule: no bound may be above
+ * it, no window may leave it out, every exact model must have it as a point, and nothing may call
+ * it impossible.  This holds on both sides of every limit (limit.h): limits are made small one by
+ * one and all together, until there is an instance in which that changed something.
  *
  * FSCHED_KNOWN=N in the environment asks for N instances, and for a table of what was tried. */
 #include <stdio.h>
@@ -27,7 +27,7 @@ enum {
 #include "model/handle.h"
 #undef FS_LIMIT
   LIMITS,
-  PER_LIMIT = 12, /* instances of each, where nobody asks for more, but until one meets it */
+  PER_LIMIT = 12, /* instances of each limit, and more until one meets it */
   MOST_TRIED = 4000,
   MOST_OPS = 14,
   MOST_TICKS = 2000,
@@ -44,7 +44,7 @@ static const char *const limit_name[LIMITS] = {
 
 static uint64_t *limit_at(fs_limits *l, uint32_t limit) { return (uint64_t *)l + limit; }
 
-/* Small: from 1 to a few times what is usual here. */
+/* Draws a small limit: from 1 to a few times what is usual here. */
 static uint64_t small(fs_rng *r, uint64_t usual) {
   static const uint64_t most[] = {3, 12, 60, 400, 3000};
   uint64_t n = most[fs_rng_below(r, sizeof most / sizeof *most)];
@@ -55,14 +55,14 @@ typedef struct known_tally {
   uint64_t within, beyond;
 } known_tally;
 
-/* Those of the refinement as a whole: only the solver's part below meets them. */
+/* Limits of the refinement as a whole: only the part with the solver below meets them. */
 static bool refined_alone(uint32_t limit) {
   return limit == LIMIT_probes || limit == LIMIT_searches || limit == LIMIT_forbid_rounds ||
          limit == LIMIT_settle_nodes || limit == LIMIT_settle_rectangles;
 }
 
-/* The usual ones, but that models of many ticks are not made; what comes first is in the way of the
- * limit that is looked at. */
+/* Sets the usual limits, except that models of many ticks are not made: the limits that are met
+ * first would hide the one that is tested. */
 static void usual_ones(fs_limits *l, uint32_t limit) {
   *l = fs_limits_usual;
   l->time_ticks = l->spill_horizon = MOST_TICKS;
@@ -87,7 +87,7 @@ static void small_ones(fs_limits *l, uint32_t limit, uint64_t seed) {
   }
 }
 
-/* Instances, and what is looked at, by which the limit can be met. */
+/* Chooses instances, and a check, by which the limit can be met. */
 static fs_known_look *look_for(uint32_t limit, uint64_t seed, fs_known_params *p) {
   *p = fs_known_any(seed, MOST_OPS);
   switch (limit) {
@@ -114,7 +114,7 @@ static fs_known_look *look_for(uint32_t limit, uint64_t seed, fs_known_params *p
   }
 }
 
-/* Of one limit, or (LIMITS) of all at once. */
+/* Checks one limit, or (LIMITS) all at once. */
 static void check_limit(uint32_t limit, uint64_t seed, known_tally *n) {
   fs_limits usual, less;
   fs_known_case *k = malloc(sizeof *k);
@@ -140,8 +140,8 @@ static uint64_t wanted(void) {
   return n == 0 ? PER_LIMIT : n / (LIMITS + 1) + 1;
 }
 
-/* The seed of the i-th instance of a limit: those that are wanted go by turns, and those that are
- * looked through for one that meets the limit are the same at all times. */
+/* Returns the seed of the i-th instance of a limit: those that are asked for vary with the turn,
+ * and those that are searched for one that meets the limit are always the same. */
 static uint64_t seed_of(uint32_t limit, uint64_t prime, uint64_t i, uint64_t by_turns) {
   uint64_t turn = i < by_turns ? fs_turn() : 0;
   return turn << 32 | ((uint64_t)limit * prime + i);
@@ -185,7 +185,7 @@ START_TEST(usual_limits)
 }
 END_TEST
 
-/* ---- through the public interface, with the solver */
+/* ---- the public interface, with the solver */
 
 static uint64_t mix(uint64_t sign, uint64_t value) { return (sign ^ value) * 0x100000001b3u; }
 
@@ -208,7 +208,8 @@ static uint64_t refine(const fs_known_case *k, fsched_refine how, const char *so
   fsched_program *program;
   o.node_limit = k->p.all_fixed ? 0 : k->p.jigsaw ? 1000 : 20;
   fs_status status = fsched_compile(ctx, k->g, &o, &s, &program);
-  if (status == FSCHED_INFEASIBLE) { /* starts are given, and what is found breaks them */
+  /* Starts are given, and the solution that was found breaks them. */
+  if (status == FSCHED_INFEASIBLE) {
     ck_assert_msg(strncmp(fs_test_diags(ctx), "no schedule was found", 21) == 0, "%s",
                   fs_test_diags(ctx));
     ck_assert(k->p.fixed || k->p.buffers || k->p.jigsaw || (k->p.all_fixed && !k->p.roomy));
@@ -247,7 +248,7 @@ static fs_known_params refined_params(uint32_t limit, uint64_t seed) {
   return p;
 }
 
-/* Models are chosen, and asked in turn, with small limits. */
+/* Models are chosen and tried in turn, with small limits. */
 static void check_refined(uint64_t seed, const char *solver, uint32_t limit, known_tally *n) {
   fs_limits usual, less;
   uint64_t sign[2] = {0, 0};
@@ -289,7 +290,7 @@ END_TEST
 
 /* ---- a refinement without a limit of time ends */
 
-/* How often the solver is run, when it says each time that there is nothing so short. */
+/* Counts the runs of a solver that always answers that there is no schedule so short. */
 static uint64_t count_searches(uint64_t probes, uint64_t searches) {
   static const char text[] =
       "fsched: 1\ntarget:\n  queues: [{name: p}, {name: q}, {name: r}]\n"
@@ -330,8 +331,9 @@ static uint64_t count_searches(uint64_t probes, uint64_t searches) {
 START_TEST(limits_of_work)
 {
   uint64_t all = count_searches(100, 1000);
-  ck_assert_uint_ge(all, 2);                     /* two makespans are asked for */
-  ck_assert_uint_eq(count_searches(1, 1000), 2); /* one, and then the best with a start */
+  ck_assert_uint_ge(all, 2); /* two makespans are asked for */
+  /* One makespan, and then the best one, with a start. */
+  ck_assert_uint_eq(count_searches(1, 1000), 2);
   ck_assert_uint_eq(count_searches(100, 1), 1);
 }
 END_TEST

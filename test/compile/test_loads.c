@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which given content a schedule loads: only what can be read, or kept, before it is overwritten.
  *
- * Random small graphs, written as text; what has to be loaded is found byte by byte from that
- * description alone: some op reads a byte that no writer before it in the order of the graph has
+ * The test writes random small graphs as text.  What has to be loaded is found byte by byte from
+ * that description alone: some op reads a byte that no earlier writer in the order of the graph has
  * overwritten, or a byte that no op writes is kept.  What is loaded is read from the schedule's
- * JSON.  What is compiled verifies, passes the judge of all interleavings and replays equal. */
+ * JSON.  The programs are verified, pass the judge of all interleavings, and their replays are
+ * equal. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -36,7 +37,8 @@ typedef struct small_arg {
 typedef struct small_graph {
   bool raw, bounded_store, counted;
   uint32_t n_buffers, n_states, n_ops, capacity;
-  uint32_t size[BUFFERS], n_args[OPS], after[OPS]; /* `after`: an earlier op, or itself for none */
+  /* `after` is an earlier op, or the op itself for none. */
+  uint32_t size[BUFFERS], n_args[OPS], after[OPS];
   small_arg arg[OPS][ARGS];
 } small_graph;
 
@@ -134,7 +136,7 @@ static void write_graph(const small_graph *s, char *text) {
 
 /* --- what has to be loaded, byte by byte --- */
 
-/* The number of versions that ops before `op` start: what an `in` there reads. */
+/* Returns how many versions the ops before `op` start, which is what an `in` there reads. */
 static uint32_t version_at(const small_graph *s, uint32_t op, uint32_t buffer) {
   uint32_t n = 0;
   for (uint32_t o = 0; o < op; o++) {
@@ -157,7 +159,8 @@ static bool touches(const small_graph *s, uint32_t op, uint32_t buffer, uint32_t
   return any;
 }
 
-/* The last op before `op` that writes the byte of any version of the buffer; `op` for none. */
+/* Returns the last op before `op` that writes the byte of any version of the buffer; `op` for
+ * none. */
 static uint32_t last_writer(const small_graph *s, uint32_t op, uint32_t buffer, uint32_t byte) {
   uint32_t last = op;
   for (uint32_t o = 0; o < op; o++) {
@@ -166,9 +169,10 @@ static uint32_t last_writer(const small_graph *s, uint32_t op, uint32_t buffer, 
   return last;
 }
 
-/* before[a][b]: the graph orders a before b because of a byte of given content, or by `after`; then
- * closed.  Orders by other versions only make that larger, and are left out: who needs them is
- * ordered by these too, since a reader depends on the last writer of what it reads. */
+/* Finds before[a][b]: the graph orders a before b because of a byte of given content, or by
+ * `after`; then the relation is closed.  Orders by other versions would only enlarge it and are
+ * left out: ops that need them are ordered by these too, since a reader depends on the last writer
+ * of what it reads. */
 static void find_order(const small_graph *s, bool before[OPS][OPS]) {
   memset(before, 0, sizeof(bool[OPS][OPS]));
   for (uint32_t b = 0; b < s->n_ops; b++) {
@@ -230,7 +234,7 @@ static uint32_t count_text(const char *from, const char *to, const char *what) {
   return n;
 }
 
-/* In the order of the list: a read of version 0 before any write of it. */
+/* Whether, in the order of the list, a read of version 0 comes before any write of it. */
 static bool is_loaded(const char *json, uint32_t buffer) {
   char read[64], write[64];
   (void)snprintf(read, sizeof read, "\"kind\": \"spill_read\", \"buffer\": \"b%u\", \"version\": 0",
@@ -343,9 +347,9 @@ START_TEST(raw_hazards_load_no_more)
 }
 END_TEST
 
-/* --- what is not loaded is missed --- */
+/* --- missing loads are noticed */
 
-/* Compiles as if nothing of the given content were wanted. */
+/* Compiles as if no given content were needed. */
 static void compile_without_loads(uint64_t seed, loads_tally *t) {
   static char text[TEXT];
   small_graph small = draw_graph(seed, false);
@@ -359,7 +363,7 @@ static void compile_without_loads(uint64_t seed, loads_tally *t) {
   fsched_graph *g = fs_parse(text);
   memset(g->buffer_wanted, 0, g->n_buffers);
   fsched_status status = compile(g, TIMELINE, &s, &p);
-  if (status == FSCHED_INFEASIBLE && wanted) { /* who reads first has nothing to wait for */
+  if (status == FSCHED_INFEASIBLE && wanted) { /* the first reader has nothing to wait for */
     t->refused++;
     fsched_diag_clear(ctx);
     fsched_graph_destroy(g);
@@ -401,7 +405,7 @@ static fsched_status compile_and_verify(fsched_context *c, const void *graph) {
   return status;
 }
 
-/* Two halves, of which one op reads the first before the other one is written. */
+/* One op reads the first of two halves before the other half is written. */
 START_TEST(out_of_memory)
 {
   static const char text[] =

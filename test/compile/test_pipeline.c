@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list of passes, what each of them shows, and the progress of long work: neither looking at
- * passes nor listening to progress changes a result. */
+/* The list of passes, the dumps of each, and the progress of long work: neither dumps nor progress
+ * change a result. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -27,7 +27,7 @@ static uint32_t pass_of(const char *name) {
 
 static uint64_t bit_of(const char *name) { return (uint64_t)1 << pass_of(name); }
 
-/* Those that run for a target with timelines, without a refinement. */
+/* The passes that run for a target with timelines, without a refinement. */
 static uint64_t timeline_passes(void) {
   return all_passes() & ~(bit_of("barrier") | bit_of("block") | bit_of("refine"));
 }
@@ -52,7 +52,7 @@ END_TEST
 
 typedef struct dumps {
   fs_text t;
-  uint64_t seen; /* bit per pass */
+  uint64_t seen; /* a bit for each pass */
 } dumps;
 
 static void collect(void *user, uint32_t pass, const char *text, size_t length) {
@@ -84,7 +84,7 @@ static void golden_dump(const char *name) {
 START_TEST(dumps_of_figure_10)
 { golden_dump("figure-10"); }
 END_TEST
-/* Scratch, gangs, counted memories, resources and concurrency. */
+/* The graph has scratch, gangs, counted memories, resources and concurrency. */
 START_TEST(dumps_of_rich)
 { golden_dump("rich"); }
 END_TEST
@@ -111,7 +111,7 @@ START_TEST(dumps_asked_for)
 }
 END_TEST
 
-/* Barriers have a pass of their own, whose dump is there after it. */
+/* Barriers have a pass of their own, after which its dump exists. */
 START_TEST(passes_for_barriers)
 {
   dumps d = {0};
@@ -141,7 +141,8 @@ START_TEST(bad_dumps)
   o.dump_after = all_passes() + 1;
   ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, NULL), FSCHED_USAGE);
   ck_assert_uint_eq(d.seen, 0);
-  /* Callers built when there were no dumps: what lies behind their struct is not looked at. */
+  /* Callers that were built before there were dumps pass a shorter struct; what lies behind it is
+   * not read. */
   o.size = FS_SIZE_UP_TO(fsched_compile_options, pass_seconds);
   ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, NULL));
   ck_assert_uint_eq(d.seen, 0);
@@ -160,7 +161,7 @@ static void listen(void *user, const char *what, uint64_t done, uint64_t total) 
   l->calls++;
   ck_assert_uint_le(done, total);
   if (done == 0) {
-    ck_assert_uint_eq(l->done, l->total); /* what was before is complete */
+    ck_assert_uint_eq(l->done, l->total); /* the work before is complete */
     (void)snprintf(l->what, sizeof l->what, "%s", what);
     l->works++;
   } else {
@@ -172,7 +173,7 @@ static void listen(void *user, const char *what, uint64_t done, uint64_t total) 
   l->total = total;
 }
 
-/* The stream of a graph, as a copy that is to be freed. */
+/* Returns the stream of a graph, as a copy that is to be freed. */
 static void *compile_bytes(const fsched_graph *g, size_t *size) {
   fsched_program *p;
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
@@ -235,7 +236,7 @@ START_TEST(progress_of_the_rest)
   ck_fs(ctx, fsched_replay_cpu(ctx, p, &o, &r));
   ck_assert_str_eq(l.what, "replay");
   ck_assert_uint_eq(l.total, 250);
-  ck_assert_uint_eq(l.calls, 1 + 84); /* parts of 3 */
+  ck_assert_uint_eq(l.calls, 1 + 84); /* in parts of 3 */
   ck_assert_uint_eq(r.checked_ops, 5);
   ck_assert_uint_le(r.minimum_ns, r.elapsed_ns / 250);
   fsched_program_destroy(p);
@@ -244,7 +245,7 @@ START_TEST(progress_of_the_rest)
 }
 END_TEST
 
-/* What fails does not end; the next work begins from 0. */
+/* Work that fails does not reach its end; the next work begins from 0. */
 START_TEST(progress_of_failures)
 {
   listener l = {0};
@@ -261,8 +262,8 @@ START_TEST(progress_of_failures)
 }
 END_TEST
 
-/* "No schedule was found" stands where the op is described; not in a context that has not read the
- * file, and not of a graph made by calls. */
+/* "No schedule was found" points to where the op is described, but not in a context that has not
+ * read the file, and not for a graph made by calls. */
 START_TEST(no_schedule_is_located)
 {
   fsched_graph *g;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Odd graphs (gen.h) compiled for every kind of sync: what the compiler makes passes its own
- * verifier, a judge that tries all interleavings (oracle.h), and replays with planned and hostile
- * durations.
+/* Odd graphs (gen.h) are compiled for every kind of sync.  The programs pass the compiler's own
+ * verifier and a judge that tries all interleavings (oracle.h), and are replayed with planned and
+ * hostile durations.
  *
  * The loop's number is the kind: timelines, 1 to N barriers, the least number of them, syncs; then
- * the same with raw hazards.  The judge knows nothing of these; without races a replay is still
+ * the same with raw hazards.  The judge does not know raw hazards; without races a replay is still
  * equal, and with some it is not compared. */
 #include <stdlib.h>
 
@@ -39,7 +39,7 @@ static void expect(bool right, uint64_t seed, int kind, const char *what) {
   }
 }
 
-/* Updates of commands that fill more than one barrier. */
+/* Counts updates of commands that fill more than one barrier. */
 static uint32_t count_split(const fs_stream *s) {
   uint32_t n = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -48,7 +48,7 @@ static uint32_t count_split(const fs_stream *s) {
   return n;
 }
 
-/* Programs with races are not compared: that is refused. */
+/* Replays a program; where it has races, a comparison is refused. */
 static fs_status replay(const fsched_program *p, const char *kind, fsched_durations durations,
                         uint64_t seed, uint32_t repeat) {
   fsched_device_options d = {.size = sizeof d, .kind = kind, .durations = durations, .seed = seed};
@@ -170,7 +170,7 @@ static bool said(const char *code) {
   return found;
 }
 
-/* Two ops that write different bytes of a version have all of its units: without the wait between
+/* Two ops that write different bytes of a version take all of its units: without the wait between
  * them the verifier refuses, and so does the judge. */
 START_TEST(units_are_ordered)
 {
@@ -189,7 +189,8 @@ START_TEST(units_are_ordered)
   fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   ck_fs(ctx, fsched_verify_program(ctx, p, g));
-  ck_assert_uint_eq(p->view.n_waits, 2); /* b for a, d for b; nobody for c, which reads */
+  /* b waits for a, and d for b; nothing waits for c, which reads. */
+  ck_assert_uint_eq(p->view.n_waits, 2);
   for (uint32_t c = 0; c < p->view.n_commands; c++) {
     if (p->view.commands[c].n_waits > 0) {
       fsched_program *copy = fs_mutant_copy(p);
@@ -218,7 +219,7 @@ END_TEST
   "       read: {fixed: 5, rate: 0}}}\n"                                                        \
   "    - {name: ddr}\n"
 
-/* Makespan, lower bound and loads of what a text compiles to with each kind of sync. */
+/* Checks makespan, lower bound and loads of the text's programs with each kind of sync. */
 static void expect_loads(const char *text, uint64_t makespan, uint32_t loads) {
   for (int kind = TIMELINE; kind < KINDS; kind++) {
     fsched_schedule *s;
@@ -236,7 +237,7 @@ static void expect_loads(const char *text, uint64_t makespan, uint32_t loads) {
     ck_assert_uint_eq(s->schedule->makespan, makespan);
     ck_assert_uint_eq(s->schedule->lower_bound, makespan);
     ck_assert_int_eq(fs_oracle_program(&p->view, MAX_STATES), FS_ORACLE_RIGHT);
-    ck_fs(ctx, replay(p, "cpu", FSCHED_DURATIONS_PLANNED, 1, 3)); /* state is handed on */
+    ck_fs(ctx, replay(p, "cpu", FSCHED_DURATIONS_PLANNED, 1, 3)); /* state is passed on */
     fsched_program_destroy(p);
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
@@ -266,7 +267,7 @@ START_TEST(overwritten_is_not_loaded)
 }
 END_TEST
 
-/* A part of it is not, or it is read by the same op. */
+/* Part of the content is not overwritten, or the same op reads it. */
 START_TEST(what_is_read_is_loaded)
 {
   expect_loads(STATE_TARGET
