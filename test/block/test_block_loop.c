@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops with circular buffers, unrolled, on targets with sync: block, against the shared facts:
- * how many commands a counting sync keeps in flight, and how many syncs reads after writes (RAW)
- * and writes after reads (WAR) take. */
+/* Loops with circular buffers, unrolled, on targets with sync: block, compared with the shared
+ * facts: how many commands a counting sync leaves in flight, and how many syncs are needed by reads
+ * after writes (RAW) and by writes after reads (WAR). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 
 enum { MAX_STEPS = 512, MAX_BUFFERS = 32 };
 
-/* One op on queue 0 or 1: buffers by bits. */
+/* One op on queue 0 or 1, with its buffers as bits. */
 typedef struct step {
   uint32_t queue, reads, writes;
   long start; /* -1: not given */
@@ -84,8 +84,8 @@ static fsched_schedule *compile(const fsched_graph *g) {
 
 enum { LOAD, USE, TRIP = 40 };
 
-/* N iterations with D slots, loads P iterations ahead; in each either the load or the use comes
- * first.  Starts are given, so that the order of issue is this one. */
+/* Makes N iterations with D slots, in which loads are P iterations ahead, and either the load or
+ * the use comes first.  Starts are given, so that the order of issue is this one. */
 static void circular(steps *p, uint32_t depth, uint32_t prefetch, bool load_first) {
   p->n = 0;
   long now = 0;
@@ -104,7 +104,7 @@ static void circular(steps *p, uint32_t depth, uint32_t prefetch, bool load_firs
   }
 }
 
-/* `keep` of the only stop of a queue before a command; -1 without one. */
+/* Returns `keep` of the only stop of a queue before a command; -1 without one. */
 static long kept_before(const fs_sync *y, uint32_t queue, uint32_t at) {
   for (uint32_t i = 0; i < y->n_stops; i++) {
     ck_assert_uint_ne(y->stop[i].queue, FS_NONE);
@@ -144,8 +144,8 @@ static void check_keeps(uint32_t depth, uint32_t prefetch, bool load_first, long
   fsched_graph_destroy(g);
 }
 
-/* With the load first P of the loads that are issued may go on, D - P - 1 uses; with the use first
- * P - 1 loads and D - P uses. */
+/* With the load first, P of the issued loads may be in flight, and D - P - 1 uses; with the use
+ * first, P - 1 loads and D - P uses. */
 START_TEST(keeps)
 {
   for (uint32_t depth = 1; depth <= 10; depth++) {
@@ -183,7 +183,7 @@ START_TEST(wait_facts)
       }
     } else if (sscanf(line, "tmaw stage=%u prefetch=%u where=main_end keep=%u", &depth, &prefetch,
                       &keep) == 3) {
-      /* One slot, which a store reads on a counting queue before it is written again. */
+      /* A store on a counting queue reads the only slot before it is written again. */
       seen++;
       check_keeps(depth, prefetch, true, prefetch, keep);
     }
@@ -199,7 +199,7 @@ typedef struct block_loop_counts {
   uint32_t raw, war;
 } block_loop_counts;
 
-/* Does step j read what i wrote, or write over what i read or wrote, nothing between? */
+/* Does step j read what i wrote, or overwrite what i read or wrote, with nothing in between? */
 static bool hazard(const steps *p, uint32_t i, uint32_t j, bool raw) {
   uint32_t open = p->at[j].writes;
   uint32_t from = p->at[i].reads | p->at[i].writes;
@@ -213,7 +213,7 @@ static bool hazard(const steps *p, uint32_t i, uint32_t j, bool raw) {
   return (open & from) != 0 && p->at[i].queue != p->at[j].queue;
 }
 
-/* A sync that data needs is a RAW one, whatever else it meets. */
+/* A sync that data needs counts as RAW, whatever else it orders. */
 static block_loop_counts count_syncs(const steps *p, const fs_sync *y) {
   block_loop_counts c = {0, 0};
   for (uint32_t k = 0; k < y->n_stops; k++) {
@@ -236,8 +236,8 @@ static block_loop_counts count_syncs(const steps *p, const fs_sync *y) {
 
 enum { A = 1, B = 2, C = 4, ITERATIONS = 6 };
 
-/* The facts' notes as programs.  A thread block's threads are two
- * queues: what one writes another reads. */
+/* Makes programs of the facts' notes.  A thread block's threads are two queues: one reads what the
+ * other writes. */
 static void program_of(const char *note, steps *p, uint32_t *loops) {
   p->n = 0;
   *loops = 1;
@@ -247,7 +247,7 @@ static void program_of(const char *note, steps *p, uint32_t *loops) {
       add(p, 0, 0, A, -1);
       add(p, 1, A, 0, -1);
     }
-  } else if (strstr(note, "two_transfers") != NULL) { /* through A, then through B */
+  } else if (strstr(note, "two_transfers") != NULL) { /* through A, and then through B */
     add(p, 0, 0, A, -1);
     add(p, 1, A, B, -1);
     add(p, 0, B, C, -1);
@@ -271,7 +271,7 @@ static void program_of(const char *note, steps *p, uint32_t *loops) {
   }
 }
 
-/* The number that a fact expects: "2", ">=1", or "-" for anything. */
+/* Compares with the number that a fact expects: "2", ">=1", or "-" for anything. */
 static void compare(const char *expected, uint32_t got, const char *line) {
   const char *digits = expected + strspn(expected, ">=");
   if (*digits == '-') {
@@ -282,7 +282,7 @@ static void compare(const char *expected, uint32_t got, const char *line) {
   ck_assert_msg(right, "%u syncs: %s", got, line);
 }
 
-/* WAR syncs between iterations come once per iteration but the last. */
+/* WAR syncs between iterations come once per iteration, except for the last. */
 START_TEST(sync_facts)
 {
   FILE *file = fs_shared_facts("circular_vectors.txt");

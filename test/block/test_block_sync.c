@@ -18,7 +18,7 @@
 
 enum { MAX_QUEUES = 64 };
 
-/* What of the target is changed after the graph was made. */
+/* What is changed in the target after the graph was made. */
 typedef enum twist { COUNT_SOME = 1, COUNT_ALL = 2, STACKS = 4 } twist;
 
 static void make_block(fsched_graph *g, unsigned twists, uint64_t seed) {
@@ -36,7 +36,7 @@ static void make_block(fsched_graph *g, unsigned twists, uint64_t seed) {
   }
 }
 
-/* FSCHED_OK with a schedule that the pass has worked on. */
+/* Returns FSCHED_OK with a schedule on which the pass has run. */
 static fs_status compile(const fsched_graph *g, fsched_schedule **s) {
   FS_TRY(fs_kit_synchronised(ctx, g, FS_SYNC_BLOCK, s));
   FS_TRY(fs_block_run(ctx, (*s)->schedule, (*s)->sync, fs_sync_again));
@@ -52,7 +52,7 @@ typedef struct block_sync_sequencer {
   uint32_t *command_at; /* by place in the order of issue */
   uint32_t *queue;      /* per command */
   uint32_t known[MAX_QUEUES], issued[MAX_QUEUES];
-  uint32_t *known_at; /* per command and queue: what is known when it is issued */
+  uint32_t *known_at; /* per command and queue: what is known when the command is issued */
 } block_sync_sequencer;
 
 static void check_shape(block_sync_sequencer *q) {
@@ -130,7 +130,7 @@ static void walk(block_sync_sequencer *q) {
   ck_assert_uint_eq(stop, y->n_stops);
 }
 
-/* Each command of `from` is over, for all that is known, before each of `to` starts. */
+/* Checks that each command of `from` is known to be over before each of `to` starts. */
 static void check_order(const block_sync_sequencer *q, uint32_t from, uint32_t to) {
   const fs_sync *y = q->y;
   for (uint32_t j = y->item_command0[to]; j < y->item_command0[to + 1]; j++) {
@@ -165,7 +165,8 @@ static void check_orders(const block_sync_sequencer *q) {
   }
 }
 
-/* Points: nothing but what is known, in the end all of it, never of the own queue, always news. */
+/* Checks points: they contain only what is known, in the end all of it, never the own queue, and
+ * always something new. */
 static void check_points(const block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t heard[MAX_QUEUES], *point0;
@@ -194,7 +195,7 @@ static void check_points(const block_sync_sequencer *q) {
   fs_arena_release(&arena);
 }
 
-/* How many others that are known go before the queue's entry where there is no room for all. */
+/* Returns how many other known entries come before the queue's where there is no room for all. */
 static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, uint32_t queue) {
   uint32_t n = 0;
   for (uint32_t r = 0; r < n_queues; r++) {
@@ -203,8 +204,8 @@ static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, u
   return n;
 }
 
-/* Frontiers: the latest of what is known of other queues, as many as there is room for, and the own
- * epoch.  Of gangs they may name collectives. */
+/* Checks frontiers: they contain the latest of what is known of other queues, as many as there is
+ * room for, and the own epoch.  For gangs they may name collectives. */
 static void check_frontiers(const block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t n_queues = q->s->schedule->n_queues;
@@ -342,7 +343,7 @@ START_TEST(random_tight)
 }
 END_TEST
 
-/* Room for a stack, now and then not quite. */
+/* There is room for a stack, and now and then not quite. */
 START_TEST(random_stacks)
 {
   block_sync_totals sum = {0};
@@ -378,13 +379,14 @@ enum { TINY = 9, TINY_QUEUES = 4 };
 
 typedef struct block_sync_tiny {
   const fsched_schedule *s;
-  bool before[TINY][TINY]; /* must be over */
+  bool before[TINY][TINY]; /* whether one must be over before the other */
   uint32_t left[TINY_QUEUES];
   uint32_t order[TINY], n;
   uint32_t least;
 } block_sync_tiny;
 
-/* Syncs for a whole order of issue: each as late as it may be, which is best for a given order. */
+/* Counts the syncs of a whole order of issue: each is as late as possible, which is best for a
+ * given order. */
 static uint32_t count_syncs(const block_sync_tiny *t) {
   uint32_t syncs = 0;
   uint32_t latest = 0;
@@ -404,7 +406,7 @@ static uint32_t count_syncs(const block_sync_tiny *t) {
   return syncs;
 }
 
-/* All interleavings of the queues in which nothing is issued before what it depends on. */
+/* Tries all interleavings of the queues in which nothing is issued before what it depends on. */
 static void interleave(block_sync_tiny *t) {
   const fs_sync *y = t->s->sync;
   if (t->n == t->s->schedule->n_items) {
@@ -487,7 +489,7 @@ END_TEST
 
 /* --- the whole compiler --- */
 
-/* Compiled and verified, the stream too. */
+/* Everything is compiled and verified, the stream too. */
 START_TEST(compiled)
 {
   uint32_t right = 0;

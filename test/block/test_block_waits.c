@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Death frontiers against the compiler's control edges.
+/* Death frontiers, compared with the compiler's control edges.
  *
- * Both answer the same question, who has to wait before he reuses addresses, from different ends:
- * the compiler looks at rectangles of a schedule and adds edges between their accesses; the blocks
- * know no schedule, only who accessed the bytes last and what the user knows.  So they must agree:
+ * Both answer the same question, which commands have to wait before addresses are reused, from
+ * different ends: the compiler looks at rectangles of a schedule and adds edges between their
+ * accesses; the blocks know no schedule, only which accesses to the bytes were last and what the
+ * user knows.  So they must agree:
  *
  *   1. With all edges of the schedule, whose waits are in the user's frontier, a block that takes
  *      each residency's place in order of issue never needs a wait: no edge is missing.
@@ -12,12 +13,12 @@
  *      What is then known before each command, axis by axis, is what is known with the edges: the
  *      waits for reuse come back, all of them, and nothing is ordered that the edges do not order.
  *
- * Waits themselves can differ, as the one side may wait for a later command that implies another;
- * knowledge can not.  A residency is taken in parts, cut where the byte ranges of its accesses end,
- * each by those who touch it: bytes that nobody touches order nobody.  A user is asked at every
- * access of a part, not only at the first, since unordered first accesses wait each for itself.  An
- * op whose output takes its input's place (which it still reads) takes it from the accesses before
- * its own. */
+ * The waits themselves can differ, as one side may wait for a later command that implies another;
+ * knowledge cannot.  A residency is taken in parts, cut where the byte ranges of its accesses end,
+ * each by those who touch it: bytes that nobody touches order nothing.  A user is asked at every
+ * access of a part, not only at the first, since each of several unordered first accesses waits by
+ * itself.  An op whose output takes its input's place (which it still reads) takes it from the
+ * accesses before its own. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,15 +46,15 @@ typedef struct block_waits_part {
   uint32_t first, last; /* items that access it */
   bool live;            /* taken now */
   fsched_block block;
-  block_waits_known death; /* before it was taken */
+  block_waits_known death; /* that of the place before it was taken */
 } block_waits_part;
 
 typedef struct block_waits_replay {
   const fs_schedule *s;
   const fs_sync *y;
   const fs_accesses *acc;
-  bool add;          /* missing waits are added, else there must be none */
-  fsched_blocks **b; /* per memory; NULL: has no addresses */
+  bool add;          /* missing waits are added; otherwise there must be none */
+  fsched_blocks **b; /* per memory; NULL: it has no addresses */
   block_waits_part *part;
   uint32_t n_parts, max_parts;
   uint32_t *before; /* per command and queue: what is known before it starts */
@@ -77,7 +78,7 @@ static void raise_to(uint32_t *clock, uint32_t queue, uint64_t epoch) {
   clock[queue] = (uint32_t)fs_max(clock[queue], epoch);
 }
 
-/* A command comes to know that the one of a queue and epoch is complete. */
+/* Lets a command know that the command with an epoch of a queue is complete. */
 static void learn(const block_waits_replay *r, uint32_t command, uint32_t queue, uint64_t epoch) {
   const uint32_t *from = before(r, r->y->queue_command0[queue] + (uint32_t)epoch - 1);
   for (uint32_t q = 0; q < r->s->n_queues; q++) {
@@ -166,7 +167,7 @@ static void add_part(block_waits_replay *r, uint32_t residency, uint64_t low, ui
   }
 }
 
-/* Before alignment. */
+/* The bytes that are touched, before alignment. */
 static uint64_t touched_bytes(const fs_schedule *s, uint32_t residency) {
   if (s->res_version[residency] != FS_NONE) {
     return fs_version_size(s->graph, s->res_version[residency]);
@@ -196,7 +197,7 @@ static void give(block_waits_replay *r, block_waits_part *p) {
   p->live = false;
 }
 
-/* What ends with an item and is taken over in place. */
+/* Gives back what ends with an item and is taken over in place. */
 static void give_in_place(block_waits_replay *r, uint32_t item) {
   for (uint32_t i = 0; i < r->n_parts; i++) {
     block_waits_part *old = &r->part[i];
@@ -226,7 +227,7 @@ static void take(block_waits_replay *r, block_waits_part *p, uint32_t command) {
   ck_assert_int_eq(fsched_blocks_death(r->b[p->memory], &p->block, &p->death.f), FSCHED_OK);
 }
 
-/* A command is about to access a part. */
+/* A command is about to access a part: asks what it has to wait for. */
 static void ask(block_waits_replay *r, const block_waits_part *p, uint32_t command) {
   block_waits_known user;
   fsched_frontier_entry wait[QUEUES];
@@ -324,7 +325,7 @@ static void replay_run(block_waits_replay *r) {
 
 /* --- the two claims --- */
 
-/* Control edges and waits; without those for reuse if `reuse` is false. */
+/* Makes control edges and waits, without those for reuse if `reuse` is false. */
 static void synchronise(fsched_context *ctx, const fs_schedule *s, bool reuse, fs_sync *y) {
   *y = (fs_sync){.schedule = s};
   fs_arena_init(&y->arena, ctx);

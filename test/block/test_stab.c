@@ -57,7 +57,7 @@ START_TEST(facts)
 }
 END_TEST
 
-/* Bit s of `syncs`: a sync at s. */
+/* Whether each span is met; bit s of `syncs` stands for a sync at s. */
 static bool all_met(const fs_hazard_span *span, uint32_t n, uint32_t syncs) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t inside = ((uint32_t)2 << span[i].first) - ((uint32_t)2 << span[i].last);

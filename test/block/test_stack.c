@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The stack that gives places back at syncs: the shared facts, and its promise on random entries.
- */
+/* The stack that gives places back at syncs: the shared facts, and its promises on random
+ * entries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 enum { MAX = 64 };
 
-/* NAME:SIZE:FIRST:LAST;... in order of first write. */
+/* Reads NAME:SIZE:FIRST:LAST;... in order of first write. */
 static uint32_t entries(const char *text, fs_stack_entry *out) {
   uint32_t n = 0;
   for (const char *p = text, *end; p != NULL; p = end == NULL ? NULL : end + 1) {
@@ -26,7 +26,7 @@ static uint32_t entries(const char *text, fs_stack_entry *out) {
   return n;
 }
 
-/* NAME:ADDRESS;... in the same order. */
+/* Compares with NAME:ADDRESS;... in the same order. */
 static void compare_addresses(const char *text, const uint64_t *address, uint32_t n) {
   const char *p = text;
   for (uint32_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ START_TEST(facts)
 }
 END_TEST
 
-/* Without the holding area A would lie below B and never be given back: 276. */
+/* Without the holding area, A would lie below B and never be given back, which takes 276. */
 START_TEST(holding)
 {
   const fs_stack_entry entry[] = {{20, 1, 3}, {24, 2, 6}, {24, 5, 7}};
@@ -86,7 +86,7 @@ START_TEST(holding)
 }
 END_TEST
 
-/* A is not pushed at the sync before 2, where nothing could be given back: so B goes below it. */
+/* A is not pushed at the sync before 2, where nothing could be given back, so B goes below it. */
 START_TEST(patient)
 {
   const fs_stack_entry entry[] = {{8, 1, 10}, {8, 3, 30}, {8, 12, 13}};
@@ -98,7 +98,7 @@ START_TEST(patient)
 }
 END_TEST
 
-/* Y is written while X lives, and lives on: X may not be given back from under it. */
+/* Y is written while X lives, and lives longer: X may not be given back from beneath it. */
 START_TEST(still_alive)
 {
   const fs_stack_entry entry[] = {{8, 0, 0}, {8, 0, 5}, {8, 3, 20}, {8, 9, 12}, {8, 30, 31}};
@@ -138,7 +138,7 @@ static bool apart(const fs_stack_entry *a, const fs_stack_entry *b, const uint32
 START_TEST(random_lives)
 {
   fs_rng rng = {5};
-  uint64_t shared = 0; /* pairs that share bytes: the property is not empty */
+  uint64_t shared = 0; /* pairs that share bytes show that the property is not empty */
   for (int round = 0; round < 4000; round++) {
     fs_stack_entry e[MAX];
     uint32_t sync[MAX * 3];
