@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lower bounds against the optimum: every active schedule of small random graphs is made by serial
- * scheduling in every order, and none may end before the bound.  Where bounds are known to be tight
- * they must be. */
+/* Lower bounds compared with the optimum: serial scheduling in every order makes every active
+ * schedule of small random graphs, and none may end before the bound.  Where bounds are known to be
+ * tight they have to be. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,9 +15,9 @@ enum { MAX_OPS = 6, HORIZON = 64 };
 typedef struct bounds_search {
   const fsched_graph *g;
   fs_tick start[MAX_OPS];
-  uint64_t power[HORIZON]; /* resource 0 in use */
+  uint64_t power[HORIZON]; /* units of resource 0 in use */
   uint32_t running[HORIZON];
-  uint8_t busy[8][HORIZON]; /* queues */
+  uint8_t busy[8][HORIZON]; /* which queues are busy */
   fs_tick best;
 } bounds_search;
 
@@ -43,7 +43,8 @@ static void put(bounds_search *s, uint32_t op, uint32_t queue, fs_tick t, int si
   }
 }
 
-/* Places one of the ops that are left after its predecessors, at its earliest on each queue. */
+/* Places each of the remaining ops whose predecessors are placed, at its earliest time on each
+ * queue. */
 static void explore(bounds_search *s, uint32_t done, fs_tick end) {
   const fsched_graph *g = s->g;
   if (done == (1u << g->n_ops) - 1) {
@@ -146,7 +147,7 @@ static fs_tick bound_of(const char *text) {
 
 START_TEST(known_bounds)
 {
-  /* Head 2, four ops of 3 on two queues, tail 5. */
+  /* There are a head of 2, four ops of 3 on two queues, and a tail of 5. */
   ck_assert_uint_eq(
       bound_of("fsched: 1\nname: f\n"
                "target: {queues: [{name: a}, {name: b}, {name: c, class: x}]}\n"
@@ -155,7 +156,7 @@ START_TEST(known_bounds)
                "  - {name: r, time: 3, after: [h]}\n  - {name: s, time: 3, after: [h]}\n"
                "  - {name: t, on: x, time: 5, after: [p, q, r, s]}\n"),
       2 + 6 + 5);
-  /* Two such parts in series: neither path nor work alone sees it. */
+  /* Two such parts in series: neither the path nor the work alone gives this bound. */
   ck_assert_uint_eq(bound_of("fsched: 1\nname: f\ntarget: {queues: [{name: a}, {name: b}]}\n"
                              "ops:\n  - {name: p, time: 4}\n  - {name: q, time: 4}\n"
                              "  - {name: r, time: 4}\n  - {name: cut, after: [p, q, r]}\n"
@@ -163,7 +164,7 @@ START_TEST(known_bounds)
                              "  - {name: t, time: 4, after: [cut]}\n"
                              "  - {name: u, time: 4, after: [cut]}\n"),
                     6 + 1 + 6);
-  /* Copies that cannot be avoided: 4 reads of 3 ticks and a write of 2 after the last op. */
+  /* Some copies cannot be avoided: 4 reads of 3 ticks, and a write of 2 after the last op. */
   ck_assert_uint_eq(
       bound_of("fsched: 1\nname: f\ntarget:\n  queues: [{name: a}, {name: d, class: dma}]\n"
                "  memories:\n    - {name: m, capacity: 100, backing: store,\n"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bound of what memories hold: never above the optimum of small graphs (found by trying all
- * schedules, or, where things are spilled, above a schedule), and as large as it should be. */
+/* The bound by what memories hold: it is never above the optimum of small graphs (found by trying
+ * all schedules, or, where buffers are spilled, above some schedule), and is as large as it should
+ * be. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -70,7 +71,8 @@ static void put_buffers(bounds_memory_maker *k, uint32_t n_ops) {
   k->n_buffers = 2 + n_ops;
 }
 
-/* Reads of some of the buffers so far, perhaps in place, and its own output. */
+/* Writes an op that reads some of the buffers so far, perhaps in place, and has an output of its
+ * own. */
 static void put_op(bounds_memory_maker *k, uint32_t op) {
   uint32_t out = op + 2, over = FS_NONE;
   put(k, "  - name: o%u\n    time: %u\n    args:\n", op, below(k, 4));
@@ -91,7 +93,7 @@ static void put_op(bounds_memory_maker *k, uint32_t op) {
   }
 }
 
-/* NULL when an op does not fit. */
+/* Returns NULL when an op does not fit. */
 static fsched_graph *random_graph(fsched_context *own, uint64_t seed, bool spills) {
   static bounds_memory_maker k;
   k = (bounds_memory_maker){.rng = {seed}, .spills = spills};
@@ -120,7 +122,8 @@ static fs_tick others(const fs_lower_bounds *b) {
   return fs_max(fs_max(b->critical_path, b->queue_work), fs_max(b->resource_work, b->copy_work));
 }
 
-/* A schedule that is no longer than the limit: 1, 0, or -1 when it is not found out. */
+/* Whether there is a schedule that is no longer than the limit: 1, 0, or -1 when this is not
+ * decided. */
 static int possible(const fsched_graph *g, fs_tick limit) {
   fs_exhaust e = fs_exhaust_search(g, limit, limit, 20000);
   return e.known ? e.found : -1;
@@ -150,7 +153,7 @@ START_TEST(never_above_the_optimum)
 }
 END_TEST
 
-/* The shortest of some schedules. */
+/* Returns the length of the shortest of some schedules. */
 static fs_tick shortest(const fsched_graph *g) {
   fs_tick best = FS_TICK_NONE;
   for (int policy = 0; policy < FS_N_EVICTS; policy++) {
@@ -187,7 +190,7 @@ START_TEST(never_above_a_schedule)
 }
 END_TEST
 
-/* Larger ones, tight, with everything that the generator knows. */
+/* These graphs are larger and tight, with everything that the generator can make. */
 START_TEST(never_above_a_large_schedule)
 {
   for (uint64_t seed = 0; seed < 40; seed++) {
@@ -204,7 +207,7 @@ START_TEST(never_above_a_large_schedule)
 }
 END_TEST
 
-/* Rectangles in a strip: at least the area over the width. */
+/* For rectangles in a strip the bound is at least the area over the width. */
 START_TEST(strip_packing)
 {
   for (uint64_t seed = 0; seed < 50; seed++) {

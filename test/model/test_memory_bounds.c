@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The least that memories must hold, and the precondition, which refuses what they cannot: by
- * trying all schedules (exhaust.h), no peak is smaller than the one, and nothing is possible that
- * the other refuses.  What it lets pass has a schedule wherever the memory spills. */
+/* The least that memories must hold, and the precondition, which refuses graphs for which memories
+ * are too small.  All schedules are tried (exhaust.h): no peak is below the least, and nothing that
+ * the precondition refuses is possible.  What it accepts has a schedule wherever the memory
+ * spills. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,7 +61,7 @@ static void put_buffer(memory_bounds_maker *k, const char *io) {
   put(k, "  - {name: b%u, size: %u, memory: %s%s}\n", b, k->size[b], k->far[b] ? "n" : "m", io);
 }
 
-/* Two that are given, and the output of each op. */
+/* Writes two buffers that are given, and the output of each op. */
 static void put_buffers(memory_bounds_maker *k, uint32_t n_ops) {
   for (uint32_t i = 0; i < 2; i++) {
     k->size[i] = below(k, 4);
@@ -72,7 +73,8 @@ static void put_buffers(memory_bounds_maker *k, uint32_t n_ops) {
   }
 }
 
-/* Reads of some of the buffers so far, perhaps in place, and its own output. */
+/* Writes an op that reads some of the buffers so far, perhaps in place, and has an output of its
+ * own. */
 static void put_op(memory_bounds_maker *k, uint32_t op) {
   uint32_t out = op + 2, over = FS_NONE;
   uint32_t time = k->instants && one_in(k, 3) ? 0 : 1 + below(k, 2);
@@ -108,7 +110,7 @@ static void make(memory_bounds_maker *k, uint64_t seed, bool spills) {
   }
 }
 
-/* With the capacities, or NULL when it is refused. */
+/* Returns the graph with these capacities, or NULL when it is refused. */
 static fsched_graph *parse(const memory_bounds_maker *k, const uint64_t *capacity) {
   char text[MEMORIES][32];
   const char *override[MEMORIES];
@@ -126,7 +128,7 @@ static fsched_graph *parse(const memory_bounds_maker *k, const uint64_t *capacit
   return g;
 }
 
-/* Is there any schedule at all?  1, 0, or -1 when it is not found out. */
+/* Is there any schedule at all? 1, 0, or -1 when this is not decided. */
 static int possible(fsched_graph *g, const uint64_t *capacity) {
   fs_tick all = 0;
   for (uint32_t m = 0; m < MEMORIES; m++) {
@@ -150,7 +152,7 @@ typedef struct memory_bounds_tally {
   unsigned refuted, tight, in_place;
 } memory_bounds_tally;
 
-/* One memory has a little less than the bound, then the bound, the other has plenty. */
+/* One memory has a little less than the bound, and then the bound; the other memory is large. */
 static void check_memory(const memory_bounds_maker *k, uint64_t seed, uint32_t m,
                          memory_bounds_tally *n) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1], capacity[MEMORIES];
@@ -192,7 +194,8 @@ START_TEST(no_smaller_peak)
 }
 END_TEST
 
-/* The shortest schedule in the least memories is above every bound, and no window leaves it out. */
+/* The shortest schedule in the smallest memories is not below any bound, and lies in all
+ * windows. */
 static bool check_shortest(const memory_bounds_maker *k, uint64_t seed) {
   uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
   fsched_graph *g = parse(k, plenty);
@@ -234,7 +237,7 @@ START_TEST(nothing_possible_is_refused)
 }
 END_TEST
 
-/* Of what the precondition lets pass, wherever it spills. */
+/* What the precondition accepts has a schedule wherever it spills. */
 START_TEST(fitting_is_enough)
 {
   static memory_bounds_maker k;
@@ -264,7 +267,7 @@ START_TEST(fitting_is_enough)
 }
 END_TEST
 
-/* The largest sum at any tick of ops that run. */
+/* The largest sum, at any tick, over the ops that run. */
 static uint64_t largest_sum(const uint32_t (*op)[3], uint32_t n) {
   uint64_t largest = 0;
   for (uint32_t tick = 0; tick < 40; tick++) {
@@ -277,7 +280,7 @@ static uint64_t largest_sum(const uint32_t (*op)[3], uint32_t n) {
   return largest;
 }
 
-/* Scratch of ops whose starts are given: nothing is left to choose. */
+/* The starts of ops with scratch are given, so nothing is left to choose. */
 START_TEST(given_starts)
 {
   static memory_bounds_maker k;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Peaks and extents against a brute force over the residencies, which looks at every address border
- * at every begin; and a known case, as the statistics show it. */
+/* Peaks and extents, compared with a brute force over the residencies, which looks at every border
+ * of addresses at every begin; and a known case, as the statistics show it. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,7 +26,7 @@ static bool covered(const fs_schedule *s, uint32_t memory, fs_tick time, uint64_
   return false;
 }
 
-/* The next border above an address, at which cover may change. */
+/* The next border above an address, where the covered ranges may change. */
 static uint64_t next_border(const fs_schedule *s, uint32_t memory, uint64_t above) {
   uint64_t next = UINT64_MAX;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
@@ -62,7 +62,7 @@ static uint64_t tried_peak(const fs_schedule *s, uint32_t memory) {
   return peak;
 }
 
-/* The highest byte that is covered at some begin, and 1. */
+/* The highest byte that is covered at some begin, plus 1. */
 static uint64_t tried_extent(const fs_schedule *s, uint32_t memory) {
   uint64_t extent = 0;
   for (uint32_t r = 0; r < s->n_residencies; r++) {
@@ -161,7 +161,7 @@ START_TEST(a_hole)
 }
 END_TEST
 
-/* Ranges in, and out again in another order, against a count per address. */
+/* Ranges are added, and removed in another order, beside a count per address. */
 START_TEST(covers)
 {
   enum { ADDRESSES = 64, RANGES = 20 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* New times for schedules: whatever delays come, what results is a schedule that the verifier
- * takes, and the stream made of it is right. */
+/* New times for schedules: whatever delays occur, the result is a schedule that the verifier
+ * accepts, and the stream made of it is right. */
 #include <stdlib.h>
 
 #include "codegen/codegen.h"
@@ -17,7 +17,7 @@ typedef struct retime_subject {
   fsched_context *ctx;
   fsched_graph *g;
   fsched_schedule *made;
-  fs_schedule *s; /* of it, as `y` is */
+  fs_schedule *s; /* the schedule of the graph, as `y` is its sync */
   fs_sync *y;
   fs_tick *start;
   uint32_t *order;
@@ -58,7 +58,8 @@ static void close_subject(retime_subject *t) {
   free(t->order);
 }
 
-/* The end of all that must be over before an item starts; *control: the first edge to it. */
+/* When everything is over that must be over before an item starts; *control is the first edge to
+ * it. */
 static fs_tick ready(const retime_subject *t, const fs_tick *queue_end, uint32_t item,
                      uint32_t *control) {
   const fs_schedule *s = t->s;
@@ -101,8 +102,8 @@ static void sort_by_start(retime_subject *t) {
   }
 }
 
-/* One item in `often` is late by up to `most`; all start as soon as they can otherwise, no sooner
- * than planned when `planned`. */
+/* One item in `often` is late by up to `most`; all start as soon as they otherwise can, but not
+ * before their planned start when `planned`. */
 static void plan(retime_subject *t, fs_rng *r, uint32_t often, uint32_t most, bool planned) {
   fs_tick *queue_end = calloc(t->s->n_queues, sizeof *queue_end);
   uint32_t control = 0;
@@ -144,7 +145,7 @@ static void check_control(const retime_subject *t, uint64_t seed) {
   }
 }
 
-/* Residencies are in order of begin; lanes of memories are those of residencies in them. */
+/* Residencies are in order of begin, and lanes of memories belong to residencies in them. */
 static void check_residencies(const retime_subject *t, uint64_t seed) {
   const fs_schedule *s = t->s;
   const fs_sync *y = t->y;
@@ -169,7 +170,8 @@ static void check_residencies(const retime_subject *t, uint64_t seed) {
   free(units);
 }
 
-/* The stream of the schedule as it is now; timelines, for all that comes after retiming. */
+/* The stream of the current schedule is right; it has timelines, as everything is made after
+ * retiming. */
 static void check_stream(retime_subject *t) {
   fs_sync *y = t->y;
   fsched_program *program;
@@ -202,7 +204,7 @@ static void retime(retime_subject *t, uint64_t seed) {
   check_stream(t);
 }
 
-/* Late, then as early as can be, then late again. */
+/* Items are late, then as early as possible, then late again. */
 static void retime_often(retime_subject *t, uint64_t seed) {
   fs_rng r = {seed};
   uint32_t most = 1 + fs_rng_below(&r, 60);
@@ -232,7 +234,7 @@ START_TEST(random_graphs)
 }
 END_TEST
 
-/* No copies: what is given and kept is there from 0 to the makespan. */
+/* There are no copies: what is given and kept is there from 0 to the makespan. */
 START_TEST(random_graphs_without_a_store)
 {
   uint32_t schedules = 0;
@@ -252,7 +254,7 @@ START_TEST(random_graphs_without_a_store)
 }
 END_TEST
 
-/* The same starts: nothing changes. */
+/* With the same starts nothing changes. */
 START_TEST(nothing_moves)
 {
   for (uint64_t seed = 1; seed <= 100; seed++) {
@@ -277,7 +279,7 @@ START_TEST(nothing_moves)
 }
 END_TEST
 
-/* A bounded store: a copy in it lives as long as it is used there, or wanted afterwards. */
+/* In a bounded store a copy lives as long as it is used there, or wanted later. */
 static const char bounded_store[] =
     "fsched: 1\n"
     "name: bounded-store\n"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Residencies of streams: on random graphs those of the schedules, and by hand where a plan rarely
- * gets to. */
+/* Residencies of streams: on random graphs they are those of the schedules; cases made by hand show
+ * what plans rarely contain. */
 #include "model/stream/residencies.h"
 
 #include "draw/trace_cases.h"
@@ -8,7 +8,7 @@
 
 #include "kit/replay_kit.h"
 
-/* ---- against the schedule's */
+/* ---- compared with the schedule's */
 
 static uint32_t op_of_scratch(const fs_stream *s, uint32_t scratch) {
   uint32_t op = 0;
@@ -136,7 +136,7 @@ static void add_units(bool counted, uint32_t memory, uint32_t version, uint64_t 
   }
 }
 
-/* At one instant a version is read for the last time where it was, by an op without length, and
+/* At one instant an op without length reads a version for the last time where it was, and it is
  * fetched again elsewhere: nothing orders the two. */
 START_TEST(old_place_is_still_read)
 {
@@ -170,13 +170,14 @@ START_TEST(old_place_is_still_read)
   ck_assert_uint_eq(f.r.n, 2);
   check_residency(&f, 0, 0, 0, 5);
   check_residency(&f, 1, again, 5, 9);
-  ck_assert_uint_eq(f.r.touch0[1], 2); /* each command once */
+  ck_assert_uint_eq(f.r.touch0[1], 2); /* each command counts once */
   ck_assert_uint_eq(f.r.touch0[2], 4);
   fs_arena_release(&f.arena);
 }
 END_TEST
 
-/* Written by parts, the second before the first; an address without dependencies does not count. */
+/* The version is written in parts, the second part first; an address without dependencies does not
+ * count. */
 START_TEST(begun_by_a_part)
 {
   uint32_t cmx = mk_memory(m, "cmx", 100), a = mk_queue(m, "a"), b = mk_queue(m, "b");

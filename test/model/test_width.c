@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The width of graphs: against trying all sets, against Kuhn's matching on the closure, and known
- * ones. */
+/* The width of graphs, compared with trying all sets, with Kuhn's matching on the closure, and with
+ * known widths. */
 #include "model/width.h"
 
 #include <stdio.h>
@@ -14,10 +14,10 @@
 
 enum { SMALL = 18, LARGE = 300, WORDS = LARGE / 64 + 1, MOST_WIDTH = 120, MOST_RANK = 20 };
 
-/* Edges of n ops, and what follows from them. */
+/* The edges of n ops, and their closure. */
 typedef struct width_draft {
   uint32_t n;
-  uint64_t after[LARGE][WORDS]; /* bits: what comes after */
+  uint64_t after[LARGE][WORDS]; /* bits: the ops that come after */
 } width_draft;
 
 static void set_after(width_draft *d, uint32_t u, uint32_t v) {
@@ -38,7 +38,7 @@ static void close_order(width_draft *d) {
   }
 }
 
-/* The most of `left` without an order among them. */
+/* The largest subset of `left` without an order among its ops. */
 static uint32_t try_all(const uint32_t *related, uint32_t left) {
   if (left == 0) {
     return 0;
@@ -87,7 +87,7 @@ static uint32_t kuhn(const width_draft *d) {
   return width;
 }
 
-/* The width, with an antichain that is one, ascending. */
+/* Returns the width, and checks that the antichain is one, and ascending. */
 static uint32_t checked_width(const fsched_graph *g, const width_draft *closed) {
   fs_arena arena;
   uint32_t width, *chosen;
@@ -105,7 +105,7 @@ static uint32_t checked_width(const fsched_graph *g, const width_draft *closed) 
   return width;
 }
 
-/* Of a graph as the builder made it. */
+/* Makes the draft of a graph as the builder made it. */
 static void draft_of(const fsched_graph *g, width_draft *d) {
   memset(d, 0, sizeof *d);
   d->n = g->n_ops;
@@ -117,7 +117,7 @@ static void draft_of(const fsched_graph *g, width_draft *d) {
   close_order(d);
 }
 
-/* A graph with just the edges of a draft; ops are added in the order of their ids. */
+/* Makes a graph with just the edges of a draft; ops are added in the order of their ids. */
 static fsched_graph *build(fsched_context *own, const width_draft *d) {
   fsched_builder *b;
   fsched_graph *g;
@@ -141,7 +141,8 @@ static fsched_graph *build(fsched_context *own, const width_draft *d) {
   return g;
 }
 
-/* Edges from lower to higher places of a random permutation, each one time in `rare`. */
+/* Draws edges from lower to higher places of a random permutation, each with probability 1 /
+ * `rare`. */
 static void draw(width_draft *d, fs_rng *r, uint32_t n, uint32_t rare) {
   uint32_t op[LARGE];
   memset(d, 0, sizeof *d);
@@ -184,8 +185,7 @@ END_TEST
 
 enum { FIVE = 5, PAIRS = FIVE * (FIVE - 1) / 2, ORDERS = 120 };
 
-/* A graph of five ops without a builder: of all that a graph has, width uses its edges and order.
- */
+/* A graph of five ops that is made without a builder: width uses only a graph's edges and order. */
 typedef struct five {
   uint32_t topo[FIVE], pred0[FIVE + 1], pred[PAIRS + 1], succ0[FIVE + 1], succ[PAIRS + 1];
 } five;
@@ -286,8 +286,9 @@ START_TEST(generated_graphs)
 }
 END_TEST
 
-/* Rows of ops, each after 3 to 5 of the row before it (chosen so that no row is narrower than the
- * whole), last op first: as large as is asked for, and with a known answer. */
+/* Makes rows of ops, the last op first, in which each op comes after 3 to 5 ops of the row before
+ * (chosen so that no row is narrower than the whole graph).  It is as large as is asked for, and
+ * the answer is known. */
 static fsched_graph *layered(fsched_context *own, uint32_t rows, uint32_t layers) {
   fsched_builder *b;
   fsched_graph *g;
@@ -315,7 +316,7 @@ static fsched_graph *layered(fsched_context *own, uint32_t rows, uint32_t layers
   return g;
 }
 
-/* Rows of which each op continues one of the row before: as wide as a row. */
+/* Each op continues one op of the row before, so the graph is as wide as a row. */
 START_TEST(a_hundred_thousand_ops)
 {
   static const uint32_t rows[] = {1000, 100, 10000, 1};
@@ -386,8 +387,9 @@ END_TEST
 
 /* ---- known ones, large */
 
-/* Chains that are as many as the ops of rank 0, one in each: edges lead from lower to higher ranks
- * of any, so that these have no order, and no set has more than one op of a chain. */
+/* There are as many chains as ops of rank 0, one of which is in each: edges lead from lower to
+ * higher ranks of any chain, so the ops of rank 0 have no order, and no set without orders has more
+ * than one op of a chain. */
 typedef struct width_ranked {
   uint32_t chain, at;
   int32_t rank;
@@ -404,7 +406,7 @@ static uint32_t make_chains(width_ranked *op, uint32_t width, uint32_t most, fs_
   return n;
 }
 
-/* Their ids are in a random order. */
+/* Gives the ops ids in a random order. */
 static void shuffle(width_ranked *op, uint32_t n, fs_rng *r) {
   for (uint32_t i = 0; i < n; i++) {
     op[i].at = i;
@@ -422,7 +424,7 @@ static void connect(fsched_builder *b, const width_ranked *before, const width_r
   }
 }
 
-/* The edges of the chains, and up to twice as many others. */
+/* Makes the edges of the chains, and up to twice as many others. */
 static fsched_graph *chain_graph(width_ranked *op, uint32_t n, fs_rng *r) {
   fsched_builder *b;
   fsched_graph *g;
