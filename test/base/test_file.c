@@ -74,7 +74,7 @@ static bool is_link(const char *path) {
   return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
-/* A chain of links to a file that is not there yet makes that file, and stays. */
+/* A chain of links to a file that does not exist makes that file, and the links stay. */
 START_TEST(links_to_what_is_not_there)
 {
   char here[4096], absolute[4200];
@@ -135,7 +135,7 @@ START_TEST(failures_leave_nothing)
 }
 END_TEST
 
-/* The disk is full: the old content stays, and nothing else. */
+/* The disk is full: the old content stays, and no other file is left. */
 START_TEST(failed_write_changes_nothing)
 {
   struct rlimit limit = {4, 4};

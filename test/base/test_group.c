@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Ids in rows, against looking for each row's members one after the other. */
+/* Ids in rows, compared with looking for the members of one row after the other. */
 
 #include "base/context.h"
 #include "base/group.h"

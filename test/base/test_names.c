@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Names that are crafted against the tables that hold them.
  *
- * The names collide in full for whoever knows the function: `crafted` inverts a public mixing
- * function of words (xor, multiply by an odd number, xor), so that every name of 16 bytes has one
- * and the same hash, and so has every name with the same CRC.  Counted is how many slots a table
- * looks at to find each of them again: nothing here looks at a clock. */
+ * The names collide completely for an attacker who knows the function: `crafted` inverts a public
+ * mixing function of words (xor, multiply by an odd number, xor), so that all its names of 16 bytes
+ * have the same hash, and other names the same CRC.  The test counts how many slots a table looks
+ * at to find each of them again; it does not use a clock. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -55,7 +55,7 @@ static void crafted(uint64_t *next, char out[LENGTH + 1]) {
   } while (holds_nul(out));
 }
 
-/* Slots that are looked at when each name is looked for once. */
+/* Counts the slots that are looked at when each name is looked up once. */
 static uint64_t steps(const fs_names *t) {
   uint64_t n = 0, mask = t->n_slots - 1;
   for (uint64_t at = 0; at < t->n_slots; at++) {
@@ -100,7 +100,7 @@ START_TEST(crafted_names_are_spread)
 }
 END_TEST
 
-/* The table's order is the key's; ids, and what is found, are not. */
+/* The order in the table depends on the key; ids, and what is found, do not. */
 START_TEST(keys_change_places_alone)
 {
   uint64_t first[3] = {0};
@@ -141,9 +141,9 @@ START_TEST(every_context_has_its_own_key)
 }
 END_TEST
 
-/* The reference vectors of SipHash with key 00 01 .. 0f and data 00 01 ..: of SipHash-1-3 there is
- * no official list, so the function is held against one written from the definition, byte by byte.
- */
+/* SipHash-2-4 has published reference vectors, with key 00 01 .. 0f and data 00 01 ..; for
+ * SipHash-1-3 there is no official list, so the function is compared with one written from the
+ * definition, byte by byte. */
 static uint64_t rotated(uint64_t x, unsigned n) { return (x << n) | (x >> (64 - n)); }
 
 static void naive_round(uint64_t v[4]) {
@@ -181,7 +181,7 @@ START_TEST(hash_is_siphash)
   for (unsigned i = 0; i < sizeof data; i++) {
     data[i] = (unsigned char)i;
   }
-  /* The published vectors of SipHash-2-4 show that the naive one is right. */
+  /* The published vectors of SipHash-2-4 show that the naive function is right. */
   ck_assert_uint_eq(naive_siphash(2, 4, key, data, 0), 0x726fdb47dd0e0e31u);
   ck_assert_uint_eq(naive_siphash(2, 4, key, data, 15), 0xa129ca6149be45e5u);
   for (size_t n = 0; n <= sizeof data; n++) {

@@ -139,7 +139,7 @@ START_TEST(what_is_rejected)
 }
 END_TEST
 
-/* A mapping large enough for the hash table. */
+/* The mapping is large enough for the hash table. */
 START_TEST(repeated_key_among_many)
 {
   fs_text t;

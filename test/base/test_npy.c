@@ -16,7 +16,7 @@
 
 #include "kit/context.h"
 
-/* A file of format `version` with this dictionary; returns its length. */
+/* Makes a file of format `version` with this dictionary; returns its length. */
 static size_t make_npy(unsigned version, const char *dictionary, char *out) {
   size_t n = strlen(dictionary), prefix = version == 1 ? 10 : 12;
   memcpy(out, "\x93NUMPY", 6);
@@ -178,8 +178,8 @@ START_TEST(round_trip)
 }
 END_TEST
 
-/* Every prefix is refused without a look behind its end (each in a block of its own, for the
- * sanitizer), and so is, or is understood, every file with one byte changed to every value. */
+/* Every prefix is refused without a read behind its end (each is in a block of its own, for the
+ * sanitizer); every file with one byte changed to any value is refused or understood. */
 START_TEST(damaged_headers)
 {
   char bytes[512], why[FS_NPY_WHY];
@@ -271,7 +271,7 @@ START_TEST(raw_files)
   put("empty", "", 0);
   ck_assert_int_eq(fs_array_file_read(ctx, "empty", 0, NULL), FSCHED_OK);
   read_fails("empty", 1, "array-size", "the file has 0 bytes; 1 are expected");
-  /* A suffix makes the difference, not the content. */
+  /* The suffix decides, not the content. */
   put("x.npy.bin", "\x93NUMPY\1", 8);
   ck_assert_int_eq(fs_array_file_read(ctx, "x.npy.bin", 8, out), FSCHED_OK);
 }
@@ -312,8 +312,8 @@ START_TEST(npy_files)
 }
 END_TEST
 
-/* Each prefix of a file, and each byte of its header changed: read as said, or refused; nothing is
- * written beyond the bytes that are asked for. */
+/* Each prefix of a file, and each file with a byte of its header changed, is read as its header
+ * says or is refused; nothing is written beyond the bytes that are asked for. */
 START_TEST(damaged_files)
 {
   char bytes[512], out[32];
@@ -360,13 +360,13 @@ START_TEST(writes)
              "the array has 12 bytes (dtype <i2, shape (2, 3)); 4 are expected");
   ck_assert_int_eq(fs_array_file_write(ctx, "a.npy", "abc", 3, &type), FSCHED_USAGE);
   ck_assert_str_eq(last(), "the dtype and shape for a.npy are not those of 3 bytes");
-  ck_assert_int_eq(fs_array_file_read(ctx, "a.npy", 12, out), FSCHED_OK); /* as it was */
+  ck_assert_int_eq(fs_array_file_read(ctx, "a.npy", 12, out), FSCHED_OK); /* as it was before */
   ck_assert_int_eq(fs_array_file_write(ctx, "e.npy", NULL, 0, NULL), FSCHED_OK);
   ck_assert_int_eq(fs_array_file_read(ctx, "e.npy", 0, NULL), FSCHED_OK);
 }
 END_TEST
 
-/* Standard input as a pipe, which has no size: bare, or .npy by its first bytes. */
+/* Reads standard input as a pipe, which has no size: it is bare, or .npy by its first bytes. */
 static fsched_status from_pipe(const char *bytes, size_t n, uint64_t size, char *out) {
   int ends[2];
   ck_assert_int_eq(pipe(ends), 0);
@@ -409,7 +409,7 @@ START_TEST(standard_input)
 }
 END_TEST
 
-/* Larger than what a pipe or a first block holds. */
+/* The file is larger than a pipe or a first block. */
 START_TEST(large_files)
 {
   enum { N = 3000001 };
@@ -447,7 +447,7 @@ START_TEST(out_of_memory)
     budget.left = 1 << 30;
     ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
   }
-  ck_assert_int_gt(allowed, 1); /* the header that is read */
+  ck_assert_int_gt(allowed, 1); /* these bytes are for the header */
   fsched_context_destroy(c);
   ck_assert_int_eq(budget.blocks, 0);
 }

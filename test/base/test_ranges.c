@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sets of byte ranges, and the pieces of a block: what they find is what a plain list finds, and no
- * choice of offsets makes them slow or their recursion deep.
+/* Sets of byte ranges, and the pieces of a block: they find what a plain list finds, and no choice
+ * of offsets makes them slow or their recursion deep.
  *
  * The offsets are crafted against trees whose shape comes from a public hash of the order in which
  * nodes are made (a treap with such priorities becomes a list when offsets have the order of the
- * hashes), and against trees that nobody balances (ascending offsets).  Counted is how many nodes
- * lie on the way to each node: nothing here looks at a clock. */
+ * hashes), and against trees that are not balanced (ascending offsets).  The test counts how many
+ * nodes lie on the way to each node; it does not use a clock. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -28,13 +28,13 @@ static uint64_t mix64(uint64_t x) {
   return (x ^ x >> 32) * 0xd6e8feb86659fd93u;
 }
 
-/* The i-th begin of `n`; all are different and leave room for two bytes. */
+/* Returns the i-th begin of `n`; all are different and leave room for two bytes. */
 static uint64_t crafted(int shape, uint32_t i, uint32_t n) {
   switch (shape) {
     case 0:
       return (uint64_t)mix32(i) * 2;
     case 1:
-      return mix64((uint64_t)i + 2) >> 4 << 1; /* of id i + 1 */
+      return mix64((uint64_t)i + 2) >> 4 << 1; /* that of id i + 1 */
     case 2:
       return (uint64_t)i * 2;
     default:
@@ -48,7 +48,7 @@ static uint64_t ways(const fs_ranges *r, uint32_t at, uint64_t depth) {
                              ways(r, r->node.at[at].right, depth + 1);
 }
 
-/* The height of a subtree, of which every node knows its own, and is balanced. */
+/* The height of a subtree; checks that every node knows its own height and is balanced. */
 static uint32_t height_of(const fs_ranges *r, uint32_t at) {
   if (at == FS_NONE) {
     return 0;
@@ -93,7 +93,7 @@ static uint32_t height_in_pieces(const fs_pieces *t, uint32_t at) {
 static void insert_pieces(fs_pieces *t, int shape, uint32_t n) {
   *t = (fs_pieces){0};
   ck_assert_int_eq(fs_pieces_reserve(ctx, t, n), FSCHED_OK);
-  /* The ids 1 to n, which are inserted in that order. */
+  /* Ids are 1 to n, and are inserted in that order. */
   for (uint32_t i = 0; i < n; i++) {
     (void)fs_piece_new(t);
   }
@@ -187,7 +187,7 @@ START_TEST(crafted_offsets_need_no_stack)
 }
 END_TEST
 
-/* --- against a plain list --- */
+/* --- compared with a plain list --- */
 
 enum { MOST = 4096, SPACE = 64 };
 
@@ -200,7 +200,7 @@ typedef struct ranges_model {
 } ranges_model;
 
 static int by_begin(const void *a, const void *b) {
-  const uint64_t *x = a, *y = b; /* lo, op */
+  const uint64_t *x = a, *y = b; /* the keys are lo and op */
   if (x[0] != y[0]) {
     return x[0] < y[0] ? -1 : 1;
   }
@@ -220,7 +220,7 @@ static void model_cut(ranges_model *m, uint64_t lo, uint64_t hi) {
     if (from >= hi || to <= lo) {
       continue;
     }
-    m->range[i].hi = fs_max(from, fs_min(to, lo)); /* may be empty now */
+    m->range[i].hi = fs_max(from, fs_min(to, lo)); /* it may be empty now */
     if (to > hi) {
       model_add(m, hi, to, m->range[i].op);
     }
@@ -262,8 +262,8 @@ static void assert_found(const ranges_model *m, const fs_ranges *r, uint32_t set
   fs_vec_free(ctx, &found);
 }
 
-/* Two sets share the pool, so that ids are used again, in all kinds of order.  What is found comes
- * by (lo, op), whatever was cut and added before. */
+/* Two sets share the pool, so ids are used again, in all kinds of order.  Ranges are found in the
+ * order of (lo, op), whatever was cut and added before. */
 START_TEST(finds_what_a_list_finds)
 {
   static ranges_model m[2];
@@ -294,7 +294,7 @@ START_TEST(finds_what_a_list_finds)
 }
 END_TEST
 
-/* Disjoint ranges, as those of the last writers. */
+/* Ranges are disjoint, as those of the last writers are. */
 START_TEST(replaces_as_a_list_does)
 {
   static ranges_model m;

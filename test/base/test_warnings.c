@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Classes of warnings in the library: levels per context, what each class finds beyond the files in
- * test/bad, and that a warning that is an error fails the call. */
+ * test/bad, and that a warning at the level of an error fails the call. */
 #include "base/warnings.h"
 
 #include <stdio.h>
@@ -26,7 +26,7 @@ static fs_status parse(const char *text, fsched_graph **g) {
   return fsched_graph_parse(ctx, "w.yaml", text, strlen(text), NULL, g);
 }
 
-/* Diagnostics with this code. */
+/* Counts the diagnostics with this code. */
 static uint32_t count(const char *code) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
@@ -102,7 +102,7 @@ static const char faulty[] =
     "  - {name: b, args: [{in: x}, {out: y}], inplace: {y: x}, after: [a]}\n"
     "  - {name: c, args: [{inout: x}]}\n";
 
-/* Found by the compiler and in profiles. */
+/* Whether the class is found by the compiler or in profiles, not by the reader. */
 static bool not_by_reader(uint32_t i) {
   return i == FS_WARN_TAINTED || i == FS_WARN_PROFILE || i == FS_WARN_STACK ||
          i == FS_WARN_BARRIERS || i == FS_WARN_REFINE;
@@ -156,7 +156,7 @@ START_TEST(as_errors)
     (void)snprintf(want, sizeof want, " [-Werror=%s]\n", fsched_warning_name(i));
     ck_assert_ptr_nonnull(strstr(t.at, want));
     fs_text_drop(&t);
-    /* An error of before does not fail the next call. */
+    /* An error of an earlier call does not fail the next one. */
     set_all(ctx, FSCHED_WARNING_ON);
     ck_assert_int_eq(parse(faulty, &g), FSCHED_OK);
     fsched_graph_destroy(g);
@@ -165,7 +165,7 @@ START_TEST(as_errors)
 }
 END_TEST
 
-/* Also of a graph made by calls, which has no positions. */
+/* A graph made by calls, which has no positions, gets the warnings, too. */
 START_TEST(built_by_calls)
 {
   fsched_builder *b;
@@ -235,7 +235,7 @@ START_TEST(the_rest_is_counted)
 }
 END_TEST
 
-/* A path of two edges or more from `from` to `to`, by search. */
+/* Is there a path of two edges or more from `from` to `to`? */
 static bool far(const fsched_graph *g, uint32_t from, uint32_t to) {
   bool *seen = calloc(g->n_ops, sizeof *seen);
   uint32_t *stack = malloc(g->n_ops * sizeof *stack), n = 0;
@@ -308,7 +308,7 @@ START_TEST(redundant_after_by_search)
 }
 END_TEST
 
-/* A last op on a queue of its own waits for one on each of the others. */
+/* The last op, on a queue of its own, waits for one op on each of the other queues. */
 static fsched_graph *fan(unsigned capacity) {
   fs_text t;
   fsched_graph *g;
@@ -382,8 +382,8 @@ static fs_status compile_at(fsched_context *c, const char *text, const char *nam
   return status;
 }
 
-/* Two chains of three ops, each on queues of its own: what the last but one op of a chain writes is
- * still read when the other is at work. */
+/* Two chains have three ops each, on queues of their own: what the second op of a chain writes is
+ * still read while the other chain runs. */
 static const char *stacked(uint64_t capacity, char text[800]) {
   (void)snprintf(text, 800,
                  "fsched: 1\n"
@@ -405,7 +405,7 @@ static const char *stacked(uint64_t capacity, char text[800]) {
   return text;
 }
 
-/* The bytes that the warning names are enough, and with them there is none. */
+/* The number of bytes that the warning names is enough: with it there is no warning. */
 START_TEST(stack_that_does_not_fit)
 {
   char text[800];
@@ -441,7 +441,7 @@ START_TEST(unused_barriers)
 {
   static const struct {
     const char *target, *op;
-    uint32_t barriers, column; /* of the warning; 0: there is none */
+    uint32_t barriers, column; /* those of the warning; 0: there is no warning */
   } cases[] = {
       {"{}", "", 0, 0},
       {"{barriers: {}}", "", 0, 0},
@@ -485,7 +485,7 @@ START_TEST(unused_barriers)
 }
 END_TEST
 
-/* Who compiles for another kind of sync by an override wants that. */
+/* An override with another kind of sync is deliberate, so there is no warning. */
 START_TEST(unused_barriers_by_choice)
 {
   static const char text[] =
@@ -501,8 +501,7 @@ START_TEST(unused_barriers_by_choice)
 }
 END_TEST
 
-/* The text of a warning of the compiler is lost for nothing but the lack of memory, which is one.
- */
+/* A warning of the compiler is lost only where memory runs out, which is an error itself. */
 START_TEST(compiler_allocation_may_fail)
 {
   char text[800], name[3000];
@@ -531,7 +530,7 @@ START_TEST(compiler_allocation_may_fail)
 }
 END_TEST
 
-/* Both texts: of several warnings, and of one that is longer than a block of memory. */
+/* The texts have several warnings, or one that is longer than a block of memory. */
 START_TEST(every_allocation_may_fail)
 {
   enum { LONG = 200000 };
