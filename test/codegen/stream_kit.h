@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What tests of programs' forms share. */
+/* What tests of programs' forms have in common. */
 #ifndef FS_TEST_STREAM_KIT_H
 #define FS_TEST_STREAM_KIT_H
 
 #include "fsched/program.h"
 #include "model/stream/stream.h"
 
-/* A copy of a program's bytes that may be changed, with its sections.  free(bytes). */
+/* A copy of a program's bytes that may be changed, and its sections. free(bytes). */
 typedef struct fs_stream_copy {
   unsigned char *bytes;
   size_t size;
@@ -17,15 +17,16 @@ typedef struct fs_stream_copy {
 } fs_stream_copy;
 
 fs_stream_copy fs_stream_copy_of(const fsched_program *p);
-/* Puts the checksum right. */
+/* Makes the checksum right. */
 void fs_stream_copy_sign(fs_stream_copy *c);
 
-/* asm(dis(p)) is p, and so is what was loaded; it has a text. */
+/* Checks that asm(dis(p)) is p, that the same holds for p when it was loaded, and that p has a
+ * text. */
 void fs_check_round_trip(fsched_context *ctx, const fsched_program *p);
-/* Golden files NAME.program.json and NAME.program.txt, and the round trip. */
+/* Checks the golden files NAME.program.json and NAME.program.txt, and the round trip. */
 void fs_check_forms(fsched_context *ctx, const fsched_program *p, const char *name);
 
-/* The program's JSON text with its first `from` replaced.  *line: where that stands.  free. */
+/* Returns the program's JSON text with its first `from` replaced; *line is where it was. free. */
 char *fs_edited_json(fsched_context *ctx, const fsched_program *p, const char *from, const char *to,
                      size_t *length, uint32_t *line);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Programs as C, and programs that are used where they lie.  The texts are read back here by the
- * rules of C; test/cli/t_emit_c.sh gives them to compilers. */
+/* Programs as C, and programs that are used where they are in memory.  The texts are read back here
+ * by the rules of C; test/cli/t_emit_c.sh gives them to compilers. */
 #include "base/text/c_name.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
@@ -54,7 +54,7 @@ END_TEST
 
 /* ---- reading back */
 
-/* The sizes of the arrays in their order. */
+/* Reads the sizes of the arrays, in their order. */
 static size_t read_sizes(const char *text, size_t *size, size_t most) {
   size_t n = 0;
   for (const char *p = text; (p = strstr(p, "unsigned char c")) != NULL; n++) {
@@ -67,7 +67,8 @@ static size_t read_sizes(const char *text, size_t *size, size_t most) {
   return n;
 }
 
-/* An array from its literals: escapes alone, at most 4,095 of them, and room for the zero byte. */
+/* Reads an array from its literals: they consist of escapes alone, at most 4,095 of them, and the
+ * array has room for the zero byte. */
 static const char *read_literals(const char *p, unsigned char *out, size_t size) {
   size_t n = 0;
   memset(out, 0, size);
@@ -100,8 +101,8 @@ static const char *read_numbers(const char *p, unsigned char *out, size_t size) 
   return p + 1;
 }
 
-/* Compares the bytes in the source with those of the program; true if there is a list of numbers.
- */
+/* Compares the bytes in the source with those of the program; returns true if they are a list of
+ * numbers. */
 static bool check_source(const char *source, size_t length, const fsched_program *p) {
   enum { MOST = 10000, LONGEST_LINE = 120 };
   static size_t size[MOST];
@@ -177,7 +178,7 @@ START_TEST(any_program)
 }
 END_TEST
 
-/* A program of one op, with these names. */
+/* Makes a program of one op, with these names. */
 static fsched_program *named(const char *graph, const char *unit, const char *op) {
   fsched_builder *b;
   fsched_graph *g;
@@ -194,7 +195,7 @@ static fsched_program *named(const char *graph, const char *unit, const char *op
   return p;
 }
 
-/* Texts without a zero byte for longer than a literal may be. */
+/* The texts have no zero byte for longer than a literal may be. */
 START_TEST(long_names)
 {
   static char name[50000];
@@ -215,7 +216,7 @@ START_TEST(long_names)
 }
 END_TEST
 
-/* Names that would end the comment, begin another, or be read as something else. */
+/* These names would end the comment, begin another one, or be read as something else. */
 START_TEST(names_in_comments)
 {
   static const char *const shown[][2] = {
@@ -311,13 +312,13 @@ START_TEST(borrow)
   fsched_program *p;
   memcpy(words, bytes, size);
   ck_fs(ctx, fsched_program_borrow(ctx, "there", words, size, &p));
-  ck_assert_ptr_eq(fsched_program_bytes(p, &n), words); /* no copy */
+  ck_assert_ptr_eq(fsched_program_bytes(p, &n), words); /* there is no copy */
   ck_assert_uint_eq(n, size);
   ck_fs(ctx, fsched_verify_program(ctx, p, c.graph));
   fsched_replay_options check = {.size = sizeof check, .check = 1};
   ck_fs(ctx, fsched_replay_cpu(ctx, p, &check, NULL));
   fsched_program_destroy(p);
-  ck_assert_mem_eq(words, bytes, size); /* nor was it touched */
+  ck_assert_mem_eq(words, bytes, size); /* the words were not changed either */
   for (size_t off = 1; off < 8; off++) {
     unsigned char *at = (unsigned char *)words + off;
     memmove(at, bytes, size);

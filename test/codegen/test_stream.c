@@ -17,7 +17,7 @@ START_TEST(crc32c_vectors)
 {
   ck_assert_uint_eq(fs_crc32c(0, "123456789", 9), 0xE3069283u);
   ck_assert_uint_eq(fs_crc32c(0, "", 0), 0);
-  unsigned char bytes[300]; /* RFC 3720 B.4: 32 bytes of zeros, of ones, ascending */
+  unsigned char bytes[300]; /* RFC 3720 B.4: 32 bytes of zeros, ones, or ascending numbers */
   memset(bytes, 0, sizeof bytes);
   ck_assert_uint_eq(fs_crc32c_portable(0, bytes, 32), 0x8A9136AAu);
   memset(bytes, 0xFF, sizeof bytes);
@@ -56,7 +56,7 @@ START_TEST(round_trip_random)
   fsched_program *p;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
   ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
-  fsched_graph_destroy(g); /* a program stands alone */
+  fsched_graph_destroy(g); /* a program does not need its graph */
   fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
 }
@@ -72,7 +72,7 @@ static void refused(const void *bytes, size_t size, const char *code, const char
   ck_assert_msg(code == NULL || strcmp(code, d->code) == 0, "%s: %s: %s", what, d->code,
                 d->message);
   ck_assert_str_eq(d->file, "bad.fsb");
-  /* used in place, it is refused for the same reason */
+  /* A program used in place is refused for the same reason. */
   ck_assert_int_eq(fsched_program_borrow(ctx, "bad.fsb", bytes, size, &p), FSCHED_BAD_INPUT);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, fsched_diag_get(ctx, 1)->message);
 }
@@ -83,7 +83,7 @@ START_TEST(every_prefix)
   fs_golden_open(&c, ctx, cases[_i]);
   fs_stream_copy k = fs_stream_copy_of(c.program);
   for (size_t n = 0; n < k.size; n++) {
-    unsigned char *cut = malloc(n == 0 ? 1 : n); /* its end is guarded by the sanitizer */
+    unsigned char *cut = malloc(n == 0 ? 1 : n); /* the sanitizer guards its end */
     memcpy(cut, k.bytes, n);
     refused(cut, n, "stream-size", "prefix");
     free(cut);
@@ -113,7 +113,8 @@ START_TEST(every_flipped_byte)
 }
 END_TEST
 
-/* Changes under a right checksum: refused, or accepted and then with one form only. */
+/* Streams are damaged under a right checksum: they are refused, or are accepted and then have only
+ * one form. */
 START_TEST(signed_damage_random)
 {
   fs_golden_case c;
@@ -159,7 +160,8 @@ START_TEST(signed_damage_random)
 }
 END_TEST
 
-/* One fault each in "rich": q0, q1, gang0 with collective _gang0; command 1 is the gang op sum. */
+/* Each is one fault in "rich": q0, q1, gang0 with collective _gang0; command 1 is the gang op
+ * sum. */
 #define FAULT(name, statement, code_) \
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/stream_faults.def"
@@ -187,7 +189,7 @@ START_TEST(each_rule)
 }
 END_TEST
 
-/* No program could hold these: the builder refuses them. */
+/* No program can have these, as the builder refuses them. */
 START_TEST(bad_names_and_machines)
 {
   fsched_builder *b;
@@ -208,7 +210,7 @@ START_TEST(bad_names_and_machines)
 }
 END_TEST
 
-/* Texts come back unchanged through YAML, whatever is in them. */
+/* Any text comes back unchanged through YAML. */
 START_TEST(quoted_texts)
 {
   static const char *const texts[][2] = {
@@ -240,8 +242,8 @@ START_TEST(quoted_texts)
 }
 END_TEST
 
-/* Keys of YAML are limited, names are not: a frontier names queues. */
-/* Of op 0: a resource and scratch in a memory of this name, and of a short one. */
+/* Keys of YAML are limited in length, names are not: a frontier contains names of queues. */
+/* Op 0 needs a resource and scratch in a memory of this name, and of a short one. */
 static void add_needs(fsched_builder *b, const char *name) {
   const char *const names[] = {name, "short"};
   for (uint32_t i = 0; i < 2; i++) {
@@ -258,7 +260,7 @@ START_TEST(long_names)
 {
   char name[2001];
   size_t length = (size_t[]){160, 161, 2000}[_i];
-  memset(name, '\n', length); /* as long as any when it is written */
+  memset(name, '\n', length); /* this is the longest when it is written */
   name[length] = '\0';
   fsched_builder *b;
   fsched_graph *g;
@@ -326,7 +328,7 @@ START_TEST(files)
 }
 END_TEST
 
-/* A program that is loaded is nobody else's: its file may be written over, cut and taken away. */
+/* A loaded program has memory of its own: its file may be overwritten, cut and removed. */
 START_TEST(file_that_changes_after_loading)
 {
   fs_golden_case c;
@@ -340,7 +342,7 @@ START_TEST(file_that_changes_after_loading)
   ck_fs(ctx, fsched_program_open(ctx, path, &p));
   ck_assert_int_eq(pwrite(fd, "another file", 12, 64), 12);
   ck_assert_mem_eq(fsched_program_bytes(p, &again), bytes, size);
-  ck_assert_int_eq(ftruncate(fd, 0), 0); /* of a mapping, the pages would be gone */
+  ck_assert_int_eq(ftruncate(fd, 0), 0); /* with a mapping, the pages would be gone */
   ck_assert_mem_eq(fsched_program_bytes(p, &again), bytes, size);
   ck_assert_uint_eq(again, size);
   fs_check_round_trip(ctx, p);
@@ -351,7 +353,7 @@ START_TEST(file_that_changes_after_loading)
 }
 END_TEST
 
-/* One text replaced in the disassembly of "rich". */
+/* Each replaces one text in the disassembly of "rich". */
 static const struct {
   const char *from, *to, *code, *message;
 } edits[] = {
@@ -456,7 +458,7 @@ START_TEST(assembly_faults)
 }
 END_TEST
 
-/* Every mention of the name becomes the empty one. */
+/* Every mention of the name is replaced by the empty name. */
 START_TEST(no_empty_names)
 {
   static const char *const names[][2] = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams with barriers and with syncs: their forms, the checks of them, what they say comes before
- * a command, and in which order commands can run. */
+/* Streams with barriers and with syncs: their forms, the checks of them, what comes before a
+ * command, and in which orders commands can run. */
 #include "codegen/stream_kit.h"
 #include "fsched/program.h"
 #include "kit/budget.h"
@@ -16,8 +16,8 @@
 static const fs_sync_kind kinds[] = {FS_SYNC_BARRIER, FS_SYNC_BLOCK};
 static const char *const kind_names[] = {"barrier", "block"};
 
-/* test/golden/rich with barriers or syncs; its last queue can be counted, and the op sum takes
- * three slots. */
+/* This is test/golden/rich with barriers or syncs; its last queue can be counted, and the op sum
+ * takes three slots. */
 typedef struct rich {
   fsched_graph *graph;
   fsched_schedule *schedule;
@@ -93,7 +93,7 @@ static fsched_status load_copy(fs_stream_copy *k, fsched_program **p) {
   return fsched_program_load(ctx, "bad.fsb", k->bytes, k->size, p);
 }
 
-/* One fault each in rich with barriers, then with syncs. */
+/* Each is one fault in rich, with barriers or with syncs. */
 #define FAULT(kind, name, statement, message) \
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/stream_sync_faults.def"
@@ -124,7 +124,7 @@ START_TEST(each_rule)
 }
 END_TEST
 
-/* Nobody who walks an accepted stream leaves it, whatever was changed. */
+/* Reading an accepted stream never leaves it, whatever was changed. */
 static void walk(const fsched_program *p) {
   fs_arena arena;
   fs_stream_order order;
@@ -181,7 +181,7 @@ END_TEST
 typedef struct edit {
   int kind;
   const char *from, *to, *message;
-  uint32_t line; /* 0: not of one place */
+  uint32_t line; /* 0: in no particular place */
 } edit;
 
 static const edit edits[] = {
@@ -201,7 +201,7 @@ START_TEST(assembly_faults)
   ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, length, &p), FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, e->message);
-  if (e->line != 0) { /* where the edit is, not somewhere */
+  if (e->line != 0) { /* the line of the edit */
     ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, line + e->line - 1);
   }
   free(bad);
@@ -211,7 +211,7 @@ END_TEST
 
 /* ---- points and order */
 
-/* Exactly what the definition says. */
+/* Points are exactly those of the definition. */
 static void check_points(const fs_sync *y, const fs_stream *s, const fs_points *p) {
   for (uint32_t c = 0; c < s->n_commands; c++) {
     uint32_t at = p->point0[c];
@@ -226,8 +226,8 @@ static void check_points(const fs_sync *y, const fs_stream *s, const fs_points *
   }
 }
 
-/* Does the command update a barrier that follows, on its physical one, one that `other` waits for?
- */
+/* Does the command update a barrier that follows, on the same physical one, a barrier that `other`
+ * waits for? */
 static bool gated_by(const fs_stream *s, uint32_t command, uint32_t other) {
   const fs_stream_command *c = &s->commands[command], *o = &s->commands[other];
   for (uint32_t u = 0; u < c->n_barrier_updates; u++) {
@@ -242,7 +242,8 @@ static bool gated_by(const fs_stream *s, uint32_t command, uint32_t other) {
   return false;
 }
 
-/* The last one on each queue, without what comes earlier on the command's own. */
+/* Gates are the last such command on each queue, without those that come earlier on the command's
+ * own queue. */
 static void check_gates(const fs_stream *s, const fs_points *p) {
   for (uint32_t c = 0; c < s->n_commands; c++) {
     uint32_t at = p->gate0[c];
@@ -263,7 +264,8 @@ static void check_gates(const fs_stream *s, const fs_points *p) {
   }
 }
 
-/* Everything comes after what is before it on its queue, its points and its gates; all can run. */
+/* Every command comes after those before it on its queue, its points and its gates, and all can
+ * run. */
 static void check_order(const fs_stream *s, const fs_stream_order *o) {
   uint32_t *place = malloc(s->n_commands * sizeof *place + 1);
   ck_assert_uint_eq(o->n_runnable, s->n_commands);
@@ -304,7 +306,7 @@ START_TEST(points_random)
 }
 END_TEST
 
-/* Of a program with timelines they are its waits. */
+/* The points of a program with timelines are its waits. */
 START_TEST(points_of_timelines)
 {
   fs_golden_case c;
@@ -327,9 +329,9 @@ END_TEST
 
 /* ---- programs by hand */
 
-/* Ops without args, a queue each line: "kind" lines as in the program's JSON, by words:
+/* Programs have ops without args.  Each line is a queue, with words that stand for its commands:
  *   w B   waits for barrier B       u B   updates it     r     the next op runs
- * and the barriers' physical ids and uses in `map`, "P:U" each. */
+ * The barriers' physical ids and uses are in `map`, "P:U" each. */
 typedef struct stream_sync_hand {
   const char *map, *const *queue;
   uint32_t n_queues;
@@ -419,9 +421,9 @@ static uint32_t runnable(const stream_sync_hand *h, uint32_t *order) {
   return n;
 }
 
-/* u, v and w in a line; u and w update one physical barrier.  When it is mapped again after v has
- * started all is well; when both are producers of one barrier, or w's use comes first, v waits for
- * w, which waits for v. */
+/* u, v and w are in a line; u and w update one physical barrier.  If it is mapped again after v has
+ * started, everything runs; if u and w are producers of one barrier, or w's use comes first, v
+ * waits for w, which waits for v. */
 START_TEST(deadlocks_by_sharing)
 {
   static const char *const apart[] = {"ru0", "w0ru1", "w1ru2", "w2r"};
@@ -436,8 +438,8 @@ START_TEST(deadlocks_by_sharing)
 }
 END_TEST
 
-/* A gate lets a command start with, not after, the consumer it waits for: the two queues exchange
- * the barrier although neither knows that the other is over. */
+/* A gate lets a command start together with the consumer that it waits for, not after it: the two
+ * queues exchange the barrier although neither knows that the other is over. */
 START_TEST(gates_let_start)
 {
   static const char *const queues[] = {"ru0", "w0r", "ru1", "w1r"};
@@ -447,14 +449,14 @@ START_TEST(gates_let_start)
   for (uint32_t i = 0; i < 4; i++) {
     place[order[i]] = i;
   }
-  ck_assert_uint_lt(place[1], place[2]); /* by the gate alone */
+  ck_assert_uint_lt(place[1], place[2]); /* only the gate orders these */
   static const char *const own[] = {"ru0", "w0ru1", "w1r"};
   ck_assert_uint_eq(runnable(&(stream_sync_hand){"0:0 0:1", own, 3}, NULL),
-                    1); /* it gates itself */
+                    1); /* it is its own gate */
 }
 END_TEST
 
-/* ---- those who walk a stream */
+/* ---- functions that read a stream */
 
 START_TEST(explained)
 {
