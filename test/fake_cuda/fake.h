@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How tests talk to the fake CUDA driver, by dlsym on the library that they had opened.
+/* How tests talk to the fake CUDA driver: by dlsym on the library that they have opened.
  *
  * The driver runs on the processor.  Nothing that was put into a stream happens before someone
  * synchronises with it, and then in an order that the seed gives and that only streams, events and
- * graphs restrict; so an ordering that was forgotten shows.  Queries do a few steps and then say
+ * graphs restrict, so an ordering that was forgotten shows.  Queries do a few steps and then say
  * how far things are.  What a caller may not do is noted as a fault, the first one in words.
  *
- * A kernel that hangs has begun and does not end before it is let go.  Meanwhile whatever waits for
- * it blocks: to synchronise or to free is a fault then, as the real driver would wait for ever, and
- * so is to end the process by exit; what takes memory or loads code blocks without one.
+ * A kernel that hangs has begun and does not end before it is released.  Meanwhile whatever waits
+ * for it blocks: to synchronise or to free is a fault then, as the real driver would wait for ever,
+ * and so is ending the process by exit; calls that allocate memory or load code block without a
+ * fault.
  *
- * In the environment, for programs: FAKE_CUDA="key=value,..." with the keys seed, devices, version,
- * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION, hang=KERNEL:N;
- * FAKE_CUDA_REPORT=FILE: what is left and what was wrong, when the program ends; nothing is written
- * if all is well. */
+ * For programs, the environment has FAKE_CUDA="key=value,..." with the keys seed, devices, version,
+ * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION, hang=KERNEL:N; and
+ * FAKE_CUDA_REPORT=FILE, into which the driver writes, when the program ends, what was left and
+ * what was wrong, or nothing if all is well. */
 #ifndef FAKE_CUDA_H
 #define FAKE_CUDA_H
 
@@ -23,35 +24,35 @@ typedef struct fake_cuda_controls {
   uint64_t seed;
   int devices;             /* default 1 */
   int version;             /* default 13000 */
-  int stub;                /* every call is error 34 */
+  int stub;                /* every call returns error 34 */
   const char *fail;        /* a function, or "*" for all; NULL: none */
   uint64_t fail_at;        /* which of its calls fails, from 1 */
-  unsigned fail_with;      /* error */
+  unsigned fail_with;      /* the error that it returns */
   uint64_t execution_at;   /* which executed command fails, from 1; 0: none */
-  unsigned execution_with; /* error, from then on of all calls that can see it */
+  unsigned execution_with; /* the error; from then on all calls that can see it return it */
   int text;                /* run all built-in kernels as text */
   const char *lacks;       /* a function that the driver does not have */
   uint64_t memory;         /* bytes of the device; default 2^32 */
   const char *hang;        /* a kernel that hangs; NULL: none */
-  uint64_t hang_at;        /* ... from which of its executions on, from 1 */
+  uint64_t hang_at;        /* from which of its executions on it hangs, from 1 */
   uint64_t depth;          /* commands that a stream takes before a launch waits; 0: any number */
 } fake_cuda_controls;
 
-/* Forgets everything, and begins with these. */
+/* Forgets everything, and begins with these controls. */
 typedef void fake_cuda_reset_fn(const fake_cuda_controls *controls);
-/* Calls so far: of the function, or all for "*". */
+/* Returns the number of calls so far, of the function, or of all for "*". */
 typedef uint64_t fake_cuda_calls_fn(const char *function);
-/* Commands executed so far. */
+/* Returns the number of commands executed so far. */
 typedef uint64_t fake_cuda_executed_fn(void);
-/* The first fault, "" when there is none. */
+/* Returns the first fault, or "" when there is none. */
 typedef const char *fake_cuda_fault_fn(void);
-/* What hangs ends, and nothing hangs any more. */
+/* Ends all kernels that hang; no kernel hangs after this. */
 typedef void fake_cuda_let_go_fn(void);
-/* Kernels that hang now. */
+/* Returns the number of kernels that hang now. */
 typedef uint64_t fake_cuda_hanging_fn(void);
-/* What is not freed yet, "" when nothing is. */
+/* Describes what is not freed yet; "" when everything is. */
 typedef const char *fake_cuda_left_fn(void);
-/* The name of the i-th function, NULL past the last one. */
+/* Returns the name of the i-th function, or NULL past the last one. */
 typedef const char *fake_cuda_function_fn(uint32_t i);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The built-in kernels without their text, since running the text takes long: most of them are done
- * here, and one in a while by the text. */
+/* The built-in kernels without their text, as running the text takes long: most calls of them are
+ * done here, and a few by the text. */
 #include <string.h>
 
 #include "exec/cuda/kernels/call.h"
@@ -22,10 +22,10 @@ static uint64_t join(uint64_t a, uint64_t b) {
 typedef struct fake_builtin_call {
   const fs_cuda_call *head;
   const fs_cuda_arg *arg;
-  uint8_t *data[MOST_ARGS]; /* as the host sees it */
+  uint8_t *data[MOST_ARGS]; /* the host's address */
 } fake_builtin_call;
 
-/* False: something is not there; then the text is run, and says what. */
+/* Returns false when something is missing; then the text is run, and reports what. */
 static bool find_call(uint64_t address, uint64_t pool, fake_builtin_call *c) {
   c->head = (const fs_cuda_call *)(const void *)memory_bytes(address, sizeof *c->head);
   if (c->head == NULL || c->head->n_args + c->head->n_scratch > MOST_ARGS) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the functions of the driver have around them, and the tables they are found in. */
+/* What the driver's functions have in common, and the tables in which they are found. */
 #ifndef FAKE_CUDA_CALL_H
 #define FAKE_CUDA_CALL_H
 
@@ -9,7 +9,7 @@
 
 typedef unsigned long long address;
 
-/* The version from which a function has our signature, and before which it had another. */
+/* The version from which a function has the signature used here; before, it had another one. */
 typedef struct driver_function {
   const char *name;
   int version;
@@ -27,8 +27,8 @@ bool move_context(int by);
 
 result begin_call(const char *name, bool in_context, bool executes);
 
-/* In front of every function.  `failed` is the error that was asked for or left by an execution;
- * what frees things frees them nevertheless. */
+/* This begins every function.  `failed` is the error that was asked for or that an execution left;
+ * functions that free things free them nevertheless. */
 #define CALL(in_context, executes) \
   pthread_mutex_lock(&fake_lock);  \
   result failed = begin_call(__func__, in_context, executes)

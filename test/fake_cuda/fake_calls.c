@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The functions of the driver, declared on their own, as CUDA documents them: the driver and its
- * device, memory, streams and events. */
+/* The functions of the driver, declared here independently, as CUDA documents them: the driver and
+ * its device, memory, streams and events. */
 #include <stdio.h>
 #include <string.h>
 
@@ -216,7 +216,7 @@ static result cuStreamCreate(void **out, unsigned flags) {
   END(OK);
 }
 
-/* What is in it still runs; here at once. */
+/* Commands in the stream still run; here they do so at once. */
 static result cuStreamDestroy(void *handle) {
   CALL(true, false);
   OBJECT(stream, s, handle, KIND_STREAM)
@@ -266,7 +266,7 @@ static result cuEventCreate(void **out, unsigned flags) {
 static result cuEventDestroy(void *handle) {
   CALL(true, false);
   OBJECT(event, e, handle, KIND_EVENT)
-  if (fake.sticky == OK) { /* those who wait for it still do */
+  if (fake.sticky == OK) { /* those who wait for it still use it */
     (void)run_until(e, e->recorded, NULL);
   }
   for (object *o = fake.objects; o != NULL; o = o->next) {

@@ -49,7 +49,7 @@ static uint32_t function_index(const char *name) {
   return i;
 }
 
-/* Counts a call; the error that it has to end with. */
+/* Counts a call, and returns the error with which it has to end. */
 static result count_call(const char *name) {
   uint32_t i = function_index(name);
   fake.calls++;
@@ -76,7 +76,7 @@ result begin_call(const char *name, bool in_context, bool executes) {
   return error == OK && executes ? fake.sticky : error;
 }
 
-/* Exactly the version, so that no other signature is taken for it. */
+/* Accepts only the exact version, so that no other signature is taken for it. */
 __attribute__((visibility("default"))) result cuGetProcAddress_v2(const char *symbol, void **out,
                                                                   int version,
                                                                   unsigned long long flags,

@@ -9,7 +9,7 @@
 
 /* ---- modules, functions */
 
-/* Options 5 and 6: where errors in words go, and how much fits. */
+/* Options 5 and 6 are the buffer for messages, and its size. */
 static result cuModuleLoadDataEx(void **out, const void *image, unsigned n, unsigned *options,
                                  void **values) {
   CALL(true, false);
@@ -56,7 +56,7 @@ static result cuModuleGetFunction(void **out, void *handle, const char *name) {
   if (entry == NULL) {
     END(NOT_FOUND);
   }
-  for (object *o = fake.objects; o != NULL; o = o->next) { /* one function is one handle */
+  for (object *o = fake.objects; o != NULL; o = o->next) { /* one function has one handle */
     function *f = (function *)o;
     if (o->kind == KIND_FUNCTION && o->live && f->module == m && f->entry == entry) {
       *out = f;
@@ -188,7 +188,7 @@ static result add_node(graph *g, void *const *after, size_t n, const command *c,
       return INVALID_VALUE;
     }
     for (size_t j = 0; j < x->n_after; j++) {
-      if (x->after[j] == before->index) { /* the driver refuses it too */
+      if (x->after[j] == before->index) { /* the driver refuses this, too */
         note_fault("%s: the same dependency twice", call);
         return INVALID_VALUE;
       }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Memory of the device is memory of the host between guards, under addresses that the host cannot
- * use.  What is new has arbitrary content. */
+ * use.  New memory has arbitrary content. */
 #include <stdlib.h>
 #include <string.h>
 

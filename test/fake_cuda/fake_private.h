@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of the fake driver:
- *   fake_state.c   what is common: faults, injected failures, handles,
+/* The parts of the fake driver:
+ *   fake_state.c   common state: faults, injected failures, handles,
  *   fake_memory.c  allocations,
  *   fake_builtin.c the built-in kernels,
  *   fake_run.c     streams, events and graphs, and their execution,
@@ -34,7 +34,8 @@ enum {
 
 typedef unsigned result;
 
-/* Every handle begins with this; none is ever given out twice, so that a late use is seen. */
+/* Every object begins with this; no handle is ever given out twice, so that a late use is
+ * noticed. */
 typedef enum object_kind {
   KIND_MODULE,
   KIND_FUNCTION,
@@ -50,7 +51,7 @@ typedef enum object_kind {
 } object_kind;
 
 typedef struct object {
-  struct object *next; /* all of them */
+  struct object *next; /* the list of all objects */
   object_kind kind;
   bool live;
 } object;
@@ -66,7 +67,7 @@ typedef struct function {
 typedef struct module {
   object base;
   ptx_module *ptx;
-  bool builtin; /* it is that of the library */
+  bool builtin; /* it is a built-in kernel of the library */
 } module;
 
 typedef struct event {
@@ -87,7 +88,7 @@ typedef struct command {
   uint64_t ticket;
   struct executable *executable;
   uint8_t *nodes; /* a graph that runs: per node, a node_state; NULL: it has not begun */
-  bool hangs;     /* has begun */
+  bool hangs;     /* whether it has begun and does not end */
 } command;
 
 enum { NODE_TODO, NODE_DONE, NODE_HANGS };
@@ -96,7 +97,7 @@ typedef struct stream {
   object base;
   command *at;
   size_t n, cap, done;
-  bool hangs; /* the command after those that are done, or some of its nodes */
+  bool hangs; /* the command after those that are done hangs, or some of its nodes do */
 } stream;
 
 typedef struct node {
@@ -163,17 +164,17 @@ uint8_t *memory_bytes(uint64_t address, uint64_t size);
 
 /* fake_run.c */
 void stream_push(stream *s, const command *c);
-/* Steps until the condition holds: an event's ticket, all of a stream, or everything. */
+/* Steps until an event's ticket is complete, or all of a stream, or everything. */
 result run_until(const event *e, uint64_t ticket, const stream *s);
 void run_some(void);
-/* Waits, as long as something hangs, for that; `call` is at fault if it may not do so. */
+/* Waits as long as that hangs; if `call` may not do so, it is a fault. */
 void wait_for_hanging(const char *call);
 uint64_t hanging(void);
 void await_room(const stream *s);
 bool all_done(void);
 void executable_drop(executable *x);
 
-/* fake_builtin.c: false: it is to be run as text. */
+/* fake_builtin.c: false when the kernel is to be run as text. */
 bool run_builtin(const char *name, const ptx_launch *launch);
 
 #endif

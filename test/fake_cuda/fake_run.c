@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Streams hold what was put into them until someone makes them move.  Then one of the streams whose
- * first command can go on is drawn again and again.  Some seeds prefer the last streams, some the
- * first, some stay with one as long as it can go on. */
+/* Streams hold what was put into them until a caller makes them move.  Then, again and again, one
+ * of the streams whose first command can go on is drawn.  Some seeds prefer the last streams, some
+ * the first, and some stay with one as long as it can go on. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +18,7 @@ void stream_push(stream *s, const command *c) {
   s->at[s->n++] = *c;
 }
 
-/* Whether it has begun and does not end, or begins so now. */
+/* Whether it has begun and does not end, or now begins to hang. */
 static bool hangs(const function *f, bool begun) {
   return !fake.let_go && fake.hang[0] != '\0' && strcmp(f->entry->name, fake.hang) == 0 &&
          (begun || ++fake.hang_calls >= fake.controls.hang_at);
@@ -74,7 +74,7 @@ static bool ready(const executable *x, const uint8_t *nodes, uint32_t i) {
   return ready;
 }
 
-/* Of the nodes. */
+/* Counts the nodes that are ready, or done. */
 static uint32_t count(const executable *x, const uint8_t *nodes, bool wants_ready) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < x->n; i++) {
@@ -83,7 +83,8 @@ static uint32_t count(const executable *x, const uint8_t *nodes, bool wants_read
   return n;
 }
 
-/* In any order that the edges allow, as far as nothing hangs; whether all is done. */
+/* Runs nodes in any order that the edges allow, as far as nothing hangs; returns whether all are
+ * done. */
 static bool run_graph(command *c) {
   const executable *x = c->executable;
   c->nodes = c->nodes == NULL ? calloc(x->n + 1, 1) : c->nodes;
@@ -134,7 +135,7 @@ static void run_command(const command *c) {
   }
 }
 
-/* The stream with the command that is next, NULL: nothing can go on. */
+/* Chooses the stream whose command is next; NULL: none can go on. */
 static stream *choose(void) {
   static stream *last;
   uint32_t n = 0;
@@ -163,7 +164,7 @@ static stream *choose(void) {
   return found;
 }
 
-/* Whether it is done. */
+/* Returns whether it is done. */
 static bool begin_command(command *c) {
   if (c->kind == RUN_GRAPH) {
     return run_graph(c);

@@ -79,7 +79,7 @@ static void free_object(object *o) {
   free(o);
 }
 
-/* Objects of a graph or module go with it. */
+/* Objects of a graph or module are freed with it. */
 static bool counts_as_left(const object *o) {
   return o->live && o->kind != KIND_FUNCTION && o->kind != KIND_NODE;
 }
@@ -148,7 +148,7 @@ __attribute__((visibility("default"))) uint64_t fake_cuda_hanging(void) {
 }
 
 __attribute__((visibility("default"))) const char *fake_cuda_fault(void) {
-  pthread_mutex_lock(&fake_lock); /* a thread that was given up may still ask once more */
+  pthread_mutex_lock(&fake_lock); /* a thread that was given up may still call once more */
   pthread_mutex_unlock(&fake_lock);
   return fake.fault;
 }
@@ -212,7 +212,7 @@ __attribute__((destructor)) static void end(void) {
       (void)fclose(f);
     }
   }
-  if (!hangs) { /* else a thread that was given up may still ask once more */
+  if (!hangs) { /* otherwise a thread that was given up may still call once more */
     forget_all();
   }
   pthread_mutex_unlock(&fake_lock);

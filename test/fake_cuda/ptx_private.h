@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instructions as they are run. */
+/* Instructions in the form in which they are run. */
 #ifndef FAKE_CUDA_PTX_PRIVATE_H
 #define FAKE_CUDA_PTX_PRIVATE_H
 
@@ -54,12 +54,12 @@ typedef enum ptx_kind { PTX_NONE, PTX_REG, PTX_IMM, PTX_SPECIAL, PTX_LABEL, PTX_
 typedef struct ptx_operand {
   ptx_kind kind;
   uint32_t index; /* register, special, instruction */
-  uint64_t value; /* immediate; of an address: what is added to the register, if there is one */
+  uint64_t value; /* immediate; for an address, what is added to the register, if there is one */
   bool based;
 } ptx_operand;
 
 typedef struct ptx_type {
-  char kind; /* u s b f p */
+  char kind; /* one of u s b f p */
   uint8_t bits;
 } ptx_type;
 
@@ -67,7 +67,7 @@ typedef struct ptx_instruction {
   ptx_op op;
   ptx_cmp cmp;
   ptx_space space;
-  ptx_type type, from; /* `from`: of a conversion's source */
+  ptx_type type, from; /* `from` is the type of a conversion's source */
   uint8_t width;       /* words of a vector access, or 1 */
   bool to_space;       /* cvta.to */
   bool guarded, guard_not;
@@ -88,7 +88,7 @@ struct ptx_entry {
   uint32_t shared_bytes; /* static, of the module */
 };
 
-/* Generic addresses of shared memory. */
+/* Shared memory has generic addresses from here on. */
 #define PTX_SHARED_WINDOW UINT64_C(0x0200000000000000)
 
 #endif

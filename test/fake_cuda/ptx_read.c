@@ -25,7 +25,7 @@ typedef struct reader {
   size_t why_size;
   bool failed;
   ptx_module *module;
-  ptx_entry *entry; /* being read */
+  ptx_entry *entry; /* the entry that is being read */
   name_list shared; /* addresses */
   uint32_t shared_bytes;
   name_list registers, labels; /* labels: their instruction, UINT32_MAX while unknown */
@@ -45,7 +45,7 @@ static bool fail(reader *r, const char *format, ...) {
   return false;
 }
 
-/* The index of a name, which is added with the value if it is new. */
+/* Returns the index of a name; a new name is added with the value. */
 static uint32_t intern(name_list *list, const char *name, uint32_t value) {
   for (uint32_t i = 0; i < list->n; i++) {
     if (strcmp(list->at[i], name) == 0) {
@@ -256,7 +256,7 @@ static bool read_number(reader *r, uint64_t *value) {
   return true;
 }
 
-/* A register, a parameter, something in shared memory, or (else) a label. */
+/* Reads a register, a parameter, a name in shared memory, or (else) a label. */
 static bool read_name(reader *r, ptx_operand *o) {
   char name[PTX_NAME];
   if (!next_word(r, name)) {
@@ -295,7 +295,7 @@ static bool read_plain(reader *r, ptx_operand *o) {
   return read_name(r, o);
 }
 
-/* [base + offset] */
+/* Reads [base + offset]. */
 static bool read_address(reader *r, ptx_operand *o) {
   ptx_operand base;
   if (!read_plain(r, &base)) {
@@ -355,7 +355,7 @@ static bool read_operands(reader *r, ptx_instruction *x) {
 
 /* ---- statements */
 
-/* .shared .align 8 .b8 name[2048]; with `.extern` in front it is the dynamic part. */
+/* Reads `.shared .align 8 .b8 name[2048];`, which with `.extern` in front is the dynamic part. */
 static bool read_shared(reader *r) {
   char word[PTX_NAME];
   ptx_type type = {0};
@@ -418,7 +418,7 @@ static bool read_statement(reader *r) {
   if (strcmp(word, ".shared") == 0) {
     return read_shared(r);
   }
-  if (word[0] == '.') { /* .reg, .pragma: nothing to do */
+  if (word[0] == '.') { /* .reg and .pragma need nothing */
     skip_past(r, ';');
     return true;
   }
@@ -495,12 +495,12 @@ static bool read_entry(reader *r) {
   if (!next_word(r, e->name) || (next_is(r, '(') && !read_params(r))) {
     return false;
   }
-  if (next_is(r, ';')) { /* a declaration: the definition follows */
+  if (next_is(r, ';')) { /* this is a declaration, and the definition follows */
     r->module->entry = e->next;
     free(e);
     return true;
   }
-  while (!next_is(r, '{')) { /* .maxntid and the like */
+  while (!next_is(r, '{')) { /* this skips .maxntid and the like */
     skip(r);
     if (*r->at == '\0') {
       return fail(r, "the body of '%s' is missing", e->name);

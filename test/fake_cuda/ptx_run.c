@@ -236,7 +236,7 @@ static uint64_t convert(const ptx_instruction *x, uint64_t value) {
   return wider;
 }
 
-/* The host's view of an access, NULL with a reason. */
+/* Returns the host's address of an access, or NULL with a reason. */
 static uint8_t *locate(const block *b, const ptx_instruction *x, uint64_t address, bool write) {
   uint64_t size = x->type.bits / 8u;
   uint8_t *bytes = NULL;
@@ -318,7 +318,7 @@ static uint64_t calculate(const block *b, const ptx_run_thread *t, const ptx_ins
   }
 }
 
-/* Up to a barrier or the end. */
+/* Runs a thread up to a barrier or to its end. */
 static bool run_thread(block *b, ptx_run_thread *t) {
   for (uint32_t steps = 0; steps < STEPS_AT_MOST; steps++) {
     const ptx_instruction *x = &b->entry->instruction[t->pc++];
