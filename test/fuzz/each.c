@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_NAME FILE-OR-DIRECTORY...: meets the inputs in these files, for builds without libFuzzer.
- * Ends with "N passed, 0 failed"; a target that finds a fault ends the process before. */
+/* fuzz_NAME FILE-OR-DIRECTORY... runs the target on these files, for builds without libFuzzer.  It
+ * ends with "N passed, 0 failed"; a target that finds a fault ends the process before that. */
 #include <dirent.h>
 #include <sys/stat.h>
 
@@ -8,7 +8,8 @@
 
 static unsigned met;
 
-/* The block is as long as the input, so that a sanitizer sees who reads behind it. */
+/* Runs the target on a file.  The block is as long as the input, so that a sanitizer notices a read
+ * behind it. */
 static void meet_file(const char *path, size_t size) {
   FILE *in = fopen(path, "rb");
   uint8_t *bytes = malloc(size + (size == 0));

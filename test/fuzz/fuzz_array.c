@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Arrays: headers of .npy files, and files read by standard input in either form. */
+/* Arrays: headers of .npy files, and files that are read from standard input in either form. */
 #include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/text/array_file.h"
 #include "fuzz/kit.h"
 
-/* A header that is read is the same when it was written and read again. */
+/* A header that was read stays the same when it is written and read again. */
 static void meet_header(const uint8_t *data, size_t size) {
   char why[FS_NPY_WHY], shape[64], written[FS_NPY_WRITTEN];
   fs_npy npy, again;

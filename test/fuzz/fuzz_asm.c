@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The JSON form of programs: what is assembled is shown, verified and replayed. */
+/* The JSON form of programs: a program that is assembled is shown, verified and replayed. */
 #include "fuzz/kit.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

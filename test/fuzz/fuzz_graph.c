@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Graph files: what is read is compiled, shown, verified and replayed. */
+/* Graph files: a graph that is read is compiled, shown, verified and replayed. */
 #include "fuzz/kit.h"
 #include "model/kinds.h"
 
@@ -7,11 +7,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   fs_fuzz f;
   fs_fuzz_begin(&f);
   fsched_graph *graph = NULL;
-  /* Somebody else's: `target: FILE` could read any file, and some have no end. */
+  /* The input is untrusted: `target: FILE` could read any file, and some files have no end. */
   const fsched_read_options read = {.size = sizeof read, .untrusted = 1};
   fsched_status status =
       fsched_graph_parse(f.ctx, "fuzz.yaml", (const char *)data, size, &read, &graph);
-  /* A short text takes little; a file that it has named may not. */
+  /* A short text takes little memory; a file that it names may take more. */
   fs_fuzz_must(size > 128 || !f.short_of_memory,
                "reading a graph took the memory of something else");
   if (fs_fuzz_met(&f, status,
@@ -20,7 +20,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
                       FS_FUZZ_MAY(FSCHED_SYSTEM), /* the target is no file */
                   "graph") &&
       fsched_graph_ops(graph) <= FS_FUZZ_OPS) {
-    /* The length of the input chooses, so that a file alone says how it is met. */
+    /* The length of the input selects options, so that a file alone determines the run. */
     fsched_compile_options o = {.size = sizeof o,
                                 .evict = (fsched_evict)(size % FS_N_EVICTS),
                                 .seed = size % 3,

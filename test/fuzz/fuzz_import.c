@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances of other tools, each text read in every format.  What is written must be a graph file,
- * and what it is compiled to can be exported again. */
+/* Instances of other tools; each text is read in every format.  What is written must be a graph
+ * file, and its schedule can be exported again. */
 #include "fsched/import.h"
 #include "fuzz/kit.h"
 

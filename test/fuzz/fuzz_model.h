@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The model that solvers talk about: whole and continuous variables, rows of every form. */
+/* The model for which solvers give solutions: it has integer and continuous variables, and rows of
+ * every form. */
 #ifndef FS_FUZZ_MODEL_H
 #define FS_FUZZ_MODEL_H
 
@@ -8,7 +9,7 @@
 
 enum { FS_FUZZ_VARS = 5 };
 
-/* x0 + 2 x1 - x2 <= 4; x0 - x1 = 0; 1 <= y3 - y4 <= 6; least 3 x0 - x1 + x2 + 2 y3. */
+/* x0 + 2 x1 - x2 <= 4; x0 - x1 = 0; 1 <= y3 - y4 <= 6; minimise 3 x0 - x1 + x2 + 2 y3. */
 static inline fs_status fs_fuzz_model(fs_model *m, fsched_context *ctx) {
   static const struct {
     fs_var_kind kind;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared page of a system-wide semaphore into which another process has written anything: the
  * input is a list of 2 bytes that choose a word of the page and 8 bytes that it becomes.  Values
- * may then be nonsense, but every call ends, and whoever maps the page anew refuses or copes. */
+ * may then be nonsense, but every call ends, and a process that maps the page anew refuses it or
+ * copes. */
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <time.h>
@@ -12,7 +13,7 @@
 
 enum { CAPACITY = 3, HISTORY = 4, CHANGE = 10 };
 
-/* Who looks again after a nap looks at once: nobody else is at work here. */
+/* Code that naps before it looks again looks at once here, as no other process is at work. */
 int nanosleep(const struct timespec *time, struct timespec *left) {
   (void)time;
   (void)left;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Profiles: what is read is written and read again, reported, and applied to a graph. */
+/* Profiles: a profile that is read is written and read again, reported, and applied to a graph. */
 #include "fsched/profile.h"
 #include "fuzz/kit.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules in JSON, each read as one of every graph in test/fuzz.  What verifies can be drawn. */
+/* Schedules in JSON, each read for every graph in test/fuzz.  A schedule that is verified can be
+ * drawn. */
 #include "fsched/import.h"
 #include "fsched/verify.h"
 #include "fuzz/kit.h"

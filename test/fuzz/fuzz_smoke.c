@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fuzz_smoke [--quick|--all] GRAPH...: damaged input never crashes, hangs, leaks, or fails in
- * silence.
+/* fuzz_smoke [--quick|--all] GRAPH...: damaged input never causes a crash, a hang, a leak, or a
+ * failure without a message.
  *
- * For each graph file, and for the stream, the stream's JSON and the schedule JSON made of it:
- * every prefix (of texts beyond 10,000 bytes some 5,000 prefixes, equally far apart) and 5,000
- * replaced bytes, so that two files make 10,000 of each kind; --all: every prefix of everything and
- * 10,000 replaced bytes each; --quick: some hundred of each.  Streams also with the checksum made
- * right again, so that what lies behind it is reached; what verify then accepts is replayed.
+ * The inputs are made from each graph file, and from the stream, the stream's JSON and the schedule
+ * JSON made of it: every prefix (of texts beyond 10,000 bytes some 5,000 prefixes, equally far
+ * apart) and 5,000 texts with replaced bytes, so that two files make 10,000 of each kind; --all:
+ * every prefix of everything and 10,000 with replaced bytes; --quick: some hundred of each.
+ * Streams are also tried with the checksum made right again, so that the checks behind it are
+ * reached; what verify then accepts is replayed.
  *
- * Batches run in child processes; a child says in shared memory where it is, so that the input that
- * killed it is known and kept as fuzz-fault.bin.  All choices come from a fixed seed. */
+ * Batches run in child processes; a child writes to shared memory where it is, so that the input
+ * that killed it is known and kept as fuzz-fault.bin.  All choices come from a fixed seed. */
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -31,7 +32,7 @@ enum {
   PREFIXES = 5000,    /* per class, about, of longer ones unless --all */
   QUICK = 300,        /* inputs per class with --quick */
   BATCH = 1000,       /* inputs per child */
-  LIMIT_SECONDS = 20, /* per input: far beyond any of them */
+  LIMIT_SECONDS = 20, /* per input; far more than any of them needs */
   SMALL_OPS = 50,     /* graphs that are compiled every time; larger ones now and then */
   SOMETIMES = 100,
   MAX_JOBS = 16,
@@ -44,7 +45,7 @@ typedef struct fuzz_smoke_bytes {
 } fuzz_smoke_bytes;
 
 /* The allocator of the contexts: counts what is out. */
-/* From any thread: a replay has several. */
+/* It is called from any thread, as a replay has several. */
 static void *counting(void *user, void *block, size_t old_size, size_t new_size) {
   size_t *out = user;
   if (new_size == 0) {
@@ -65,7 +66,8 @@ typedef struct fuzz_smoke_subject {
   size_t index;
 } fuzz_smoke_subject;
 
-/* One way to use an input; returns the status, and in *allowed a bit per status that is fine. */
+/* One way to use an input.  Returns the status, and in *allowed a bit for each status that is
+ * right. */
 typedef fsched_status (*consumer)(fsched_context *ctx, const fuzz_smoke_subject *s,
                                   fuzz_smoke_bytes input, unsigned *allowed);
 #define MAY(status) (1u << (status))
@@ -95,7 +97,7 @@ static fsched_status use_stream(fsched_context *ctx, const fuzz_smoke_subject *s
   fsched_program *program = NULL;
   fsched_status status = fsched_program_borrow(ctx, "-", input.at, input.n, &program);
   fsched_program_destroy(program);
-  if (status == FSCHED_BAD_INPUT) { /* and copied, the same */
+  if (status == FSCHED_BAD_INPUT) { /* a copy is refused, too */
     status = fsched_program_load(ctx, "-", input.at, input.n, &program);
     fsched_program_destroy(program);
   }
@@ -140,7 +142,8 @@ static fsched_status use_fixed_stream(fsched_context *ctx, const fuzz_smoke_subj
     status = fsched_verify_program(ctx, program, NULL);
   }
   if (status == FSCHED_OK && fsched_graph_ops(s->graph) <= SMALL_OPS) {
-    /* a changed size may be more than the limit, a changed kernel unknown: both are reported */
+    /* A changed size may exceed the limit, and a changed kernel may be unknown: both are
+     * reported. */
     *allowed |= MAY(FSCHED_SYSTEM) | MAY(FSCHED_REPLAY);
     status = replay_program(ctx, program);
   }
@@ -170,7 +173,7 @@ static fsched_status use_assembly(fsched_context *ctx, const fuzz_smoke_subject 
   return status;
 }
 
-/* What is wrong with how an input was met, or NULL. */
+/* What was wrong with the use of an input, or NULL. */
 static const char *fault_of(consumer use, const fuzz_smoke_subject *s, fuzz_smoke_bytes input) {
   static const char *const wrong[] = {"status 0", "status 1", "status 2", "status 3",
                                       "status 4", "status 5", "status 6"};
@@ -200,7 +203,7 @@ typedef struct class {
   consumer use;
   const fsched_graph *graph;
   fuzz_smoke_bytes valid;
-  bool prefixes; /* else replaced bytes */
+  bool prefixes; /* otherwise with replaced bytes */
   size_t count, step;
 } class;
 
@@ -249,7 +252,8 @@ static void report(const class *c, size_t index, const char *fault) {
   printf("FAIL %s: %s %zu: %s (input kept in fuzz-fault.bin)\n", c->file, c->what, index, fault);
 }
 
-/* The child: exits 0 when all inputs [begin, end) were met well; *at says where it is. */
+/* Runs in the child, which exits with 0 when all inputs [begin, end) passed; *at is the current
+ * one. */
 static void run_batch(const class *c, size_t begin, size_t end, volatile size_t *at) {
   for (size_t i = begin; i < end; i++) {
     *at = i;
@@ -263,7 +267,7 @@ static void run_batch(const class *c, size_t begin, size_t end, volatile size_t 
       exit(EXIT_FAILURE);
     }
   }
-  exit(EXIT_SUCCESS); /* through exit handlers: the leak checker is one */
+  exit(EXIT_SUCCESS); /* by way of exit handlers, one of which is the leak checker */
 }
 
 typedef struct fuzz_smoke_pool {
@@ -388,7 +392,8 @@ static bool fuzz_file(fsched_context *ctx, fuzz_smoke_pool *p, const char *file,
               fsched_schedule_json(ctx, schedule, &plan.at, &plan.n) == FSCHED_OK;
   if (good) {
     fuzz_smoke_bytes stream;
-    stream.at = (char *)(uintptr_t)fsched_program_bytes(program, &stream.n); /* only copied from */
+    /* It is only copied from. */
+    stream.at = (char *)(uintptr_t)fsched_program_bytes(program, &stream.n);
     bool small = fsched_graph_ops(graph) <= SMALL_OPS;
     const class classes[] = {
         {.what = "graph", .use = use_graph, .valid = text},

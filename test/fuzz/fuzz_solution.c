@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files with solutions as solvers write them (compile --solution).  Bounds hold for what is read.
- */
+/* Files with solutions as solvers write them (compile --solution).  Values that are read are within
+ * their bounds. */
 #include "fuzz/fuzz_model.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {

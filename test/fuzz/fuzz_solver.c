@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a solver says (fsched-solver(7)): lines with solutions and bounds.  What is believed is a
+/* The output of solvers (fsched-solver(7)): lines with solutions and bounds.  What is accepted is a
  * solution of the model, and not below the bound; and it does not depend on how the bytes come in,
  * all at once, one by one, or in pieces. */
 #include "fuzz/fuzz_model.h"

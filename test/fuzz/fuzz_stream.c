@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Command streams.  Whatever the checksum says, it is made right, so that what lies behind it is
- * reached; what verifies is replayed and has to compute what a sequential evaluation does.
+/* Command streams.  The checksum is always made right, so that the checks behind it are reached;
+ * what verifies is replayed and has to compute what a sequential evaluation does.
  *
- * The mutator knows the records: it sets members to values that are likely to mean something (an
- * id of the right section, what another record has there, a number nearby, the ends of the range),
+ * The mutator knows the records: it sets members to values that are likely to mean something (an id
+ * of the right section, what another record has there, a number nearby, the ends of the range),
  * several at once, exchanges records, and takes records out of lists or adds copies to them, with
- * the section table and all lists behind kept right.  Every fourth time it lets the bytes be
- * changed as libFuzzer likes. */
+ * the section table and all lists behind kept right.  Every fourth time it lets libFuzzer change
+ * the bytes. */
 #include "base/crc32c.h"
 #include "fsched/program.h"
 #include "fuzz/kit.h"
@@ -100,7 +100,7 @@ static uint64_t draw(fuzz_stream_draft *d) { /* splitmix64 */
 }
 static uint64_t below(fuzz_stream_draft *d, uint64_t n) { return n == 0 ? 0 : draw(d) % n; }
 
-/* The sections lie one behind the other within the bytes. */
+/* Whether the sections lie one behind the other within the bytes. */
 static bool well_formed(fuzz_stream_draft *d) {
   if (d->size < sizeof d->h) {
     return false;
@@ -146,10 +146,10 @@ static uint64_t other_number(fuzz_stream_draft *d, uint64_t was, uint64_t usual)
   }
 }
 
-/* What the member may become. */
+/* A new value for a member. */
 static uint64_t other_value(fuzz_stream_draft *d, const field *f, uint64_t was) {
   uint64_t n = d->h.section[f->section].count;
-  if (n > 1 && below(d, 3) == 0) { /* as another record has it */
+  if (n > 1 && below(d, 3) == 0) { /* the value of another record */
     return load(record(d, f->section, below(d, n)) + f->at, f->width);
   }
   switch ((field_kind)f->kind) {
@@ -187,7 +187,8 @@ static void exchange_records(fuzz_stream_draft *d) {
   }
 }
 
-/* Makes room for, or closes, record i of a section: what lies behind moves, padding too. */
+/* Makes room for record i of a section, or closes its gap: everything behind it moves, and padding
+ * is adapted. */
 static bool resize_section(fuzz_stream_draft *d, uint32_t s, uint64_t i, bool add) {
   size_t each = record_size[s];
   uint64_t n = d->h.section[s].count, begin = d->h.section[s].offset;
@@ -236,7 +237,7 @@ static void change_list(fuzz_stream_draft *d) {
   if (!resize_section(d, l->of, i, add)) {
     return;
   }
-  if (add) { /* the model has moved with what is behind i */
+  if (add) { /* the model has moved with everything behind i */
     memmove(record(d, l->of, i), record(d, l->of, model + (model >= i)), record_size[l->of]);
   }
   r = record(d, l->section, owner);

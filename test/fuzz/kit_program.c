@@ -17,7 +17,7 @@ static void release(fs_fuzz *f, text *t) {
   *t = (text){NULL, 0};
 }
 
-/* JSON, and the same bytes made of it again. */
+/* Writes JSON, and makes the same bytes of it again. */
 static void there_and_back(fs_fuzz *f, const fsched_program *program) {
   text json = {NULL, 0};
   if (!fs_fuzz_met(f, fsched_program_json(f->ctx, program, &json.at, &json.n), OK_ONLY, "JSON")) {
@@ -58,7 +58,7 @@ static void show(fs_fuzz *f, const fsched_program *program) {
   explain(f, program, FSCHED_EXPLAIN_JSON);
 }
 
-/* Small, and without code of its own. */
+/* Whether a program is small, and has no code of its own. */
 static bool may_replay(const fs_stream *s) {
   for (uint32_t i = 0; i < s->n_kernels; i++) {
     if (s->kernels[i].module != FS_NONE) {
@@ -87,7 +87,7 @@ static void replay(fs_fuzz *f, const fsched_program *program, const fsched_devic
                              .memory_limit_log2 = FS_FUZZ_MEMORY_LOG2 + 2,
                              .device = device};
   fsched_replay_result result = {.size = sizeof result};
-  /* FSCHED_SYSTEM: more memory than the limit, for buffers of memories without limit. */
+  /* FSCHED_SYSTEM means that buffers of memories without limit need more memory than the limit. */
   (void)fs_fuzz_met(f, fsched_replay(f->ctx, program, &o, &result),
                     OK_ONLY | FS_FUZZ_MAY(FSCHED_SYSTEM), on->kind);
   fsched_text_free(f->ctx, result.trace_json, result.trace_length);
@@ -114,7 +114,7 @@ bool fs_fuzz_program(fs_fuzz *f, const fsched_program *program) {
   return true;
 }
 
-/* The writers of a schedule, and the schedule read again. */
+/* Tries the writers of a schedule, and reads the schedule again. */
 static void show_schedule(fs_fuzz *f, const fsched_graph *graph, const fsched_schedule *schedule) {
   text t = {NULL, 0};
   (void)fs_fuzz_met(f, fsched_schedule_stats_json(f->ctx, schedule, &t.at, &t.n), OK_ONLY, "stats");
@@ -139,7 +139,7 @@ void fs_fuzz_compile(fs_fuzz *f, const fsched_graph *graph, const fsched_compile
   fsched_schedule *schedule = NULL;
   fsched_program *program = NULL;
   unsigned may = OK_ONLY | FS_FUZZ_MAY(FSCHED_INFEASIBLE);
-  /* A target may leave the number of its barriers to the options. */
+  /* A target may leave the number of barriers to the options. */
   if (graph->target.sync == FS_SYNC_BARRIER && graph->target.barrier_count == 0 &&
       options->barriers == 0) {
     may |= FS_FUZZ_MAY(FSCHED_BAD_INPUT);
