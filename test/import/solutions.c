@@ -152,7 +152,7 @@ const char *fs_check_strip(const char *instance, const char *solution, uint64_t 
   return wrong;
 }
 
-/* One line of each, at the same time: what the solution adds is the offset. */
+/* Reads one line of each at the same time; the solution adds the offset. */
 static const char *read_buffer(const char **instance, const char **solution,
                                solutions_rectangle *r) {
   size_t n = strcspn(*instance, "\r\n");

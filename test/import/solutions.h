@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Checkers of solutions in other tools' formats, against the text of the instance.  Written apart
- * from the importers and exporters; instances are taken to be well-formed. */
+/* Checkers of solutions in other tools' formats, by the text of the instance.  They are written
+ * apart from the importers and exporters, and take instances to be well-formed. */
 #ifndef FS_TEST_SOLUTIONS_H
 #define FS_TEST_SOLUTIONS_H
 
@@ -13,7 +13,7 @@
 const char *fs_check_project(const char *instance, const char *solution, uint64_t *reached);
 /* O(rectangles^2). */
 const char *fs_check_strip(const char *instance, const char *solution, uint64_t *reached);
-/* id,lower,upper,size in this order, and ids without quotes; O(buffers^2). */
+/* The columns are id,lower,upper,size in this order, and ids have no quotes; O(buffers^2). */
 const char *fs_check_memory(const char *instance, const char *solution, uint64_t *reached);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances are imported, compiled and exported, and the checkers of test/import/solutions.h take
- * the solutions: random ones, and those of shared/data where it is.  What has not the form of a
- * format is refused. */
+/* Instances are imported, compiled and exported, and the checkers of test/import/solutions.h accept
+ * the solutions: of random instances, and of those in shared/data where it exists.  A schedule that
+ * does not fit a format is refused. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -24,7 +24,7 @@ static const char *first_fault(const fsched_context *c) {
 typedef const char *(*checker)(const char *instance, const char *solution, uint64_t *reached);
 static const checker checkers[] = {fs_check_project, NULL, fs_check_strip, fs_check_memory};
 
-/* Compiled and verified, written and read again, as the program does it. */
+/* Compiles and verifies, writes the schedule and reads it again, as the program does. */
 static fsched_schedule *schedule_of(fsched_context *c, const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_schedule *made = NULL, *read = NULL;
@@ -50,7 +50,7 @@ static char *import_text(fsched_context *c, fsched_format format, const char *in
   return yaml;
 }
 
-/* What the solution reaches; `answer` has the format that is checked. */
+/* Returns what the solution reaches; `answer` is the format that is checked. */
 static uint64_t round_trip(fsched_format format, const char *instance, fsched_format answer,
                            const char *checked) {
   fsched_context *c;
@@ -99,7 +99,8 @@ static void make_project(export_project *p, uint64_t seed) {
     for (uint32_t k = 0; k < p->resources; k++) {
       p->use[j][k] = fs_rng_below(&rng, p->capacity[k] + 1);
     }
-    for (uint32_t other = 0; other < p->jobs; other++) { /* in the order of a shuffle, no circle */
+    /* In the order of a shuffle, so there is no circle. */
+    for (uint32_t other = 0; other < p->jobs; other++) {
       bool after = (other * 7 + 3) % 41 > (j * 7 + 3) % 41;
       if (after && fs_rng_one_in(&rng, 6)) {
         p->next[j][p->n_next[j]++] = other + 1;
@@ -155,7 +156,7 @@ static void put_psplib(fs_text *t, const export_project *p) {
   fs_text_add(t, "\n****\n", 7);
 }
 
-/* Both forms of a project give the same graph, but for the first line. */
+/* Both forms of a project give the same graph, except for the first line. */
 START_TEST(projects)
 {
   for (uint64_t seed = 0; seed < RANDOM; seed++) {
@@ -203,7 +204,7 @@ START_TEST(strips)
 }
 END_TEST
 
-/* In the default capacity everything can be placed, whatever the order. */
+/* With the default capacity everything can be placed, in any order. */
 START_TEST(memories)
 {
   for (uint64_t seed = 0; seed < RANDOM; seed++) {
@@ -234,7 +235,7 @@ static const char *shared(char path[4096], const char *name) {
   return path;
 }
 
-/* NULL: it is not there. */
+/* Returns NULL when the file is not there. */
 static char *read_shared(const char *name, size_t *length) {
   char path[4096], *text = NULL;
   FILE *file = fopen(shared(path, name), "r");
@@ -246,7 +247,7 @@ static char *read_shared(const char *name, size_t *length) {
   return text;
 }
 
-/* The same of what is there if anything is. */
+/* Does the same, but the file must be there if any is. */
 static char *need_shared(const char *name, size_t *length) {
   char *text = read_shared(name, length);
   if (text == NULL) {
@@ -257,7 +258,7 @@ static char *need_shared(const char *name, size_t *length) {
 
 static void free_shared(char *text, size_t length) { (void)fs_realloc(ctx, text, length + 1, 0); }
 
-/* Nobody does better than what is proven. */
+/* No solution is better than what is proven. */
 static void try_project(const char *set, const char *name, uint64_t bound) {
   char path[128];
   size_t n;
@@ -272,7 +273,7 @@ static void try_project(const char *set, const char *name, uint64_t bound) {
   free_shared(text, n);
 }
 
-/* Every `step`-th of the set. */
+/* Tries every `step`-th project of the set. */
 static void try_projects(const char *set, uint32_t step) {
   char path[64], name[32];
   size_t n;
@@ -352,7 +353,7 @@ END_TEST
 
 /* ---- what is refused */
 
-/* Of the schedule of a graph; "" when it is exported. */
+/* Returns the fault of exporting the schedule of a graph; "" when it is exported. */
 static const char *export_fault(fsched_format format, const char *target, const char *ops) {
   fs_text t;
   fsched_graph *g;
@@ -435,11 +436,11 @@ START_TEST(refused)
   }
   ck_assert_str_eq(export_fault(FSCHED_FORMAT_PATTERSON, "", "  - {name: j1}\n  - {name: b}"),
                    cases[1].fault);
-  ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 6); /* it stands where the op is described */
+  ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 6); /* where the op is described */
 }
 END_TEST
 
-/* ---- schedules that are not whole, and other forms */
+/* ---- schedules that lack something, and other forms */
 
 static const char pair[] =
     "fsched: 1\nname: g\ntarget: {memories: [{name: m, capacity: 64, align: 16}]}\nops:\n"

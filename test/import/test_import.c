@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Instances of other tools: those in test/import give the graph file or the faults in their .expect
- * (UPDATE=1 writes these), and however they are damaged, what is imported reads back. */
+ * (UPDATE=1 writes these); damaged instances that are still imported give graph files that can be
+ * read. */
 #include "fsched/import.h"
 
 #include <dirent.h>
@@ -76,7 +77,7 @@ static void each_instance(void (*use)(const instance *f)) {
 
 static uint8_t seen[FS_DIAG_COUNT];
 
-/* What an import gives: the graph file, or its faults. */
+/* Writes what an import gives: the graph file, or its faults. */
 static void put_result(const instance *f, fsched_context *c, fs_text *out) {
   char *yaml = NULL;
   size_t n = 0;
@@ -158,7 +159,7 @@ END_TEST
 
 /* ---- whatever is imported reads back */
 
-/* NULL: it is not imported. */
+/* Returns NULL when it is not imported. */
 static fsched_graph *import_graph(fsched_context *c, fsched_format format, const char *text,
                                   size_t length) {
   char *yaml = NULL;
@@ -178,7 +179,7 @@ static fsched_graph *import_graph(fsched_context *c, fsched_format format, const
   return g;
 }
 
-/* In a context of its own: a context keeps all texts. */
+/* Imports in a context of its own, as a context keeps all texts. */
 static bool imports(fsched_format format, const char *text, size_t length) {
   fsched_context *c;
   if (fsched_context_create(NULL, &c) != FSCHED_OK) {
@@ -208,7 +209,7 @@ START_TEST(prefixes)
 }
 END_TEST
 
-/* Bytes that mean something to one of the formats, more often than others. */
+/* Returns a byte, more often than not one that means something to one of the formats. */
 static char any_byte(fs_rng *rng) {
   static const char some[] = "0123456789  ,\"\n\r\t-.:x#*R{}[]&\x80";
   return fs_rng_one_in(rng, 4) ? (char)fs_rng_below(rng, 256)
@@ -247,7 +248,7 @@ START_TEST(other_formats)
 {
   n_imported = 0;
   each_instance(as_others);
-  ck_assert_uint_le(n_imported, 6); /* those called guess */
+  ck_assert_uint_le(n_imported, 6); /* those whose format is guessed */
 }
 END_TEST
 
@@ -307,7 +308,8 @@ END_TEST
 
 /* ---- many */
 
-/* A text of many faults takes time in proportion to its length: each is counted, 20 are kept. */
+/* A text with many faults takes time in proportion to its length: each fault is counted, and 20 are
+ * kept. */
 START_TEST(many_faults)
 {
   enum { ROWS = 200000 };
@@ -394,7 +396,7 @@ START_TEST(options)
 }
 END_TEST
 
-/* The graph's name, as it stands in the graph file. */
+/* Returns the graph's name as it is in the graph file. */
 static const char *name_of(const char *path) {
   static char copy[100];
   char *yaml;
