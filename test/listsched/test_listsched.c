@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The list scheduler: known optima, the precondition as the only memory refusal, policies, errors,
- * and the shared facts on whole schedules (orders, times and spills bind, addresses do not). */
+/* The list scheduler: known optima, the precondition as the only refusal for memory, policies,
+ * errors, and the shared facts on whole schedules (their orders, times and spills are required,
+ * their addresses are not). */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -73,7 +74,8 @@ START_TEST(figure_10)
 }
 END_TEST
 
-/* Without queues there are as many as `concurrency`, copies included; or as many as are needed. */
+/* Without queues there are as many as `concurrency` says, copies included, or else as many as are
+ * needed. */
 START_TEST(implicit_queues)
 {
 #define FOUR_OPS "ops: [{name: a, time: 3}, {name: b, time: 3}, {name: c, time: 3}, {name: d}]\n"
@@ -82,7 +84,8 @@ START_TEST(implicit_queues)
 }
 END_TEST
 
-/* The gang waits for `long`; of the short ops only the one that ends by then goes before it. */
+/* The gang waits for `long`; of the short ops only the one that ends by then runs before the
+ * gang. */
 START_TEST(gang_is_not_starved)
 {
   fsched_graph *g = fs_parse(
@@ -152,7 +155,7 @@ START_TEST(given_starts)
 }
 END_TEST
 
-/* A queue is kept for an op with a given start. */
+/* A queue is kept free for an op with a given start. */
 START_TEST(given_start_is_kept_free)
 {
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget: {queues: [{name: q}]}\n"
@@ -162,7 +165,7 @@ START_TEST(given_start_is_kept_free)
 }
 END_TEST
 
-/* Where `a` goes decides whether evicting `s` makes one hole that is large enough. */
+/* The place of `a` decides whether evicting `s` makes one hole that is large enough. */
 START_TEST(placement_leaves_large_holes)
 {
   ck_assert_uint_eq(makespan_of("fsched: 1\nname: f\ntarget:\n"
@@ -201,7 +204,7 @@ START_TEST(unread_given_content)
 }
 END_TEST
 
-/* What is kept holds its units also against an item without duration at the very end. */
+/* Kept content holds its units also against an item without duration at the very end. */
 START_TEST(kept_to_the_last_instant)
 {
   compiles_right(
@@ -212,7 +215,7 @@ START_TEST(kept_to_the_last_instant)
 }
 END_TEST
 
-/* A read without duration gains nothing by being early; one that takes time is prefetched. */
+/* A read without duration gains nothing by being early, but one that takes time is prefetched. */
 static fs_tick first_read(const char *read_time) {
   char text[512];
   (void)snprintf(text, sizeof text,
@@ -243,7 +246,7 @@ START_TEST(free_reads_are_not_early)
 }
 END_TEST
 
-/* Lifetimes of total size 6 that cannot be packed in 6, but in 7 (shared facts, DSA gap7). */
+/* These lifetimes need 6 at any time, but can only be packed in 7 (shared facts, DSA gap7). */
 START_TEST(lack_of_room_without_a_store)
 {
   char message[256];
@@ -271,7 +274,8 @@ START_TEST(lack_of_room_without_a_store)
 }
 END_TEST
 
-/* The precondition is the only memory refusal: thousands of graphs at the tightest capacity. */
+/* The precondition is the only refusal for memory: thousands of graphs have the tightest
+ * capacity. */
 static void tightest(uint64_t align, uint64_t first_seed) {
   for (uint64_t seed = first_seed; seed < first_seed + 700; seed++) {
     fs_gen_params p = fs_gen_any(seed, 50);
@@ -291,7 +295,7 @@ START_TEST(tightest_capacities)
 { tightest((const uint64_t[]){1, 64, 256}[_i], 10000 * (uint64_t)(_i + 1)); }
 END_TEST
 
-/* Long: an input that left and is promised another place does not stay after all. */
+/* The graphs are long: an input that left and is promised another place must not stay after all. */
 START_TEST(long_graphs)
 {
   fs_gen_params p = fs_gen_any((const uint64_t[]){7, 14, 21, 22, 24, 35, 37}[_i], 3000);
@@ -302,7 +306,7 @@ START_TEST(long_graphs)
 }
 END_TEST
 
-/* Copies that no schedule needs (shared facts, spilling.txt): a version that the store holds is not
+/* No schedule needs some copies (shared facts, spilling.txt): a version that the store holds is not
  * written again, and one that was read and not changed since is not written. */
 static void no_idle_writes(const fs_schedule *s) {
   const fsched_graph *g = s->graph;
@@ -350,7 +354,7 @@ START_TEST(no_copy_is_idle)
 }
 END_TEST
 
-/* A backing store of its own capacity: it may run out, which is a refusal that names it. */
+/* A backing store with a capacity may run out, and the refusal names it. */
 START_TEST(bounded_store)
 {
 #define STORE(capacity)                                                                         \
@@ -396,7 +400,7 @@ START_TEST(same_input_same_schedule)
 }
 END_TEST
 
-/* Another seed breaks ties another way; the same seed in the same way. */
+/* Another seed breaks ties in another way; the same seed breaks them in the same way. */
 START_TEST(seeds_break_ties)
 {
   fsched_graph *g = fs_parse(
@@ -523,7 +527,7 @@ static void fact_args(listsched_fact *f, uint32_t op, const char *list, fsched_t
   while (*list != '\0') {
     size_t n = strcspn(list, ",");
     uint32_t buffer = fact_buffer(f, list, n);
-    if (buffer != FSCHED_NONE) { /* "-" and "@ddr" are none */
+    if (buffer != FSCHED_NONE) { /* "-" and "@ddr" are no buffers */
       fsched_arg_desc a = {.size = sizeof a, .tag = tag, .buffer = buffer};
       ck_assert_int_eq(fsched_builder_arg(f->b, op, &a), FSCHED_OK);
     }
@@ -566,7 +570,7 @@ static void fact_order(const listsched_fact *f, char *words) {
   uint32_t before = FS_NONE;
   for (char *word = strtok(words, " \n"); word != NULL; word = strtok(NULL, " \n")) {
     if (strcmp(word, "SW(c)") == 0) {
-      continue; /* written back only where the graph says output */
+      continue; /* it is written back only where the graph says output */
     }
     uint32_t item = fact_item(f, word);
     ck_assert_msg(item != FS_NONE, "%s is not scheduled", word);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The naive scheduler: the verifier accepts what it makes of random graphs. */
+/* The naive scheduler: the verifier accepts its schedules of random graphs. */
 
 #include "kit/gen.h"
 #include "kit/naive.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Places of a memory: random use against a bitmap, and the allocation scripts of the shared facts.
+/* Places of a memory: random use beside a bitmap, and the allocation scripts of the shared facts.
  *
- * Of the scripts bind feasibility and what is spilled; exact addresses belong to one allocator, so
- * commands that name a fixed address are left out, and a range is found again by the address that
- * the script expects it at. */
+ * Of the scripts, feasibility and what is spilled are required.  Exact addresses belong to one
+ * allocator, so commands that name a fixed address are left out, and a range is identified by the
+ * address at which the script expects it. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void check_model(const places_model *m) {
     leaving += r->state == FS_PLACE_LEAVING ? r->size : 0;
     ck_assert_uint_le(r->address + r->size, UNITS);
     for (uint64_t u = r->address; !m->counted && u < r->address + r->size; u++) {
-      if (r->state != FS_PLACE_LEAVING) { /* holders and promises never overlap each other */
+      if (r->state != FS_PLACE_LEAVING) { /* held and promised places never overlap each other */
         ck_assert_uint_eq(owner[u], 0);
         owner[u] = i + 1;
       }
@@ -101,7 +101,7 @@ START_TEST(random_use_keeps_the_books)
 }
 END_TEST
 
-/* With everything gone the memory is one piece again. */
+/* When everything is gone the memory is one piece again. */
 START_TEST(what_is_given_up_joins)
 {
   fs_places p;
@@ -123,7 +123,7 @@ START_TEST(what_is_given_up_joins)
 }
 END_TEST
 
-/* Capacities up to the largest that a graph may name. */
+/* Capacities go up to the largest that a graph may have. */
 START_TEST(large_capacities)
 {
   static const uint64_t capacities[] = {((uint64_t)1 << 34) - 1, (uint64_t)1 << 34,
@@ -184,7 +184,7 @@ typedef struct places_script {
   fs_places p;
   places_range range[RANGES];
   size_t n;
-  bool fixed_seen; /* later results depend on an address that is not ours */
+  bool fixed_seen; /* later results depend on an address of the other allocator */
 } places_script;
 
 static places_range *find(places_script *s, const char *name) {
@@ -254,7 +254,7 @@ static bool place_one(places_script *s, places_range *r, places_range *const *re
   return r->place != FS_NONE;
 }
 
-/* All or nothing; victims in nobody's way stay. */
+/* Allocates all or nothing; victims that are in nobody's way stay. */
 static bool allocate(places_script *s, places_range **request, size_t n, bool spill) {
   bool ok = true;
   for (size_t i = 0; i < n; i++) {
