@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control edges and waits together, against an oracle that knows nothing of clocks: it lists what
- * every item touches, closes queue order and waits by brute force, and asks that all conflicts are
- * ordered and that no wait can be taken away. */
+/* Control edges and waits together, compared with an oracle that has no clocks: it lists what every
+ * item touches, closes queue order and waits by brute force, and requires that all conflicts are
+ * ordered and that no wait can be left out. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,8 +14,8 @@
 
 enum { MAX_COMMANDS = 192, WORDS = MAX_COMMANDS / 64, MAX_TOUCHES = 2048 };
 
-/* Something an item touches: [low, high) of a space.  Of lanes, owners of one residency do not
- * disturb each other. */
+/* Something that an item touches: [low, high) of a space.  In spaces of lanes, owners of one
+ * residency do not conflict. */
 typedef struct waits_touch {
   uint64_t space, low, high;
   uint32_t item, owner;
@@ -55,12 +55,12 @@ static void note(oracle *o, uint64_t where, uint64_t low, uint64_t high, uint32_
   o->touch[o->n_touches++] = (waits_touch){where, low, high, item, owner, writes};
 }
 
-/* Bytes [offset, offset + length) of a version: at an address, or in bytes of its own. */
+/* Notes bytes [offset, offset + length) of a version, at an address or in a space of its own. */
 static void note_bytes(oracle *o, uint32_t item, uint32_t version, uint32_t memory,
                        uint32_t residency, uint64_t offset, uint64_t length, bool writes) {
   const fs_memory *m = &o->s->graph->target.memory[memory];
   if (version == FS_NONE && m->placement == FSCHED_COUNTED) {
-    /* scratch there has an amount, no bytes */
+    /* Scratch in a counted memory has an amount, but no bytes. */
   } else if (residency == FS_NONE || m->placement == FSCHED_COUNTED) {
     note(o, space(SPACE_VERSION, memory, version), offset, offset + length, item, item, writes);
   } else {
@@ -139,7 +139,7 @@ static void find_needed(oracle *o) {
   }
 }
 
-/* o->before[command]: what is complete before it starts, leaving out one wait. */
+/* o->before[command] is what is complete before it starts when one wait is left out. */
 static void close_order(oracle *o, uint32_t without) {
   const fs_sync *y = o->y;
   memset(o->before, 0, sizeof o->before);
@@ -173,7 +173,7 @@ static void close_order(oracle *o, uint32_t without) {
   }
 }
 
-/* The first needed pair that is not ordered. */
+/* Finds the first needed pair that is not ordered. */
 static bool all_ordered(const oracle *o, uint32_t *from, uint32_t *to) {
   const fs_sync *y = o->y;
   for (uint32_t a = 0; a < o->s->n_items; a++) {
@@ -232,7 +232,7 @@ static uint32_t stored_epoch(const oracle *o, uint32_t command, uint32_t queue) 
   return epoch;
 }
 
-/* Of what is left out of a tainted frontier nothing would have stayed longer than what is there. */
+/* Entries that a tainted frontier dropped would not have lasted longer than those that it has. */
 static void check_eviction(const oracle *o, uint32_t command, uint32_t queue) {
   const fs_sync *y = o->y;
   for (uint32_t p = 0; p < o->s->n_queues && o->s->graph->n_gangs == 0; p++) {
@@ -301,7 +301,7 @@ static void check_counts(const oracle *o) {
   ck_assert_uint_eq(y->waits_emitted, y->wait0[y->n_commands]);
 }
 
-/* Lanes: the amounts are there; owners at work together have no unit in common. */
+/* Lanes have their amounts, and owners that run together have no unit in common. */
 static void check_lane_sums(const oracle *o) {
   const fs_schedule *s = o->s;
   const fs_sync *y = o->y;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control edges and waits in small cases with known answers; the clocks beneath them against
- * arrays. */
+/* Control edges and waits in small cases with known answers, and the clocks that they use, compared
+ * with arrays. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -125,7 +125,8 @@ static void small_queue(waits_small_small *t, const char *name, uint32_t device,
   ck_assert_int_eq(fsched_builder_queue(t->b, &d, &id), FSCHED_OK);
 }
 
-/* `on`: a queue, or two for a gang.  After ops a and b (FSCHED_NONE: none). */
+/* Adds an op; `on` is a queue, or two for a gang.  It comes after ops a and b (FSCHED_NONE:
+ * none). */
 static uint32_t small_op(waits_small_small *t, const char *name, const char *on, const char *other,
                          uint32_t a, uint32_t b) {
   uint32_t id;
@@ -197,8 +198,8 @@ START_TEST(scopes_are_the_narrowest)
 }
 END_TEST
 
-/* Members of a gang do not know each other: who comes next on a member's queue and needs the gang
- * waits for its collective axis; the one after that knows it. */
+/* Members of a gang do not know each other: the next op on a member's queue that needs the gang
+ * waits for its collective axis; the op after that one knows it. */
 START_TEST(gangs_are_waited_for_as_a_whole)
 {
   waits_small_small t;
@@ -229,9 +230,9 @@ START_TEST(gangs_are_waited_for_as_a_whole)
 }
 END_TEST
 
-/* One version in one memory: written by op 0 into place 0, written out (copy 0), changed in place
- * by op 1, written out again (1), read into place 1 (2) and, another time, into place 2 (3),
- * changed there by op 2, written out (4). */
+/* There is one version in one memory: op 0 writes it into place 0, copy 0 writes it out, op 1
+ * changes it in place, copy 1 writes it out again, copy 2 reads it into place 1 and, at another
+ * time, copy 3 into place 2, where op 2 changes it, and copy 4 writes it out. */
 START_TEST(orderings_of_copies)
 {
   enum { OPS = 3, COPIES = 5, ITEMS = OPS + COPIES };
