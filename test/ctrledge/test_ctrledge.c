@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Control edges: the sweep by itself, lanes by themselves, and whole runs over the shared facts. */
+/* Control edges: the sweep and the lanes on their own, and whole runs over the shared facts. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ static fs_status note_pair(void *user, uint32_t earlier, uint32_t later) {
   return FSCHED_OK;
 }
 
-/* Consecutive rectangles by (begin, end, id) on every unit of address. */
+/* On every unit of address, consecutive rectangles by (begin, end, id) are a pair. */
 static void brute_pairs(const fs_rect *r, uint32_t n, uint64_t top, pairs *out) {
   memset(out, 0, sizeof *out);
   for (uint64_t a = 0; a < top; a++) {
@@ -117,11 +117,11 @@ static fs_status note_piece(void *user, fs_lane_piece piece) {
   return fs_vec_push(c->ctx, &c->piece, piece);
 }
 
-/* Amounts are there, never two holders on a unit at once, and a unit's owners are ordered. */
+/* Amounts are there, a unit never has two holders at once, and a unit's owners are ordered. */
 static void check_lanes(lane_check *c, uint64_t capacity) {
   uint32_t n = c->n;
   uint64_t *sum = calloc(n, sizeof *sum);
-  for (uint32_t k = 0; k < n; k++) { /* closure of contacts: they go forward */
+  for (uint32_t k = 0; k < n; k++) { /* the closure of contacts, which go forward */
     for (uint32_t i = 0; i < k; i++) {
       for (uint32_t j = k + 1; j < n && c->contact[i * n + k]; j++) {
         c->contact[i * n + j] = c->contact[i * n + j] || c->contact[k * n + j];
@@ -147,18 +147,18 @@ static void check_lanes(lane_check *c, uint64_t capacity) {
   free(sum);
 }
 
-/* Random holders in order of begin that fit `capacity` at every time. */
+/* Draws random holders, in order of begin, that fit `capacity` at every time. */
 static uint32_t random_holders(fs_rng *rng, fs_holder *h, uint32_t n, uint64_t capacity,
                                uint32_t largest) {
   uint32_t made = 0;
   uint64_t now = 0;
   for (uint32_t i = 0; i < n; i++) {
     uint64_t amount = fs_min(capacity, 1 + fs_rng_below(rng, largest));
-    if (largest > 1000) { /* the same at the upper limit of amounts */
+    if (largest > 1000) { /* the same near the largest amounts */
       amount *= (uint64_t)1 << 20;
     }
     now += fs_rng_below(rng, 3);
-    for (;; now++) { /* held at `now`: also zero-length ones that start in it */
+    for (;; now++) { /* what is held at `now`, also by holders without length that start then */
       uint64_t held = 0;
       for (uint32_t k = 0; k < made; k++) {
         held += h[k].end > now ? h[k].amount : 0;
@@ -182,7 +182,8 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
   uint32_t pred0[N + 1] = {0};
   uint32_t pred[N];
   uint32_t data0[N + 1] = {0};
-  for (uint32_t i = 0; i < N; i++) { /* every op has one predecessor that has ended, if any */
+  /* Every op comes after one op that has ended, if there is any. */
+  for (uint32_t i = 0; i < N; i++) {
     queue[i] = fs_rng_below(rng, 5);
     gang[i] = FS_NONE;
     uint32_t p = i > 0 ? fs_rng_below(rng, i) : 0;
@@ -215,7 +216,8 @@ START_TEST(lanes_cover_amounts_in_order)
 }
 END_TEST
 
-/* Ops of one queue after the other need no orderings between queues when there are lanes enough. */
+/* Ops of one queue that follow each other need no orders between queues when there are lanes
+ * enough. */
 START_TEST(lanes_follow_queues)
 {
   enum { N = 40 };
@@ -248,14 +250,15 @@ END_TEST
 
 /* --- whole runs over schedules made by hand --- */
 
-/* A case: ops with times, places in one memory with what writes and reads them, expected edges. */
+/* A case: ops with times, places in one memory with the ops that write and read them, and the
+ * expected edges. */
 typedef struct ctrledge_hand {
   uint32_t n_ops, n_places, n_edges;
   char op[MAX][16], place[MAX][16];
   uint64_t start[MAX], end[MAX], low[MAX], high[MAX];
   bool writes[MAX][MAX], reads[MAX][MAX]; /* op, place */
   uint32_t from[MAX], to[MAX];
-  uint32_t after[MAX]; /* op: 1 + an op that it comes after besides, or 0 */
+  uint32_t after[MAX]; /* per op: 1 + another op that it comes after, or 0 */
 } ctrledge_hand;
 
 static uint32_t find_name(char names[][16], uint32_t n, const char *name) {
@@ -268,9 +271,9 @@ static uint32_t find_name(char names[][16], uint32_t n, const char *name) {
   return FS_NONE;
 }
 
-/* The graph: each place is a buffer; its first writer makes it, further writers write it in place
- * without being ordered (raw hazards), readers read it.  They wait for the last writer by their tag
- * and for the others by `after`, where the case says so. */
+/* Makes the graph: each place is a buffer; its first writer makes it, further writers write it in
+ * place without being ordered (raw hazards), and readers read it.  Readers wait for the last writer
+ * by their tag, and for the others by `after` where the case says so. */
 static fsched_graph *hand_graph(const ctrledge_hand *h) {
   fsched_builder *b;
   ck_assert_int_eq(fsched_builder_create(ctx, "case", &b), FSCHED_OK);
@@ -321,7 +324,8 @@ static fsched_graph *hand_graph(const ctrledge_hand *h) {
   return g;
 }
 
-/* The schedule: op o on its own queue, places as given, residencies in order of begin. */
+/* Makes the schedule: op o is on its own queue, places are as given, and residencies are in order
+ * of begin. */
 static void hand_schedule(const ctrledge_hand *h, const fsched_graph *g, fs_schedule *s,
                           uint32_t *memory) {
   static const uint32_t none = FS_NONE;
@@ -341,7 +345,7 @@ static void hand_schedule(const ctrledge_hand *h, const fsched_graph *g, fs_sche
   s->arg_residency = mem + 5 * MAX;
   s->scratch_residency = mem + 5 * MAX;
   uint32_t rank[MAX];
-  for (uint32_t p = 0; p < h->n_places; p++) { /* by first writer, then id */
+  for (uint32_t p = 0; p < h->n_places; p++) { /* by first writer, then by id */
     rank[p] = 0;
     for (uint32_t k = 0; k < h->n_places; k++) {
       uint32_t a = 0, c = 0;
@@ -383,7 +387,7 @@ static void close_pairs(pairs *p, uint32_t n) {
   }
 }
 
-/* All expected orderings are there, and every control edge is one of them. */
+/* All expected orders are there, and every control edge is one of them. */
 static void hand_compare(const ctrledge_hand *h, const fsched_graph *g, const fs_sync *y,
                          const char *name) {
   pairs got = {0};
@@ -414,7 +418,7 @@ static void hand_compare(const ctrledge_hand *h, const fsched_graph *g, const fs
   }
 }
 
-/* How many control edges there are. */
+/* Checks a case, and returns the number of its control edges. */
 static uint32_t hand_check(const ctrledge_hand *h, const char *name) {
   fsched_graph *g = hand_graph(h);
   uint64_t ticks[6][MAX];
@@ -438,8 +442,8 @@ static uint32_t hand_check(const ctrledge_hand *h, const char *name) {
   return y.n_control;
 }
 
-/* Orderings that follow from others are no edges: w writes p, then r1 and r2 read it, r2 after r1;
- * x writes the place anew, and y, which reads x's, changes nothing. */
+/* Orders that follow from others are no edges: w writes p, r1 and r2 read it, r2 after r1; x writes
+ * the place anew, and y, which reads the result of x, changes nothing. */
 START_TEST(edges_are_few)
 {
   ctrledge_hand h = {.n_ops = 5, .n_places = 2};
@@ -471,15 +475,17 @@ typedef struct access_case {
   char kind[MAX], view[MAX][32];
 } access_case;
 
-/* An access sequence as places: a producer begins a place, unless it writes another part (a view of
- * the same buffer) of the place that the producer before it began, and of just its range. */
+/* Makes places of an access sequence: a producer begins a place, unless it writes another part (a
+ * view of the same buffer) of the place that the producer before it began, and of just its
+ * range. */
 static void access_to_hand(const access_case *a, ctrledge_hand *h) {
   uint32_t place_of[MAX]; /* per producer */
   for (uint32_t o = 0; o < h->n_ops; o++) {
     h->start[o] = o;
     h->end[o] = o + 1;
     if (a->kind[o] == 'C') {
-      for (uint32_t p = o; p-- > 0;) { /* the latest producer of just this view, or the latest */
+      /* The latest producer of just this view, or else the latest. */
+      for (uint32_t p = o; p-- > 0;) {
         bool meets = a->kind[p] == 'P' && a->low[p] < a->high[o] && a->low[o] < a->high[p];
         if (meets && strcmp(a->view[p], a->view[o]) == 0) {
           h->reads[o][place_of[p]] = true;
