@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* shape NAME N: writes a graph file of that shape whose length is in proportion to N; without
- * arguments the names.  What is hostile in each is what an algorithm could pay for twice. */
+/* shape NAME N writes a graph file of that shape whose length is in proportion to N; without
+ * arguments it prints the names.  Each shape has something for which an algorithm could take
+ * quadratic time. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,7 +16,7 @@ static u root_of(u n) {
   return r;
 }
 
-/* Queues q0..., one memory without limit, and "ops:". */
+/* Writes queues q0..., one memory without limit, and "ops:". */
 static void head(u queues, const char *memories, const char *more) {
   printf("fsched: 1\ntarget:\n  queues:\n");
   for (u i = 0; i < queues; i++) {
@@ -50,7 +51,7 @@ static void star(u n) {
   printf("  - {name: end, on: q0, args: [{inout: b}]}\n");
 }
 
-/* All consumers read all of what all producers write. */
+/* All consumers read everything that all producers write. */
 static void bipartite(u n) {
   u r = root_of(n);
   head(3, unbounded, "");
@@ -145,7 +146,7 @@ static void tiny(u n) {
   }
 }
 
-/* The memory is half of what is live: every second buffer goes out and comes back. */
+/* The memory is half of what is live: every second buffer is spilled and comes back. */
 static void spills(u n) {
   char memories[256];
   (void)snprintf(memories, sizeof memories,
@@ -178,7 +179,7 @@ static void barriers(u n) {
   three_queues(n);
 }
 
-/* Of each group all ops of one queue wait for the same one of another. */
+/* In each group all ops of one queue wait for the same op of another. */
 static void many_barriers(u n) {
   char more[96];
   (void)snprintf(more, sizeof more, "  sync: barrier\n  barriers: {count: %u}\n", n);
@@ -197,7 +198,7 @@ static void blocks(u n) {
   three_queues(n);
 }
 
-/* Everybody waits for all queues but one's own. */
+/* Every queue waits for all the others. */
 static void waits(u n) {
   u r = root_of(n);
   head(r, unbounded, "");
@@ -244,7 +245,7 @@ static void control(u n) {
   }
 }
 
-/* Parts of one buffer, which then is read as a whole, and parts of it again. */
+/* Ops write parts of one buffer, which then is read as a whole, and parts of it again. */
 static void parts(u n) {
   head(3, unbounded, "");
   printf("buffers:\n  - {name: b, size: %u, io: output}\n", 4 * n);
@@ -272,7 +273,7 @@ static void counted(u n) {
   }
 }
 
-/* One independent op after the other, on any queue of a class. */
+/* Independent ops follow one another, on any queue of a class. */
 static void classes(u n) {
   head(64, unbounded, "");
   ops();
@@ -282,7 +283,7 @@ static void classes(u n) {
   }
 }
 
-/* An op of many args, each of which takes the place of another. */
+/* An op has many args, each of which takes the place of another. */
 static void in_place_args(u n) {
   char memories[64];
   (void)snprintf(memories, sizeof memories, "    - {name: sram, capacity: %u}\n", 8 * n);
@@ -302,7 +303,7 @@ static void in_place_args(u n) {
   }
 }
 
-/* Ops of which all args are the same. */
+/* All args of an op are the same. */
 static void same_args(u n) {
   static const char *const tag[] = {"in", "inout", "in"};
   head(2, unbounded, "");
@@ -330,7 +331,7 @@ static void counted_args(u n) {
   }
 }
 
-/* As many slots as ops that run at once. */
+/* There are as many slots as ops that run at once. */
 static void slots(u n) {
   char more[48];
   (void)snprintf(more, sizeof more, "  concurrency: %u\n", n);
@@ -342,7 +343,7 @@ static void slots(u n) {
   }
 }
 
-/* As many queues of a class as ops. */
+/* A class has as many queues as there are ops. */
 static void one_class(u n) {
   head(n, unbounded, "");
   ops();
@@ -351,7 +352,8 @@ static void one_class(u n) {
   }
 }
 
-/* As many stars as each has points, and of each the points of one queue after those of another. */
+/* There are as many stars as each has points, and the points of one queue come after those of
+ * another. */
 static void stars(u n) {
   u r = root_of(n);
   head(3, unbounded, "");
@@ -385,7 +387,7 @@ static void values(u n) {
   }
 }
 
-/* Every op a kernel of its own. */
+/* Every op has a kernel of its own. */
 static void kernels(u n) {
   head(1, unbounded, "");
   ops();
@@ -407,7 +409,7 @@ static void long_name(u n) {
   }
 }
 
-/* A tree: every op reads what two before it wrote. */
+/* A tree, in which every op reads what two before it wrote. */
 static void tree(u n) {
   head(3, unbounded, "");
   ops();
@@ -420,7 +422,7 @@ static void tree(u n) {
   }
 }
 
-/* As many resources as ops. */
+/* There are as many resources as ops. */
 static void resources(u n) {
   head(2, unbounded, "  resources:\n");
   for (u i = 0; i < n; i++) {
@@ -432,7 +434,7 @@ static void resources(u n) {
   }
 }
 
-/* As many memories as ops. */
+/* There are as many memories as ops. */
 static void memories(u n) {
   head(2, unbounded, "");
   for (u i = 0; i < n; i++) {
@@ -445,7 +447,7 @@ static void memories(u n) {
   }
 }
 
-/* As many queues as there are pairs of ops that look at each other's. */
+/* There are as many queues as there are pairs of ops that look at each other's. */
 static void pairs(u n) {
   n = n / 2 * 2;
   head(n, unbounded, "");
@@ -458,7 +460,7 @@ static void pairs(u n) {
   }
 }
 
-/* Parts in series, each in a memory of its own. */
+/* There are parts in series, each in a memory of its own. */
 static void many_parts(u n) {
   head(2, unbounded, "");
   for (u i = 0; i < n; i++) {
@@ -478,7 +480,7 @@ static void many_parts(u n) {
   }
 }
 
-/* Each memory spills, and one queue copies for all. */
+/* Each memory spills, and one queue copies for all of them. */
 static void spilling_memories(u n) {
   enum { ROUNDS = 3 };
   n = n / 3 + 1;
