@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A placement with its answer as two truths: was one found, and is what was found out proven? */
+/* The answer of a placement as two truth values: was one found, and is the answer proven? */
 #ifndef FS_TEST_PLACEMENT_KIT_H
 #define FS_TEST_PLACEMENT_KIT_H
 

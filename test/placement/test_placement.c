@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Placement of rectangles with known times: small ones against all placements there are, larger
- * ones against the conditions, and instances whose answer is known. */
+/* Placement of rectangles with known times: small instances are compared with all placements,
+ * larger ones are checked by the conditions, and some have a known answer. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +41,7 @@ static void add(sample *s, uint64_t size, fs_tick begin, fs_tick end) {
   s->given[s->p.n++] = UINT64_MAX;
 }
 
-/* ---- what is right, said anew */
+/* ---- an independent definition of what is right */
 
 static bool meet(const sample *s, uint32_t a, uint32_t b) {
   bool instant_a = s->begin[a] == s->end[a], instant_b = s->begin[b] == s->end[b];
@@ -71,7 +71,7 @@ static bool conflict(const sample *s, uint32_t a, uint32_t b, const uint64_t *ad
          !(address[a] == address[b] && may_coincide(s, a, b));
 }
 
-/* The highest end; UINT64_MAX when something is wrong. */
+/* Returns the highest end; UINT64_MAX when something is wrong. */
 static uint64_t judge(const sample *s, const uint64_t *address) {
   uint64_t peak = 0;
   for (uint32_t a = 0; a < s->p.n; a++) {
@@ -90,7 +90,7 @@ static uint64_t judge(const sample *s, const uint64_t *address) {
   return peak;
 }
 
-/* The least peak up to `most`, by trying all addresses; UINT64_MAX: none. */
+/* Finds the least peak up to `most` by trying all addresses; UINT64_MAX: there is none. */
 static uint64_t least_peak(const sample *s, uint32_t k, uint64_t *address, uint64_t peak,
                            uint64_t most) {
   if (k == s->p.n) {
@@ -149,7 +149,7 @@ static void random_sample(sample *s, unsigned long seed, uint32_t most) {
   }
 }
 
-/* With a capacity: found if there is one, and what is found is one. */
+/* With a capacity a placement is found if there is one, and what is found is one. */
 static void check_capacity(sample *s, uint64_t least, unsigned long seed, uint64_t capacity,
                            uint32_t *unproven) {
   uint64_t address[MOST], peak;
@@ -203,8 +203,8 @@ START_TEST(small_ones_are_exact)
 }
 END_TEST
 
-/* The search by itself, which small ones hardly ever need: it finds the least peak, and proves that
- * there is none below. */
+/* Tests the search on its own, which small instances hardly ever need: it finds the least peak, and
+ * proves that there is none below. */
 static void check_search(sample *s, unsigned long seed, uint64_t least) {
   uint32_t other0[MOST], other[MOST], n = 0;
   uint8_t together[MOST];
@@ -251,7 +251,7 @@ START_TEST(search_is_exact)
     uint64_t address[MOST];
     bool sorted = true;
     random_sample(&s, seed, 6);
-    for (uint32_t i = 0; i < s.p.n; i++) { /* by begin, and none of size or length 0 */
+    for (uint32_t i = 0; i < s.p.n; i++) { /* in order of begin, and none of size or length 0 */
       s.size[i] += s.size[i] == 0;
       s.end[i] += s.end[i] == s.begin[i];
       sorted = sorted && (i == 0 || s.begin[i - 1] <= s.begin[i]);
@@ -266,7 +266,8 @@ START_TEST(search_is_exact)
 }
 END_TEST
 
-/* Many rectangles, greedy alone and with a search; the bound is not undercut. */
+/* There are many rectangles, placed greedily alone and with a search; no peak is below the
+ * bound. */
 START_TEST(larger_ones_are_right)
 {
   for (unsigned long seed = 1; seed <= 60; seed++) {
@@ -298,7 +299,7 @@ START_TEST(larger_ones_are_right)
 }
 END_TEST
 
-/* Five of 4 in a memory of 12, where the greedy orders by themselves may be misled. */
+/* There are five of 4 in a memory of 12, where the greedy orders on their own may be misled. */
 START_TEST(known_ones)
 {
   static const uint64_t known[][3] = {{4, 0, 3}, {4, 3, 9}, {4, 0, 9}, {4, 9, 21}, {4, 0, 21}};
@@ -324,7 +325,8 @@ START_TEST(known_ones)
 }
 END_TEST
 
-/* What is given lies in the way, so that the bound is often not reached: the search proves it. */
+/* Rectangles with given addresses are in the way, so that the bound is often not reached: the
+ * search proves that. */
 START_TEST(gaps_are_proven)
 {
   uint32_t above = 0;
@@ -352,7 +354,7 @@ START_TEST(gaps_are_proven)
 }
 END_TEST
 
-/* So many conflicts that they are not listed. */
+/* There are so many conflicts that they are not listed. */
 START_TEST(too_many_conflicts)
 {
   enum { N = 4000 };
