@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memory that runs out: preloaded, it fails the SHORT_AT-th call by which a program, or any library
- * in it, asks for memory or for a thread, in whatever thread; with SHORT_ON also all that follow.
- * SHORT_COUNT is a file that the number of calls is written to at the end. */
+/* A library, to be preloaded, that lets memory run out: it fails the SHORT_AT-th call by which a
+ * program, or any library in it, asks for memory or for a thread, in any thread; with SHORT_ON also
+ * all calls that follow.  SHORT_COUNT names a file into which the number of calls is written at the
+ * end. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -16,14 +17,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* glibc's own names; nothing has to be looked up before the first call. */
+/* These are glibc's own names, so nothing has to be looked up before the first call. */
 void *__libc_malloc(size_t size);
 void *__libc_calloc(size_t n, size_t size);
 void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t align, size_t size);
 
 static atomic_ullong calls;
-static unsigned long long fail_at; /* 0: none, as before main */
+static unsigned long long fail_at; /* 0: no call fails, as before main */
 static bool fail_on;
 
 __attribute__((constructor)) static void begin(void) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* short_of SHORT.so MOST [FILE]... -- COMMAND...: runs COMMAND, which has to succeed and write the
- * files, once as it is, and then again and again, with the n-th request for memory failing, for
- * every n, or for MOST of them, equally far apart (0: all); each once alone and once with all that
- * follow (not with SHORT_ONCE).  SHORT_TURN moves those that are taken.
+/* short_of SHORT.so MOST [FILE]... -- COMMAND... runs COMMAND, which has to succeed and write the
+ * files, once as it is, and then again and again with the n-th request for memory failing, for
+ * every n, or for MOST of them, equally far apart (0: all).  Each n is tried alone, and once with
+ * all requests that follow (not with SHORT_ONCE).  SHORT_TURN shifts the choice.
  *
  * A run that is short of memory ends within its time, by itself, with status 0, 5 or 6 (a replay
- * that failed) and a message unless it is 0.  A file is then as it was written before, or, after a
- * failure, not there; and nothing else is left in this directory or in TMPDIR. */
+ * that failed), and with a message unless the status is 0.  A file is then as it was written
+ * before, or, after a failure, missing; and nothing else is left in this directory or in TMPDIR. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -32,7 +32,7 @@ typedef struct job {
   char *const *file;
   unsigned n_files;
   short_of_bytes want[MOST_FILES];
-  unsigned left; /* entries of the directories that were there before */
+  unsigned left; /* entries that the directories had before */
 } job;
 
 static void give_up(const char *what) {
@@ -81,7 +81,7 @@ static unsigned everything(const job *j) {
   return n;
 }
 
-/* The child never returns; what it is told is in its environment. */
+/* Becomes the command: the child never returns, and gets its orders through its environment. */
 static void become(const job *j, unsigned long long at, bool on) {
   char number[32];
   (void)snprintf(number, sizeof number, "%llu", at);
@@ -104,7 +104,7 @@ static void become(const job *j, unsigned long long at, bool on) {
   _exit(127);
 }
 
-/* The status as of wait; SIGALRM when it took too long. */
+/* Returns the status as wait gives it, which is SIGALRM when the run took too long. */
 static int run(const job *j, unsigned long long at, bool on) {
   for (unsigned i = 0; i < j->n_files; i++) {
     (void)unlink(j->file[i]);
@@ -138,7 +138,7 @@ static const char *files_fault(const job *j, bool done) {
   return fault;
 }
 
-/* NULL: the run was as promised. */
+/* Returns NULL when the run was as promised. */
 static const char *fault_of(const job *j, int status) {
   if (WIFSIGNALED(status)) {
     return WTERMSIG(status) == SIGALRM ? "no end" : strsignal(WTERMSIG(status));
