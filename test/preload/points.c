@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Stands before the C library (LD_PRELOAD) and watches the points at which a program changes files:
- * every call of open that makes a file, write, fsync, link, rename and unlink.
+/* This library stands before the C library (LD_PRELOAD) and watches the points at which a program
+ * changes files: every call of open that makes a file, write, fsync, link, rename and unlink.
  *
- *   POINTS_LOG=FILE        a line for each point: its name, what it is of, and the result
+ *   POINTS_LOG=FILE        gets a line for each point: its name, what it is of, and the result
  *   POINTS_SIGNAL=NUMBER   raises that signal at point POINTS_AT=N, counted from 1
- *   POINTS_AFTER=1         after the N-th call, not before it
- *   POINTS_FAIL=NAME:ERRNO every call of that name fails so; open:E is of those that make a file,
- *                          tmpfile:E of those that make one without a name; may be a list, with
- * commas POINTS_RANDOM=N        getrandom gives bytes of that value
+ *   POINTS_AFTER=1         raises it after the N-th call, not before it
+ *   POINTS_FAIL=NAME:ERRNO lets every call of that name fail so; open:E is for those that make a
+ *                          file, tmpfile:E for those that make one without a name; it may be a
+ *                          list, with commas
+ *   POINTS_RANDOM=N        lets getrandom give bytes of that value
  *
- * What it does itself goes past it, by system calls, and is no point. */
+ * The library's own work uses system calls directly, and is no point. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -22,7 +23,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static int point; /* the process has one thread when it writes */
+static int point; /* the process has only one thread when it writes */
 
 static void say(const char *name, const char *what, long result) {
   const char *path = getenv("POINTS_LOG");
@@ -58,7 +59,7 @@ static int failure(const char *name) {
   return 0;
 }
 
-/* What a descriptor is of: "file" for those of plain files and directories, else "other". */
+/* What a descriptor refers to: "file" for plain files and directories, else "other". */
 static const char *what_is(int fd) {
   char link[64], to[16];
   (void)snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
@@ -78,7 +79,7 @@ static const char *what_is(int fd) {
     return result;                                \
   } while (0)
 
-/* The next definition of a function, through a union: ISO C has no such conversion. */
+/* Finds the next definition of a function; through a union, as ISO C has no such conversion. */
 #define NEXT(type, name) \
   union {                \
     void *symbol;        \
@@ -121,7 +122,7 @@ ssize_t write(int fd, const void *bytes, size_t n) {
   POINT("write", what_is(fd), next.call(fd, bytes, n));
 }
 
-/* Nothing is flushed: no test waits for a disk. */
+/* Nothing is flushed, so that no test waits for a disk. */
 int fsync(int fd) { POINT("fsync", what_is(fd), fcntl(fd, F_GETFD) < 0 ? -1 : 0); }
 
 int rename(const char *from, const char *to) {
