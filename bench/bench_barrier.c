@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What it costs to do without timelines: the same graphs for targets with b barriers, and with
- * nothing but full syncs.
+/* What it costs to have no timelines: the same graphs are compiled for targets with b barriers, and
+ * with nothing but full syncs.
  *
  *   bench_barrier [LARGEST]
  *
- * First the schedules: the makespan with b barriers over the one with timelines, geometric mean
- * over several graphs of a kind, with all that sharing, gates and new orders cost.  "published" is
- * the published construction with 32 barriers, which refuses what would deadlock; the last column
- * says how many were compiled. Then the time: seconds of CPU up to LARGEST ops (100,000), beside
- * the same compile with timelines in the same run, and the exponent over the sizes. */
+ * The first table is about schedules: the makespan with b barriers over the one with timelines, as
+ * a geometric mean over several graphs of a kind, with everything that sharing, gates and new
+ * orders cost.  "published" is the published construction with 32 barriers, which refuses what
+ * would deadlock; the last column is the number of graphs that were compiled.  The second is about
+ * time: seconds of CPU up to LARGEST ops (100,000), beside the same compilation with timelines in
+ * the same run, and the exponent over the sizes. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ typedef struct bench_barrier_outcome {
   bool compiled;
   fs_tick makespan;
   uint32_t barriers, used, added, gates, full;
-  double cpu, pass; /* pass: what stands in for waits */
+  double cpu, pass; /* pass: the time of the pass that replaces waits */
 } bench_barrier_outcome;
 
 static void need(fsched_context *ctx, fsched_status status) {
@@ -40,7 +41,7 @@ static double cpu_now(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* --- graphs, without memory: what orders them is their shape --- */
+/* --- graphs without memory: only their shape orders them */
 
 typedef struct bench_barrier_maker {
   fsched_context *ctx;
@@ -76,7 +77,7 @@ static void begin(bench_barrier_maker *m, fsched_context *ctx, uint64_t seed, ui
 
 static uint64_t ticks(bench_barrier_maker *m) { return 1 + fs_rng_below(&m->rng, 20); }
 
-/* Ops on any queue after up to three of the last 40. */
+/* Makes ops on any queue that come after up to three of the last 40. */
 static void random_ops(bench_barrier_maker *m, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint64_t time = ticks(m);
@@ -88,7 +89,7 @@ static void random_ops(bench_barrier_maker *m, uint32_t n) {
   }
 }
 
-/* Layers as wide as there are queues; each op after two of the layer before. */
+/* Makes layers as wide as there are queues; each op comes after two of the layer before. */
 static void layers(bench_barrier_maker *m, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     uint32_t op = add_op(m, i, ticks(m));
@@ -100,7 +101,7 @@ static void layers(bench_barrier_maker *m, uint32_t n) {
   }
 }
 
-/* Producers on one half of the queues, each with a consumer on the other half. */
+/* Makes producers on one half of the queues, each with a consumer on the other half. */
 static void pairs(bench_barrier_maker *m, uint32_t n) {
   uint32_t half = m->n_queues / 2;
   for (uint32_t i = 0; i + 1 < n; i += 2) {
@@ -111,7 +112,7 @@ static void pairs(bench_barrier_maker *m, uint32_t n) {
   }
 }
 
-/* One op, a fan of as many as there are queues, and so on. */
+/* Makes one op, a fan of as many ops as there are queues, and so on. */
 static void forks(bench_barrier_maker *m, uint32_t n) {
   uint32_t width = m->n_queues, join = FS_NONE;
   for (uint32_t i = 0; i + width + 1 <= n; i += width + 1) {

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What compiling costs, from a graph made by calls to a program, over three orders of magnitude:
- * seconds per pass, the verifier apart, peak memory, and the exponent of time over n.
+ * seconds per pass, the verifier separately, peak memory, and the exponent of time over n.
  *
  *   bench_compile [LARGEST [TIGHTNESS]]
  *
  * LARGEST is the number of ops to stop at (1,000,000), TIGHTNESS the capacity over the largest need
  * of an op (1000).  It is the same at every size, so pressure, and copies per op, grow with n.
  *
- * Each size runs in a child of its own, so that its peak memory (VmHWM: graph, schedule, program
- * and what made them) is its own.  The machine may be shared: CPU time is what counts, minimum and
- * median of several runs; the passes' share of it is by their wall time. */
+ * Each size runs in a child process, so that its peak memory (VmHWM: graph, schedule, program and
+ * what made them) is its own.  The machine may be shared, so CPU time is measured, as the minimum
+ * and median of several runs; it is divided among the passes by their wall time. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ typedef struct run {
 typedef struct bench_compile_result {
   uint32_t n_ops, n_edges, n_copies, n_control, n_waits, n_runs;
   uint64_t need_copies; /* copies that no schedule avoids */
-  double build_wall;    /* the graph, drawing it twice included */
+  double build_wall;    /* for the graph, including drawing it twice */
   long peak_kib, peak_verify_kib;
   run run[MAX_RUNS];
 } bench_compile_result;
@@ -83,7 +83,7 @@ static fs_gen_params params(uint32_t n_ops, double tightness) {
                          .io = true};
 }
 
-/* First reads of given content that is used, write-backs of what is kept. */
+/* Counts the first reads of given content that is used, and the write-backs of what is kept. */
 static uint64_t needed_copies(const fsched_graph *g) {
   uint64_t n = 0;
   for (uint32_t v = 0; v < g->n_versions; v++) {
@@ -211,7 +211,7 @@ static void row(const bench_compile_result *r) {
   (void)fflush(stdout);
 }
 
-/* Least squares of log(time / divisor) over log(n), sizes first .. end - 1. */
+/* Fits log(time / divisor) over log(n) by least squares, for sizes first .. end - 1. */
 static double exponent(const bench_compile_result *r, uint32_t first, uint32_t end, size_t offset,
                        bool by_log) {
   double n = end - first, sx = 0, sy = 0, sxx = 0, sxy = 0;
@@ -274,7 +274,7 @@ static void load(void) {
   printf("load average %.2f\n", average[0]);
 }
 
-/* The same graph under other pressures. */
+/* Compiles the same graph under other pressures. */
 static void pressures(void) {
   static const double other[] = {4000, 100, 8};
   printf("\n%d ops, capacity 4000, 100 and 8 times the largest need of an op\n", (int)LIMIT_OPS);
@@ -287,7 +287,7 @@ static void pressures(void) {
 }
 
 int main(int argc, char **argv) {
-  static const uint32_t sizes[] = {1, 3, 10, 30, 100, 300, 1000}; /* thousands */
+  static const uint32_t sizes[] = {1, 3, 10, 30, 100, 300, 1000}; /* in thousands */
   enum { N = sizeof sizes / sizeof *sizes };
   static bench_compile_result r[N];
   uint32_t largest = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1000000, n = 0;

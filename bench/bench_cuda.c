@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What replay adds on a CUDA device: a DAG of 1,000 empty kernels, replayed by one graph launch and
- * by streams, beside a CUDA graph that is built by hand of the same nodes and edges, and the same
- * kernels on streams with an event for each edge.  Says so and succeeds where there is no device.
+ * by streams, beside a CUDA graph built by hand of the same nodes and edges, and the same kernels
+ * on streams with an event for each edge.  Where there is no device the benchmark says so and
+ * succeeds.
  *
- * Each line is measured RUNS times, the contenders by turns; minimum and median are shown. */
+ * Each line is measured RUNS times, the contenders in turn; minimum and median are shown. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -38,7 +39,7 @@ static void need(fsched_context *ctx, fsched_status status) {
     }                                          \
   } while (0)
 
-/* Layers of WIDTH ops with two inputs each from the layer before. */
+/* Makes layers of WIDTH ops with two inputs each from the layer before. */
 static fsched_program *compile(fsched_context *ctx) {
   size_t room = (size_t)OPS * 160 + 1024, n = 0;
   char *text = malloc(room);
@@ -68,7 +69,7 @@ static fsched_program *compile(fsched_context *ctx) {
   return program;
 }
 
-/* us of the quickest of a few invocations. */
+/* Returns the us of the quickest of a few invocations. */
 static double replay(fsched_context *ctx, fsched_device *device, const fsched_program *program) {
   fsched_replay_options o = {.size = sizeof o, .repeat = 10, .device = device};
   fsched_replay_result r = {.size = sizeof r};
@@ -150,7 +151,8 @@ static double launch_graph(const bench_cuda_hand *h) {
   return finish(h, begin);
 }
 
-/* Between two lanes an event for each edge, recorded where it begins. */
+/* Launches on streams.  Between two lanes there is an event for each edge, recorded where the edge
+ * begins. */
 static double launch_streams(const bench_cuda_hand *h) {
   const fs_cuda_plan *p = h->plan;
   uint64_t begin = fs_now_ns();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of graphs that differ in how many edges they have and how far these reach: what writing
- * them costs, and what Graphviz needs to render them, if it is there.  Seconds of one run each, as
- * a clock on the wall shows them. */
+/* Pictures of graphs that differ in how many edges they have and how far these reach: what it costs
+ * to write them, and what Graphviz needs to render them, if it is installed.  Times are seconds of
+ * wall time of one run each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -15,7 +15,7 @@ enum { LAYERED = UINT32_MAX };
 
 typedef struct fs_dot_case {
   const char *what;
-  uint32_t n, preds, reach; /* reach 0: any op before; LAYERED: all of the layer before */
+  uint32_t n, preds, reach; /* reach 0: any op before; LAYERED: all ops of the layer before */
 } fs_dot_case;
 
 static const fs_dot_case cases[] = {
@@ -77,7 +77,7 @@ static double seconds(const char *command) {
   return system(command) == 0 ? now() - start : -1;
 }
 
-/* The program is beside the directory of this one. */
+/* The program fsched is beside the directory of this one. */
 int main(int argc, char **argv) {
   fsched_context *ctx;
   fs_text t;

@@ -109,17 +109,17 @@ LOOP(ref_lacking, fs_usual_satisfied(p->ref_source, p->ref_target))
 typedef enum bench_frontier_shape {
   SAME,       /* same axes, same epochs */
   RAISED,     /* same axes, all of the source's epochs larger */
-  LATER,      /* same axes, any epochs */
+  LATER,      /* LATER: the same axes, any epochs */
   DISJOINT,   /* all of the target's axes below the source's */
-  INTERLEAVED /* in turns; random: any mix of axes */
+  INTERLEAVED /* alternating; random: any mix of axes */
 } bench_frontier_shape;
 
 typedef enum bench_frontier_place { HIT, MIDDLE, TAIL } bench_frontier_place;
 
-/* The entries of many pairs, a kind after the other, so that those of a small n stay in the nearest
- * cache: what is random is then the input, not the time of a load.  The gaps keep the kinds of the
- * first pair, and the output, apart in the last 12 bits of their addresses: a load that has them in
- * common with a store in flight waits for it. */
+/* The entries of many pairs, one kind after the other, so that those of a small n stay in the
+ * nearest cache: then the input is random, but not the time of a load.  The gaps keep the addresses
+ * of the kinds of the first pair, and of the output, different in their last 12 bits: a load that
+ * agrees in these with a store in flight waits for it. */
 typedef struct bench_frontier_pool {
   entry fresh[VARIANTS * LARGEST], gap[LARGEST];
   entry other[VARIANTS * LARGEST], gap2[LARGEST];
@@ -213,7 +213,7 @@ typedef struct timing {
 } timing;
 
 static void take(timing *t, uint32_t i, void (*run)(const input *, uint64_t), const input *in) {
-  if (i == 0) { /* how many make a run */
+  if (i == 0) { /* finds how many operations make a run */
     t->rounds = 256;
     double spent = 0;
     while (spent < RUN_NS) {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the time-indexed model and the solver prove of the shared instances with 30 jobs: the list
- * schedule's makespan and its bound, and what `--refine ilp` makes of it within a limit of time,
+/* What the time-indexed model and the solver prove about the shared instances with 30 jobs: the
+ * list schedule's makespan and its bound, and the result of `--refine ilp` within a limit of time,
  * beside the best known makespan.
  *
  * FSCHED_SHARED names the folder with the instances (default ../shared), FSCHED_ILP_SECONDS the
  * limit (default 5), FSCHED_ILP_EVERY n takes every n-th instance (default 4), FSCHED_SOLVER the
  * solver's command (default the fsched-glpk of this build).  With FSCHED_ILP_FORMS=1 two forms of
- * the model are solved by themselves, too. */
+ * the model are solved on their own, too. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -271,7 +271,8 @@ static void run(const bench_ilp_setting *s) {
   }
 }
 
-/* fsched-glpk of the build that this program is of; NULL: it is looked for in PATH. */
+/* Returns the fsched-glpk of the build to which this program belongs; NULL: it is looked for in
+ * PATH. */
 static const char *built_solver(const char *program, char path[400]) {
   const char *slash = strrchr(program, '/');
   int n = slash == NULL ? 0 : (int)(slash - program) + 1;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How good schedules are, times aside: the makespan over what no schedule goes below, and the
- * bytes copied, of 100 random graphs under memory pressure, beside the naive schedule that spills
- * everything around each op; and how many of the shared scenarios, copied in parallel and in
- * sequence, reach their bound.  Every schedule is verified.  The figures are the same on every
- * machine.  FSCHED_SHARED names the folder with the scenarios (default ../shared). */
+/* How good schedules are, without regard to the time they take to make: the makespan over a bound
+ * that no schedule goes below, and the bytes copied, of 100 random graphs under memory pressure,
+ * beside the naive schedule that spills everything around each op; and how many of the shared
+ * scenarios, copied in parallel and in sequence, reach their bound.  Every schedule is verified.
+ * The figures are the same on every machine.  FSCHED_SHARED names the folder with the scenarios
+ * (default ../shared). */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -33,7 +34,8 @@ typedef enum way { FARTHEST, LRU, NAIVE, WAYS } way;
 
 typedef struct group {
   uint32_t graphs;
-  double log_ratio[WAYS], log_bound; /* over the three bounds; FARTHEST over all bounds */
+  /* log_ratio is over the best of the three bounds, log_bound is that of FARTHEST over all. */
+  double log_ratio[WAYS], log_bound;
   double bytes[WAYS], bytes_needed, ops;
 } group;
 
@@ -45,7 +47,8 @@ static uint64_t copy_bytes(const fs_schedule *s) {
   return sum;
 }
 
-/* First reads of given content that is used, write-backs of what is produced and kept. */
+/* Counts the first reads of given content that is used, and the write-backs of what is produced and
+ * kept. */
 static uint64_t needed_bytes(const fsched_graph *g) {
   uint64_t sum = 0;
   for (uint32_t v = 0; v < g->n_versions; v++) {
@@ -164,7 +167,8 @@ static void random_graphs(void) {
 
 /* ---- scenarios: lanes of copies, in each lane one after the other */
 
-/* A name that selects the domain: a class with just these queues, else its only queue. */
+/* Returns a name that selects the domain: a class with just these queues, or else its only
+ * queue. */
 static const char *domain_name(const fs_target *t, uint32_t domain) {
   uint32_t first = t->domain_queue[t->domain_queue0[domain]];
   uint32_t n = 0;
@@ -241,9 +245,9 @@ static void heads_and_tails(const fsched_graph *g, fs_tick *head, fs_tick *tail)
   }
 }
 
-/* The largest, over sets of ops of one class with heads and tails of at least h and t, of
- * h + work / queues + t: what the library's bound leaves out where a class waits at the begin and
- * the end.  O(ops^3) at worst. */
+/* Returns the largest h + work / queues + t over sets of ops of one class with heads and tails of
+ * at least h and t, which covers what the library's bound leaves out: a class that waits at the
+ * beginning and at the end.  O(ops^3) at worst. */
 static fs_tick window_bound(const fsched_graph *g) {
   fs_tick *head = calloc(2 * (size_t)g->n_ops, sizeof *head), *tail = head + g->n_ops, best = 0;
   if (head == NULL) {

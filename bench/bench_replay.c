@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the commands of a replay cost, kernels left out: on one queue, per wait for another queue
+/* What the commands of a replay cost without kernels: on one queue, per wait for another queue
  * (beside a bare hand-off between two threads), per invocation, and for whole DAGs beside OpenMP
- * tasks; and for DAGs with barriers beside the same with timelines.  bench_taskflow measures the
- * same DAGs where Taskflow is installed.
+ * tasks; and for DAGs with barriers beside the same ones with timelines. bench_taskflow measures
+ * the same DAGs where Taskflow is installed.
  *
  *   bench_replay [barriers]
  *
@@ -44,7 +44,7 @@ static double now_ns(void) {
   return 1e9 * (double)t.tv_sec + (double)t.tv_nsec;
 }
 
-/* 0: nothing measured yet. */
+/* 0 stands for nothing measured yet. */
 static double quicker(double best, double took) { return best == 0 || took < best ? took : best; }
 
 /* ---- graphs: op i comes after before[i][0..1] (UINT32_MAX: none) */
@@ -77,7 +77,7 @@ static bench_replay_shape make_chain(const char *name, uint32_t n_ops, uint32_t 
   return s;
 }
 
-/* Layers of WIDTH ops with two inputs each from the layer before. */
+/* Makes layers of WIDTH ops with two inputs each from the layer before. */
 static bench_replay_shape make_layers(uint32_t n_queues) {
   bench_replay_shape s = make_shape("layered, 2 inputs, width 64", DAG_OPS, n_queues, 0);
   for (uint32_t i = WIDTH; i < DAG_OPS; i++) {
@@ -107,7 +107,7 @@ static void add_op(fsched_context *ctx, fsched_builder *b, const bench_replay_sh
   }
 }
 
-/* `barriers`: 0, or as in the options. */
+/* `barriers` is 0, or as in the options. */
 static fsched_program *compile_for(fsched_context *ctx, const bench_replay_shape *s,
                                    uint32_t barriers) {
   fsched_compile_options o = {.size = sizeof o, .barriers = barriers};
@@ -136,7 +136,7 @@ static fsched_program *compile(fsched_context *ctx, const bench_replay_shape *s)
   return compile_for(ctx, s, 0);
 }
 
-/* ns per op. */
+/* Returns the ns per op. */
 static double replay(fsched_context *ctx, const fsched_program *program, uint32_t n_ops) {
   fsched_replay_options o = {.size = sizeof o, .repeat = REPEAT, .empty_kernels = 1};
   fsched_replay_result r = {.size = sizeof r};
@@ -168,7 +168,7 @@ static void *bare_other(void *arg) {
   return NULL;
 }
 
-/* ns per hand-off. */
+/* Returns the ns per hand-off. */
 static double hand_off(void) {
   bare b;
   pthread_t thread;
@@ -177,7 +177,8 @@ static double hand_off(void) {
   if (pthread_create(&thread, NULL, bare_other, &b) != 0) {
     fail("no thread");
   }
-  atomic_store_explicit(&b.mine, 1, memory_order_release); /* both are there after this one */
+  /* Both threads are there after this one. */
+  atomic_store_explicit(&b.mine, 1, memory_order_release);
   spin_until(&b.other, 1);
   double best = 0;
   for (uint64_t k = 0, i = 2; k < REPEAT; k++) {
@@ -209,7 +210,7 @@ static void omp_tasks(const bench_replay_shape *s, char *token) {
   }
 }
 
-/* ns per op, making the tasks included, as it is part of every use. */
+/* Returns the ns per op; making the tasks is included, as it is part of every use. */
 static double openmp(const bench_replay_shape *s) {
   char *token = calloc(s->n_ops, 1);
   if (token == NULL) {
@@ -285,7 +286,7 @@ static void bench_dag(fsched_context *ctx, bench_replay_shape s) {
   free(s.before);
 }
 
-/* The same graph with timelines, and with as many barriers as need no new order. */
+/* Measures the same graph with timelines, and with as many barriers as need no new order. */
 static void bench_barriers(fsched_context *ctx, bench_replay_shape s) {
   fsched_program *p = compile(ctx, &s), *q = compile_for(ctx, &s, FSCHED_BARRIERS_AUTO);
   bench_replay_series timelines, barriers;
@@ -304,7 +305,7 @@ static void bench_barriers(fsched_context *ctx, bench_replay_shape s) {
   free(s.before);
 }
 
-/* ---- invocations: of a program of one op, many behind each other, and one at a time */
+/* ---- invocations of a program of one op, many queued and one at a time */
 
 typedef struct counter {
   fsched_semaphore *timeline;
@@ -322,7 +323,7 @@ static void invoke(fsched_context *ctx, fsched_entry *entry, fsched_fence *signa
   need(ctx, fsched_invoke(ctx, entry, &i));
 }
 
-/* ns per invocation. */
+/* Returns the ns per invocation. */
 static double queued(fsched_context *ctx, fsched_entry *entry) {
   enum { AT_ONCE = 1000 };
   fsched_semaphore *timeline;

@@ -155,7 +155,7 @@ static void measure(const char *name, void (*run)(bench_semaphore_bench *), uint
   free(b.unrelated);
 }
 
-/* A handle that has slept through the whole history of another one. */
+/* Measures a handle that has slept through the whole history of another one. */
 static void measure_look(void) {
   enum { LONG = 32768, LOOKS = 5 };
   double ns[LOOKS];
@@ -218,7 +218,7 @@ int main(int argc, char **argv) {
   printf("%-18s %-10s %10s %10s\n", "operation", "scope", "ns min", "median");
   for (uint32_t i = 0; i < 3; i++) {
     measure("signal", run_signal, ROUNDS, scopes[i], 0);
-    if (scopes[i] != FSCHED_SCOPE_SYSTEM) { /* there a thread watches as well */
+    if (scopes[i] != FSCHED_SCOPE_SYSTEM) { /* with that scope a thread watches as well */
       measure("signal, 4096", run_signal, ROUNDS, scopes[i], UNRELATED);
       measure("await and signal", run_await, ROUNDS, scopes[i], 0);
     }

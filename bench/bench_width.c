@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The width of graphs, and the least number of physical barriers without a new order.
  *
- * CPU seconds of the quickest of three runs, and the exponent of the growth from the row before. */
+ * Times are CPU seconds of the quickest of three runs; the exponent is that of the growth from the
+ * row before. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +34,7 @@ typedef enum bench_width_shape { LAYERED, RANDOM, RECENT, CHAINS, GRID, TREE } b
 typedef struct width_case {
   const char *what;
   bench_width_shape shape;
-  uint32_t rows; /* of a layer, chains, side of the grid; 0: the square root of n */
+  uint32_t rows; /* of a layer, number of chains, side of the grid; 0: the square root of n */
 } width_case;
 
 static const width_case width_cases[] = {
@@ -148,7 +149,7 @@ static void measure_width(fsched_context *ctx, const width_case *w) {
 typedef struct cover_case {
   const char *what;
   uint32_t queues, window; /* waits are for barriers of the last so many commands */
-  uint32_t producers;      /* of a barrier: so many commands, one after the other in the order */
+  uint32_t producers;      /* of a barrier: so many commands that follow each other in the order */
   uint32_t most;           /* commands */
 } cover_case;
 
@@ -230,7 +231,7 @@ static void draw_preds(drawing *d, const cover_case *c) {
   d->p.pred = pred;
 }
 
-/* Groups that nobody waits for are no barriers. */
+/* Draws barriers; groups that nobody waits for are left out. */
 static void draw_barriers(drawing *d, const cover_case *c) {
   uint32_t n_groups = d->n / c->producers + 1, n_waits = d->wait0[d->n], n = 0;
   uint32_t *group0 = new_ids(d, (size_t)n_groups + 2), *consumer = new_ids(d, n_waits);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Reading a graph file beside bare libyaml event parsing of the same text (it should cost at most
+/* Reading a graph file, beside bare libyaml event parsing of the same text (it should cost at most
  * 2.5 times as much), and building graphs by calls, over three orders of magnitude.
  *
- * Seconds are CPU time, as the machine may be shared; the contenders run by turns, minimum and
- * median of RUNS are shown, the ratio is that of the medians. */
+ * Seconds are CPU time, as the machine may be shared; the contenders run in turn, minimum and
+ * median of RUNS are shown, and the ratio is that of the medians. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -28,7 +28,7 @@ static void need(fsched_context *ctx, fsched_status status) {
   }
 }
 
-/* About 10 MB in the style of examples: blocks outside, flow mappings inside. */
+/* Makes about 10 MB in the style of the examples: blocks outside, flow mappings inside. */
 static void make_text(fs_text *t) {
   fs_rng rng = {1};
   fs_text_puts(
@@ -85,7 +85,7 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* Sorts them. */
+/* Returns the median, and sorts the times. */
 static double median(double *seconds, size_t n) {
   qsort(seconds, n, sizeof *seconds, compare);
   return seconds[n / 2];
