@@ -1,14 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# For tests of consumers: an installation below ./root, and what is needed to build against it.
-# Returns 1 where the library needs a sanitizer's run time, which no consumer has.
+# For tests that build against an installation: an installation below ./root, and what is needed to
+# build against it.  Returns 1 where the library needs a sanitizer's run time, which no user's program
+# has.
 
 install_to() { # a directory, and variables of make
   to=$1
   shift
   make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$to" PREFIX=/usr "$@" install
 }
-# From here on the flags and variables of the make that runs the tests are not the consumers'.
+# From here on the flags and variables of the make that runs the tests are unset, as they are not meant
+# for users' builds.
 begin_consumers() {
   unset MAKEFLAGS MAKELEVEL MFLAGS CFLAGS CPPFLAGS LDFLAGS CMAKE_GENERATOR DESTDIR
   export PKG_CONFIG_PATH="$usr/lib/pkgconfig" PKG_CONFIG_SYSROOT_DIR="$PWD/root"

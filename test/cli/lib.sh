@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# What the program tests share.  A test script is run in an empty directory of its own, with FSCHED
-# (the program), TOP (the source tree), BUILD and COUNTS (one letter per test: p or f) set.
+# What the program tests have in common.  A test script is run in an empty directory of its own, with
+# FSCHED (the program), TOP (the source tree), BUILD and COUNTS (one letter per test: p or f) set.
 #
 #   run STATUS COMMAND...   runs it; output goes to ./out and ./err; the status must be STATUS
 #   golden FILE NAME        FILE must be equal to test/cli/golden/NAME (UPDATE=1: becomes it)

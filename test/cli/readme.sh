@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# For tests that follow a README: the commands of its console blocks are run, and what they print is
-# compared with what stands there.
+# For tests that follow a README: the commands of its console blocks are run, and their output is
+# compared with the README's.
 
 print_of() { sh -c "$1" 2>&1 </dev/null | sed 's/ *$//'; }
 
-# The text with the output of each command replaced by what it prints now.
+# Prints the text with the output of each command replaced by its present output.
 renew() {
   inside=
   while IFS= read -r line; do
@@ -25,7 +25,7 @@ renew() {
 
 timeless() { sed 's/[0-9.]* ms/T ms/g' "$1"; }
 
-# follow README DIRECTORY: the commands are run there; UPDATE=1 writes the README anew
+# follow README DIRECTORY runs the commands there; UPDATE=1 writes the README anew.
 follow() {
   (cd "$2" && renew "$1") >now
   timeless "$1" >was.text

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Inputs and outputs in files: .npy and bare bytes.
+# Inputs and outputs are in files, as .npy or bare bytes.
 cat >copy.yaml <<'END'
 fsched: 1
 buffers:

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Targets with barriers, and with nothing but full syncs: options, what is said of the result, and
-# that the verifier agrees.
+# Targets with barriers, and with nothing but full syncs: the options, what is reported of the result,
+# and that the verifier agrees.
 cat >g.yaml <<'END'
 fsched: 1
 name: g
@@ -29,7 +29,7 @@ usage() {
   expect "$text" holds err "$text"
 }
 
-# The value of a key of one of the objects that stand on a line.
+# Prints the value of a key of one of the objects that have a line each.
 stat() { sed -n "s/.*\"$1\": {.*\"$2\": \([^,}]*\)[,}].*/\1/p" stats; }
 
 # ---- options

@@ -1,13 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# examples/build-step against an installation: make, and CMake with ninja and with make.  fsched
+# examples/build-step uses an installation, with make, and with CMake for ninja and for make. fsched
 # runs when something that it read has changed, and only then.
 
 # shellcheck disable=SC1091 # no need to look
 . "$TOP/test/cli/installed.sh" || return 0
 begin_consumers
 
-# The program with a tally of its runs.
+# This stands for the program and counts its runs.
 tally=$PWD/tally
 cat >counted <<C
 #!/bin/sh
@@ -18,7 +18,7 @@ chmod +x counted
 counted=$PWD/counted
 runs() { wc -l <"$tally"; }
 
-# steps NAME PROGRAM MADE BUILD...: in a fresh copy of the example, $PWD/NAME.
+# steps NAME PROGRAM MADE BUILD... follows the steps in a fresh copy of the example, $PWD/NAME.
 steps() {
   name=$1 program=$2 made=$3
   shift 3
@@ -55,12 +55,12 @@ steps() {
   done
   expect "$name: in one run each" [ "$(runs)" -eq 5 ]
 
-  # Another target, another program.
+  # Another target gives another program.
   sed -i 's/capacity: 96KiB/capacity: 80KiB/' "$name/target.yaml"
   run 0 "$@"
   run 0 "$program"
   expect "$name: a smaller memory spills" holds out '11 commands replayed'
-  # What is wrong stops the build, leaves no half of a file, and can be put right.
+  # A fault stops the build, leaves no half of a file, and can be put right.
   ls "$made" >before
   cp "$made/frame.c" old.c
   sed -i 's/capacity: 80KiB/capacity: 8KiB/' "$name/target.yaml"
@@ -81,7 +81,7 @@ steps() {
 W='-Wall -Wextra -Werror'
 cp -r "$TOP/examples/build-step" make
 steps make make/camera make make -C make FSCHED="$counted" CFLAGS="$W"
-# The target file goes away, and the graph does without it.
+# The target file is removed, and the graph no longer needs it.
 sed -i 's/^target: .*/target: {memories: [{name: sram, capacity: 1MiB}]}/' make/graph.yaml
 rm make/target.yaml
 run 0 make -C make FSCHED="$counted"
@@ -116,7 +116,7 @@ for generator in Ninja 'Unix Makefiles'; do
   expect "$name: another fsched" [ "$(runs)" -eq 1 ]
 done
 
-# A library of its own, in a project without C, with a symbol and options.
+# A library of its own is built, in a project without C, with a symbol and options.
 have "${CXX:-c++}" || {
   echo "skip: no C++ compiler"
   return 0

@@ -1,10 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# examples/cbc/fsched-cbc: cbc speaks the protocol.
+# With examples/cbc/fsched-cbc, cbc speaks the protocol of solvers.
 command -v cbc >/dev/null || { echo "skip: no cbc" && return; }
 solver=$TOP/examples/cbc/fsched-cbc
 
-# minimise 3 x + 2 y where 2 x + y >= 5, x + 3 y >= 7, x <= 4, y <= 9; model [MORE BOUNDS]
+# The model is: minimise 3 x + 2 y where 2 x + y >= 5, x + 3 y >= 7, x <= 4, y <= 9; model [MORE
+# BOUNDS].
 model() {
   cat <<END
 NAME m FREE

@@ -1,13 +1,12 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The completions of bash, zsh and fish: what they offer is what the help says, and the shells
-# themselves agree.
+# The completions of bash, zsh and fish: they offer what the help says, and the shells themselves agree.
 bash=$BUILD/completion/fsched.bash
 zsh=$BUILD/completion/fsched.zsh
 fish=$BUILD/completion/fsched.fish
 commands=$("$FSCHED" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 
-# The option names of a command, one a line.
+# Prints the option names of a command, one a line.
 of_help() {
   "$FSCHED" help "$1" | sed -n 's/^  \(-\)/\1/p' | tr ' ' '\n' | sed -n 's/^\(-[^][,=]*\).*/\1/p' | sort
 }
@@ -115,7 +114,8 @@ wanted() {
 check_shell() { # shell, with "LINE: WORD..." per case on standard input
   while IFS='|' read -r line want && IFS= read -r got <&3; do
     want=$(wanted "$want")
-    # What "=" ends is a word, or not; "=" after a kind, and "-W" before what is joined to it, are there or not, as the shell does it
+    # A "=" at the end of a word, one after a kind of --emit, and a "-W" before what is joined to it are
+    # there or not, depending on the shell, so they are removed.
     got=$(echo "${got#"$line:"}" | sed 's/=\( \|$\)/\1/g; s/ -W/ /g; s/ no-error=/ /g; s/ error=/ /g; s/^ //; s/ $//')
     expect "$1: $line offers '$want', not '$got'" [ "$want" = "$got" ]
   done <../cases 3<"$2"
@@ -126,7 +126,7 @@ if command -v bash >/dev/null; then
 . "$1"
 compopt() { :; }
 while IFS='|' read -r line _; do
-  # Words as readline breaks them: blanks part them, and "=" is one.
+  # Words are split as readline splits them, at blanks, with "=" as a word.
   eval "COMP_WORDS=($(echo "${line// -- / '--' }" | sed 's/=/ = /g'))"
   [[ $line == *[\ =] ]] && COMP_WORDS+=('')
   [[ $line == *= ]] && unset 'COMP_WORDS[${#COMP_WORDS[@]}-1]'
@@ -171,8 +171,8 @@ if command -v fish >/dev/null; then
   export HOME="$PWD/../home" XDG_CONFIG_HOME="$PWD/../home" XDG_DATA_HOME="$PWD/../home"
   sed 's/|.*//' ../cases | while IFS= read -r line; do
     printf '%s: ' "$line"
-    # What is offered, without descriptions, without the part of the word that is there already,
-    # and of files only those that begin with it.
+    # This prints what is offered, without descriptions, without the part of the word that is already
+    # there, and of files only those that begin with it.
     fish --no-config -c "$of_line" "$fish" "$line" 2>&1 </dev/null |
       sed 's/	.*//; s,/$,,; s/^--[a-z-]*=//; s/^[a-z]*=\(.\)/\1/' | sort -u | tr '\n' ' '
     echo

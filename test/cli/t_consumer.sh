@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Users of the installed library: its headers in C and C++, examples/embed with make and CMake,
-# and the CMake package wherever it is installed.
+# Users of the installed library: its headers in C and C++, examples/embed with make and CMake, and the
+# CMake package wherever it is installed.
 
 # shellcheck disable=SC1091 # no need to look
 . "$TOP/test/cli/installed.sh" || return 0
@@ -11,7 +11,7 @@ where=$PWD/opt/fsched
 run 0 make --no-print-directory -s -C "$TOP" BUILD="$BUILD" PREFIX="$where" install
 begin_consumers
 
-# Every header alone, and all together, in each order of two.
+# Every header is compiled alone, and in each order of two, and all are compiled together.
 headers=$(cd "$usr/include" && ls fsched/*.h)
 for h in $headers; do
   printf '#include "%s"\nint nothing;\n' "$h" >alone.c
@@ -41,7 +41,7 @@ for compiler in "${CXX:-c++}" g++ clang++; do
 done
 [ $n -gt 0 ] || echo "skip: no C++ compiler"
 
-# examples/embed with make, shared and static.
+# examples/embed is built with make, shared and static.
 says='blend: 7 ops, makespan 159, lower bound 142
 verified
 replayed: 17 commands, 7 ops and 4096 output bytes checked'
@@ -56,7 +56,8 @@ run 0 make -C embed STATIC=1
 run 0 env -u LD_LIBRARY_PATH embed/embed
 expect "embed, static" [ "$(cat out)" = "$says" ]
 
-# Installed where the loader does not search, as the READMEs say; what make prints is what they show.
+# The library is installed where the loader does not search, as the READMEs say; make prints what they
+# show.
 for example in embed build-step; do
   cp -r "$TOP/examples/$example" "at-$example"
   run 0 env -u LD_LIBRARY_PATH -u PKG_CONFIG_SYSROOT_DIR -u CC -u CXX -u FSCHED PKG_CONFIG_PATH="$where/lib/pkgconfig" \
@@ -85,7 +86,8 @@ for static in OFF ON; do
   expect "embed, CMake, static $static" [ "$(cat out)" = "$says" ]
 done
 
-# Somewhere else: libraries in a directory per architecture, the whole moved, and found by a link.
+# The installation is elsewhere: libraries are in a directory per architecture, everything is moved, or
+# is found by a link.
 mkdir moved
 mv first moved/here
 ln -s usr/lib moved/here/lib
@@ -101,7 +103,7 @@ expect "libraries elsewhere" holds "$PWD/outside$PWD/outside-lib/cmake/fsched/fs
 expect "and the prefix" holds "$PWD/outside$PWD/outside-lib/cmake/fsched/fsched-config.cmake" \
   'set(_fsched_prefix "/usr")'
 
-# Versions, components, and no program.
+# These ask for versions and components, and for a package without the program.
 mkdir query
 cat >query/CMakeLists.txt <<'C'
 cmake_minimum_required(VERSION 3.20)

@@ -13,19 +13,19 @@ fi
 shape=$BUILD/test/cost/shape
 small=4
 size=${COST_SIZE-500}
-# One shape, by the commit.
+# The commit chooses one shape.
 turn=$("$TOP/scripts/turn")
 shapes=${COST-$("$shape" | awk -v turn="$turn" \
   '{ name[NR - 1] = $0 } END { print name[turn % NR] }')}
 [ "$shapes" != all ] || shapes=$("$shape")
-# cost ARGS...: the instructions of the program with these, and of its processes.
+# cost ARGS... prints the instructions of the program with these arguments, and of its processes.
 cost() {
   valgrind --tool=callgrind --callgrind-out-file=/dev/null "$FSCHED" "$@" >valgrind.out 2>&1 \
     </dev/null || echo failed
   awk '/^==[0-9]*== Collected : / { sum += $NF } END { printf "%.0f\n", sum }' valgrind.out
 }
-# grows WHAT ARGS...: at most as it should, where %N in the arguments is the size; the others pass
-# when one alone is asked for.
+# grows WHAT ARGS... checks that the cost grows as it should, where %N in the arguments is the size;
+# when one is asked for alone, the others pass.
 grows() {
   commands=$((commands + 1))
   [ -z "$one" ] || [ "$commands" -eq "$one" ] || return 0
@@ -42,7 +42,7 @@ grows() {
     fail "$name, $what: instructions for $small, $size, $((2 * size)): $(tr '\n' ' ' <costs)"
   fi
 }
-# The files of a shape, for three sizes.
+# Makes the files of a shape, for three sizes.
 make_files() {
   for n in "$small" "$size" "$((2 * size))"; do
     "$shape" "$name" "$n" >"$n.yaml"

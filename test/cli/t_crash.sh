@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Kernels of modules that crash, leave or never return, by themselves, in a thread of theirs or in a
-# child process: the last message names the op, and the status is that of the signal, or 6.
+# Kernels of modules crash, leave or never return, by themselves, in a thread of theirs or in a child
+# process: the last message names the op, and the status is that of the signal, or 6.
 
 cat >k.c <<'END'
 #include <fsched/kernel.h>
@@ -93,7 +93,7 @@ int child_quick(call *c) { return child(leave_quickly_4, c); }
 int child_segv(call *c) { return child(segv, c); }
 int child_returns(call *c) { return child(fine, c); }
 END
-# Without what the tests' own build may be instrumented with.
+# This builds without the flags with which the tests' own build may be instrumented.
 env -u CFLAGS -u LDFLAGS "${CC:-cc}" -O0 -w -shared -fPIC -pthread -I"$TOP/include" -o k.so k.c || fail "k.so"
 
 for f in segv fpe bus ill abrt quit hang deep fine sys quick sent thread_quit thread_quick thread_segv thread_deep \
@@ -122,17 +122,17 @@ ops:
 END
 run 0 "$FSCHED" compile both_segv.yaml -q -o both_segv.fsb
 
-# named SIGNAL TEXT: the last message
+# named SIGNAL TEXT checks the last message.
 named() {
   grep '^fsched: ' err | tail -n 1 >last # not what the shell says
   expect "$1 is named" holds last "^fsched: error: op 'boom' on queue 'right': its kernel, function '$1' of module 'k', ended the program: $2.* \[replay-failed\]$"
 }
-# named_other FUNCTION TEXT: the last message, where another thread has done it
+# named_other FUNCTION TEXT checks the last message where another thread did it.
 named_other() {
   grep '^fsched: ' err | tail -n 1 >last
   expect "$1 is named" holds last "^fsched: error: op 'boom' on queue 'right': while its kernel, function '$1' of module 'k', ran, another thread ended the program: $2.* \[replay-failed\]$"
 }
-# alone WHAT: nothing is said but what became of the child
+# alone WHAT checks that nothing is reported except what became of the child.
 alone() {
   expect "the child ends with $1" holds err "^child: $1$"
   expect "and nothing else is said" [ "$(wc -l <err)" -eq 1 ]

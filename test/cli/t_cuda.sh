@@ -1,13 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched run --on cuda and cuda-graph, with a driver that runs on the processor.
+# fsched run --on cuda and cuda-graph are run with a driver that runs on the processor.
 FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1
 FAKE_CUDA_REPORT=$PWD/report
 FAKE_CUDA=
 export FSCHED_CUDA_DRIVER FAKE_CUDA_REPORT FAKE_CUDA
 
-# Bytes and digests are those of the sequential evaluation, in whatever order the driver executes,
-# and the driver has nothing to complain of.
+# Bytes and digests are those of the sequential evaluation, in whatever order the driver executes, and
+# the driver notes no fault.
 for graph in figure-10 transformer/graph tiles/graph; do
   run 0 "$FSCHED" compile -q "$TOP/examples/$graph.yaml" -o p.fsb --verify
   for kind in cuda cuda-graph; do
@@ -21,7 +21,7 @@ done
 expect "the driver was misused: $(cat report 2>/dev/null)" [ ! -s report ]
 FAKE_CUDA=
 
-# Kernels of modules count from the file of the program, or from where --modules says.
+# Module files are looked for from the directory of the program's file, or where --modules says.
 cat >module.yaml <<'EOF'
 fsched: 1
 buffers: [{name: out, size: 8, io: output}]
@@ -34,7 +34,7 @@ run 0 "$FSCHED" run --on cuda-graph --modules "$TOP/test/cuda_modules" m.fsb
 run 6 "$FSCHED" run --on cuda --modules "$TOP/test" m.fsb
 expect "the module is not named" holds err "kernels.ptx"
 
-# No device: one line, and exit 5; auto goes on with the processors.
+# Without a device there is one line, and exit status 5; auto uses the processors instead.
 none() { # TEXT, the driver's settings or path being set
   for kind in cuda cuda-graph; do
     run 5 "$FSCHED" run --on $kind p.fsb
@@ -59,7 +59,8 @@ expect "auto does not name the device" holds out "on cuda: Fake device 0"
 run 5 "$FSCHED" run --on cuda --device 1 p.fsb
 expect "no other device" holds err "there is no CUDA device 1"
 
-# Failures of the driver: memory and devices are exit 5, what fails while it runs is exit 6.
+# When the driver fails, a lack of memory or devices is exit status 5, a failure during the run is exit
+# status 6.
 FAKE_CUDA=memory=4
 run 5 "$FSCHED" run --on cuda p.fsb
 expect "no word about memory" holds err "Fake device 0 refuses"
@@ -69,8 +70,8 @@ expect "no word about the failure" holds err "CUDA_ERROR_LAUNCH_FAILED (719)"
 run 6 "$FSCHED" run --on cuda-graph p.fsb
 expect "what is left: $(cat report 2>/dev/null)" [ ! -s report ]
 
-# A kernel that never returns is named, in a row of runs or beside others, and ends the program with
-# status 6, by no way that would wait for the driver.
+# A kernel that never returns is named, in a row of runs or beside others, and the program ends with
+# status 6, in no way that would wait for the driver.
 cat >hang.yaml <<'EOF2'
 fsched: 1
 target: {queues: [{name: p, class: a}, {name: q, class: b}]}

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The declarations of the CUDA driver against CUDA's own header, where that is installed.
+# The declarations of the CUDA driver are compared with CUDA's own header, where that is installed.
 cuda=
 for d in "${CUDA_HOME-/usr/local/cuda}" /usr/lib/cuda /usr; do
   if [ -z "$cuda" ] && [ -f "$d/include/cudaTypedefs.h" ]; then cuda=$d; fi
@@ -8,7 +8,7 @@ done
 if [ -z "$cuda" ]; then
   echo "skipped: no cudaTypedefs.h here"
 else
-  # The header gives the later versions the names of the first.
+  # The header gives later versions the names of the first version.
   sed -n 's/^FS_CU[A-Z_]*(\(cu[A-Za-z]*\),.*/#undef \1/p' "$TOP/exec/cuda/driver.def" >undef.h
   cat >check.c <<'EOF'
 #include <cudaTypedefs.h>

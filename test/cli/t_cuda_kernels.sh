@@ -1,13 +1,13 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The kernels for devices: what is kept is what their source gives.  (That it is what is built in is
-# looked at by the suite cuda_kernels.)
+# The kernels for devices: the committed text is what their source gives. (The suite cuda_kernels checks
+# that it is also what is built in.)
 kept=$TOP/exec/cuda/kernels/builtin.ptx
 
 : "${CLANG:=clang}"
 if "$CLANG" -print-targets 2>/dev/null | grep -q nvptx64; then
   run 0 env CLANG="$CLANG" "$TOP/scripts/gen-kernels" "$PWD"
-  # Another version of the compiler writes the same in other words.
+  # Another version of the compiler writes the same kernels in another form.
   if [ "$(sed -n 2p builtin.ptx)" = "$(sed -n 2p "$kept")" ]; then
     expect "builtin.ptx is not what builtin.cu gives; scripts/gen-kernels makes it" \
       same builtin.ptx "$kept"

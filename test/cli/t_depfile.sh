@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# -MD, -MF, -MT, -MQ and -MP: what make and ninja need to know.
+# -MD, -MF, -MT, -MQ and -MP write what make and ninja need to know.
 unset MAKEFLAGS MAKELEVEL MFLAGS
 sed '/^target:/,/^buffers:/{/^buffers:/!d;}' "$TOP/examples/figure-10.yaml" |
   sed 's/^buffers:/target: t.yaml\n&/' >split.yaml
@@ -21,7 +21,7 @@ expect "beside the output" [ "$(cat out.v1.d)" = "out.v1.fsb: split.yaml t.yaml"
 "$FSCHED" compile - -q -MF deps -o in.fsb <split.yaml
 expect "standard input is no file" [ "$(cat deps)" = "in.fsb: t.yaml" ]
 
-# Targets: every result that is a file, the stream first; or those that are given.
+# Targets of the rule are all results that are files, the stream first, or those that are given.
 deps 'o.fsb n.c n.h s.json: split.yaml t.yaml' split.yaml -MF deps -o o.fsb --emit c=n.c \
   --emit table=/dev/null --emit schedule=s.json --emit stats=-
 deps 'n.c n.h: split.yaml t.yaml' split.yaml -MF deps -o /dev/null --emit c=n.c
@@ -35,7 +35,7 @@ mv out fsb
 deps 'whole.fsb: '"$TOP"'/examples/figure-10.yaml' "$TOP/examples/figure-10.yaml" -MP -MF deps \
   -o whole.fsb
 
-# What makes no sense.
+# These command lines make no sense.
 run 2 "$FSCHED" compile split.yaml -q -MD -o -
 run 2 "$FSCHED" compile split.yaml -q -MD -o /dev/null
 expect "no name to go by" holds err 'has no name to go by when the output is /dev/null'
@@ -49,11 +49,12 @@ done
 run 2 "$FSCHED" compile split.yaml -q -o 'a
 b' -MF deps
 expect "a line break" holds err 'a line break cannot stand in a depfile'
-# Without a depfile nothing else is written: results without it would count as made for ever.
+# When the depfile cannot be written nothing else is: results without it would count as up to date for
+# ever.
 run 5 "$FSCHED" compile split.yaml -q -o none.fsb --emit c=none.c -MF no/such/place.d
 expect "the depfile comes first" [ ! -e none.fsb -a ! -e none.c -a ! -e none.h ]
 
-# Names with what is special to make and ninja, as both read them.
+# The names have characters that are special to make and ninja, and both read them.
 touch_old() { touch -d '2000-01-01' "$@"; }
 odd() { # name of a directory
   mkdir -p "$1"
@@ -103,7 +104,7 @@ N
 done
 command -v ninja >/dev/null || echo "skip: no ninja"
 
-# A target file that is gone: an error, but with -MP only until the graph does without it.
+# A target file is gone: this is an error, but with -MP only until the graph no longer needs it.
 "$FSCHED" compile split.yaml -q -o made.fsb -MF made.d
 mv t.yaml away.yaml
 make >out 2>err

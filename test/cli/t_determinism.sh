@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The same bytes, whatever the machine's settings: every output of every example (scripts/outputs).
+# Every output of every example (scripts/outputs) has the same bytes, whatever the machine's settings.
 "$TOP/scripts/outputs" "$FSCHED" want >log 2>&1 || fail "outputs: $(tail -n 3 log)"
 expect "there are outputs" [ "$(find want -type f | wc -l)" -ge 20 ]
 # shellcheck disable=SC2013 # words
@@ -9,7 +9,7 @@ for kind in $(sed -n 's/^ *FS_EMIT(\([a-z_0-9]*\),.*/\1/p' "$TOP/cli/common/emit
 done
 expect "none is empty" [ -z "$(find want -type f -empty)" ]
 
-# again WHAT COMMAND...: the command, which starts scripts/outputs, must write the same to ./got.
+# again WHAT COMMAND...: the command, which starts scripts/outputs, must write the same into ./got.
 again() {
   what=$1
   shift
@@ -41,8 +41,8 @@ else
   echo "skip: no taskset here"
 fi
 
-# Tables of names have a random key, another one in each of the runs before; here a given one, and
-# one that is made where the system has no generator.
+# Tables of names have a random key, another one in each of the runs before; here the key is given, or
+# is made where the system has no generator.
 if ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o points.so "$TOP/test/preload/points.c" -ldl 2>log; then
   options=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
   again "every key is 0" all_with LD_PRELOAD="$PWD/points.so" POINTS_RANDOM=0 ASAN_OPTIONS="$options"
@@ -52,7 +52,7 @@ else
   fail "points.so: $(head -n 3 log)"
 fi
 
-# Elsewhere, under another name: what is compiled is the content.
+# The file is elsewhere and has another name, but the content decides.
 mkdir -p "else where" && cp "$TOP/examples/resnet50.yaml" "else where/other.yml"
 # shellcheck disable=SC2013 # words
 for kind in $(sed -n 's/^ *FS_EMIT(\([a-z_0-9]*\),.*/\1/p' "$TOP/cli/common/emit.def"); do
@@ -65,8 +65,8 @@ expect "nor in the stream" same "else where/here.fsb" want/resnet50.fsb
 "$FSCHED" compile - -q -o - <"$TOP/examples/resnet50.yaml" >here.fsb
 expect "nor that it came through a pipe" same here.fsb want/resnet50.fsb
 
-# A locale with a decimal comma, in which also the program of a user of the library may be: FSCHED
-# sets none itself, so $BUILD/test/locale/fsched does it before main.
+# In a locale with a decimal comma, also the program of a user of the library may run: FSCHED sets none
+# itself, so $BUILD/test/locale/fsched does it before main.
 mkdir locale
 if command -v localedef >/dev/null &&
   localedef -i de_DE -f UTF-8 "$PWD/locale/de_DE.UTF-8" >log 2>&1; then
@@ -77,7 +77,7 @@ if command -v localedef >/dev/null &&
     LOCPATH=$PWD/locale LC_ALL=de_DE.UTF-8 "$TOP/scripts/outputs" "$BUILD/test/locale/fsched" got
   }
   again "with the locale set in the process" german_inside
-  # What is read is read alike.
+  # Files are read alike, too.
   run 0 env LOCPATH="$PWD/locale" LC_ALL=de_DE.UTF-8 "$BUILD/test/locale/fsched" \
     verify want/resnet50.schedule --graph "$TOP/examples/resnet50.yaml"
   "$FSCHED" asm want/resnet50.dis.json -o here.fsb

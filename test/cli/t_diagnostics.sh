@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The forms of a diagnostic: text with a caret, colours, JSON.
+# The forms of a diagnostic are text with a caret, colours, and JSON.
 cat >bad.yaml <<'END'
 fsched: 1
 name: bad
@@ -86,7 +86,7 @@ run 0 "$FSCHED" dis raw-names.fsb
 expect "the listing has the names" holds out 'm\\u009b.*s\\x09'
 expect "the listing has no control character" [ -z "$(grep -a "$escape" out)" ]
 
-# -q, -v and the times of passes.
+# -q, -v and the times of passes are tested here.
 run 0 "$FSCHED" compile figure-10.yaml --time-report
 expect "verify did not run" [ -z "$(sed -n '/^  verify/p' err)" ]
 run 0 "$FSCHED" compile figure-10.yaml --time-report --verify

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The archive of `make dist` builds, works, and makes itself again; Debian's list of symbols.
+# The archive of `make dist` builds, works, and makes itself again; Debian's list of symbols is right.
 if [ ! -f "$TOP/MANIFEST" ] && { [ ! -e "$TOP/.git" ] || ! command -v git >/dev/null; }; then
   echo "skip: neither a clone nor an unpacked archive"
 else
@@ -20,7 +20,8 @@ out" ]
   mv fsched-0/dated .
   expect "the date can be set" [ "$(tar -tvzf dated/fsched-0.tar.gz | grep -c ' 2001-09-09 ')" -gt 100 ]
 
-  # What the archive has is enough; one build, with the compiler of this one, and not optimised.
+  # The archive has everything that a build needs; one build is made, with the same compiler and without
+  # optimisation.
   if grep -q -e __asan -e __tsan "$FSCHED"; then
     echo "skip: the archive is built without sanitizers only"
   else
@@ -36,7 +37,7 @@ out" ]
   fi
 fi
 
-# Every example goes into a package, and nothing is named that is not there.
+# Every example goes into a package, and every file that is named exists.
 if [ -e /usr/share/dpkg/architecture.mk ] && [ -f "$TOP/debian/rules" ]; then
   # shellcheck disable=SC2016 # make expands it
   printf 'include debian/rules\nlist:\n\t@printf "%%s\\n" $(LIBRARY) $(PROGRAM)\n' |
@@ -59,7 +60,7 @@ if command -v nm >/dev/null && [ -f "$symbols" ]; then
     echo ' FSCHED_0@FSCHED_0 0.1.0'
     nm -D --defined-only "$BUILD/libfsched.so" | sed 's/.* //; s/@.*//' | grep '^fsched_' |
       LC_ALL=C sort | while read -r s; do
-      # A symbol keeps the version that it came with; a new one comes with this one.
+      # A symbol keeps the version in which it was added; a new one has this version.
       grep "^ $s@" "$symbols" || echo " $s@FSCHED_0 $(sed -n \
         's/^#define FS_VERSION "\(.*\)"/\1/p' "$TOP/lib/base/version.c")"
     done

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched dot and --emit dot: what is drawn, from which files, options, and what Graphviz makes of it.
+# fsched dot and --emit dot: what is drawn, from which files, the options, and what Graphviz makes of
+# it.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -q -o g.fsb --emit dot=s.dot --emit schedule=s.json
 run 0 "$FSCHED" dot g.yaml
@@ -14,7 +15,7 @@ golden p.dot dot-program.dot
 expect "nothing on standard output" empty out
 expect "and nothing on standard error" empty err
 
-# Standard input, and other files than plain ones.
+# Input comes from standard input, and from files that are not plain ones.
 "$FSCHED" dot - <g.yaml >out
 expect "a graph from standard input" same out g.dot
 "$FSCHED" dot - <g.fsb >out
@@ -64,7 +65,7 @@ run 0 "$FSCHED" compile "$TOP/examples/block-sync/graph.yaml" -q -o block.fsb
 run 2 "$FSCHED" dot block.fsb --barrier-nodes
 expect "and not with syncs" holds err 'block.fsb has syncs'
 
-# What is refused.
+# These are refused.
 run 2 "$FSCHED" dot g.fsb --buffers
 run 2 "$FSCHED" dot g.yaml --schedule s.json --buffers
 expect "--buffers is for graphs" holds err 'without --schedule'
@@ -108,7 +109,7 @@ if [ -w /dev/full ]; then
   expect "a full disk" [ $? -eq 5 ]
 fi
 
-# What Graphviz says: nothing.
+# Graphviz reports nothing.
 if command -v dot >/dev/null; then
   "$FSCHED" compile "$TOP/examples/resnet50.yaml" -q -o r.fsb --emit dot=r.dot
   "$FSCHED" dot "$TOP/examples/resnet50.yaml" -o rg.dot

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# --emit c: what compilers say of the source and the header, and what a program made with them does.
+# --emit c: what compilers report for the source and the header, and what a program made with them does.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -o g.fsb --emit c=net.c -v
 expect "both files are named" [ "$(grep -c '  wrote net\.[ch]$' err)" -eq 2 ]
@@ -23,7 +23,7 @@ for compiler in "${CXX:-c++}" g++ clang++; do
   run 0 $compiler -std=c++11 -pedantic -Wall -Wextra -Werror -c -o use.o use.cc
 done
 
-# Loaded where it lies, through the library, it is the same program.
+# Loaded in place, through the library, it is the same program.
 cat >main.c <<'C'
 #include <stdio.h>
 #include "net.h"

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The example in fsched/exec.h, as it stands there: it compiles, and does what is said of it; and the
-# header is one for C++ too.
+# The example in fsched/exec.h is compiled as it is written there, and does what the header says; and
+# the header also works in C++.
 header=$TOP/include/fsched/exec.h
 {
   printf '#include "fsched/exec.h"\nfsched_status repeat(fsched_context *, const fsched_program *,\n'

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Each exit status once, and where the message goes.
+# Each exit status occurs once, and its message goes to the right place.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -o g.fsb --emit schedule=s.json -q
 expect "-q says nothing" empty err
@@ -24,7 +24,7 @@ run 3 "$FSCHED" compile g.yaml --memory cmx=9
 expect "the precondition names the memory" holds err cmx
 expect "infeasible leaves no output" [ ! -e g2.fsb ]
 
-# One op one tick later than it is: overlaps what follows, or breaks an edge.
+# One op is one tick later than scheduled: it overlaps what follows, or breaks an edge.
 sed 's/"makespan": 7/"makespan": 6/' s.json >wrong.json
 run 4 "$FSCHED" verify wrong.json --graph g.yaml
 expect "the text form prints nothing on standard output" empty out

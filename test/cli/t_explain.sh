@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched explain: what it prints, what it takes, and what it refuses.
+# fsched explain: what it prints, what it accepts, and what it refuses.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb
 run 0 "$FSCHED" explain f.fsb
 golden out explain-summary.txt
@@ -33,7 +33,7 @@ else
   echo "skip: python3 is not there, JSON is not read"
 fi
 
-# Lists are cut, with -v they are not; every wait has a reason.
+# Lists are cut, but not with -v; every wait has a reason.
 run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" -q -o r.fsb
 run 0 "$FSCHED" explain r.fsb
 expect "the chain is cut" holds out '    and [0-9]* more$'
@@ -42,7 +42,7 @@ expect "the makespan adds up" holds out '    1413010 = ops [0-9]* + copies [0-9]
 run 0 "$FSCHED" explain r.fsb -v
 expect "with -v it is not" [ "$(grep -c '    and [0-9]* more$' out)" -eq 0 ]
 
-# A sync makes commands wait that need nothing of it.
+# A sync lets commands wait that need nothing of it.
 run 0 "$FSCHED" compile "$TOP/examples/block-sync/graph.yaml" -q -o b.fsb
 run 0 "$FSCHED" explain b.fsb
 expect "each wait has a reason" [ "$(grep -c 'nothing that the stream tells' out)" -eq 0 ]
@@ -50,7 +50,7 @@ expect "or comes with others" holds out '    nothing else than a sync that other
 run 0 "$FSCHED" explain b.fsb --format json
 expect "JSON counts these too" holds out '"concurrency": 0, "sync": [1-9]'
 
-# What is refused.
+# These are refused.
 run 2 "$FSCHED" explain
 run 2 "$FSCHED" explain f.fsb dmx:3
 expect "the nearest queue" holds err "did you mean 'dma:3'?"
@@ -73,7 +73,7 @@ if [ -w /dev/full ]; then
   expect "a full disk" [ $? -eq 5 ]
 fi
 
-# Two commands that wait for each other: A for dma:3, which waits for A.
+# Two commands wait for each other: A for dma:3, which waits for A.
 "$FSCHED" dis f.fsb --format json | sed '/"op": "A",/s/"waits": \[[^]]*\]/"waits": [{"axis": "dma", "epoch": 3}]/' >d.json
 run 0 "$FSCHED" asm d.json -o d.fsb
 run 4 "$FSCHED" explain d.fsb

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Schedules as solutions: an instance is imported, compiled and exported, and a checker of the format
-# takes the result.
+# Schedules are exported as solutions: an instance is imported, compiled and exported, and a checker of
+# the format accepts the result.
 instances=$TOP/test/import
 cp "$instances"/project.rcp "$instances"/project.sm "$instances"/crlf.strip "$instances"/buffers.csv .
 
@@ -80,7 +80,7 @@ check_patterson project.rcp broken >wrong
 expect "the checker checks" [ -s wrong ]
 solve psplib project.sm
 shown psplib
-# The same project as numbers, to check that solution too.
+# This is the same project as numbers, to check that solution, too.
 printf '6 2\n5 2\n0 0 0 2 2 3\n4 3 0 1 4\n3 2 1 2 4 5\n5 1 2 1 6\n2 4 0 1 6\n0 0 0 0\n' >sm.rcp
 check_patterson sm.rcp solution.txt >wrong
 expect "the other form's too: $(cat wrong)" empty wrong
@@ -100,7 +100,7 @@ check_memory buffers.csv broken >wrong
 expect "the checker checks" [ -s wrong ]
 golden export.txt export.txt
 
-# Standard input and output, and another capacity than the graph's.
+# This uses standard input and output, and another capacity than the graph's.
 "$FSCHED" export memory - --graph i.yaml <i.json >out
 expect "from standard input" same out solution.txt
 "$FSCHED" export memory i.json -g - <i.yaml >out
@@ -110,7 +110,7 @@ run 0 "$FSCHED" compile i.yaml -q --memory memory=64 --verify -o i.fsb --emit sc
 run 0 "$FSCHED" export memory wide.json --graph i.yaml --memory memory=64
 run 0 "$FSCHED" export memory wide.json --graph i.yaml --set memories.memory.capacity=64
 
-# What is wrong, refuted, or of another form.
+# These inputs are wrong, refuted, or of another form.
 : >refused.txt
 bad() {
   want=$1
@@ -140,7 +140,7 @@ bad 5 memory nowhere.json --graph i.yaml
 golden refused.txt export-refused.txt
 expect "nothing was written" [ ! -e none.txt ]
 
-# The files of a graph are its target too.
+# A graph's target counts as one of its files.
 printf 'memories: [{name: m, capacity: 8}]\n' >t.yaml
 printf 'fsched: 1\nname: s\ntarget: t.yaml\nops: [{name: a, scratch: {m: 2}}]\n' >s.yaml
 run 0 "$FSCHED" compile s.yaml -q -o s.fsb --emit schedule=s.json

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Where results go: default names, standard input and output, devices, what cannot be written.
+# Where results go: default names, standard input and output, devices, and places that cannot be
+# written.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml
 expect "the default name" [ -s g.fsb ]
@@ -40,7 +41,7 @@ run 0 "$FSCHED" compile g.yaml -o slow.fsb --set memories.cmx.spill.read.fixed=5
 expect "--set changes the target" holds err 'makespan 11 us'
 run 0 "$FSCHED" verify slow.fsb --graph g.yaml --set memories.cmx.spill.read.fixed=5
 
-# What cannot be written: status 5, a message, and nothing left behind.
+# Where nothing can be written the status is 5, with a message, and nothing is left behind.
 before=$(ls -A)
 run 5 "$FSCHED" compile g.yaml -o nowhere/g.fsb
 expect "the file is named" holds err nowhere/g.fsb
@@ -74,7 +75,7 @@ if [ -w /dev/full ]; then
   "$FSCHED" dis g.fsb 2>err >/dev/full
   expect "standard output is named" holds err 'cannot write standard output: '
 fi
-# A link keeps being one, a mode stays.
+# A link stays a link, and a mode stays the same.
 cp g.fsb target.fsb && chmod 640 target.fsb && ln -s target.fsb link.fsb
 run 0 "$FSCHED" compile g.yaml -q -o link.fsb --evict lru
 expect "the link stays" [ -L link.fsb ]
@@ -85,7 +86,7 @@ expect "the link stays" [ -L dangling.fsb ]
 expect "the file behind is new" same d/new.fsb g.fsb
 expect "no temporary file" [ -z "$(find . -name "*.fsb.*" -o -name ".fsched*")" ]
 
-# Names and paths as long as the system allows, for new files and for those that are there.
+# Names and paths are as long as the system allows, for new files and for existing ones.
 long() { printf "%${1}s" '' | tr ' ' "$2"; }
 for n in 246 247 254 255; do
   name=$(long "$n" n)
@@ -105,13 +106,13 @@ done
 run 5 "$FSCHED" compile g.yaml -q -o "${path}pppp"
 expect "one byte more is too long" holds err 'File name too long'
 run 5 "$FSCHED" compile g.yaml -q -o nowhere/
-# A link whose directory and text are too long together for one path.
+# A link's directory and text are together too long for one path.
 mkdir deep && ln -s "$(long 1000 x | sed 's,x,./,g')end.fsb" deep/link
 run 0 "$FSCHED" compile g.yaml -q -o "$(long 1500 x | sed 's,x,./,g')deep/link"
 expect "the file behind the long link" same deep/end.fsb g.fsb
 
-# What is written to in place: pipes.  A file without write permission is replaced like any other,
-# as the directory is what changes; its mode stays.
+# Pipes are written to in place.  A file without write permission is replaced like any other, as only
+# the directory changes; its mode stays.
 mkfifo pipe
 cat pipe >through &
 run 0 "$FSCHED" compile g.yaml -q -o pipe
@@ -123,7 +124,7 @@ chmod 444 locked
 run 0 "$FSCHED" compile g.yaml -q -o locked
 expect "a file without write permission is replaced" same locked g.fsb
 expect "and keeps its mode" [ -n "$(find locked -perm 444)" ]
-# A directory that may be written to and not be listed.
+# The directory may be written to but not listed.
 if [ "$(id -u)" -ne 0 ]; then
   mkdir dark && chmod 300 dark
   run 0 "$FSCHED" compile g.yaml -q -o dark/p.fsb

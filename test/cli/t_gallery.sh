@@ -1,14 +1,14 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The examples with a README: each compiles without a warning to the makespan that its README
-# states, is proven right and replayed, and shows what it is there to show.
+# The examples with a README: each compiles without a warning to the makespan that its README states, is
+# proven right and replayed, and shows what it is meant to show.
 examples=$TOP/examples
 value() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -n 1; }
 count() { grep -c -e "$2" "$1"; }
-# is WHAT HAVE WANTED
+# is WHAT HAVE WANTED checks that both are equal.
 is() { expect "$1: $2, not $3" [ "$2" = "$3" ]; }
 
-# good NAME MAKESPAN LOWER_BOUND
+# good NAME MAKESPAN LOWER_BOUND checks an example.
 good() {
   graph=$examples/$1/graph.yaml
   for evict in lru farthest; do
@@ -27,7 +27,7 @@ good() {
   is "$1: lower bound" "$(value s.json lower_bound)" "$3"
 }
 
-# Both ends of the link run the all-reduces; who needs one waits for the collective axis; weights
+# Both ends of the link run the all-reduces, and ops that need one wait for the collective axis; weights
 # come in once each; only what the other device waits for is signalled beyond the device.
 good transformer 1588 1527
 is "all-reduces at each end" "$(count dis.txt 'run allreduce.* with gang0:')" 12
@@ -38,14 +38,14 @@ is "commands that the other device waits for" \
 holds dis.txt 'dma0 (class copy, device 0' && holds dis.txt 'dma1 (class copy, device 1'
 expect "two devices" [ $? -eq 0 ]
 
-# (m + s - 1) t; a stage that is m micro-batches ahead waits for room.
+# The makespan is (m + s - 1) t; a stage that is m micro-batches ahead waits for room.
 good pipeline 30000 30000
 is "orderings by room in an inbox" "$(count s.json '"why": "reuse"')" 12
 run 0 "$FSCHED" compile "$examples/pipeline/graph.yaml" -q -o g.fsb --verify \
   --memory inbox1=2MiB --memory inbox2=2MiB --emit schedule=s.json
 is "one slot: makespan" "$(value s.json makespan)" 51000
 
-# Two barriers are enough, nine order nothing anew; timelines and syncs are another word away.
+# Two barriers are enough, and nine add no orders; timelines and syncs need only another option.
 good npu 391 337
 is "physical barriers" "$(value st.json used)" 6
 for barriers in 2 auto; do
@@ -70,12 +70,12 @@ run 0 "$FSCHED" compile "$examples/block-sync/graph.yaml" -q -o g.fsb --verify \
   --set sync_cost=1000000 --set memories.shared.placement=contiguous --emit stats=st.json
 is "the fewest without the stack" "$(value st.json full)" 7
 
-# One forward, one backward: the first stage goes ahead by three micro-batches and no more.
+# Forward and backward passes alternate: the first stage goes ahead by at most three micro-batches.
 good training 120000 120000
 is "the first stage's order" "$(awk '$5 == "acc0" { printf "%s ", $1 }' t.txt)" \
   "f0.0 f1.0 f2.0 b0.0 f3.0 b1.0 f4.0 b2.0 f5.0 b3.0 f6.0 b4.0 f7.0 b5.0 b6.0 b7.0 "
 
-# The first skips leave and come back, in reverse order; with room for all none does.
+# The first skips are spilled and come back in reverse order; with room for all none is.
 good unet 8929 8468
 is "what leaves and comes back" "$(sed -n 's/^\(skip[0-9]\)  *spill_\([a-z]*\).*/\1 \2/p' t.txt |
   tr '\n' ' ')" "skip1 write skip2 write skip2 read skip1 read "
@@ -83,7 +83,7 @@ run 0 "$FSCHED" compile "$examples/unet/graph.yaml" -q -o g.fsb --verify --memor
   --emit table=t.txt
 is "spills of skips with 16 MiB" "$(count t.txt '^skip.*spill')" 0
 
-# Sweeps two tiles apart, side by side; raw leaves the next frame's loads unordered.
+# Sweeps run side by side, two tiles apart; raw hazards leave the next frame's loads unordered.
 good tiles 1452 1452
 is "tiles that start together" "$(awk '$3 == 594 { printf "%s ", $1 }' t.txt)" \
   "sweep1.4 sweep2.2 sweep3.0 "
@@ -96,14 +96,14 @@ sed 's/, at: \[[^]]*\]//g' "$examples/tiles/graph.yaml" >whole.yaml
 run 0 "$FSCHED" compile whole.yaml -q -o g.fsb --verify --emit schedule=s.json
 is "without ranges one after the other" "$(value s.json makespan)" 2970
 
-# Products without a gap, beside loads and stores; tiles come in again, sums do not.
+# Products run without a gap, beside loads and stores; tiles come in again, sums do not.
 cp "$BUILD/examples/gemm-out-of-core/gemm.so" .
 good gemm-out-of-core 664 656
 is "loads again" "$(awk '$2 == "spill_read" && n[$1]++' t.txt | wc -l)" 24
 is "time of copies and ops" "$(awk '{ sum += $4 - $3 } END { print sum }' t.txt)" 1216
 is "tiles of C that come back" "$(count t.txt '^C.*spill_read')" 0
 
-# A second crane or more carpenters alone gain nothing, both do.
+# A second crane alone, or more carpenters alone, gain nothing, but both together do.
 good project 55 55
 expect "orderings by people and machines" [ "$(count s.json '"why": "resource"')" -gt 0 ]
 for set in crane=2 carpenters=8; do
@@ -115,7 +115,7 @@ run 0 "$FSCHED" compile "$examples/project/graph.yaml" -q -o g.fsb --verify \
   --set resources.crane.capacity=2 --set resources.carpenters.capacity=8 --emit schedule=s.json
 is "both: makespan" "$(value s.json makespan)" 52
 
-# The index has every example, and its table tells the truth.
+# The index lists every example, and the figures in its table are right.
 for directory in "$examples"/*/; do
   name=$(basename "$directory")
   expect "examples/$name has a README" [ -f "$directory/README.md" ]

@@ -1,15 +1,15 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # The product of matrices that do not fit: its generator, its kernels on the CPU and on a CUDA driver
-# that runs on the processor, files of inputs and outputs, how module files are found, and the tour of
-# its README.
+# that runs on the processor, files of inputs and outputs, how module files are found, and the commands
+# of its README.
 
 # shellcheck disable=SC1091 # no need to look
 . "$TOP/test/cli/readme.sh"
 example=$TOP/examples/gemm-out-of-core
 built=$BUILD/examples/gemm-out-of-core
 value() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -n 1; }
-# is WHAT HAVE WANTED
+# is WHAT HAVE WANTED checks that both are equal.
 is() { expect "$1: $2, not $3" [ "$2" = "$3" ]; }
 
 mkdir bin
@@ -19,7 +19,7 @@ cp -R "$example" gemm
 cp "$built/gemm.so" "$built/gen_gemm" "$built/check_gemm" gemm
 cd gemm || return 1
 
-# What the generator writes, and what it refuses.
+# The generator writes these, and refuses those.
 # shellcheck disable=SC2046
 run 0 ./gen_gemm $(sed -n 's/^# Written by: gen_gemm //p' graph.yaml)
 expect "graph.yaml is what its generator writes" same out graph.yaml
@@ -41,7 +41,7 @@ if [ -w /dev/full ]; then
   expect "a full disk" [ $? -eq 5 ]
 fi
 
-# Less than the checker wants.
+# The checker gets fewer arguments than it needs.
 for words in "" "inputs . 1 1 1" "inputs . 1 1 1 1 1" "inputs . 1 1 1 0" "compare . 1 1 1 1 0" \
   "multiply . 1 1 1 1" "options . 1 1 -1 1"; do
   # shellcheck disable=SC2086
@@ -51,7 +51,8 @@ done
 run 1 ./check_gemm inputs nowhere 1 1 1 1
 expect "no such directory" holds err '^nowhere/A.0.0.npy: No such file'
 
-# multiply NAME M N K TILE BUDGET [ARG...]: generated, compiled, proven, run with these args, compared
+# multiply NAME M N K TILE BUDGET [ARG...] generates, compiles, proves, runs with these args, and
+# compares.
 multiply() {
   name=$1 items=$(($2 * $3)) sizes="$2 $3 $4 $5" budget=$6
   shift 6
@@ -71,7 +72,8 @@ multiply() {
   expect "$name: all items" holds out "^$items items compared: "
 }
 
-# Even and ragged edges, one tile, many; budgets from three tiles to enough for all.
+# Edges are even or ragged, there is one tile or many, and budgets are from three tiles to enough for
+# all.
 multiply even 96 96 96 32 40KiB
 expect "tiles are read again" [ "$(value even.json spill_reads)" -gt 18 ]
 multiply ragged 100 70 85 32 48KiB
@@ -81,7 +83,7 @@ multiply single 5 6 7 8 1KiB
 multiply roomy 64 64 64 16 1MiB
 is "all fits: copies" "$(value roomy.json spill_reads)" 32
 run 0 fsched run ragged.fsb --modules . --check --repeat 3 -q
-# Partial sums that leave and come back.
+# Partial sums are spilled and come back.
 ./gen_gemm 96 96 96 32 40KiB | sed '/name: sums/s/capacity: [0-9]*/capacity: 8192/' >even.yaml
 run 0 fsched compile even.yaml --verify -o even.fsb --emit table=even.txt
 expect "partial sums come back" [ "$(grep -c '^C.*spill_read' even.txt)" -gt 0 ]
@@ -93,7 +95,7 @@ run 0 ./check_gemm compare even 96 96 96 32
 run 0 ./check_gemm compare even 96 96 96 32 7
 expect "some of each tile" holds out "^63 items compared: "
 
-# The checker sees tiles that were mixed up, or lost, and an item that is off.
+# The checker notices tiles that were exchanged or lost, and an item that is wrong.
 cp even/C.0.1.npy kept
 cp even/C.1.0.npy even/C.0.1.npy
 run 1 ./check_gemm compare even 96 96 96 32
@@ -114,8 +116,8 @@ rm even/C.0.1.npy
 run 1 ./check_gemm compare even 96 96 96 32
 expect "a file that is not there" holds err '^even/C.0.1.npy: No such file'
 
-# Module files: without a suffix it is .so here, where --modules says, or beside the stream if those
-# are trusted; with one it is as it is written.
+# Module files: a name without a suffix gets .so here, and is looked for where --modules says, or beside
+# the stream if its modules are trusted; a name with a suffix is used as it is.
 mkdir -p else/where modules.d
 mv gemm.so modules.d/gemm.so
 run 6 fsched run single.fsb --trust-modules
@@ -139,18 +141,18 @@ sed "s|function: gemm_tile|function: gemm|" single.yaml >else/named.yaml
 run 0 fsched compile else/named.yaml -q -o else/named.fsb
 run 6 fsched run else/named.fsb --modules modules.d
 expect "no such function" holds err "module 'gemm' has no function 'gemm'"
-# Args that are not what the kernel wants.
+# The args are not those that the kernel needs.
 sed 's/{value: 7}/{value: 8}/' single.yaml >else/named.yaml
 run 0 fsched compile else/named.yaml -q -o else/named.fsb
 run 6 fsched run else/named.fsb --modules modules.d
 mv modules.d/gemm.so .
 
-# The kernel for devices is what its source gives, and compiles for real ones.
+# The committed kernel for devices is what its source gives, and it can be compiled for real devices.
 : "${CLANG:=clang}"
 cp gemm.ptx kept.ptx
 if "$CLANG" -print-targets 2>/dev/null | grep -q nvptx64; then
   run 0 make ptx CLANG="$CLANG"
-  # Another version of the compiler writes the same in other words.
+  # Another version of the compiler writes the same kernels in another form.
   if [ "$(sed -n 2p gemm.ptx)" = "$(sed -n 2p kept.ptx)" ]; then
     expect "gemm.ptx is not what gemm.cu gives; make ptx makes it" same gemm.ptx kept.ptx
   fi
@@ -167,8 +169,8 @@ else
   echo "skip: no ptxas here"
 fi
 
-# The same graph on a CUDA driver that runs on the processor.  A module without a suffix is the first
-# there is of .cubin, .fatbin and .ptx; this driver takes PTX by any of these names.
+# This is the same graph on a CUDA driver that runs on the processor.  A module without a suffix is the
+# first that exists of .cubin, .fatbin and .ptx; this driver takes PTX by any of these names.
 if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
   LD_LIBRARY_PATH=$BUILD/test/fake_cuda
   export LD_LIBRARY_PATH
@@ -196,7 +198,7 @@ fi
 cd .. || return 1
 follow "$example/README.md" gemm
 
-# Against an installation: kernels and tools are built as a user builds them.
+# With an installation, kernels and tools are built as a user builds them.
 # shellcheck disable=SC1091 # no need to look
 . "$TOP/test/cli/installed.sh" || return 0
 begin_consumers

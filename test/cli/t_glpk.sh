@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched-glpk as a program: what it says, of what, and when it ends.
+# fsched-glpk as a program: what it prints, for which inputs, and when it ends.
 glpk=$BUILD/fsched-glpk
 [ -x "$glpk" ] || { echo "skip: fsched-glpk is not built here" && return; }
 
@@ -17,7 +17,7 @@ for wrong in '' '--fast' 'a.mps b.mps' '--node-limit 0 a.mps' '--node-limit x a.
   run 2 "$glpk" $wrong
   expect "'$wrong' is named on standard error alone" [ "$(wc -l <err)$(wc -c <out)" = 10 ]
 done
-# Nothing of fsched is in it, and nothing of GLPK in fsched.
+# It contains nothing of fsched, and fsched nothing of GLPK.
 if command -v nm >/dev/null; then
   expect "no function of libfsched's" [ -z "$(nm "$glpk" 2>&1 | grep -i ' fsched_')" ]
 fi
@@ -25,7 +25,7 @@ if command -v ldd >/dev/null; then
   expect "GLPK is in no other program" [ -z "$(ldd "$FSCHED" "$BUILD/libfsched.so" | grep glpk)" ]
 fi
 
-# mps OBJECTIVE-ROWS-AND-COLUMNS: a file of three binaries one of which is 1, and a number.
+# mps OBJECTIVE-ROWS-AND-COLUMNS writes a file of three binaries, one of which is 1, and a number.
 mps() { # the bound that z has at most
   cat <<END
 NAME m FREE
@@ -101,7 +101,7 @@ printf 'NAME n FREE\nROWS\n N cost\n G none\nCOLUMNS\n k cost 7\nRHS\nBOUNDS\n F
 run 0 "$glpk" none.mps
 expect "nothing to decide" [ "$(tr '\n' ' ' <out)" = 'nodes 0 bound 7 nodes 1 incumbent 7 k 1 end nodes 1 status optimal ' ]
 
-# x is above y, and y above x: rows that move bounds by 1, for ever.
+# x is above y and y above x: these rows could move bounds by 1 for ever.
 cat >apart.mps <<'MPS'
 NAME m FREE
 ROWS
@@ -127,7 +127,8 @@ MPS
 run 0 timeout 100 "$glpk" --node-limit 10 apart.mps
 expect "it ends" [ "$(tail -n 1 out)" = 'status infeasible' ]
 
-# A hard one: a knapsack of 30 pairs with an equation that no choice meets but after a long search.
+# This one is hard: a knapsack of 30 pairs with an equation that a choice meets only after a long
+# search.
 awk 'BEGIN {
   print "NAME h FREE\nROWS\n N cost\n E sum"
   print "COLUMNS\n MARKER \047MARKER\047 \047INTORG\047"
@@ -138,15 +139,15 @@ awk 'BEGIN {
 run 0 "$glpk" --node-limit 300 hard.mps
 expect "the limit is said" [ "$(tail -n 1 out)" = 'status limit' ]
 expect "after so many nodes" [ "$(grep '^nodes' out | tail -n 1)" = 'nodes 300' ]
-# Who ends it at a proof knows how many nodes that took: each line that may be one has them just
-# before.  All others are by the clock.
+# A caller that stops at a proof learns how many nodes it took: such a line has the number just before
+# it.  All other numbers of nodes depend on the clock.
 without_nodes() { awk '/^(bound|incumbent) / && last !~ /^nodes / { print } { last = $0 }' out; }
 without_clock() { awk '/^nodes / { n = $0; next } /^(bound|incumbent) / { print n } { print }' out; }
 without_clock >first
 run 0 "$glpk" --node-limit 300 hard.mps
 without_clock >second
 expect "the same on every run" same first second
-# Of 8 binaries every two have a 1, and so have 7 of them: the relaxation says 4.
+# Of 8 binaries every two contain a 1, and so do 7 of them: the relaxation gives 4.
 awk 'BEGIN {
   n = 8
   print "NAME pairs FREE\nROWS\n N cost"
@@ -168,7 +169,7 @@ expect "each behind its nodes, as are solutions" [ -z "$(without_nodes)" ]
 run 0 "$glpk" --time-limit 0.05 hard.mps
 expect "the limit of time" [ "$(tail -n 1 out)" = 'status limit' ]
 
-# A path of thousands of branches is no depth of calls: the stack is small here.
+# A path of thousands of branches does not become a depth of calls: the stack is small here.
 if ! nm "$glpk" 2>/dev/null | grep -qE '__[at]san_init'; then
   awk 'BEGIN {
     n = 4001
@@ -181,7 +182,7 @@ if ! nm "$glpk" 2>/dev/null | grep -qE '__[at]san_init'; then
   expect "an even sum cannot be odd, but who knows" [ "$(tail -n 1 out)" = 'status limit' ]
 fi
 
-# Without a reader it ends; here it would go on for ages.
+# It ends when nobody reads its output; otherwise it would go on for ages here.
 "$glpk" hard.mps 2>err | head -n 1 >out
 expect "no reader, no search" holds out '^nodes '
 :

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Whatever happens to fsched, SIGKILL included, its solver ends, with what that has started in groups
-# and sessions of their own, and the directory goes.
+# Whatever happens to fsched, SIGKILL included, its solver ends, with everything that the solver has
+# started in groups and sessions of their own, and the directory is removed.
 if ! command -v setsid >/dev/null || [ ! -r "/proc/$$/task/$$/children" ]; then
   echo "SKIP t_guardian: no setsid, or a system that does not list children"
   return
@@ -25,12 +25,12 @@ TMPDIR=$PWD/tmp
 SOLVER_FAULT_ALIVE=$PWD/alive
 SOLVER_FAULT_KEPT=$PWD/kept
 export TMPDIR SOLVER_FAULT_ALIVE SOLVER_FAULT_KEPT
-# The directory is removed by a process that nobody here can wait for.
+# The directory is removed by a process for which this script cannot wait.
 # shellcheck disable=SC2016 # the inner shell expands
 gone() { timeout 60 sh -c 'while [ -n "$(ls "$0")" ]; do :; done' "$TMPDIR"; }
 
 signals="KILL TERM SEGV"
-# A sanitizer handles that one itself.
+# A sanitizer handles that signal itself.
 if nm "$FSCHED" 2>/dev/null | grep -qE '__(asan|tsan)_init'; then signals="KILL TERM"; fi
 for signal in $signals; do
   env --default-signal=TERM,SEGV sh -c 'ulimit -c 0; exec "$@"' sh "$FSCHED" compile g.yaml --refine ilp \
@@ -49,7 +49,7 @@ for signal in $signals; do
   expect "$signal: what a link in it names stays" [ -s kept/file ]
 done
 
-# The same at a limit: nothing is left when fsched ends.
+# The same happens at a limit: nothing is left when fsched ends.
 "$FSCHED" compile g.yaml --refine ilp --time-limit 0.5 -o g.fsb \
   --solver-cmd "$TOP/test/ilp/solver_fault.sh leave" 2>err </dev/null &
 pid=$!

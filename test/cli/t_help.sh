@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Help and version texts, on standard output.
+# Help and version texts go to standard output.
 commands=$("$FSCHED" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p')
 run 0 "$FSCHED" --help
 golden out help.txt
@@ -18,7 +18,7 @@ for c in $commands; do
   expect "$c --help is help $c" same out whole
   awk 'length($0) > 80' out >wide
   expect "help $c fits 80 columns" empty wide
-  # Texts of options: paragraphs of indented lines, in sentences.
+  # Texts of options are paragraphs of indented lines, in sentences.
   awk '/^    / { if (!on) first = $1; last = $NF; on = 1; next }
     on { if (first !~ /^[A-Z]/ || last !~ /[.]$/) print first, last; on = 0 }
     END { if (on && (first !~ /^[A-Z]/ || last !~ /[.]$/)) print first, last }' out >unlike

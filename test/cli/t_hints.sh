@@ -1,9 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# What the program says beside the result: warnings before it, and hints that lead to what is meant.
+# What the program prints beside the result: warnings before it, and hints that lead to what was meant.
 graph() { printf 'fsched: 1\ntarget: {%s}\nops:\n%s\n' "$1" "$2" >g.yaml; }
 
-# Warnings, then the summary, which ends with the file of the stream.
+# Warnings come first, then the summary, which ends with the file of the stream.
 graph 'queues: [{name: core}, {name: idle, class: copy}]' '  - {name: a}'
 run 0 "$FSCHED" compile g.yaml -Wunused
 expect "the summary is the last line" grep -q '^g: 1 op.*, 0 waits -> g.fsb$' err
@@ -118,12 +118,12 @@ graph 'queues: [{name: x}]' '  - {name: a, time: 3, start: 0}
 run 3 "$FSCHED" compile g.yaml
 expect "late: kept for another" holds err "time 0: queue 'x' is kept for op 'b', which is to start at 1"
 
-# Verified against the graph without what compile was given.
+# The stream is verified against the graph, but without the options that compile was given.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb --memory cmx=12
 run 4 "$FSCHED" verify f.fsb --graph "$TOP/examples/figure-10.yaml"
 expect "verify names the options" holds err 'hint: .*--memory or --set'
 
-# A plan beside a run that took very much longer, and not.
+# A plan is compared with a run that took very much longer, and with one that did not.
 graph 'time_unit: ns' '  - {name: a}'
 run 0 "$FSCHED" compile g.yaml -q -o f.fsb
 run 0 "$FSCHED" run f.fsb --trace t.json --with-plan

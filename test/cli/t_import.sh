@@ -1,10 +1,12 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Instances in other formats become graph files; what is wrong with them, and with the command line.
+# Instances in other formats become graph files; faults of instances, and of the command line, are
+# reported.
 instances=$TOP/test/import
 cp "$instances"/project.rcp "$instances"/project.sm "$instances"/crlf.strip "$instances"/buffers.csv .
 
-# Each kind, to a file, from standard input and to standard output: the same but for the name.
+# Each kind goes to a file, and from standard input to standard output: the results differ only in the
+# name.
 while read -r kind file; do
   run 0 "$FSCHED" import "$kind" "$file" -o g.yaml
   expect "$kind says nothing" empty err
@@ -32,7 +34,7 @@ run 3 "$FSCHED" import memory buffers.csv --capacity 8 -o none.yaml
 expect "one that is too small is named" holds err '^buffers.csv:3:7: error: .* 9 bytes .* has 8 \[import-value\]'
 expect "and nothing is written" [ ! -e none.yaml ]
 
-# Names of files and ids that YAML would take for something else.
+# Files and ids have names that YAML would read as something else.
 cp crlf.strip 'a: b #1.x.strip'
 run 0 "$FSCHED" import strip 'a: b #1.x.strip' -o odd.yaml
 expect "the name is in quotes" holds odd.yaml '^name: "a: b #1.x"$'
@@ -44,7 +46,7 @@ for id in '"x, \"y\""' '"- {a: b}"' '"~"'; do
   expect "the id $id stays" grep -qF "\"name\": $id," out
 done
 
-# Faults: exit status, text and JSON; nothing is written.
+# These are faults: their exit status, text and JSON; nothing is written.
 : >import.txt
 bad() {
   want=$1
@@ -80,7 +82,7 @@ golden import.txt import.txt
 expect "the instance stays" same buffers.csv "$instances/buffers.csv"
 expect "nothing was written" [ ! -e none.yaml ]
 
-# Quick in the size of the text, whatever it says; large ones too.
+# Time is in proportion to the text's size, whatever it contains; large ones are tried, too.
 awk 'BEGIN { print "id,lower,upper,size"; for (i = 0; i < 100000; i++)
   print "b" i "," (i * 7919) % 99991 "," (i * 7919) % 99991 + i % 13 + 1 "," i % 4096 }' >large.csv
 run 0 "$FSCHED" import memory large.csv -o large.yaml

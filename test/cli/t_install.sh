@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# make install and uninstall, the library as a user meets it, and what it exports.
+# make install and uninstall, the library as a user sees it, and what it exports.
 quiet_make() { make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/usr "$@"; }
 run 0 quiet_make install
 root=$PWD/root/usr
@@ -39,7 +39,7 @@ if command -v readelf >/dev/null; then
   expect "libraries it needs" [ -z "$(sed -n 's/.*NEEDED.*\[\(.*\)\]/\1/p' dynamic |
     grep -v -e '^libyaml-' -e '^libc\.' -e '^lib[a-z]*san\.' -e '^libpthread\.' -e '^ld-')" ]
 fi
-# A program of a user's; not against a library that needs a sanitizer's run time.
+# This is a user's program; it is not built with a library that needs a sanitizer's run time.
 if ! grep -q -e __asan -e __tsan "$root/lib/libfsched.so"; then
   # shellcheck disable=SC2046,SC2086 # flags are words
   run 0 ${CC:-cc} -std=c11 -o user "$TOP/examples/embed/embed.c" \
@@ -47,7 +47,7 @@ if ! grep -q -e __asan -e __tsan "$root/lib/libfsched.so"; then
       pkg-config --cflags --libs fsched)
   run 0 env LD_LIBRARY_PATH="$root/lib" ./user
 fi
-# Functions are pages, by a link that "man" follows.
+# Each function has a page, which is a link that "man" follows.
 expect "a page for each function" [ "$(cat "$root"/share/man/man3/fsched_*.3 | sort -u)" = '.so man3/libfsched.3' ]
 expect "of which there are many" [ "$(find "$root/share/man/man3" -name 'fsched_*.3' | wc -l)" -ge 70 ]
 if command -v man >/dev/null && man --version 2>&1 | grep -q man-db; then
@@ -57,8 +57,8 @@ fi
 run 0 quiet_make uninstall
 expect "uninstall leaves no file" [ -z "$(find root -type f -o -type l)" ]
 
-# A plain install after a build with flags installs what was built.  A compiler that only notes
-# that it was called stands for the real one; nothing is there to be compiled with it.
+# A plain install after a build with flags installs what was built.  A compiler that only notes that it
+# was called stands for the real one; nothing can be compiled with it.
 cat >noting <<C
 #!/bin/sh
 echo "\$*" >>"$PWD/noted"
@@ -69,7 +69,7 @@ mkdir tree
 cp -R "$TOP/Makefile" "$TOP/include" "$TOP/scripts" "$TOP/cli" "$TOP/lib" "$TOP/codegen" "$TOP/draw" \
   "$TOP/exec" "$TOP/man" "$TOP/cmake" tree
 plain_make() { env -u CC -u CFLAGS -u CPPFLAGS -u LDFLAGS make --no-print-directory -C tree BUILD=b "$@"; }
-# One object is enough to see it, made as install makes it.
+# One object, made as install makes it, is enough to show this.
 calls() { grep -c 'lib/base/version\.c' noted; }
 run 0 plain_make "CC=$PWD/noting" CFLAGS=-O0 "CPPFLAGS=-DA='\"\$\$#\"'" b/lib/base/version.o
 expect "the compiler is called" [ "$(calls)" -eq 1 ]

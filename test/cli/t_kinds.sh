@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Files of the wrong kind, standard input's name, and a terminal as the place of a stream.
+# Files are of the wrong kind, standard input has a name, and a stream would go to a terminal.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -q -o g.fsb
 "$FSCHED" dis g.fsb >g.txt

@@ -5,8 +5,8 @@
 #
 # In a page, comments before .EX say what the lines up to .EE are for:
 #   FILE name      they are a file
-#   RUN [n|tool]   after "$ " stand commands (after "> " more of one), between them what they print;
-#                  the status of the last one is n; skipped where there is no tool
+#   RUN [n|tool]   commands are behind "$ " (further lines of one behind "> "), between them is what
+#                  they print; the status of the last one is n; skipped where there is no tool
 # and CHECK command is one that is not shown.  All run in order, in a directory with examples/.
 pages=$BUILD/man
 [ -d "$pages" ] || { fail "the pages have not been built" && return; }
@@ -16,7 +16,7 @@ plain() {
   sed -e 's/\\f[BIRP]//g' -e 's/\\-/-/g' -e 's/\\(aq/'"'"'/g' -e 's/\\(dq/"/g' -e 's/\\(ha/^/g' \
     -e 's/\\(ti/~/g' -e 's/\\[|&]//g' -e 's/\\%//g' -e 's/\\e/\\/g' "$1"
 }
-# "tag: text" lines; a list within an option is part of its text.
+# Prints "tag: text" lines; a list within an option is part of its text.
 options_of_page() {
   plain "$1" | awk '
     function flush() { if (tag != "") print tag ": " text; tag = ""; text = "" }
@@ -64,14 +64,14 @@ for page in "$pages"/*.[1357]; do
   expect "$name has no marker left" [ -z "$(grep -e '^\.." @' -e '@[A-Z]*@' "$page")" ]
   expect "$name has date and version" grep -q \
     "^\\.TH [A-Z-]* [1357] 20[0-9-]* \"fsched $("$FSCHED" --version | sed -n '1s/fsched //p')\"" "$page"
-  # Every page that it refers to is there.
+  # Every page to which it refers exists.
   sed -n 's/.*\\f[BI]\(fsched[a-z\\-]*\)\\fP(\([1357]\)).*/\1 \2/p
     s/^\.BR \(l*i*b*fsched[a-z\\-]*\) (\([1357]\)).*/\1 \2/p' "$page" | sed 's/\\//g' | sort -u >refs
   while read -r ref section; do
     expect "$name: $ref($section) is a page" [ -s "$pages/$ref.$section" ]
   done <refs
 done
-# The maker of pages knows its markers.
+# The program that makes pages knows its markers.
 gen=$BUILD/cli/gen/gen
 for marker in 'OPTIONS nothing' 'API nothing.h' 'OPTION run' 'STATUS 7' 'SYNOPSIS' 'STATUS x'; do
   printf '.TH X 1\n.\\" @%s@\n' "$marker" >bad.1
@@ -94,12 +94,12 @@ plain "$pages/libfsched.3" | grep -o 'fsched_[a-z0-9_]* ()' | sed 's/ ()//' | so
 expect "libfsched(3) names the functions of the headers" same declared named
 same declared named || diff declared named
 
-# Each of them is a page, which is that one.
+# Each function has a page, which is a link to that one.
 while read -r function; do
   expect "$function(3) is libfsched(3)" holds "$pages/links/$function.3" '^\.so man3/libfsched\.3$'
 done <declared
 expect "no other links" [ "$(find "$pages/links" -type f | wc -l)" -eq "$(grep -c . declared)" ]
-# Its reference has all code of the headers, and all words of their members' comments.
+# Its reference contains all code of the headers, and all words of their members' comments.
 bare() { tr '\n' ' ' | sed 's,/\*,\n&,g; s,\*/,&\n,g' | sed '/^\/\*/d' | tr -d ' \n' | sed 's/[;{},]/&\n/g'; }
 for h in fsched graph compile program verify replay exec kernel calibrate profile import frontier; do
   sed '1,/^extern "C" {/d' "$TOP/include/fsched/$h.h" | awk '
@@ -163,7 +163,7 @@ installed=$PWD/root/usr
 run 0 make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/usr install
 export PATH="$installed/bin:$PATH" PKG_CONFIG_PATH="$installed/lib/pkgconfig" \
   PKG_CONFIG_SYSROOT_DIR="$PWD/root" LD_LIBRARY_PATH="$installed/lib"
-# A library that needs a sanitizer's run time is not for the compiler as a user calls it.
+# A user's call of the compiler cannot use a library that needs a sanitizer's run time.
 plain_library=yes
 grep -q -e __asan -e __tsan "$installed/lib/libfsched.so" && plain_library=
 
@@ -180,7 +180,8 @@ do_check() {
 }
 joined() { sed -e :a -e '$!N; s/,\n    \([a-z]\)/, \1/; ta' -e 'P; D'; }
 without_end() { sed -e :a -e '/^\n*$/{$d;N;ba' -e '}' "$1"; } # empty lines at the end
-# What the block shows, with what its commands print now.  Our own files are one directory up.
+# Writes what the block shows, with what its commands print now.  The test's own files are one directory
+# up.
 do_run() { # "n or tool"; the block is in ../block
   want=0 tool=
   case $1 in
@@ -193,7 +194,7 @@ do_run() { # "n or tool"; the block is in ../block
   fi
   status=0
   : >../now
-  # A command and its further lines; printing it again before its output.
+  # Finds each command and its further lines, and prints it again before its output.
   sed -n '/^[$>] /p' ../block | awk '/^\$ / && NR > 1 { print "" } { print }' >../commands
   awk 'BEGIN { RS = ""; n = 0 } { f = "../cmd" ++n; print > f; close(f) } END { print n }' ../commands >../count
   n=1
@@ -206,9 +207,9 @@ do_run() { # "n or tool"; the block is in ../block
     n=$((n + 1))
   done
   expect "$name: status $status, not $want: $(cat ../cmd)" [ "$status" -eq "$want" ]
-  # A block that shows no output says nothing about it.
+  # A block that shows no output promises nothing about it.
   if grep -qv '^[$>] ' ../block; then
-    # A line too wide for a page goes on in the next, indented by four.
+    # A line too wide for a page is continued in the next one, indented by four.
     without_end ../block | joined >../shown
     without_end ../now | joined >../printed
     expect "$name: the example shows what is printed" same ../shown ../printed
@@ -251,7 +252,7 @@ for page in "$pages"/*.[1357]; do
   expect "$name has an example that is run" [ -s all ]
 done
 
-# As a terminal shows them.
+# This is the text as a terminal shows it.
 if command -v groff >/dev/null; then
   for page in "$pages"/*.[1357]; do
     name=$(basename "$page")

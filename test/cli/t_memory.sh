@@ -1,18 +1,19 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Memory that runs out in any call of the C library, in any thread and any library: each command
-# ends with a status of its own and a message, and leaves no part of a file.  SHORT=N takes N of the
-# requests of each command (0: all); SHORT_TURN moves them.
+# Memory runs out in any call of the C library, in any thread and any library: each command ends with a
+# status of its own and a message, and leaves no part of a file.  SHORT=N tries N of the requests of
+# each command (0: all); SHORT_TURN shifts the choice.
 short=$BUILD/test/memory
 graph=$TOP/test/fuzz/spill.yaml
-# A sanitizer has its own allocator, and another C library other names.
+# This is skipped with a sanitizer, which has its own allocator, and with another C library, which has
+# other names.
 if ! LD_PRELOAD=$short/short.so "$FSCHED" --version >/dev/null 2>&1 ||
   nm "$FSCHED" 2>/dev/null | grep -q __asan_init; then
   echo "skip: memory cannot be made short in this build"
   return 0
 fi
 most=${SHORT-12}
-# short WHAT FILE... -- COMMAND...
+# short WHAT FILE... -- COMMAND... tests a command.
 short() {
   what=$1
   shift
@@ -62,7 +63,7 @@ short "import strip" i.out -- "$FSCHED" import strip "$TOP/test/import/crlf.stri
 short "import memory" i.out -- "$FSCHED" import memory "$TOP/test/import/buffers.csv" -o i.out
 short "export" x.out -- "$FSCHED" export patterson i.json -g i.yaml -o x.out
 short "calibrate" -- "$FSCHED" calibrate -q --on sim -o /dev/null
-# These measure, which takes its time.
+# These commands measure, which takes time.
 most=${SHORT-4}
 short "calibrate --on cpu" -- "$FSCHED" calibrate -q --largest 128KiB -o /dev/null
 export FSCHED_CUDA_DRIVER="$BUILD/test/fake_cuda/libcuda.so.1"

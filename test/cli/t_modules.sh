@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Modules are code that a stream names: which of them a run opens.
+# Modules are code that a stream names: this tests which of them a run opens.
 
 cat >k.c <<'END'
 #include <fsched/kernel.h>
@@ -23,13 +23,13 @@ mkfifo inside/fifo.so
 mkdir inside/dir.so
 ln -s inside known
 
-# stream NAME MODULE
+# stream NAME MODULE makes a stream.
 stream() {
   printf '%s\n' 'fsched: 1' 'ops:' \
     "  - {name: a, args: [{out: o, size: 8}], kernel: {module: '$2', function: f}}" >"$1.yaml"
   run 0 "$FSCHED" compile "$1.yaml" -q -o "$1.fsb"
 }
-# refused WHY OPTION...: with status 6, and before any code of it has run
+# refused WHY OPTION... checks for status 6, before any code of the module has run.
 refused() {
   why=$1
   shift
@@ -83,7 +83,7 @@ cp m.fsb inside/m.fsb
 run 0 "$FSCHED" run inside/m.fsb --trust-modules
 rm -f opened
 
-# On a device: PTX is code, too.
+# On a device PTX is code, too.
 if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
   FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1
   export FSCHED_CUDA_DRIVER

@@ -1,11 +1,11 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Names stand for one thing each; and the check of that finds those that do not, in a small tree.
+# Names stand for one thing each, and the check of that finds names that do not, in a small tree.
 run 0 "$TOP/scripts/lint-names" "$TOP"
 expect "types were seen" holds out ' [1-9][0-9][0-9]* types$'
 
 mkdir -p tree/lib/first tree/lib/second tree/test && cd tree || return 1
-# tree: all is well in it.
+# Makes a tree without faults.
 tree() {
   printf 'typedef struct fs_graph fs_graph;\nstruct fs_graph {\n  int n;\n};\n' >lib/first/graph.h
   printf 'typedef struct fs_graph fs_graph;\ntypedef struct walker {\n  int at;\n} walker;\n' >lib/first/a.c
@@ -18,7 +18,7 @@ tree() {
   done
   rm -f lib/second/run5.c
 }
-# faulty WHAT PATTERN: one fault is found, and named so.
+# faulty WHAT PATTERN checks that one fault is found, and named so.
 faulty() {
   run 1 "$TOP/scripts/lint-names" "$PWD"
   expect "$1" holds out "$2"

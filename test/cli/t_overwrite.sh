@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# No result may take the place of what is read, or of another result, however the file is spelled.
+# No result may replace an input or another result, however the file's name is spelled.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 cp g.yaml self.fsb
 cp g.yaml first.yaml
@@ -44,7 +44,7 @@ expect "the stream stays" same g.fsb first.fsb
 expect "the JSON stays" same g.json first.json
 expect "the target stays" same t.yaml first.t
 
-# Nor of a graph or target that has nothing to do with it, unless that is asked for.
+# Results may not replace an unrelated graph or target either, unless that is asked for.
 guarded() { # what is named, then the command line
   name=$1
   shift

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# --print-passes, --dump-after and --time-report.
+# --print-passes, --dump-after and --time-report are tested here.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 
 run 0 "$FSCHED" compile --print-passes
@@ -18,7 +18,7 @@ mv names all-names # some are for other targets (t_barrier.sh) or asked for (t_r
 grep -vx 'barrier\|block\|refine' all-names >names
 expect "all passes, in their order" same dumped names
 
-# The golden files of the library hold the texts; here is where they go.
+# The golden files of the library contain the texts; this tests where they go.
 run 0 "$FSCHED" compile g.yaml -q --dump-after waits
 cp err waits.txt
 expect "one pass" [ "$(grep -c '^== ' err)" -eq 1 ]
@@ -59,7 +59,7 @@ run 0 "$FSCHED" compile g.yaml -q --dump-after waits=w --diagnostics json
 run 5 "$FSCHED" compile g.yaml -q -o new.fsb --dump-after waits=nowhere/w
 expect "the stream is written last" [ ! -e new.fsb ]
 
-# A pass that fails: what those before it made is shown, no file is written.
+# A pass fails: what the passes before it made is shown, and no file is written.
 rm -f w
 cat >late.yaml <<'END'
 fsched: 1
@@ -72,7 +72,7 @@ expect "the bounds are there" holds err '^makespan  *10$'
 expect "and where it fails" holds err '^late.yaml:4:12: error: no schedule was found'
 expect "no file" [ ! -e w ]
 
-# Times: a line for each pass that ran, between reading and writing, and the total.
+# There is a line of times for each pass that ran, between reading and writing, and one for the total.
 report() { sed -n 's/^  \([a-z]*\)  *[0-9][0-9]*\.[0-9]\{3\} ms  *[0-9]*\.[0-9] %.*$/\1/p' err | xargs; }
 passes=$(sed '$d' names | xargs)
 run 0 "$FSCHED" compile g.yaml --time-report

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# --profile: measured times in the plan.
+# --profile puts measured times into the plan.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 cat >p.json <<'END'
 {"fsched_profile": 1, "graph": "figure-10", "ops": [
@@ -25,7 +25,7 @@ run 0 "$FSCHED" compile g.yaml -o f.fsb --profile p.json -v
 expect "-v shows the costs" holds err "reads of memory 'cmx': fixed 4, rate 0 by 1 measured copy; planned 1 and 0"
 run 0 "$FSCHED" run f.fsb --check -q
 
-# Other commands that look at graphs need it as well.
+# Other commands that use graphs need the profile as well.
 run 4 "$FSCHED" verify f.fsb --graph g.yaml
 run 0 "$FSCHED" verify f.fsb --graph g.yaml --profile p.json
 run 2 "$FSCHED" verify f.fsb --profile p.json
@@ -76,7 +76,7 @@ expect "no warning" [ "$(wc -l <err)" -eq 1 ]
 run 1 "$FSCHED" compile g.yaml -o none.fsb --profile other.json -Werror=profile
 expect "nothing is written" [ ! -e none.fsb ]
 
-# How long a tick is.
+# These set how long a tick is.
 sed 's/time_unit: us/time_unit: cycles/' g.yaml >cycles.yaml
 run 1 "$FSCHED" compile cycles.yaml -o none.fsb --profile p.json -Wno-profile
 expect "nobody knows" holds err '\[profile-graph\]'
@@ -87,7 +87,7 @@ run 0 "$FSCHED" compile cycles.yaml -o f.fsb --profile ticks.json -Wno-profile -
 expect "the profile says it" holds t.txt '^A_in  op  *0  *5 '
 [ ! -e none.fsb ] || fail "a stream without its profile"
 
-# What a run has measured, in the next plan.
+# What a run has measured is in the next plan.
 if "$FSCHED" help run | grep -q -e '--save-profile'; then
   run 0 "$FSCHED" run plain.fsb --save-profile run.json
   run 0 "$FSCHED" compile g.yaml -o f.fsb --profile run.json --verify

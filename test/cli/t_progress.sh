@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# --progress in a file, in JSON and on a terminal; when diagnostics have colours.
+# --progress goes to a file, in JSON and on a terminal; and diagnostics have colours in some cases.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -o plain.fsb -q
 run 0 "$FSCHED" compile g.yaml --progress --verify
@@ -40,7 +40,7 @@ run 1 "$FSCHED" compile --progress - -o x.fsb
 expect "what fails has no end" [ -z "$(sed -n '/100 %/p' err)" ]
 
 echo 'fsched: 2' >bad.yaml
-# A pseudo-terminal of `script`: one line, erased in the end.
+# On the pseudo-terminal of `script` progress is one line, which is erased at the end.
 if ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
   echo "skip: t_progress: no script(1) for a terminal"
 else

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Refinement of public instances under a limit of nodes, so that every run is the same: never worse
-# than the list schedule, most are proven, and what is called optimal is what is known to be.  All of
-# the instances under a limit of time are bench/bench_ilp's.
+# Refinement of public instances under a limit of nodes, so that every run is the same: results are
+# never worse than the list schedule, most are proven, and what is called optimal is known to be.
+# bench/bench_ilp tries all instances under a limit of time.
 data=$TOP/../shared/data
 if [ ! -x "$BUILD/fsched-glpk" ] || [ ! -d "$data/rcpsp/j30" ]; then
   echo "SKIP t_proven: no fsched-glpk, or no shared data"
@@ -10,7 +10,8 @@ if [ ! -x "$BUILD/fsched-glpk" ] || [ ! -d "$data/rcpsp/j30" ]; then
 fi
 value() { sed -n "s/.*\"$1\": \"*\([a-z0-9]*\)\"*,*.*/\1/p" "$2" | head -n 1; }
 
-# refine KIND NODES: compiles g.yaml without and with it; ./list.json and ./best.json
+# refine KIND NODES compiles g.yaml without refinement and with it, and writes ./list.json and
+# ./best.json.
 refine() {
   run 0 "$FSCHED" compile g.yaml -q -o list.fsb --emit schedule=list.json
   run 0 "$FSCHED" compile g.yaml -q -o best.fsb --emit schedule=best.json --verify \

@@ -1,10 +1,9 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # The console blocks of the README and of the examples' READMEs show what the program really prints
-# (times of replays and blanks at the ends of lines aside); UPDATE=1 writes them anew.  All are
+# (except for times of replays and blanks at the ends of lines); UPDATE=1 writes them anew.  All are
 # followed in a copy: the README in a directory that has the examples, the others where they are.
-# What needs an installed fsched is shown by t_consumer.sh and t_build_step.sh, what needs kernels by
-# t_gemm.sh.
+# t_consumer.sh and t_build_step.sh test what needs an installed fsched, t_gemm.sh what needs kernels.
 mkdir bin && ln -s "$FSCHED" bin/fsched
 PATH=$PWD/bin:$PATH
 

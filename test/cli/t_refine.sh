@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# --refine: options, a solver that is missing or does what it should not, limits, interrupts, models
-# that others solve, and what is said of the result.
+# --refine: options, a solver that is missing or does not do what it should, limits, interrupts, models
+# that other programs solve, and what is reported of the result.
 cat >g.yaml <<'END'
 fsched: 1
 name: g
@@ -51,7 +51,7 @@ expect "nothing was written" [ ! -e g.fsb ]
 # ---- whatever a solver does wrong: the heuristic's schedule, and a warning
 run 0 "$FSCHED" compile g.yaml --effort 0 -o list.fsb --emit schedule=list.json
 expect "there is something to gain" [ "$(value status list.json)" = feasible ]
-# What may differ is the bound, which needs no solver.
+# Only the bound may differ, which needs no solver.
 commands() { "$FSCHED" dis "$1" | sed 's/lower bound [0-9]*//'; }
 heuristic_is() {
   commands "$1" >one.txt
@@ -169,7 +169,7 @@ if command -v glpsol >which; then
   expect "a rule for the solution" holds rules.d '^g\.sol:$'
   "$FSCHED" compile g.yaml --effort 0 --refine ilp --solution - -q -o rules.fsb -MD -MP <g.sol
   expect "none for standard input" [ "$(cat rules.d)" = 'rules.fsb: g.yaml' ]
-  # the heuristic's schedule is proven, and leaves a model without variables: an LP
+  # The heuristic's schedule is proven, and leaves a model without variables, which is an LP.
   cat >one.yaml <<'END'
 fsched: 1
 target:

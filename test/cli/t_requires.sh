@@ -1,19 +1,19 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Preconditions of headers are asserted (scripts/requires); and the check of that finds those that
-# are not, in a small house.
+# Preconditions of headers are asserted (scripts/requires), and the check of that finds those that are
+# not, in a small tree.
 run 0 "$TOP/scripts/requires" "$TOP"
 expect "preconditions were seen" holds out '^requires: 0 faults, [1-9][0-9][0-9]* preconditions, '
 expect "with their places and asserts" holds out '^lib/base/ranges\.h:[0-9]*: fs_ranges_add: Requires lo < hi\.$'
 expect "each assert on a line" holds out '^    assert(lo < hi);$'
 
 mkdir -p house/lib && cd house || return 1
-# header COMMENT: that of a function in a header, whose definition `body` gives.
+# header COMMENT makes a header with a function under this comment; `body` makes its definition.
 header() {
   printf '/* A head. */\n#ifndef A_H\n#define A_H\n\n/* %s */\nint fs_a(int a,\n         int b);\n\n#endif\n' "$1" >lib/a.h
 }
 body() { printf 'int fs_a(int a,\n         int b) {\n%s\n  return a + b;\n}\n' "$1" >lib/a.c; }
-# faulty WHAT PATTERN: one fault is found, and named so.
+# faulty WHAT PATTERN checks that one fault is found, and named so.
 faulty() {
   run 1 "$TOP/scripts/requires" "$PWD"
   expect "$1" holds out "$2"

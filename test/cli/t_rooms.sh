@@ -1,15 +1,15 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Includes and calls go down (ROOMS); and the check of that finds what does not, in a small house.
-# Recipes name what there is, and decisions are where the compiler finds them.
+# Includes and calls go down (ROOMS), and the check of that finds those that do not, in a small house.
+# Recipes name files that exist, and decisions are where the compiler finds them.
 run 0 "$TOP/scripts/lint-rooms" "$BUILD" "$TOP"
 expect "calls were seen" holds out ' [1-9][0-9][0-9][0-9]* calls'
 grep '^[0-9]' "$TOP/ROOMS" >rooms
 sed -n '/^<!-- rooms -->$/,/^<!-- rooms -->$/p' "$TOP/CONTRIBUTING.md" | grep '^[0-9]' >map
 expect "CONTRIBUTING.md has the list of rooms" same map rooms
 
-# The recipes: each has a title of its own, and what they name as a file is one.  What stands for a name
-# to be given is in capitals.
+# Each recipe has a title of its own, and the files that it names exist.  Words that stand for a name to
+# be chosen are in capitals.
 sed -n '/^## How to add$/,/^## Commits/p' "$TOP/CONTRIBUTING.md" >recipes
 grep '^### ' recipes | sort | uniq -d >twice
 expect "no two recipes have one title" empty twice
@@ -21,7 +21,7 @@ while read -r name; do
 done <named >missing
 expect "which there are" empty missing
 
-# Comparisons with one member of an enumeration.
+# This finds comparisons with one member of an enumeration.
 # shellcheck disable=SC2046 # names without blanks
 run 0 "$TOP/scripts/lint-decisions" $(find "$TOP/lib" "$TOP/codegen" "$TOP/draw" "$TOP/exec" "$TOP/cli" -name '*.[ch]')
 for decision in 'k == FS_COMMAND_COPY' 'x != FS_SYNC_BLOCK' 'p->evict == FSCHED_EVICT_LRU)' 'm <= FSCHED_COUNTED'; do
@@ -47,7 +47,7 @@ cat >ROOMS <<'EOF'
 
 only lib/verify lib/base
 EOF
-# unit FILE SYMBOL [CALLED]: what defines one function and calls another.
+# unit FILE SYMBOL [CALLED] makes a source that defines one function and calls another.
 unit() {
   mkdir -p "$(dirname "$1")" "$(dirname "build/$1")"
   if [ $# -gt 2 ]; then
@@ -57,7 +57,7 @@ unit() {
   fi >"$1"
   $CC -c -o "build/${1%.c}.o" "$1"
 }
-# house: all is well in it.
+# Makes a house without faults.
 house() {
   rm -rf lib build
   unit lib/base/a.c base
@@ -67,7 +67,7 @@ house() {
   unit lib/second/s.c second base
   unit lib/compile/p.c compile first
 }
-# faulty WHAT PATTERN: one fault is found, and named so.
+# faulty WHAT PATTERN checks that one fault is found, and named so.
 faulty() {
   run 1 "$TOP/scripts/lint-rooms" build "$PWD"
   expect "$1" holds out "$2"

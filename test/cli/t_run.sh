@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched run: invocations, pools, files, kernels of the user's, and what is refused.
+# fsched run: invocations, pools, files, users' kernels, and what is refused.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb
 
 # Invocations
@@ -12,7 +12,7 @@ run 0 "$FSCHED" run f.fsb --invocations 4 --in-flight 2 --pool 300 --format json
 expect "one after the other where two do not fit" holds out '"runs": 4, .*"pool_bytes": 300, "pool_peak": 256'
 run 3 "$FSCHED" run f.fsb --pool 255
 expect "need and have" holds err '256 bytes of memory are needed at once, the pool has 255'
-# What is placed from both ends of a large memory does not reserve what lies between.
+# Buffers placed at both ends of a large memory do not reserve what lies between.
 cat >wide.yaml <<'END'
 fsched: 1
 target: {queues: [{name: p}, {name: q}], memories: [{name: m, capacity: 1GiB, align: 64}]}
@@ -32,7 +32,7 @@ for on in cuda cuda-graph; do
     "$FSCHED" run wide.fsb --on $on --pool 8KiB --check
 done
 
-# Barriers and syncs in place of timelines.
+# These programs have barriers and syncs in place of timelines.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --set sync=barrier --set barriers.count=4 \
   -q -o barrier.fsb
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --set sync=block -q -o block.fsb
@@ -231,7 +231,7 @@ run 2 "$FSCHED" calibrate --device x
 run 2 "$FSCHED" calibrate f.fsb
 run 5 "$FSCHED" calibrate --largest 128KiB -o nowhere/t.yaml
 
-# A limit on memory, by default what the machine has; a stream that is mapped.
+# The limit on memory is by default what the machine has; a stream is mapped.
 run 5 "$FSCHED" run f.fsb --memory-limit 1
 expect "need, limit and what there is" holds err 'bytes of memory, the limit is 1; the machine has [0-9]'
 expect "how to set it" holds err 'hint: run --memory-limit, or '

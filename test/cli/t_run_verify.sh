@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched run verifies what it loads, on every back end, and says what fsched verify says; what else
-# reads a stream that is wrong does not crash.
+# fsched run verifies what it loads, on every back end, and reports what fsched verify reports; other
+# commands that read a wrong stream do not crash.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb
 "$FSCHED" dis f.fsb --format json >f.json
 sed -e 's/"waits": \[[^]]*\]/"waits": []/' -e 's/"signal": true/"signal": false/' \
@@ -27,19 +27,19 @@ expect "from standard input" holds err '^<stdin>: error: .*\[verify-[a-z]*\]$'
 run 4 "$FSCHED" run lost.fsb -q
 expect "-q leaves the verdict out" [ -z "$(grep refuted err)" ]
 
-# Nothing is read, written or asked of a device before.
+# Before that, nothing is read, written or asked of a device.
 run 4 "$FSCHED" run lost.fsb -q --trace trace.json --save-profile profile.json --check
 expect "no results" [ ! -e trace.json -a ! -e profile.json ]
 run 4 env FSCHED_CUDA_DRIVER=nowhere.so "$FSCHED" run lost.fsb --on cuda
 
-# Given up.
+# --no-verify leaves the proof out.
 run 0 "$FSCHED" run f.fsb --no-verify --check
 run 6 "$FSCHED" run lost.fsb --no-verify --check
 run 0 "$FSCHED" run lost.fsb --no-verify -q
 expect "without a word" empty err
 run 6 "$FSCHED" run lost.fsb --no-verify -q --on sim
 
-# Races that are declared are right; one that is not is wrong.
+# Races that are declared are right; a race that is not declared is wrong.
 cat >raw.yaml <<'END'
 fsched: 1
 hazards: raw
@@ -60,7 +60,7 @@ run 0 "$FSCHED" asm silent.json -o silent.fsb
 run 4 "$FSCHED" run silent.fsb
 expect "it is said" holds err "race and are not listed"
 
-# Others that read the stream.
+# Other commands read the stream.
 for f in lost f; do
   run 0 "$FSCHED" dis $f.fsb
   run 0 "$FSCHED" explain $f.fsb

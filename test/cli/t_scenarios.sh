@@ -1,16 +1,16 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# The scenarios: the files are what their generator writes, the table of their README tells the
-# truth (UPDATE=1 writes it anew), every size compiles to a right stream whose waits add up, and each
-# shape shows what it is there to show.
+# The scenarios: the files are what their generator writes, the figures in their README's table are
+# right (UPDATE=1 writes it anew), every size compiles to a right stream whose waits add up, and each
+# shape shows what it is meant to show.
 scenarios=$TOP/examples/scenarios
 gen=$BUILD/examples/scenarios/gen_scenarios
 value() { sed -n "s/.*\"$2\": \([0-9]*\).*/\1/p" "$1" | head -n 1; }
 waits() { tr -d '\n' <"$1" | sed "s/.*\"waits\": {[^}]*\"$2\": \([0-9]*\).*/\1/"; }
-# is WHAT HAVE WANTED
+# is WHAT HAVE WANTED checks that both are equal.
 is() { expect "$1: $2, not $3" [ "$2" = "$3" ]; }
 
-# What the generator writes, and what it refuses.
+# The generator writes these, and refuses those.
 for graph in "$scenarios"/*.yaml; do
   # shellcheck disable=SC2046
   set -- $(sed -n 's/^# Written by: gen_scenarios //p' "$graph")
@@ -33,7 +33,7 @@ if [ -w /dev/full ]; then
   expect "a full disk" [ $? -eq 5 ]
 fi
 
-# row SHAPE WIDTH DEPTH HARDWARE: the row of the table
+# row SHAPE WIDTH DEPTH HARDWARE prints the row of the table.
 row() {
   "$gen" "$1" "$2" "$3" "$4" >r.yaml && "$FSCHED" compile r.yaml -q -o r.fsb --emit stats=r.json &&
     printf '| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n' "$1" "$2" "$3" "$4" \
@@ -55,7 +55,7 @@ else
   expect "the table of scenarios/README.md is what is so" same now was
 fi
 
-# Widths, depths and hardware: everything verifies, and what is wanted is somewhere.
+# With all widths, depths and hardware everything verifies, and each kind of wait occurs somewhere.
 for shape in sequential cross-queue fork-join late-waiter multi-domain paging multi-model collective; do
   for size in "1 1 1" "1 50 8" "3 20 2" "5 7 3" "16 10 1" "64 1 8" "64 50 8"; do
     [ "$shape $size" != "collective 64 50 8" ] || size="8 50 8" # 400 members a layer
@@ -72,17 +72,17 @@ for shape in sequential cross-queue fork-join late-waiter multi-domain paging mu
   done
 done
 
-# Who asks late for an early step learns of no later one.
+# A command that waits late for an early step learns of no later one.
 run 0 "$FSCHED" compile "$scenarios/late-waiter.yaml" -q -o g.fsb
 run 0 "$FSCHED" explain g.fsb late0
 expect "the wait is for the first step" holds out '^    core0:1  run step0  data of step0$'
 expect "and nothing later is known" [ "$(grep -c 'core0:[2-9]' out)" -eq 0 ]
-# Knowledge through three queues.
+# Knowledge passes through three queues.
 run 0 "$FSCHED" compile "$scenarios/multi-domain.yaml" -q -o g.fsb
 run 0 "$FSCHED" explain g.fsb sum0.0 --format json
 is "waits between the sum and what it knows of the host" \
   "$(grep '"implied_by": "frontier"' out | grep -o waits_for | wc -l)" 3
-# Eight members, one wait and one entry.
+# Eight members need one wait and one entry.
 run 0 "$FSCHED" compile "$scenarios/collective.yaml" -q -o g.fsb
 run 0 "$FSCHED" dis g.fsb
 expect "a collective is one wait and one entry" holds out 'run log1  gang0:2  -  *host:2 gang0:2 '

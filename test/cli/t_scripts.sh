@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# scripts/deps on machines that lack something, played with a PATH of its own.
+# scripts/deps runs as if on machines that lack something, with a PATH made by the test.
 run 0 "$TOP/scripts/deps"
 expect "quiet when nothing is missing" empty err
 expect "quiet when nothing is missing" empty out
@@ -10,7 +10,7 @@ run 1 env PATH="$PWD/bin" sh "$TOP/scripts/deps" --test
 for package in gcc libc6-dev make pkg-config libyaml-dev check; do
   expect "without apt-get it names $package" holds err "[ :]$package\\( \\|\$\\)"
 done
-# A machine with apt-get and sudo, whose lists of packages are empty at first.
+# This machine has apt-get and sudo, and its lists of packages are empty at first.
 cat >bin/apt-get <<'END'
 #!/bin/sh
 echo "apt-get $*" >>"$APT_LOG"
@@ -33,8 +33,8 @@ run 1 env PATH="$PWD/bin" APT_LOG="$PWD/log" sh "$TOP/scripts/deps"
 expect "neither root nor sudo" holds err sudo
 run 2 "$TOP/scripts/deps" --everything
 
-# All that is needed is there (a compiler that finds every header), but no tool of single tests;
-# apt-get has one package of them that it does not know.
+# Everything that is needed is there (a compiler that finds every header), but no tool that only single
+# tests use; apt-get does not know the package of one of them.
 for tool in cc make pkg-config true; do printf '#!/bin/sh\n' >bin/$tool; done
 cat >bin/sudo <<'END'
 #!/bin/sh

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # What a signal leaves behind: at every point at which a command makes, writes, flushes, names or
-# removes a file, the directory holds of each result the whole old or the whole new content, and
-# nothing else; the command has ended by the signal.  test/preload/points.c raises it.
+# removes a file, the directory has each result's whole old or whole new content, and nothing else; and
+# the signal has ended the command. test/preload/points.c raises it.
 # shellcheck disable=SC3045 # where there is none, a core file may be left in a directory that goes
 ulimit -c 0 2>/dev/null
 ASAN_OPTIONS=${ASAN_OPTIONS:+$ASAN_OPTIONS:}verify_asan_link_order=0
@@ -12,7 +12,7 @@ if ! ${CC:-cc} -D_GNU_SOURCE -shared -fPIC -o points.so "$TOP/test/preload/point
   return 0
 fi
 SO=$PWD/points.so
-# Whoever runs the tests may ignore some: they are as by default.
+# The caller of the tests may ignore some signals, so they are set to their defaults.
 DEFAULT=--default-signal=HUP,INT,QUIT,ALRM,XCPU,TERM
 cp "$TOP/examples/figure-10.yaml" g.yaml
 cat >io.yaml <<'END'
@@ -30,8 +30,8 @@ END
 "$FSCHED" compile g.yaml -q -o /dev/null --emit schedule=g.schedule
 FROM=$PWD
 
-# check WHAT: each file of ./now is one of ./old or ./new of that name, and none is missing that
-# ./old has.
+# check WHAT: each file of ./now equals the one of that name in ./old or ./new, and has all files of
+# ./old.
 check() {
   for f in now/* now/.[!.]*; do
     [ -e "$f" ] || continue
@@ -49,14 +49,14 @@ check() {
   done
 }
 
-# The command line in $@, in ./now, which is made as ./old is.
+# Runs the command line in $@ in ./now, which is made like ./old.
 in_now() {
   rm -rf now
   cp -r old now
   (cd now && exec env $DEFAULT LD_PRELOAD="$SO" "$@" >/dev/null 2>../err </dev/null)
 }
 
-# Every point, before and after the call; $1: the signal's number, $2: further variables.
+# Tries every point, before and after the call; $1 is the signal's number, $2 further variables.
 every_point() {
   number=$1
   more=$2
@@ -81,8 +81,8 @@ every_point() {
   done
 }
 
-# all_points COMMAND...: with files that have no name at first, and as where there are none
-# (EOPNOTSUPP), or none can be named (no /proc); to new files and over old ones.
+# all_points COMMAND... tries files that have no name at first, and the case that these do not exist
+# (EOPNOTSUPP) or cannot be named (no /proc), for new files and over old ones.
 points=0
 prepare() {
   rm -rf old new
@@ -115,7 +115,7 @@ points_over_old compile "$FROM/g.yaml" -q -o p.fsb -MD --emit table=t --emit c=c
 points_over_old run "$FROM/io.fsb" -q --on sim --trace t --save-profile p --output o=o.npy
 points_over_old asm "$FROM/g.json" -o p.fsb
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb --dump-after all=dump
-# The other commands, and kinds of results; lp and mps come before the solver is asked.
+# Here are the other commands and kinds of results; lp and mps are written before the solver is run.
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit schedule=schedule --emit stats=stats \
   --emit svg=svg --emit trace=trace
 points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit lp=lp --emit mps=mps
@@ -127,7 +127,7 @@ points_over_old export strip "$FROM/i.schedule" --graph "$FROM/i.yaml" -o soluti
 points_over_old explain "$FROM/g.fsb" -o why
 expect "points were found" [ "$points" -gt 400 ]
 
-# Who ignores a signal (nohup) gets the result.
+# A process that ignores a signal (nohup) gets the result.
 rm -rf old new && mkdir old new && cp g.fsb new/p.fsb
 for at in 1 2 3 4; do
   (trap '' HUP && DEFAULT='' && in_now POINTS_SIGNAL=1 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb)
@@ -135,7 +135,7 @@ for at in 1 2 3 4; do
   expect "the result is there" same now/p.fsb g.fsb
 done
 
-# Content is on the disk before it has the name, and the name before the command ends.
+# Content is on the disk before it has the name, and the name is before the command ends.
 ordered() { # LOG: of every file that gets a name
   awk '$1 == "write" && $2 == "file" { dirty = 1 }
     $1 == "fsync" && $2 == "file" && $3 == 0 { dirty = 0; named = 0 }
@@ -156,7 +156,7 @@ for more in A=1 POINTS_FAIL=tmpfile:95 POINTS_FAIL=link:2; do
 done
 expect "the check of the order sees what is wrong" [ -n "$(printf 'write file 1\nlink x 0\nfsync file 0\n' >log && ordered log || echo wrong)" ]
 
-# A step that fails: status 5, the reason, the old content, and nothing else.
+# A step fails: the status is 5, with the reason, and only the old content is there.
 for wrong in write:28 write:122 fsync:5 rename:16 tmpfile:28,open:28 tmpfile:95,write:28 tmpfile:95,fsync:5 \
   tmpfile:95,rename:16 link:2,open:13; do
   for file in new old; do
@@ -169,14 +169,14 @@ for wrong in write:28 write:122 fsync:5 rename:16 tmpfile:28,open:28 tmpfile:95,
     check "$wrong"
   done
 done
-# SIGKILL leaves nothing while the content is written.
+# SIGKILL leaves nothing behind while the content is written.
 rm -rf old new && mkdir old new
 for at in 1 2 3; do
   in_now POINTS_SIGNAL=9 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb 2>/dev/null
   expect "killed at $at: nothing is there" [ -z "$(ls -A now)" ]
 done
 
-# Two at once: one of the two contents.
+# Two commands at once leave one of the two contents.
 rm -rf old new two && mkdir two
 "$FSCHED" dis g.fsb -o a && "$FSCHED" dis io.fsb -o b
 for i in 1 2 3 4 5 6 7 8 9 10; do

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Pictures: the committed ones are what the program draws now (UPDATE=1 rewrites them), and what
-# other programs think of them.
+# Pictures: the committed ones are what the program draws now (UPDATE=1 rewrites them), and other
+# programs accept them.
 for graph in "$TOP"/examples/figure-10.yaml "$TOP"/examples/resnet50.yaml "$TOP"/examples/*/graph.yaml; do
   case $graph in
     */graph.yaml) committed=${graph%/*}/picture.svg ;;
@@ -23,11 +23,11 @@ done
 command -v xmllint >/dev/null || echo "skip: xmllint is not here"
 command -v rsvg-convert >/dev/null || echo "skip: rsvg-convert is not here"
 
-# Nothing is run, loaded or linked.
+# Pictures run, load and link nothing.
 expect "no scripts, references or handlers" \
   [ -z "$(grep -E '<script|href|<image|@import|url\([^#]| on[a-z]+=' "$TOP/examples/resnet50.svg")" ]
 
-# To standard output, and to where no file can be.
+# The picture goes to standard output, and to a place where no file can be.
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o f.fsb --emit svg=-
 expect "the same on standard output" same out "$TOP/examples/figure-10.svg"
 run 5 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -q -o not.fsb --emit svg=nowhere/f.svg

@@ -1,8 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# run --threads: fewer threads than queues; and what preparing costs, in instructions, with queues.
+# run --threads with fewer threads than queues, and how the instructions for preparing grow with queues.
 
-# A chain of $1 ops, each on a queue of its own.
+# Writes a chain of $1 ops, each on a queue of its own.
 chain() {
   awk -v n="$1" 'BEGIN {
     print "fsched: 1\nhazards: raw\ntarget:\n  queues:"
@@ -31,8 +31,8 @@ for n in 1 2 59 60 61; do
   run 0 "$FSCHED" run chain60.fsb --check --invocations 20 --in-flight 2 --threads $n
 done
 
-# Twice the queues and commands take about twice the instructions to prepare and run; a chain over
-# all queues has clocks of as many entries, so its verification is left out here.
+# Twice the queues and commands take about twice the instructions to prepare and run.  A chain over all
+# queues has clocks of as many entries, so its verification is left out here.
 count() {
   chain "$1"
   run 0 valgrind --tool=callgrind --callgrind-out-file=/dev/null "$FSCHED" run "chain$1.fsb" --no-verify \

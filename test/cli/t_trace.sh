@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Traces: of the plan, of a run, and of both.
+# Traces show the plan, a run, or both.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -q -o g.fsb --emit trace=plan.json
 golden plan.json figure-10.trace.json
@@ -39,7 +39,7 @@ run 2 "$FSCHED" compile g.yaml --emit trace=
 run 5 "$FSCHED" compile g.yaml -q -o h.fsb --emit trace=none/t.json
 expect "the stream is written last" [ ! -e h.fsb ]
 
-# All results are JSON for an independent reader, with whole nanoseconds.
+# An independent reader accepts all results as JSON, and finds whole nanoseconds.
 if command -v python3 >/dev/null; then
   for f in plan run both paced fit; do
     expect "$f.json is JSON" python3 -c '

@@ -36,7 +36,7 @@ for target in ../mine/private /etc/passwd link directory/private passwd below/..
   expect "$target is refused" holds err "the target $target is no file in the graph's directory or below"
   silent $target
 done
-# What is hidden is shown without the option, so that the test can fail.
+# Without the option the hidden text is shown, so the test can fail.
 graph link
 run 1 "$FSCHED" compile theirs/g.yaml -o g.fsb
 expect "a trusted graph's target is shown" holds err secret

@@ -1,6 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Exit status 2: what is wrong with the command line, and the nearest right word.
+# Exit status 2: the message says what is wrong with the command line, and names the most similar word
+# that is right.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 : >usage.txt
 echo '{}' >s.json

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# What verify and run say of a stream that is wrong: its file's name, causes first, and a verdict.
+# What verify and run report of a wrong stream: its file's name, causes first, and a verdict.
 cp "$TOP/examples/figure-10.yaml" g.yaml
 run 0 "$FSCHED" compile g.yaml -o g.fsb
 expect "a summary that calls copies by their names" \

@@ -1,6 +1,6 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# -W and -w, and warnings that are errors.  The classes themselves: test/bad/warn-*.
+# -W and -w, and warnings that are errors. test/bad/warn-* test the classes themselves.
 cat >g.yaml <<'END'
 fsched: 1
 hazards: raw
@@ -89,7 +89,7 @@ expect "and fails" empty out
 run 0 "$FSCHED" verify g.fsb --graph g.yaml -w
 expect "and is silent" empty err
 
-# Found after reading: what was computed is not written.
+# This is found after reading: what was computed is not written.
 cat >fan.yaml <<'END'
 fsched: 1
 target:
@@ -103,7 +103,8 @@ rm -f fan.fsb
 run 1 "$FSCHED" compile fan.yaml -Werror=tainted
 expect "no stream" [ ! -e fan.fsb ]
 
-# So is a stack that does not fit, by default; and with -Wall barriers that the target does not have.
+# A stack that does not fit is a warning by default, too; and with -Wall so are barriers that the target
+# does not have.
 cat >block.yaml <<'END'
 fsched: 1
 target:

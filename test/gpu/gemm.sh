@@ -1,10 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# gemm.sh [M N K TILE BUDGET [GFLOPS MBPS]]: multiplies matrices that do not fit (examples/
-# gemm-out-of-core) on a CUDA device, with streams and as a graph, and compares the results with those
-# of a processor.  By default a small product, one with ragged edges and one of 4096 by 4096 in
-# 72 MiB; the times that are printed say how much lay beside what.
-# Exit status: 0 right, 77 no CUDA device here (the reason is printed), else wrong.
+# gemm.sh [M N K TILE BUDGET [GFLOPS MBPS]] multiplies matrices that do not fit
+# (examples/gemm-out-of-core) on a CUDA device, with streams and as a graph, and compares the results
+# with those of a processor.  By default these are a small product, one with ragged edges, and one of
+# 4096 by 4096 in 72 MiB; the times that are printed show how much ran beside what.
+# Exit status: 0 if all is right, 77 without a CUDA device (the reason is printed), else wrong.
 set -u
 cd "$(dirname "$0")/../.." || exit 1
 : "${BUILD:=build}"
@@ -35,7 +35,7 @@ multiply() {
   done
 }
 
-# A device at all?
+# Is there a device at all?
 "$tools/gen_gemm" 1 1 1 1 1KiB >"$work/g.yaml" && "$FSCHED" compile -q "$work/g.yaml" -o "$work/g.fsb" || exit 1
 "$FSCHED" run -q "$work/g.fsb" --on cuda --modules "$example" 2>"$work/err"
 status=$?

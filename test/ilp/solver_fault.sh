@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # solver_fault.sh MODE [options of a solver] MODEL.mps
-# A solver with a fault: as --solver-cmd "test/ilp/solver_fault.sh MODE".  See fsched-solver(7) for what
-# it should do.  SOLVER_FAULT_PIDS names a file to which it adds its process and those it starts.
+# A solver with a fault, for --solver-cmd "test/ilp/solver_fault.sh MODE". fsched-solver(7) says what it
+# should do.  SOLVER_FAULT_PIDS names a file to which it adds its process and those that it starts.
 mode=${1-}
 shift
 start=
@@ -18,7 +18,7 @@ dies_by() {
   ulimit -c 0
   kill -s "$1" $$
 }
-# Some solution under a claim of its own.
+# Writes a valid solution, and claims something about it.
 claims() {
   echo "incumbent $1"
   [ -z "$start" ] || cat "$start"
@@ -45,8 +45,9 @@ case $mode in
     wait
     ;;
   leave) # a session of its own, children in others, and files in depth; it says when all is there
-    # as long as one of them is there, the fifo SOLVER_FAULT_ALIVE has a writer; a link names the
-    # directory SOLVER_FAULT_KEPT, and no other, so that who follows it removes nothing of value
+    # As long as one of these processes exists, the fifo SOLVER_FAULT_ALIVE has a writer.  A link points
+    # to the directory SOLVER_FAULT_KEPT and no other, so that whoever follows it removes nothing of
+    # value.
     exec 7>"$SOLVER_FAULT_ALIVE"
     dir=$(dirname "$1")
     mkdir -p "$dir/a/b/c" && echo x >"$dir/a/b/c/x" && ln -s "$SOLVER_FAULT_KEPT" "$dir/a/kept"
