@@ -125,7 +125,7 @@ static const char *first_key(const char *text, const char *end) {
 static bool is_source(const char *text, size_t n) {
   static const char *const keys[] = {"fsched",      "time_unit", "queues", "memories",
                                      "resources",   "launch",    "wait",   "barriers",
-                                     "concurrency", "frontier",  "sync"};
+                                     "concurrency", "frontier",  "sync",   "sync_cost"};
   fs_kind kind = fs_cli_kind(text, n);
   if (kind != FS_KIND_OTHER) {
     return kind == FS_KIND_GRAPH;

@@ -339,8 +339,8 @@ static void lose_absent(fs_reader *r, const uint32_t *value) {
 fs_status fs_read_target(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"time_unit", false}, {"queues", false},      {"memories", false},
                                 {"resources", false}, {"concurrency", false}, {"barriers", false},
-                                 {"frontier", false},  {"sync", false},        {"sync_cost", false},
-                                 {"fsched", false},    {"launch", false},      {"wait", false}};
+                                {"frontier", false},  {"sync", false},        {"sync_cost", false},
+                                {"fsched", false},    {"launch", false},      {"wait", false}};
   uint32_t value[TARGET_KEYS];
   uint32_t errors = fsched_diag_errors(r->ctx);
   if (!fs_read_keys(r, node, "the target", keys, TARGET_KEYS, value)) {
