@@ -144,7 +144,8 @@ START_TEST(stats_of_syncs)
   (void)with_syncs();
   stats_say(
       " \"barriers\": {\"bound\": null, \"used\": null, \"width\": null},\n"
-      " \"syncs\": {\"full\": 1, \"counting\": 2, \"stacks\": 1, \"added_makespan\": 2},\n");
+      " \"syncs\": {\"full\": 1, \"counting\": 2, \"stacks\": 1, \"added_makespan\": 2, "
+      "\"cost\": 1, \"total\": 5},\n");
 }
 END_TEST
 
@@ -179,7 +180,7 @@ START_TEST(dump_of_syncs)
 {
   fs_sync *s = with_syncs();
   dump_is(fs_dump_block,
-          "full syncs 1, counting 2; makespan 4, without them 2\n\n"
+          "full syncs 1, counting 2, cost of a full one 1; makespan 4, without them 2\n\n"
           "order  queue  command\n"
           "    0  dma    a\n"
           "       (all)  sync\n"
@@ -190,7 +191,7 @@ START_TEST(dump_of_syncs)
           "    3  dma    g\n");
   s->n_stops = s->n_full = 0;
   dump_is(fs_dump_block,
-          "full syncs 0, counting 0; makespan 4, without them 2\n\n"
+          "full syncs 0, counting 0, cost of a full one 1; makespan 4, without them 2\n\n"
           "order  queue  command\n"
           "    0  dma    a\n"
           "    1  dpu    b\n"

@@ -6,8 +6,10 @@
  * With hazards: raw, writes of one version may be unordered, so by places no write replaces another
  * of the same version, and the next owner of the bytes comes after all of them.  The same applies
  * to parts of content that is given or kept in its place, as that content holds all of its bytes.
- * Such ops need no order among each other, so ops with the same bytes of a version share one entry
- * of the set: the others hang on the first, as long as nothing is cut out of it.
+ * The first such write takes what was there before out of the sets; the others come after that,
+ * too, so it is kept with the version. Such ops need no order among each other, so ops with the
+ * same bytes of a version share one entry of the set: the others hang on the first, as long as
+ * nothing is cut out of it.
  *
  * Orderings between two ops on the same version are left to the tags, which know `at` and program
  * order. */
@@ -30,6 +32,14 @@ typedef struct sets {
   uint32_t written, read;
 } sets;
 
+/* What a version took out of sets: an access, in this range. */
+typedef struct displaced {
+  const sets *from;
+  uint64_t low, high;
+  uint32_t access;
+  uint32_t next; /* the version's next one; FS_NONE at the end */
+} displaced;
+
 typedef struct want_finder {
   fsched_context *ctx;
   const fs_stream *s;
@@ -46,6 +56,8 @@ typedef struct want_finder {
   uint32_t *of_op0;     /* CSR per op: its orderings by tags */
   sets *space[4];       /* fs_space: per index */
   uint32_t *alike[2];   /* per version, of reads and of writes: on whose access the next hangs */
+  uint32_t *displaced0; /* per version: the first of `displaced` */
+  FS_VEC(displaced) displaced;
   FS_VEC(fs_want) tag;  /* by op */
   FS_VEC(fs_want) want; /* by item, in the order of the walk */
 } want_finder;
@@ -131,17 +143,40 @@ static bool has_version(const want_finder *f, uint32_t version) {
   return false;
 }
 
-/* Cuts the range out of a set: no access hangs on the entries that were there any more. */
-static fs_status cut(want_finder *f, uint32_t *set, const access *a) {
-  assert(a->low < a->high);
-  FS_TRY(look_up(f, *set, a->low, a->high));
+/* Keeps what is found, for further writes of the version that takes its place. */
+static fs_status keep_displaced(want_finder *f, const sets *from, const access *a) {
   for (size_t i = 0; i < f->found.n; i++) {
     const access *old = &f->access.at[f->found.at[i]];
-    if (old->version != FS_NONE && f->alike[old->write][old->version] == f->found.at[i]) {
-      f->alike[old->write][old->version] = FS_NONE;
-    }
+    displaced d = {.from = from,
+                   .low = fs_max(old->low, a->low),
+                   .high = fs_min(old->high, a->high),
+                   .access = f->found.at[i],
+                   .next = f->displaced0[a->version]};
+    f->displaced0[a->version] = (uint32_t)f->displaced.n;
+    FS_TRY(fs_vec_push(f->ctx, &f->displaced, d));
   }
-  return fs_ranges_cut(&f->ranges, set, a->low, a->high);
+  return FSCHED_OK;
+}
+
+/* Cuts the range out of both sets: no access hangs on the entries that were there any more. others:
+ * other writes of the version may come. */
+static fs_status cut(want_finder *f, sets *s, const access *a, bool others) {
+  assert(a->low < a->high);
+  uint32_t *const set[] = {&s->read, &s->written};
+  for (uint32_t k = 0; k < 2; k++) {
+    FS_TRY(look_up(f, *set[k], a->low, a->high));
+    for (size_t i = 0; i < f->found.n; i++) {
+      const access *old = &f->access.at[f->found.at[i]];
+      if (old->version != FS_NONE && f->alike[old->write][old->version] == f->found.at[i]) {
+        f->alike[old->write][old->version] = FS_NONE;
+      }
+    }
+    if (others) {
+      FS_TRY(keep_displaced(f, s, a));
+    }
+    FS_TRY(fs_ranges_cut(&f->ranges, set[k], a->low, a->high));
+  }
+  return FSCHED_OK;
 }
 
 /* keep: other writes of the same version stay in the set. */
@@ -158,8 +193,7 @@ static fs_status note(want_finder *f, sets *s, const access *a, bool keep) {
     beside = has_version(f, a->version);
   }
   if (!beside) {
-    FS_TRY(cut(f, &s->read, a));
-    FS_TRY(cut(f, &s->written, a));
+    FS_TRY(cut(f, s, a, keep && a->version != FS_NONE));
   }
   return fs_ranges_add(&f->ranges, &s->written, a->low, a->high, id);
 }
@@ -370,6 +404,17 @@ static bool make_want(const want_finder *f, uint32_t item, const fs_stream_place
   return true;
 }
 
+/* Adds the orderings of a place's later user after an access and all that hang on it. */
+static fs_status want_after(want_finder *f, uint32_t item, const fs_stream_place *p, uint32_t old) {
+  for (; old != FS_NONE; old = f->access.at[old].next) {
+    fs_want w;
+    if (make_want(f, item, p, &f->access.at[old], &w)) {
+      FS_TRY(fs_vec_push(f->ctx, &f->want, w));
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status want_of_place(want_finder *f, uint32_t item, const fs_stream_place *p,
                                uint32_t set) {
   assert(p->size > 0);
@@ -379,11 +424,21 @@ static fs_status want_of_place(want_finder *f, uint32_t item, const fs_stream_pl
     if (tags_say(f, item, p, &f->access.at[old])) {
       continue;
     }
-    for (; old != FS_NONE; old = f->access.at[old].next) {
-      fs_want w;
-      if (make_want(f, item, p, &f->access.at[old], &w)) {
-        FS_TRY(fs_vec_push(f->ctx, &f->want, w));
-      }
+    FS_TRY(want_after(f, item, p, old));
+  }
+  return FSCHED_OK;
+}
+
+/* A write beside others of its version comes after what the first of them displaced. */
+static fs_status want_displaced(want_finder *f, uint32_t item, const fs_stream_place *p) {
+  if (!fs_space_has_bytes(p->space) || p->version == FS_NONE || (p->mode & FS_MODE_W) == 0) {
+    return FSCHED_OK;
+  }
+  for (uint32_t i = f->displaced0[p->version]; i != FS_NONE; i = f->displaced.at[i].next) {
+    const displaced *d = &f->displaced.at[i];
+    if (d->from == &f->space[p->space][p->index] && d->low < p->address + p->size &&
+        p->address < d->high) {
+      FS_TRY(want_after(f, item, p, d->access));
     }
   }
   return FSCHED_OK;
@@ -419,6 +474,7 @@ static fs_status want_of_sets(want_finder *f, uint32_t item, const fs_stream_pla
   bool whole = hold_all(f, &p);
   const sets *s = &f->space[p.space][p.index];
   FS_TRY(want_of_place(f, item, &p, s->written));
+  FS_TRY(want_displaced(f, item, &p));
   return whole || (p.mode & FS_MODE_W) != 0 ? want_of_place(f, item, &p, s->read) : FSCHED_OK;
 }
 
@@ -498,6 +554,7 @@ static fs_status walk_commands(want_finder *f, fs_arena *scratch) {
   }
   FS_TRY(fs_new_none(scratch, &f->alike[0], s->n_versions));
   FS_TRY(fs_new_none(scratch, &f->alike[1], s->n_versions));
+  FS_TRY(fs_new_none(scratch, &f->displaced0, s->n_versions));
   for (uint32_t i = 0; i < s->n_commands; i++) {
     uint32_t c = f->order->order[i];
     if (f->out->item[c] == c) {
@@ -560,6 +617,7 @@ fs_status fs_stream_wants_find(fs_arena *arena, const fs_stream *s, const fs_str
   fs_status status = find_wants(&f, arena, &scratch);
   fs_ranges_release(&f.ranges);
   fs_vec_free(f.ctx, &f.access);
+  fs_vec_free(f.ctx, &f.displaced);
   fs_vec_free(f.ctx, &f.found);
   fs_vec_free(f.ctx, &f.tag);
   fs_vec_free(f.ctx, &f.want);
