@@ -99,7 +99,7 @@ expect "the last of -q and -v counts" holds err 'wrote figure-10.fsb'
 # With --diagnostics json every line of standard error is an object, whatever is asked for.
 only_json() { # what
   expect "$1: something is said" [ -s err ]
-  expect "$1: nothing but objects" [ "$(grep -vc '^{"\(severity\|progress\|summary\|bounds\|times\|wrote\)": .*}$' err)" -eq 0 ]
+  expect "$1: nothing but objects" [ "$(grep -vc '^{"\(severity\|progress\|summary\|bounds\|effort\|times\|wrote\)": .*}$' err)" -eq 0 ]
   if command -v python3 >/dev/null; then
     expect "$1: they are JSON" python3 -c 'import json,sys; [json.loads(l) for l in sys.stdin]' <err
   fi

@@ -34,11 +34,12 @@ else
 fi
 
 # Lists are cut, but not with -v; every wait has a reason.
-run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" -q -o r.fsb
+run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" -o r.fsb
+makespan=$(sed -n 's/.*makespan \([0-9]*\) .*/\1/p' err)
 run 0 "$FSCHED" explain r.fsb
 expect "the chain is cut" holds out '    and [0-9]* more$'
 expect "no wait without a reason" [ "$(grep -c 'nothing that the stream tells' out)" -eq 0 ]
-expect "the makespan adds up" holds out '    1413010 = ops [0-9]* + copies [0-9]* + gaps [0-9]*$'
+expect "the makespan adds up" holds out "    ${makespan:-none} = ops [0-9]* + copies [0-9]* + gaps [0-9]*\$"
 run 0 "$FSCHED" explain r.fsb -v
 expect "with -v it is not" [ "$(grep -c '    and [0-9]* more$' out)" -eq 0 ]
 

@@ -65,7 +65,7 @@ is "full syncs" "$(value st.json full)" 8
 is "makespan and syncs" "$(value st.json total)" 2108
 run 0 "$FSCHED" compile "$examples/block-sync/graph.yaml" -q -o g.fsb --verify \
   --set sync_cost=1000000 --emit stats=st.json
-is "the fewest" "$(value st.json full)" 5
+is "the fewest" "$(value st.json full)" 3
 run 0 "$FSCHED" compile "$examples/block-sync/graph.yaml" -q -o g.fsb --verify \
   --set sync_cost=1000000 --set memories.shared.placement=contiguous --emit stats=st.json
 is "the fewest without the stack" "$(value st.json full)" 7

@@ -11,7 +11,7 @@ expect "no line is drawn over" [ -z "$(tr -cd '\r' <err)" ]
   grep -vx 'barrier\|block\|refine' >works # those are for other targets
 sed -n 's/^\([a-z]*\) 100 %$/\1/p' err >complete
 expect "each work ends once" same complete works
-expect "tenths of the list scheduler" holds err '^listsched 40 %$'
+expect "tenths of the list scheduler" holds err '^listsched 60 %$'
 expect "then the summary" [ -n "$(sed -n '$s/.*makespan.*/&/p' err)" ]
 cp err first
 run 0 "$FSCHED" compile g.yaml --progress --verify
@@ -29,7 +29,7 @@ expect "nothing with -q" empty err
 run 0 "$FSCHED" compile g.yaml --progress -q -v
 expect "the last of -q and -v counts" holds err '^codegen 100 %$'
 run 0 "$FSCHED" compile g.yaml --progress --diagnostics json
-expect "JSON" holds err '^{"progress": "listsched", "percent": 40}$'
+expect "JSON" holds err '^{"progress": "listsched", "percent": 60}$'
 expect "and no text" [ "$(grep -vc '^{.*}$' err)" -eq 0 ]
 run 0 "$FSCHED" run g.fsb --repeat 1000 --progress
 expect "ten parts of a replay" [ "$(grep -c '^replay [0-9]*0 %$' err)" -eq 10 ]

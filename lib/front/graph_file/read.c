@@ -103,6 +103,9 @@ static bool is_amount(const char *text) {
 static fs_status hide_target_words(const fs_reader *r, const fs_doc *doc) {
   static const char *const naming[] = {"name", "class", "time_unit"};
   for (uint32_t i = 0; i < doc->n_nodes; i++) {
+    if (doc->node[i].kind == FS_NODE_SCALAR) {
+      continue; /* which has a text where others have children */
+    }
     bool mapping = doc->node[i].kind == FS_NODE_MAPPING;
     const char *key = NULL;
     uint32_t at = 0;
