@@ -48,8 +48,7 @@ make_files() {
     "$shape" "$name" "$n" >"$n.yaml"
     run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
     run 0 "$FSCHED" dis --format json "$n.fsb" -o "$n.asm"
-    run 0 "$FSCHED" run -q --on sim "$n.fsb" --save-profile profile
-    sed 's/^ *"graph":/"tick_ns": 1, &/' profile >"$n.profile"
+    run 0 "$FSCHED" run -q --on sim "$n.fsb" --save-profile "$n.profile"
   done
 }
 all_commands() {
