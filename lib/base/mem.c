@@ -209,7 +209,7 @@ void *fs_arena_resize(fs_arena *a, void *p, size_t size) {
   fs_arena_block *b = a->last;
   assert(size > 0 && (p == NULL) == (b == NULL));
   assert(b == NULL || (b->previous == NULL && p == b->data));
-  if (b == NULL || size > SIZE_MAX / 2) {
+  if (p == NULL || size > SIZE_MAX / 2) {
     return fs_arena_alloc(a, size);
   }
   size_t room = (size + 15) & ~(size_t)15;
