@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Programs as C, and programs that are used where they are in memory.  The texts are read back here
- * by the rules of C; test/cli/t_emit_c.sh gives them to compilers. */
+ * by the rules of C; test/cli/pictures/t_emit_c.sh gives them to compilers. */
 #include "base/text/c_name.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
