@@ -7,7 +7,7 @@
 install_to() { # a directory, and variables of make
   to=$1
   shift
-  make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$to" PREFIX=/usr "$@" install
+  make_here DESTDIR="$to" PREFIX=/usr "$@" install
 }
 # From here on the flags and variables of the make that runs the tests are unset, as they are not meant
 # for users' builds.

@@ -6,6 +6,7 @@
 #   run STATUS COMMAND...   runs it; output goes to ./out and ./err; the status must be STATUS
 #   golden FILE NAME        FILE must be equal to test/cli/golden/NAME (UPDATE=1: becomes it)
 #   expect WHAT COMMAND...  the command must succeed
+#   make_here ARGUMENTS...  make in the source tree; one at a time, as others may run beside this test
 
 pass() { printf p >>"$COUNTS"; }
 fail() {
@@ -43,6 +44,8 @@ expect() {
   shift
   if "$@"; then pass; else fail "$what"; fi
 }
+
+make_here() { flock "$BUILD/test/make.lock" make --no-print-directory -s -C "$TOP" BUILD="$BUILD" "$@"; }
 
 same() { cmp -s "$1" "$2"; }
 empty() { [ ! -s "$1" ]; }

@@ -1,7 +1,7 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
 # make install and uninstall, the library as a user sees it, and what it exports.
-quiet_make() { make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/usr "$@"; }
+quiet_make() { make_here DESTDIR="$PWD/root" PREFIX=/usr "$@"; }
 run 0 quiet_make install
 root=$PWD/root/usr
 expect "the program runs" [ "$("$root/bin/fsched" --version | head -n 1)" = \

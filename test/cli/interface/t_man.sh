@@ -160,7 +160,7 @@ done
 
 # Examples.
 installed=$PWD/root/usr
-run 0 make --no-print-directory -s -C "$TOP" BUILD="$BUILD" DESTDIR="$PWD/root" PREFIX=/usr install
+run 0 make_here DESTDIR="$PWD/root" PREFIX=/usr install
 export PATH="$installed/bin:$PATH" PKG_CONFIG_PATH="$installed/lib/pkgconfig" \
   PKG_CONFIG_SYSROOT_DIR="$PWD/root" LD_LIBRARY_PATH="$installed/lib"
 # A user's call of the compiler cannot use a library that needs a sanitizer's run time.
