@@ -39,16 +39,15 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 /* The same for few wanted entries, for which looking for the last known axis does not pay. */
 static uint32_t undominated_few(const fsched_frontier *known, const fsched_frontier *wanted,
                                 frontier_entry *out) {
-  const frontier_entry *k = known->entry, *k_end = k + known->n;
-  const frontier_entry *w = wanted->entry, *w_end = w + wanted->n;
+  const frontier_entry *k = known->entry, *w = wanted->entry;
   uint32_t n = 0;
-  for (; w < w_end; w++) {
-    while (k < k_end && k->axis < w->axis) {
-      k++;
+  for (uint32_t i = 0, at = 0; i < wanted->n; i++) {
+    while (at < known->n && k[at].axis < w[i].axis) {
+      at++;
     }
-    if (k == k_end || k->axis != w->axis || k->epoch < w->epoch) {
-      out[n].axis = w->axis;
-      out[n++].epoch = w->epoch;
+    if (at == known->n || k[at].axis != w[i].axis || k[at].epoch < w[i].epoch) {
+      out[n].axis = w[i].axis;
+      out[n++].epoch = w[i].epoch;
     }
   }
   return n;
