@@ -31,6 +31,8 @@
 # commands.  What is missing to build is installed by scripts/deps.
 
 BUILD ?= build
+# One directory has one name, below or with its whole path: flags name it, and other flags build anew.
+override BUILD := $(patsubst $(CURDIR)/%,%,$(BUILD))
 # "make install" installs what was built: of these it takes those of that call, if it is given none.
 REMEMBERED := CC CPPFLAGS CFLAGS LDFLAGS
 ifneq ($(filter install,$(MAKECMDGOALS)),)

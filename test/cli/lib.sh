@@ -45,7 +45,7 @@ expect() {
   if "$@"; then pass; else fail "$what"; fi
 }
 
-make_here() { flock "$BUILD/test/make.lock" make --no-print-directory -s -C "$TOP" BUILD="$BUILD" "$@"; }
+make_here() { flock "$BUILD/make.lock" make --no-print-directory -s -C "$TOP" BUILD="$BUILD" "$@"; }
 
 same() { cmp -s "$1" "$2"; }
 empty() { [ ! -s "$1" ]; }
