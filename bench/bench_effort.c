@@ -8,8 +8,11 @@
  *                            20 random pipelines of 40 ops: the default effort beside one that
  *                            takes 2^MORE times as many steps (10)
  *   bench_effort sizes [LARGEST]
- *                            three families over sizes from 100 to LARGEST (100,000) in steps of a
+ *                            four families over sizes from 100 to LARGEST (100,000) in steps of a
  *                            fifth, means of five seeds: does the gap rise from a size to the next?
+ *                            In the fourth the content that is still to be read grows with the graph
+ *                            and the memory does not, so that its spills, which the bound does not
+ *                            know, grow as well
  *
  * Every schedule is verified.  All but the seconds is the same on every machine. */
 #include <stdio.h>
@@ -184,8 +187,9 @@ static fsched_graph *make_tight(fsched_context *ctx, uint32_t n, uint64_t seed) 
   return made(&m, tight_pipeline, n);
 }
 
-/* What the property tests compile: all kinds of ops and args, in two classes. */
-static fsched_graph *make_mixed(fsched_context *ctx, uint32_t n, uint64_t seed) {
+/* What the property tests compile: all kinds of ops and args, in two classes.  `near`: what is read is
+ * among the last 64 buffers. */
+static fsched_graph *mixed(fsched_context *ctx, uint32_t n, uint64_t seed, bool near) {
   fs_gen_params p = {.seed = seed,
                      .n_ops = n,
                      .n_queues = 5,
@@ -199,10 +203,19 @@ static fsched_graph *make_mixed(fsched_context *ctx, uint32_t n, uint64_t seed) 
                      .gangs = true,
                      .inouts = true,
                      .scratch = true,
-                     .io = true};
+                     .io = true,
+                     .near = near};
   fsched_graph *g;
   need(ctx, fs_gen_graph(ctx, &p, &g));
   return g;
+}
+
+static fsched_graph *make_mixed(fsched_context *ctx, uint32_t n, uint64_t seed) {
+  return mixed(ctx, n, seed, true);
+}
+
+static fsched_graph *make_growing(fsched_context *ctx, uint32_t n, uint64_t seed) {
+  return mixed(ctx, n, seed, false);
 }
 
 typedef struct effort_family {
@@ -210,8 +223,10 @@ typedef struct effort_family {
   fsched_graph *(*make)(fsched_context *ctx, uint32_t n, uint64_t seed);
 } effort_family;
 
-static const effort_family families[] = {
-    {"plain", make_plain}, {"pipeline", make_pipeline}, {"mixed", make_mixed}};
+static const effort_family families[] = {{"plain", make_plain},
+                                         {"pipeline", make_pipeline},
+                                         {"mixed", make_mixed},
+                                         {"growing", make_growing}};
 enum { FAMILIES = sizeof families / sizeof *families };
 
 /* ---- measuring */

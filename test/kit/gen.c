@@ -140,7 +140,7 @@ static uint32_t pick(gen *g) {
   if (g->n_recent == 0) {
     return FS_NONE;
   }
-  uint32_t reach = fs_rng_one_in(&g->rng, 24) ? g->n_recent : g->p.window;
+  uint32_t reach = !g->p.near && fs_rng_one_in(&g->rng, 24) ? g->n_recent : g->p.window;
   reach = (uint32_t)fs_min(reach, g->n_recent);
   return g->recent[g->n_recent - 1 - fs_rng_below(&g->rng, reach)];
 }

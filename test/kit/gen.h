@@ -56,6 +56,7 @@ typedef struct fs_gen_params {
   bool ats;         /* byte ranges */
   bool zero_times, zero_sizes;
   bool io;       /* inputs, constants, outputs, some state */
+  bool near;     /* nothing is read that is older than the window, so what lives does not grow */
   bool raw;      /* hazards: raw */
   bool versions; /* some `out` args start a further version of an old buffer */
   bool no_deps;  /* no_dep and value args */

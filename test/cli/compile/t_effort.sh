@@ -26,9 +26,15 @@ for level in 1 3 5; do
 done
 run 0 "$FSCHED" compile "$graph" -o default.fsb -v
 expect "3 is the default" holds err '^  effort 3: '
+runs err >default.runs
 expect "the default gives the same bytes" same 3.fsb default.fsb
 
 # The lower bound ends the trials, whatever the effort.
 run 0 "$FSCHED" compile "$TOP/examples/project/graph.yaml" -o p.fsb --effort 9 -v
 expect "at the bound" holds err '(optimal)'
 expect "no trial is left to do" [ "$(runs err)" = 1 ]
+
+# The same for programs.
+run 0 "$FSCHED" compile "$graph" -o json.fsb -v --diagnostics json
+expect "the work is told to programs" [ "$(sed -n \
+  's/^{"effort": 3, "runs": \([0-9]*\), "steps": [0-9]*}$/\1/p' err)" = "$(grep . default.runs)" ]

@@ -210,6 +210,13 @@ expect "optimal" [ "$(value status best.json)" = optimal ]
 expect "the optimum" [ "$(value makespan best.json)" = 19 ]
 expect "the bound says so" [ "$(value lower_bound best.json)" = 19 ]
 expect "the summary says so" holds err 'makespan 19 (21 before --refine), lower bound 19 (optimal)'
+expect "nothing ended it early" [ "$(grep -c "ended by" err)" -eq 0 ]
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --node-limit 1 -o short.fsb
+expect "the limit that ended it" holds err '^  refinement ended by the node limit ('
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --node-limit 1 --diagnostics json -o short.fsb
+expect "told to programs" holds err '^{"summary": .*, "refinement_ended_by": "the node limit (.*", "waits": '
+run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd false --diagnostics json -o short.fsb
+expect "a fault that ended it" holds err '^{"summary": .*, "refinement_ended_by": "a failure of the solver", "waits": '
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --progress -o best.fsb
 expect "lines of progress" holds err \
   '^refine makespan [0-9]*, bound [0-9]*, gap [0-9.]* %, [0-9]* nodes, [0-9.]* s$'
