@@ -321,10 +321,10 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   }
   uint32_t gang = g->op_gang[op];
   if (gang == FS_NONE) {
-    fs_engine_release_queue(e, e->op_queue[op]);
+    FS_TRY(fs_engine_release_queue(e, e->op_queue[op]));
   } else {
     for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-      fs_engine_release_queue(e, g->gang_queue[i]);
+      FS_TRY(fs_engine_release_queue(e, g->gang_queue[i]));
     }
   }
   e->concurrency_free += g->target.concurrency != 0;
@@ -413,7 +413,7 @@ static fs_status end_items(fs_engine *e) {
     if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));
     } else {
-      fs_engine_release_queue(e, e->copy_queue.at[item - e->g->n_ops]);
+      FS_TRY(fs_engine_release_queue(e, e->copy_queue.at[item - e->g->n_ops]));
       FS_TRY(fs_engine_end_copy(e, item - e->g->n_ops));
     }
   }

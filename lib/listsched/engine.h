@@ -109,8 +109,9 @@ typedef struct fs_engine {
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
   uint32_t n_queues, queue_limit, n_slots, n_busy;
-  uint32_t first_free; /* implicit queues: no lower one is free */
+  fs_heap *idle; /* per class, or one of all implicit queues: free ones, and some that are busy */
   FS_VEC(uint8_t) queue_busy;
+  FS_VEC(uint8_t) queue_idle;  /* it is in `idle` */
   FS_VEC(fs_tick) queue_until; /* end of the running item */
   FS_VEC(uint64_t) queue_held; /* position of the gang it is kept for, else UINT64_MAX */
   FS_VEC(fs_tick) queue_held_until;
@@ -321,7 +322,7 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
 /* Requires a queue that is free, or with implicit queues the next one to be made. */
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 /* Requires a queue that is busy. */
-void fs_engine_release_queue(fs_engine *e, uint32_t queue);
+fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) FS_MUST_USE;
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;

@@ -114,6 +114,10 @@ static fs_status prepare_releases(fs_engine *e) {
   return status;
 }
 
+static uint32_t idle_heaps(const fs_engine *e) {
+  return e->g->target.implicit_queues ? 1 : e->g->target.n_classes;
+}
+
 static fs_status prepare_slots(fs_engine *e) {
   const fs_target *t = &e->g->target;
   enum { IMPLICIT_QUOTA = 16 };
@@ -123,6 +127,7 @@ static fs_status prepare_slots(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->slot_quota, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_members, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->slot_work, e->n_slots));
+  FS_TRY(fs_new_zero(e->scratch, &e->idle, idle_heaps(e)));
   FS_TRY(fs_new_zero(e->scratch, &e->runnable, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->copies, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->later, e->n_slots));
@@ -140,6 +145,25 @@ static fs_status prepare_slots(fs_engine *e) {
                              t->n_queues, &e->queue_slot0, &e->queue_slot);
 }
 
+/* The target's queues, all of them free. */
+static fs_status add_queues(fs_engine *e) {
+  const fs_target *t = &e->g->target;
+  fs_tick none = 0;
+  e->n_queues = t->implicit_queues ? 0 : t->n_queues;
+  for (uint32_t c = 0; c < idle_heaps(e); c++) {
+    e->idle[c].n = 0;
+  }
+  for (uint32_t q = 0; q < e->n_queues; q++) {
+    FS_TRY(fs_heap_push(e->ctx, &e->idle[t->queue[q].class_id], q, q));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 1));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status init_queues(fs_engine *e) {
   const fs_target *t = &e->g->target;
   FS_TRY(fs_engine_init_slots(e));
@@ -155,15 +179,7 @@ static fs_status init_queues(fs_engine *e) {
   for (uint32_t s = 0; s < e->n_slots; s++) {
     e->runnable[s].n = e->copies[s].n = e->later[s].n = 0;
   }
-  fs_tick none = 0;
-  e->n_queues = t->implicit_queues ? 0 : t->n_queues;
-  for (uint32_t q = 0; q < e->n_queues; q++) {
-    FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
-    FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
-    FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
-    FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
-  }
-  return FSCHED_OK;
+  return add_queues(e);
 }
 
 static fs_status prepare_memories(fs_engine *e) {
@@ -334,13 +350,14 @@ static void forget_run(fs_engine *e) {
   fs_arena_reset(e->scratch, e->prepared);
   e->now = 0;
   e->steps = 0;
-  e->n_done = e->n_busy = e->first_free = e->n_woken = 0;
+  e->n_done = e->n_busy = e->n_woken = 0;
   e->claim_failures = 0;
   e->next_release = 0;
   e->supply = 0;
   e->no_room = e->blocked = e->given_up = false;
   e->issue_count = e->next_checked = 0;
   e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
+  e->queue_idle.n = 0;
   e->n_memory_woken = e->n_domain_opened = 0;
   e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
   e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
@@ -382,7 +399,11 @@ void fs_engine_release(fs_engine *e) {
       fs_places_release(&e->places[m]);
     }
   }
+  for (uint32_t c = 0; e->idle != NULL && c < idle_heaps(e); c++) {
+    fs_vec_free(ctx, &e->idle[c]);
+  }
   fs_vec_free(ctx, &e->queue_busy);
+  fs_vec_free(ctx, &e->queue_idle);
   fs_vec_free(ctx, &e->queue_until);
   fs_vec_free(ctx, &e->queue_held);
   fs_vec_free(ctx, &e->queue_held_until);

@@ -8,6 +8,7 @@
 
 static fs_status add_queue(fs_engine *e) {
   FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
@@ -29,6 +30,26 @@ static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
   return low < t->domain_queue0[domain + 1] && t->domain_queue[low] == queue;
 }
 
+/* The first free queue of a class, or of all implicit ones; FS_NONE: there is none.  Queues that
+ * have become busy leave the heap when they come to its top. */
+static uint32_t first_idle(fs_engine *e, uint32_t class_id) {
+  fs_heap *idle = &e->idle[class_id];
+  while (idle->n > 0 && e->queue_busy.at[idle->at[0].id]) {
+    e->queue_idle.at[fs_heap_pop(idle).id] = 0;
+  }
+  return idle->n > 0 ? idle->at[0].id : FS_NONE;
+}
+
+static fs_status add_idle(fs_engine *e, uint32_t queue) {
+  if (e->queue_idle.at[queue]) {
+    return FSCHED_OK;
+  }
+  e->queue_idle.at[queue] = 1;
+  const fs_target *t = &e->g->target;
+  uint32_t class_id = t->implicit_queues ? 0 : t->queue[queue].class_id;
+  return fs_heap_push(e->ctx, &e->idle[class_id], queue, queue);
+}
+
 uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred) {
   FS_ASSERT_SLOW(domain < e->g->target.n_domains);
   const fs_target *t = &e->g->target;
@@ -36,13 +57,8 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
     if (preferred != FS_NONE && !e->queue_busy.at[preferred]) {
       return preferred;
     }
-    for (uint32_t q = e->first_free; q < e->n_queues; q++) {
-      if (!e->queue_busy.at[q]) {
-        e->first_free = q;
-        return q;
-      }
-    }
-    return e->n_queues < e->queue_limit ? e->n_queues : FS_NONE;
+    uint32_t q = first_idle(e, 0);
+    return q != FS_NONE || e->n_queues >= e->queue_limit ? q : e->n_queues;
   }
   if (preferred != FS_NONE && !e->queue_busy.at[preferred] && in_domain(t, domain, preferred)) {
     return preferred;
@@ -50,12 +66,7 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
   if (e->slot_free[domain] == 0) {
     return FS_NONE;
   }
-  for (uint32_t i = t->domain_queue0[domain]; i < t->domain_queue0[domain + 1]; i++) {
-    if (!e->queue_busy.at[t->domain_queue[i]]) {
-      return t->domain_queue[i];
-    }
-  }
-  return FS_NONE;
+  return domain < t->n_classes ? first_idle(e, domain) : t->domain_queue[t->domain_queue0[domain]];
 }
 
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
@@ -75,13 +86,10 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
   return FSCHED_OK;
 }
 
-void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
+fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) {
   assert(queue < e->n_queues && e->queue_busy.at[queue] && e->n_busy > 0);
   e->queue_busy.at[queue] = 0;
   e->n_busy--;
-  if (queue < e->first_free) {
-    e->first_free = queue;
-  }
   if (!e->g->target.implicit_queues) {
     for (uint32_t i = e->queue_slot0[queue]; i < e->queue_slot0[queue + 1]; i++) {
       e->slot_free[e->queue_slot[i]]++;
@@ -89,6 +97,7 @@ void fs_engine_release_queue(fs_engine *e, uint32_t queue) {
       fs_engine_open_domain(e, e->queue_slot[i]);
     }
   }
+  return add_idle(e, queue);
 }
 
 /* The queue on which the op's last predecessor ran: waits on it cost nothing. */

@@ -91,25 +91,26 @@ if [ -n "${COST_LARGE-}" ]; then
   make_files
   all_commands
 fi
-# large NAME WHAT ARGS...: the same for one large shape, if it is its turn.
-larges=6
+# large SIZE NAME WHAT ARGS...: the same for one large shape, if it is its turn.
+larges=7
 large() {
   larges=$((larges - 1))
-  [ $((turn % 6)) -eq "$larges" ] || return 0
-  name=$1
-  what=$2
-  shift 2
+  [ $((turn % 7)) -eq "$larges" ] || return 0
+  size=$1
+  name=$2
+  what=$3
+  shift 3
   one=''
-  size=4000
   for n in "$small" "$size" "$((2 * size))"; do
     "$shape" "$name" "$n" >"$n.yaml"
     run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
   done
   grows "$what" "$@"
 }
-large resources pictures compile -q %N.yaml -o x.fsb --emit svg=svg
-large resources "verify a schedule" verify %N.json -g %N.yaml
-large memories pictures compile -q %N.yaml -o x.fsb --emit svg=svg
-large memories statistics compile -q %N.yaml -o x.fsb --emit stats=st --emit trace=tr
-large many_parts pictures compile -q %N.yaml -o x.fsb --emit svg=svg
-large spilling_memories compile compile -q %N.yaml -o x.fsb
+large 4000 resources pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large 4000 resources "verify a schedule" verify %N.json -g %N.yaml
+large 4000 memories pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large 4000 memories statistics compile -q %N.yaml -o x.fsb --emit stats=st --emit trace=tr
+large 4000 many_parts pictures compile -q %N.yaml -o x.fsb --emit svg=svg
+large 4000 spilling_memories compile compile -q %N.yaml -o x.fsb
+large 8000 one_class compile compile -q %N.yaml -o x.fsb
