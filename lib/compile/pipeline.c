@@ -130,9 +130,18 @@ static void warn_tainted(const pipeline *p) {
             sync->n_commands, (unsigned long long)capacity, fs_plural_ies(capacity));
 }
 
+static bool is_dumped(const pipeline *p, fs_pass pass) {
+  return (p->options.dump_after >> pass & 1) != 0;
+}
+
+/* Where something replaces the waits, it has frontiers of its own; those of the waits are only for
+ * a dump. */
 static fs_status pass_waits(pipeline *p) {
-  FS_TRY(fs_waits_run(p->ctx, p->schedule, p->sync));
-  if (fs_sync_has_waits(p->kind) && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
+  bool stays = fs_sync_has_waits(p->kind);
+  FS_TRY(stays || is_dumped(p, FS_PASS_WAITS)
+             ? fs_waits_run(p->ctx, p->schedule, p->sync)
+             : fs_waits_run_alone(p->ctx, p->schedule, p->sync));
+  if (stays && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
     warn_tainted(p);
   }
   return FSCHED_OK;
@@ -266,8 +275,7 @@ static fs_status run_pass(pipeline *p, fs_pass pass, fs_status (*run)(pipeline *
   if (p->options.pass_seconds != NULL) {
     p->options.pass_seconds[pass] += 1e-9 * (double)(fs_now_ns() - begin_ns);
   }
-  bool dump = (p->options.dump_after >> pass & 1) != 0;
-  return status == FSCHED_OK && dump ? dump_pass(p, pass) : status;
+  return status == FSCHED_OK && is_dumped(p, pass) ? dump_pass(p, pass) : status;
 }
 
 /* Replaces waits by the barriers or syncs that the kind of sync has, if any. */

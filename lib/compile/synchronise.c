@@ -17,5 +17,5 @@ fs_status fs_sync_again(fs_schedule *s, fs_sync *y, const fs_reuse *reuse) {
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = y->n_signals = y->frontier_largest = y->frontier_tainted = 0;
   FS_TRY(fs_ctrledge_run(s->ctx, s, reuse, y));
-  return fs_waits_run(s->ctx, s, y);
+  return fs_waits_run_alone(s->ctx, s, y);
 }

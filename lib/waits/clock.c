@@ -8,7 +8,10 @@
 #include "waits/clock.h"
 
 enum { REFS, LARGEST, WORD, BLOCK_SHIFT = 8, BLOCK_NODES = 1 << BLOCK_SHIFT };
-enum { LANE = 4 }; /* words that are merged at a time; the least width of a node */
+enum {
+  LANE = 4, /* words that are merged at a time; the least width of a node */
+  FEW = 16  /* words that are compared before it is asked whether more have to be */
+};
 
 static uint32_t stride(const fs_clocks *c) { return WORD + c->width; }
 static size_t block_bytes(const fs_clocks *c) {
@@ -163,8 +166,8 @@ static bool covers(const fs_clocks *c, uint32_t a, uint32_t b, uint32_t level) {
   return true;
 }
 
-/* Where words differ: bit 0: one of x is less; bit 1: one of y is. */
-static unsigned compare_words(const uint32_t *x, const uint32_t *y, size_t n) {
+/* Where n words differ: bit 0: one of x is less; bit 1: one of y is. */
+static unsigned compare_few(const uint32_t *x, const uint32_t *y, size_t n) {
   uint32_t x_less[LANE] = {0}, y_less[LANE] = {0};
   for (size_t i = 0; i < n; i += LANE) {
     for (size_t k = 0; k < LANE; k++) {
@@ -173,25 +176,34 @@ static unsigned compare_words(const uint32_t *x, const uint32_t *y, size_t n) {
       y_less[k] |= most ^ y[i + k];
     }
   }
-  unsigned result = 0;
-  for (size_t k = 0; k < LANE; k++) {
-    result |= (x_less[k] != 0 ? 1u : 0u) | (y_less[k] != 0 ? 2u : 0u);
-  }
-  return result;
+  uint32_t x_any = x_less[0] | x_less[1] | x_less[2] | x_less[3];
+  uint32_t y_any = y_less[0] | y_less[1] | y_less[2] | y_less[3];
+  return (x_any != 0 ? 1u : 0u) | (y_any != 0 ? 2u : 0u);
 }
 
-static void raise_words(uint32_t *x, const uint32_t *y, size_t n) {
+/* The same, where most often both are found among the first words. */
+static unsigned compare_words(const uint32_t *x, const uint32_t *y, size_t n) {
+  unsigned differ = 0;
+  for (size_t i = 0; i < n && differ != 3; i += FEW) {
+    differ |= compare_few(x + i, y + i, n < FEW ? n : FEW);
+  }
+  return differ;
+}
+
+/* `to` may be x. */
+static void take_most(uint32_t *to, const uint32_t *x, const uint32_t *y, size_t n) {
   for (size_t i = 0; i < n; i += LANE) {
+    uint32_t most[LANE];
     for (size_t k = 0; k < LANE; k++) {
-      x[i + k] = x[i + k] < y[i + k] ? y[i + k] : x[i + k];
+      most[k] = x[i + k] > y[i + k] ? x[i + k] : y[i + k];
     }
+    memcpy(to + i, most, sizeof most);
   }
 }
 
 static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
   FS_ASSERT_SLOW(*node != 0 && other != 0);
-  const uint32_t *y = node_at(c, other);
-  unsigned differ = compare_words(node_at(c, *node) + WORD, y + WORD, c->width);
+  unsigned differ = compare_words(node_at(c, *node) + WORD, node_at(c, other) + WORD, c->width);
   if ((differ & 1u) == 0) {
     return FSCHED_OK;
   }
@@ -200,10 +212,16 @@ static fs_status merge_leaf(fs_clocks *c, uint32_t *node, uint32_t other) {
     *node = fs_clock_share(c, other);
     return FSCHED_OK;
   }
-  FS_TRY(own(c, node, 1));
-  uint32_t *x = node_at(c, *node);
-  x[LARGEST] = x[LARGEST] < y[LARGEST] ? y[LARGEST] : x[LARGEST];
-  raise_words(x + WORD, y + WORD, c->width);
+  uint32_t to = *node;
+  if (node_at(c, to)[REFS] > 1) {
+    FS_TRY(new_node(c, &to));
+    node_at(c, *node)[REFS]--;
+  }
+  const uint32_t *x = node_at(c, *node), *y = node_at(c, other);
+  uint32_t *most = node_at(c, to);
+  most[LARGEST] = x[LARGEST] < y[LARGEST] ? y[LARGEST] : x[LARGEST];
+  take_most(most + WORD, x + WORD, y + WORD, c->width);
+  *node = to;
   return FSCHED_OK;
 }
 

@@ -33,6 +33,7 @@ typedef struct waits_pass {
   const fs_schedule *s;
   fs_sync *y;
   fs_arena *scratch;
+  bool stores; /* frontiers are made with the waits */
   fs_clocks clocks;
   fs_storer storer;
 
@@ -281,7 +282,9 @@ static fs_status issue_item(waits_pass *p, uint32_t position) {
     fs_clock *clock = &p->queue_clock[q];
     FS_TRY(find_waits(p, position, q, command, clock));
     FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
-    FS_TRY(store_frontier(p, q, command));
+    if (p->stores) {
+      FS_TRY(store_frontier(p, q, command));
+    }
     if (p->successors[position] > 0) {
       FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], *clock));
     }
@@ -403,16 +406,25 @@ static fs_status find_signals(waits_pass *p) {
   return FSCHED_OK;
 }
 
-static fs_status run_waits_pass(waits_pass *p) {
+static fs_status find_all_waits(waits_pass *p) {
   fs_sync *y = p->y;
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = 0;
   FS_TRY(number_commands(p));
   FS_TRY(collect_predecessors(p));
   FS_TRY(walk(p));
-  FS_TRY(file_lists(p, p->wait.at, p->wait_at, p->n_waits, p->wait.n, &y->wait0, &y->wait));
-  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
-                    &y->frontier));
+  return file_lists(p, p->wait.at, p->wait_at, p->n_waits, p->wait.n, &y->wait0, &y->wait);
+}
+
+static fs_status file_frontiers(waits_pass *p) {
+  return file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n,
+                    &p->y->frontier0, &p->y->frontier);
+}
+
+static fs_status run_waits_pass(waits_pass *p) {
+  p->stores = true;
+  FS_TRY(find_all_waits(p));
+  FS_TRY(file_frontiers(p));
   return find_signals(p);
 }
 
@@ -515,8 +527,7 @@ static fs_status run_frontiers(waits_pass *p) {
   fs_sync *y = p->y;
   FS_TRY(begin_walk(p));
   FS_TRY(walk_sync(p));
-  FS_TRY(file_lists(p, p->frontier.at, p->frontier_at, p->n_frontier, p->frontier.n, &y->frontier0,
-                    &y->frontier));
+  FS_TRY(file_frontiers(p));
   FS_TRY(fs_new_zero(&y->arena, &y->signal, y->n_commands));
   return fs_new_zero(&y->arena, &y->scope, y->n_commands);
 }
@@ -545,6 +556,11 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
 fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
   assert(sync->position != NULL || s->n_items == 0);
   return run_with(ctx, s, sync, run_waits_pass);
+}
+
+fs_status fs_waits_run_alone(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
+  assert(sync->position != NULL || s->n_items == 0);
+  return run_with(ctx, s, sync, find_all_waits);
 }
 
 fs_status fs_frontiers_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) {
