@@ -135,16 +135,18 @@ static fs_status close_link(fs_fit *f, uint32_t u, uint32_t c, uint32_t b) {
 }
 
 static fs_status close_links(fs_fit *f, uint32_t u) {
+  assert(f->listed[u]);
   const fs_barrier_problem *p = f->p;
+  uint32_t at = f->awaited0[u];
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
     for (uint32_t e = f->l->pred0[c]; e < f->l->pred0[c + 1]; e++) {
-      uint32_t w = f->l->pred[e];
-      for (uint32_t j = f->bar0[w]; j < f->bar0[w + 1]; j++) {
-        FS_TRY(close_link(f, u, c, f->bars[j]));
+      for (uint32_t j = f->l->need[f->l->pred[e]]; j > 0; j--) {
+        FS_TRY(close_link(f, u, c, f->awaited[at++]));
       }
     }
   }
+  assert(at == f->awaited0[u + 1]);
   return FSCHED_OK;
 }
 
@@ -170,22 +172,39 @@ static fs_status start_item(fs_fit *f, uint32_t u, uint32_t join) {
 
 /* --- ready items --- */
 
-/* The barrier that u waits for and that is over last, if that is later than now; else FS_NONE. */
-static uint32_t last_awaited(fs_fit *f, uint32_t u) {
+/* Lists the barriers that u waits for: by now all of its predecessors have theirs. */
+static void list_awaited(fs_fit *f, uint32_t u) {
+  assert(f->wanting[u] == 0 && !f->listed[u]);
   const fs_barrier_problem *p = f->p;
-  fs_tick over = f->now;
-  uint32_t last = FS_NONE;
+  uint32_t n = f->awaited0[u];
+  f->listed[u] = true;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
     for (uint32_t e = f->l->pred0[c]; e < f->l->pred0[c + 1]; e++) {
       uint32_t w = f->l->pred[e];
       for (uint32_t j = f->bar0[w]; j < f->bar0[w + 1]; j++) {
-        uint32_t b = fs_fit_heir(f, f->bars[j]);
-        if (f->bar.at[b].end > over) {
-          over = f->bar.at[b].end;
-          last = b;
-        }
+        f->awaited[n++] = f->bars[j];
       }
+    }
+  }
+  assert(n == f->awaited0[u + 1]);
+}
+
+/* The barrier that u waits for and that is over last, if that is later than now; else FS_NONE. */
+static uint32_t last_awaited(fs_fit *f, uint32_t u) {
+  fs_tick over = f->now;
+  uint32_t last = FS_NONE;
+  if (!f->listed[u]) {
+    list_awaited(f, u);
+  }
+  for (uint32_t i = f->awaited0[u]; i < f->awaited0[u + 1]; i++) {
+    uint32_t b = f->awaited[i];
+    if (f->bar.at[b].heir != b) {
+      b = f->awaited[i] = fs_fit_heir(f, b);
+    }
+    if (f->bar.at[b].end > over) {
+      over = f->bar.at[b].end;
+      last = b;
     }
   }
   return last;
@@ -464,6 +483,17 @@ static void init_links(fs_fit *f) {
     }
   }
   f->bar0[f->p->n_items] = n_bars;
+  uint32_t n_awaited = 0;
+  for (uint32_t u = 0; u < f->p->n_items; u++) {
+    f->awaited0[u] = n_awaited;
+    for (uint32_t k = f->p->item_command0[u]; k < f->p->item_command0[u + 1]; k++) {
+      uint32_t c = f->p->item_command[k];
+      for (uint32_t e = l->pred0[c]; e < l->pred0[c + 1]; e++) {
+        n_awaited += l->need[l->pred[e]];
+      }
+    }
+  }
+  f->awaited0[f->p->n_items] = n_awaited;
 }
 
 static fs_status init(fs_fit *f, fs_arena *result, fs_arena *a) {
@@ -490,6 +520,9 @@ static fs_status init(fs_fit *f, fs_arena *result, fs_arena *a) {
   FS_TRY(fs_new(a, &f->next_sleeper, n));
   FS_TRY(fs_new(result, &f->bar0, (size_t)n + 1));
   FS_TRY(fs_new(result, &f->bars, n_bars));
+  FS_TRY(fs_new(a, &f->awaited0, (size_t)n + 1));
+  FS_TRY(fs_new(a, &f->awaited, n_nodes));
+  FS_TRY(fs_new_zero(a, &f->listed, n));
   FS_TRY(fs_new_none(a, &f->current, f->l->n_groups));
   FS_TRY(fs_new(a, &f->node, n_nodes));
   FS_TRY(fs_new(a, &f->node0, n));

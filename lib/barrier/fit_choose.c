@@ -180,18 +180,12 @@ fs_fit_choice fs_fit_choose_absorbed(fs_fit *f, uint32_t u) {
   return best;
 }
 
-/* Marks the barriers that u waits for. */
+/* Marks the barriers that u waits for, which are listed. */
 static void mark_waits(fs_fit *f, uint32_t u) {
-  const fs_barrier_problem *p = f->p;
+  assert(f->listed[u]);
   f->stamp++;
-  for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
-    uint32_t c = p->item_command[k];
-    for (uint32_t e = f->l->pred0[c]; e < f->l->pred0[c + 1]; e++) {
-      uint32_t w = f->l->pred[e];
-      for (uint32_t j = f->bar0[w]; j < f->bar0[w + 1]; j++) {
-        f->bar.at[fs_fit_heir(f, f->bars[j])].mark = f->stamp;
-      }
-    }
+  for (uint32_t i = f->awaited0[u]; i < f->awaited0[u + 1]; i++) {
+    f->bar.at[fs_fit_heir(f, f->awaited[i])].mark = f->stamp;
   }
 }
 

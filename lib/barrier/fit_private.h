@@ -50,11 +50,14 @@ typedef struct fs_fit {
   fs_tick *least_key, *most_key; /* per item: of the keys of commands that wait for it */
   uint32_t *seq;                 /* per item: FS_NONE until it starts */
   uint32_t *sequence, n_started;
-  uint32_t *heads, *wanting; /* per item: members at the heads of queues; links not yet over */
-  uint32_t *bar0, *bars;     /* per item: its barriers */
-  uint32_t *current;         /* per group: the last barrier of its own, or FS_NONE */
-  fs_link_node *node;        /* per link and barrier of its item */
-  uint32_t *node0;           /* per item: the first of its links */
+  uint32_t *heads, *wanting;    /* per item: members at the heads of queues; links not yet over */
+  uint32_t *bar0, *bars;        /* per item: its barriers */
+  uint32_t *awaited0, *awaited; /* per item: the barriers it waits for, or those that have taken
+                                   them over; listed when it is looked at first */
+  bool *listed;                 /* per item */
+  uint32_t *current;            /* per group: the last barrier of its own, or FS_NONE */
+  fs_link_node *node;           /* per link and barrier of its item */
+  uint32_t *node0;              /* per item: the first of its links */
   FS_VEC(fs_bar) bar;
   FS_VEC(uint64_t) waits; /* command << 32 | barrier */
   FS_VEC(uint32_t) live;
