@@ -138,9 +138,8 @@ static bool is_dumped(const pipeline *p, fs_pass pass) {
  * a dump. */
 static fs_status pass_waits(pipeline *p) {
   bool stays = fs_sync_has_waits(p->kind);
-  FS_TRY(stays || is_dumped(p, FS_PASS_WAITS)
-             ? fs_waits_run(p->ctx, p->schedule, p->sync)
-             : fs_waits_run_alone(p->ctx, p->schedule, p->sync));
+  FS_TRY(stays || is_dumped(p, FS_PASS_WAITS) ? fs_waits_run(p->ctx, p->schedule, p->sync)
+                                              : fs_waits_run_alone(p->ctx, p->schedule, p->sync));
   if (stays && fs_warn_on(p->ctx, FS_WARN_TAINTED)) {
     warn_tainted(p);
   }

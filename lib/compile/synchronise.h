@@ -9,8 +9,8 @@
  * caller has verified it) that it is right (fsched_verify_schedule).  Requires no synchronisation
  * yet; the handle then owns it.  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_synchronise(fsched_schedule *s) FS_MUST_USE;
-/* An fs_sync_fn: frontiers are left to fs_frontiers_run.  Requires that control edges and waits were made before.  Errors: FSCHED_SYSTEM.
- */
+/* An fs_sync_fn; frontiers are left to fs_frontiers_run.  Requires that control edges and waits
+ * were made before.  Errors: FSCHED_SYSTEM. */
 fs_status fs_sync_again(fs_schedule *s, fs_sync *sync, const fs_reuse *reuse) FS_MUST_USE;
 
 #endif

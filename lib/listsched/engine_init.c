@@ -382,7 +382,7 @@ fs_status fs_engine_begin(fs_engine *e, const fs_policy *policy, const uint32_t 
   return init_start(e);
 }
 
-void fs_engine_release(fs_engine *e) {
+static void release_heaps(fs_engine *e) {
   fsched_context *ctx = e->ctx;
   for (uint32_t s = 0; e->later != NULL && s < e->n_slots; s++) {
     fs_vec_free(ctx, &e->runnable[s]);
@@ -392,15 +392,20 @@ void fs_engine_release(fs_engine *e) {
   for (uint32_t d = 0; e->readers != NULL && d < e->g->target.n_domains; d++) {
     fs_vec_free(ctx, &e->readers[d]);
   }
+  for (uint32_t c = 0; e->idle != NULL && c < idle_heaps(e); c++) {
+    fs_vec_free(ctx, &e->idle[c]);
+  }
+}
+
+void fs_engine_release(fs_engine *e) {
+  fsched_context *ctx = e->ctx;
+  release_heaps(e);
   for (uint32_t m = 0; e->victims_dirty != NULL && m < e->g->target.n_memories; m++) {
     fs_vec_free(ctx, &e->victims_clean[m]);
     fs_vec_free(ctx, &e->victims_dirty[m]);
     if (e->places[m].ctx != NULL) {
       fs_places_release(&e->places[m]);
     }
-  }
-  for (uint32_t c = 0; e->idle != NULL && c < idle_heaps(e); c++) {
-    fs_vec_free(ctx, &e->idle[c]);
   }
   fs_vec_free(ctx, &e->queue_busy);
   fs_vec_free(ctx, &e->queue_idle);

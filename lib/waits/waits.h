@@ -36,7 +36,8 @@
  * Complexity: O((commands + edges) * axes known).  Errors: FSCHED_SYSTEM. */
 fs_status fs_waits_run(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) FS_MUST_USE;
 
-/* The same without frontiers, signals and scopes, where fs_frontiers_run makes them later. */
+/* The same without frontiers, signals and scopes, where fs_frontiers_run makes them later.
+ * Requires fs_ctrledge_run, too. */
 fs_status fs_waits_run_alone(fsched_context *ctx, const fs_schedule *s, fs_sync *sync) FS_MUST_USE;
 
 /* The frontiers where barriers or syncs take the place of waits.  Barriers: the exact clock of a
@@ -44,8 +45,8 @@ fs_status fs_waits_run_alone(fsched_context *ctx, const fs_schedule *s, fs_sync 
  * barriers it waits for.  A producer that updates several barriers counts as begun only, until all
  * of them are known to be complete (parts.h).  Syncs: its own epoch, and what the stops that are
  * issued before it have waited for (told.h).  No command signals.
- * Requires fs_waits_run or fs_waits_run_alone, which has numbered the commands, and producers that are earlier in
- * schedule->order, or an order of issue.
+ * Requires fs_waits_run or fs_waits_run_alone, which has numbered the commands, and producers that
+ * are earlier in schedule->order, or an order of issue.
  * Complexity: O((commands + waits for barriers and updates) * axes that are new); with stops
  * O(commands * (1 + entries stored)), with gangs O(commands * queues).
  * Errors: FSCHED_SYSTEM. */

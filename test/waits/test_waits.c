@@ -395,6 +395,23 @@ static bool make_schedule(fsched_context *own, const fs_gen_params *params, fsch
          fs_listsched_run(own, *g, &options, s) == FSCHED_OK;
 }
 
+/* Without frontiers, the waits are the same. */
+static void check_alone(const fs_schedule *s, const fs_sync *with) {
+  fs_sync y = {.schedule = s};
+  fs_arena_init(&y.arena, ctx);
+  ck_assert_int_eq(fs_ctrledge_run(ctx, s, NULL, &y), FSCHED_OK);
+  ck_assert_int_eq(fs_waits_run_alone(ctx, s, &y), FSCHED_OK);
+  ck_assert(y.n_commands == with->n_commands && y.waits_edges == with->waits_edges &&
+            y.waits_emitted == with->waits_emitted && y.frontier0 == NULL);
+  for (uint32_t c = 0; c <= y.n_commands; c++) {
+    ck_assert(y.wait0[c] == with->wait0[c]);
+  }
+  for (uint32_t w = 0; w < y.wait0[y.n_commands]; w++) {
+    ck_assert(y.wait[w].axis == with->wait[w].axis && y.wait[w].epoch == with->wait[w].epoch);
+  }
+  fs_arena_release(&y.arena);
+}
+
 static void run_seed(const fs_gen_params *params, uint64_t seed) {
   fsched_graph *g;
   fs_schedule *s;
@@ -405,6 +422,7 @@ static void run_seed(const fs_gen_params *params, uint64_t seed) {
     ck_assert_int_eq(fs_ctrledge_run(ctx, s, NULL, &y), FSCHED_OK);
     ck_assert_int_eq(fs_waits_run(ctx, s, &y), FSCHED_OK);
     check_schedule(s, &y, seed);
+    check_alone(s, &y);
     fs_arena_release(&y.arena);
   }
   fs_schedule_destroy(s);
