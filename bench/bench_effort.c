@@ -10,9 +10,8 @@
  *   bench_effort sizes [LARGEST]
  *                            four families over sizes from 100 to LARGEST (100,000) in steps of a
  *                            fifth, means of five seeds: does the gap rise from a size to the next?
- *                            In the fourth the content that is still to be read grows with the graph
- *                            and the memory does not, so that its spills, which the bound does not
- *                            know, grow as well
+ *                            In the fourth the content that is still to be read grows with the
+ * graph and the memory does not, so that its spills, which the bound does not know, grow as well
  *
  * Every schedule is verified.  All but the seconds is the same on every machine. */
 #include <stdio.h>
@@ -187,8 +186,8 @@ static fsched_graph *make_tight(fsched_context *ctx, uint32_t n, uint64_t seed) 
   return made(&m, tight_pipeline, n);
 }
 
-/* What the property tests compile: all kinds of ops and args, in two classes.  `near`: what is read is
- * among the last 64 buffers. */
+/* What the property tests compile: all kinds of ops and args, in two classes.  `near`: what is read
+ * is among the last 64 buffers. */
 static fsched_graph *mixed(fsched_context *ctx, uint32_t n, uint64_t seed, bool near) {
   fs_gen_params p = {.seed = seed,
                      .n_ops = n,

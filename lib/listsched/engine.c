@@ -111,11 +111,29 @@ static bool leaves_headroom(fs_engine *e, uint32_t op) {
   return true;
 }
 
+/* May the op not be claimed yet, as the policy has claims stay near the first op that has not
+ * started? */
+static bool far_ahead(const fs_engine *e, uint32_t op) {
+  uint64_t most = (uint64_t)e->policy->ahead * (e->n_queues + 1);
+  return most != 0 && e->position[op] > e->unissued_next[e->g->n_ops] + most;
+}
+
+static void blocked_at(fs_engine *e, uint32_t position) {
+  if (!e->blocked) {
+    e->blocked = true;
+    e->blocked_position = position;
+  }
+}
+
 /* The next claim in planned order; an op over its slot's quota waits for a start there.  Ops that
  * fail are set aside for this round. */
 static fs_status claim_next(fs_engine *e, bool *any) {
   *any = false;
   while (!*any && e->soon.n > 0 && e->claim_failures < CLAIM_FAILURES) {
+    if (far_ahead(e, e->soon.at[0].id)) {
+      blocked_at(e, e->position[e->soon.at[0].id]);
+      return FSCHED_OK;
+    }
     uint32_t op = fs_heap_pop(&e->soon).id;
     uint32_t slot = fs_engine_slot(e, op);
     assert(e->op_phase[op] == FS_OP_SOON && slot < e->n_slots);
@@ -129,10 +147,7 @@ static fs_status claim_next(fs_engine *e, bool *any) {
     if (*any) {
       return claimed(e, op);
     }
-    if (!e->blocked) {
-      e->blocked = true;
-      e->blocked_position = e->position[op];
-    }
+    blocked_at(e, e->position[op]);
     bool head = e->unissued_next[e->g->n_ops] == e->position[op];
     e->claim_failures += head && e->policy->strict ? CLAIM_FAILURES : 1;
     FS_TRY(fs_vec_push(e->ctx, &e->set_aside, op));

@@ -19,6 +19,9 @@ typedef struct fs_policy {
   bool strict;           /* no op takes room that an earlier one is blocked for */
   bool in_turn;          /* a version that cannot be prefetched holds up all later ones */
   bool reads_high;       /* prefetched versions go to the high end */
+  uint32_t ahead;        /* claims are at most so many ops per queue ahead of the first op that has
+                            not started, or 0: a queue with little to do does not fill memory with
+                            what is read much later */
   uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
 

@@ -2,11 +2,12 @@
 /* Trials.  The planned order decides as much as the rule of eviction: upward rank serves graphs
  * that wait for their critical path, program and frugal order those that wait for memory.  The
  * first run is that of the order for which the estimate is least; it always ends.  Then come all
- * other policies, and then neighbours of the best run so far: an order that differs a little at
- * random and, half of the time, another habit or two of placing and prefetching: where memory is
- * scarce, or the graph a chain, these decide more than the order.  The next trial starts from a run
- * that is as good as the best.  The least makespan wins, then the fewest bytes copied, then the
- * first.
+ * other policies (those that keep all queues near the first op that has not started save most where
+ * one class of queues has less to do than another), and then neighbours of the best run so far: an
+ * order that differs a little at random and, half of the time, another habit or two of placing and
+ * prefetching: where memory is scarce, or the graph a chain, these decide more than the order.  The
+ * next trial starts from a run that is as good as the best.  The least makespan wins, then the
+ * fewest bytes copied, then the first.
  *
  * A trial is given up as soon as it cannot be as short as the best run any more: the longest path
  * from an op that starts, or the work that is left for a class of queues, ends too late.  So poor
@@ -27,13 +28,16 @@
 #include "base/limit.h"
 #include "base/progress.h"
 
-enum { N_PLANS = 3, N_POLICIES = 3 * N_PLANS, NEAR = 8, TRIAL_ROOT = 10000000 };
+enum { N_PLANS = 3, N_POLICIES = 4 * N_PLANS, NEAR = 8, AHEAD = 20, TRIAL_ROOT = 10000000 };
 
 /* Policy k has plan k % N_PLANS. */
 static const fs_policy policies[N_POLICIES] = {
     {.name = "rank", .plan = fs_plan_rank},
     {.name = "program", .plan = fs_plan_program},
     {.name = "memory", .plan = fs_plan_memory},
+    {.name = "rank-ahead", .plan = fs_plan_rank, .ahead = AHEAD},
+    {.name = "program-ahead", .plan = fs_plan_program, .ahead = AHEAD},
+    {.name = "memory-ahead", .plan = fs_plan_memory, .ahead = AHEAD},
     {.name = "rank-strict", .plan = fs_plan_rank, .strict = true},
     {.name = "program-strict", .plan = fs_plan_program, .strict = true},
     {.name = "memory-strict", .plan = fs_plan_memory, .strict = true},

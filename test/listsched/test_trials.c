@@ -7,6 +7,7 @@
 #include "kit/suite.h"
 #include "listsched/listsched.h"
 #include "model/handle.h"
+#include "model/schedule.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
@@ -113,6 +114,38 @@ START_TEST(the_limit_counts_steps)
 }
 END_TEST
 
+/* Two classes of unlike load, a memory that spills, and reads of the last 64 buffers alone: a class
+ * that could run far ahead of the other would fill the memory with what is read much later, the
+ * further the longer the graph.  The gap to the bound is 4 % at 1,000 ops then, and 25 % at 4,000.
+ */
+START_TEST(no_queue_runs_far_ahead)
+{
+  fs_gen_params p = {.seed = 1,
+                     .n_ops = 4000,
+                     .n_queues = 5,
+                     .n_classes = 2,
+                     .n_memories = 1,
+                     .align = 64,
+                     .max_size = 4000,
+                     .window = 64,
+                     .near = true,
+                     .tightness = 24,
+                     .backing = true,
+                     .gangs = true,
+                     .inouts = true,
+                     .scratch = true,
+                     .io = true};
+  fsched_graph *g;
+  fs_lower_bounds bound;
+  ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+  ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bound));
+  fs_schedule *s = run(g, FSCHED_EFFORT_USUAL, bound.all);
+  ck_assert_uint_le(100 * s->makespan, 112 * bound.all);
+  fs_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* No size is too large for trials: three plans. */
 START_TEST(large_graphs_are_tried)
 {
@@ -166,5 +199,6 @@ FS_SUITE(trials, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, more_effort_is_never_worse, same_trials_every_time, the_bound_ends_the_trials,
-           the_limit_counts_steps, large_graphs_are_tried, options_of_the_library);
+           the_limit_counts_steps, no_queue_runs_far_ahead, large_graphs_are_tried,
+           options_of_the_library);
 }
