@@ -279,10 +279,11 @@ static void put_total(fs_text *t, const fs_sync *sync, const char *unit) {
   if (!fs_sync_has_stops(sync->kind) || sync->n_full == 0 || cost == 0) {
     return;
   }
-  fs_text_puts(t, "; with ");
-  put_ticks(t, cost, unit);
-  fs_text_puts(t, " a full sync ");
+  fs_text_puts(t, "; ");
   put_ticks(t, fs_sync_total(s->makespan, sync->n_full, cost), unit);
+  fs_text_puts(t, " with ");
+  put_ticks(t, cost, unit);
+  fs_text_puts(t, " for each full sync");
 }
 
 /* Writes the cost of the target's kind of sync, for barriers or syncs. */
@@ -421,7 +422,7 @@ static void put_bounds(fs_text *t, const fs_schedule *s) {
   if (s->relaxation != 0) {
     fs_text_printf(t, ", relaxation %llu", (unsigned long long)s->relaxation);
   }
-  fs_text_printf(t, ", all %llu", (unsigned long long)s->lower_bound);
+  fs_text_printf(t, "; lower bound %llu", (unsigned long long)s->lower_bound);
   if (s->search_nodes != 0) {
     put_next_count(t, "; ", (uint32_t)fs_min(s->search_nodes, UINT32_MAX), "node");
   }
