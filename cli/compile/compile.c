@@ -154,7 +154,7 @@ static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
     return fs_usage(
         cli->ctx,
         read && n == 0 ? "without --barriers the target's own kind of sync is used" : NULL,
-        "--barriers is %s, neither 1 .. %d nor auto", value, INT32_MAX);
+        "--barriers wants a number from 1 to %d, or auto, not '%s'", INT32_MAX, value);
   }
   *barriers = (uint32_t)n;
   return FSCHED_OK;
@@ -169,7 +169,8 @@ static fs_status read_effort(fs_cli *cli, uint32_t *effort) {
     return FSCHED_OK;
   }
   if (!fs_parse_u64(value, &level) || level > FSCHED_EFFORT_MOST) {
-    return fs_usage(cli->ctx, NULL, "--effort is %s, not 0 .. %d", value, FSCHED_EFFORT_MOST);
+    return fs_usage(cli->ctx, NULL, "--effort wants a number from 0 to %d, not '%s'",
+                    FSCHED_EFFORT_MOST, value);
   }
   *effort = FSCHED_EFFORT(level);
   return FSCHED_OK;

@@ -34,7 +34,7 @@ stat() { sed -n "s/.*\"$1\": {.*\"$2\": \([^,}]*\)[,}].*/\1/p" stats; }
 
 # ---- options
 for n in 0 00 2147483648 18446744073709551615 18446744073709551616; do
-  usage "barriers is $n, neither 1 .. 2147483647 nor auto" compile g.yaml --barriers $n
+  usage "barriers wants a number from 1 to 2147483647, or auto, not '$n'" compile g.yaml --barriers $n
 done
 expect "no hint on zero" [ -z "$(sed -n '/hint/p' err)" ]
 usage "seed wants a decimal number below 2^64, not '18446744073709551616'" compile g.yaml \

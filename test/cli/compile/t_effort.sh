@@ -7,7 +7,7 @@ runs() { sed -n 's/^  effort [0-9]: \([0-9]*\) runs*, [0-9]* steps$/\1/p' "$1"; 
 
 for bad in 10 99999999999; do
   run 2 "$FSCHED" compile "$graph" -o a.fsb --effort $bad
-  expect "the levels are named" holds err "error: --effort is $bad, not 0 .. 9"
+  expect "the levels are named" holds err "error: --effort wants a number from 0 to 9, not '$bad'"
 done
 run 2 "$FSCHED" compile "$graph" -o a.fsb --effort much
 expect "a level is a number" holds err "effort wants a decimal number, not 'much'"
