@@ -15,6 +15,8 @@ extern "C" {
 
 typedef struct fsched_schedule fsched_schedule;
 
+/** Which buffer leaves a full memory first: the one whose next use is farthest away, or the least
+ *  recently used one. */
 typedef enum fsched_evict { FSCHED_EVICT_FARTHEST, FSCHED_EVICT_LRU } fsched_evict;
 
 /** FSCHED_BARRIERS_PUBLISHED is the published method, for comparison, on targets with a number of
@@ -43,8 +45,8 @@ typedef enum fsched_refine {
 typedef struct fsched_refine_state {
   size_t size;
   uint64_t incumbent, bound;
-  uint64_t nodes;
-  double seconds;
+  uint64_t nodes; /* searched so far, in all models */
+  double seconds; /* since the refinement began */
 } fsched_refine_state;
 /** Called on the thread that called the library, when the state has changed and at least every half
  *  second; it may not use the context. */
@@ -53,8 +55,8 @@ typedef void (*fsched_refine_fn)(void *user, const fsched_refine_state *state);
 typedef struct fsched_compile_options {
   size_t size;
   fsched_evict evict;
-  uint64_t seed;
-  int verify; /* also run the verifier on schedule and program */
+  uint64_t seed; /* breaks ties between equally urgent ops at random; 0: by program order */
+  int verify;    /* also run the verifier on schedule and program */
   /** NULL, or an array of fsched_pass_count() elements, to which the seconds of each pass are
    *  added. */
   double *pass_seconds;
@@ -122,7 +124,10 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_compile_model(fsched_context *ct
                                                               const fsched_compile_options *options,
                                                               fsched_model_format format,
                                                               char **text, size_t *length);
+/** NULL is ignored. */
 FSCHED_API void fsched_schedule_destroy(fsched_schedule *s);
+/** The end of the last op or copy, and a makespan below which no schedule of the graph is; both in
+ *  ticks. */
 FSCHED_API uint64_t fsched_schedule_makespan(const fsched_schedule *s);
 FSCHED_API uint64_t fsched_schedule_lower_bound(const fsched_schedule *s);
 

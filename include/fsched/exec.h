@@ -233,9 +233,9 @@ typedef struct fsched_device_options {
    *  modules, it runs the built-in kernel mix in place of their functions, in the comparison of
    *  fsched_replay too. */
   const char *modules;
-  int pin; /* CPU: the i-th thread runs on the i-th processor (modulo their number)
-                            alone: that of the i-th queue that has commands where each has its own
-            */
+  /** CPU: binds the i-th thread of a slot to the i-th processor (modulo their number).  Where every
+   *  queue has a thread of its own, the i-th one is that of the i-th queue that has commands. */
+  int pin;
   /** The most bytes that one slot may reserve.  Default: the machine's memory or the limit of the
    *  process (RLIMIT_AS, RLIMIT_DATA) or of its control groups, whichever is least; on a CUDA
    *  device at least 2^36, as the device itself refuses what it does not have. */
@@ -245,8 +245,8 @@ typedef struct fsched_device_options {
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
   fsched_durations durations;           /* sim */
-  uint64_t seed;                        /* sim */
-  const struct fsched_profile *profile; /* sim, with measured durations: to outlive the device */
+  uint64_t seed;                        /* sim: what random durations are drawn from */
+  const struct fsched_profile *profile; /* sim, for measured durations; must outlive the device */
   /** Session and machine in the axes of this device's execs and pools (see Frontiers above), each
    *  at most 255.  The session is not 1; 0 means FSCHED_SESSION_LOCAL.  Processes that read each
    *  other's frontiers need a session and machine each. */

@@ -51,18 +51,21 @@ typedef enum fsched_status {
 
 typedef struct fsched_context fsched_context;
 
-/** Zero in any member but the first means its default. */
+/** Zero means the default for every member but the first. */
 typedef struct fsched_context_options {
   size_t size;
   /** The allocator, realloc and free in one (new_size 0 frees and returns NULL).  NULL: the C
    *  library's. */
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
-  uint32_t max_errors; /* errors reported before the rest is suppressed; default 20 */
+  uint32_t max_errors; /* errors that are stored, of all that are found; default 20 */
 } fsched_context_options;
 
+/** Makes a context.  `options` may be NULL.  Errors, without a diagnostic: FSCHED_USAGE (options),
+ *  FSCHED_SYSTEM (no memory). */
 FSCHED_API FSCHED_MUST_USE fsched_status
 fsched_context_create(const fsched_context_options *options, fsched_context **out);
+/** Call it after everything that was made with the context is destroyed.  NULL is ignored. */
 FSCHED_API void fsched_context_destroy(fsched_context *ctx);
 
 typedef enum fsched_severity { FSCHED_ERROR, FSCHED_WARNING, FSCHED_NOTE } fsched_severity;
@@ -81,10 +84,14 @@ typedef struct fsched_diag {
   const char *hint;        /* or NULL */
 } fsched_diag;
 
+/** The number of diagnostics that the context stores. */
 FSCHED_API uint32_t fsched_diag_count(const fsched_context *ctx);
+/** The diagnostics in the order in which they were reported, by index from 0; NULL for an index
+ *  that is not below fsched_diag_count(). */
 FSCHED_API const fsched_diag *fsched_diag_get(const fsched_context *ctx, uint32_t index);
 /** The number of errors found, including those beyond max_errors, which are not stored. */
 FSCHED_API uint32_t fsched_diag_errors(const fsched_context *ctx);
+/** Removes all diagnostics, and counts errors from 0 again. */
 FSCHED_API void fsched_diag_clear(fsched_context *ctx);
 
 /* Warnings come in classes, each named like the code of its diagnostics.  A context has each class

@@ -24,8 +24,11 @@ extern "C" {
 typedef struct fsched_graph fsched_graph;
 typedef struct fsched_builder fsched_builder;
 
+/** What orders ops that access the same bytes: program order, or only the dependences that their
+ *  tags give. */
 typedef enum fsched_hazards { FSCHED_HAZARDS_SEQUENTIAL, FSCHED_HAZARDS_RAW } fsched_hazards;
-/** FSCHED_STACK, for FSCHED_SYNC_BLOCK only: contiguous, with addresses from a stack that frees
+/** How a memory holds buffers: each in one piece, at an address; or only as a sum of sizes, without
+ *  addresses; or, for FSCHED_SYNC_BLOCK only, in one piece with addresses from a stack that frees
  *  memory at syncs. */
 typedef enum fsched_placement { FSCHED_CONTIGUOUS, FSCHED_COUNTED, FSCHED_STACK } fsched_placement;
 /** What orders commands of different queues: epochs of timelines; a limited number of barriers; or
@@ -35,6 +38,8 @@ typedef enum fsched_sync {
   FSCHED_SYNC_BARRIER,
   FSCHED_SYNC_BLOCK
 } fsched_sync;
+/** What is given and what is kept of a buffer: nothing; inputs and constants are given; outputs are
+ *  kept; state is both, and what one run keeps is given to the next one. */
 typedef enum fsched_io {
   FSCHED_IO_NONE,
   FSCHED_IO_INPUT,
@@ -42,6 +47,8 @@ typedef enum fsched_io {
   FSCHED_IO_OUTPUT,
   FSCHED_IO_STATE
 } fsched_io;
+/** What an op does with an arg (fsched-graph(5)): reads it; writes all of it anew; reads and writes
+ *  it; writes a part, and the rest stays; accesses it without an order; or it is a number. */
 typedef enum fsched_tag {
   FSCHED_IN,
   FSCHED_OUT,
@@ -51,8 +58,9 @@ typedef enum fsched_tag {
   FSCHED_VALUE
 } fsched_tag;
 
-/* Limits: every time, rate and amount is at most FSCHED_MAX_TIME, every size and capacity at most
- * FSCHED_MAX_SIZE; ids fit 31 bits. */
+/* Limits: every time, rate and amount is at most FSCHED_MAX_TIME, the ticks of a rate (write_per
+ * and read_per) are at most FSCHED_MAX_PER, every size and capacity is at most FSCHED_MAX_SIZE, and
+ * ids fit 31 bits. */
 #define FSCHED_MAX_TIME ((uint64_t)1 << 40)
 #define FSCHED_MAX_PER 1000
 #define FSCHED_MAX_SIZE ((uint64_t)1 << 48)
@@ -132,17 +140,20 @@ typedef struct fsched_arg_desc {
   int64_t value; /* for FSCHED_VALUE */
 } fsched_arg_desc;
 
+/** Makes a builder for a graph of this name. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_create(fsched_context *ctx,
                                                                const char *name,
                                                                fsched_builder **out);
+/** NULL is ignored.  The graph that fsched_builder_finish made stays. */
 FSCHED_API void fsched_builder_destroy(fsched_builder *b);
 
 /* Target and graph-wide settings. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_hazards(fsched_builder *b,
                                                                 fsched_hazards hazards);
+/** What a tick is, as a text; ns, us, ms and s also say how long it is. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_time_unit(fsched_builder *b,
                                                                   const char *unit);
-/** 0: no limit. */
+/** The most ops that may run at one time; 0, the default: no limit. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_concurrency(fsched_builder *b,
                                                                     uint64_t ops);
 /** What the machine adds to a command on a queue of the class (NULL: of every class without a
@@ -158,7 +169,7 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_wait(fsched_builder *b, 
 /** The most entries that a stored frontier keeps; at least 1, default 16. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_frontier(fsched_builder *b,
                                                                  uint64_t capacity);
-/** Default FSCHED_SYNC_TIMELINE. */
+/** The target's kind of sync; default FSCHED_SYNC_TIMELINE. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_sync(fsched_builder *b, fsched_sync sync);
 /** For FSCHED_SYNC_BLOCK: the ticks that a full sync costs the machine, at most FSCHED_MAX_TIME;
  *  default 1.  The compiler minimises the makespan and this much for each full sync; planned times
@@ -242,6 +253,8 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_parse(fsched_context *ctx,
                                                             const fsched_read_options *options,
                                                             fsched_graph **out);
 FSCHED_API void fsched_graph_destroy(fsched_graph *g);
+/** The name, and the numbers of ops and of edges, which are the dependences between ops.  Texts
+ *  belong to the graph. */
 FSCHED_API const char *fsched_graph_name(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_ops(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
@@ -253,7 +266,8 @@ FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
  *  Source: Dilworth's theorem; a minimum flow in which every op carries at least one unit. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_graph_width(fsched_context *ctx,
                                                             const fsched_graph *g, uint32_t *width);
-/** The files that were read, for depfiles; 0 for a graph made by calls. */
+/** The files that were read, for depfiles: their number, 0 for a graph made by calls, and their
+ *  names, NULL for an index that is not below that number. */
 FSCHED_API uint32_t fsched_graph_files(const fsched_graph *g);
 FSCHED_API const char *fsched_graph_file(const fsched_graph *g, uint32_t index);
 

@@ -39,11 +39,15 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_open(fsched_context *ctx
  *  fsched_program_open. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_map(fsched_context *ctx, const char *path,
                                                             fsched_program **out);
+/** NULL is ignored. */
 FSCHED_API void fsched_program_destroy(fsched_program *p);
 /** The binary form; valid for as long as the program exists. */
 FSCHED_API const void *fsched_program_bytes(const fsched_program *p, size_t *size);
 
-/** Disassembly and assembly; texts are released with fsched_text_free. */
+/** The program as text for people, and as JSON from which fsched_program_assemble makes the same
+ *  bytes again (fsched-stream(5)).  The texts are released with fsched_text_free.  `name` is used
+ * in diagnostics.  Errors: FSCHED_BAD_INPUT for JSON that is malformed, FSCHED_SYSTEM for memory.
+ */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_text(fsched_context *ctx,
                                                              const fsched_program *p, char **text,
                                                              size_t *length);
