@@ -340,7 +340,7 @@ static void check_status(fs_vsched *v) {
             s->status <= FS_SCHEDULE_FEASIBLE;
   if (!ok) {
     FS_REFUTE(v, FS_DIAG_VERIFY_STATUS,
-              "makespan %llu, bound %llu and status '%s', but the last item ends at %llu",
+              "makespan %llu, lower bound %llu and status '%s', but the last item ends at %llu",
               (unsigned long long)s->makespan, (unsigned long long)s->lower_bound,
               status_name((unsigned)s->status), (unsigned long long)last);
   }

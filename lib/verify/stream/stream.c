@@ -102,7 +102,7 @@ static void check_meta(fs_vs *v) {
   }
   if (s->meta[0].makespan != last || s->meta[0].lower_bound > last) {
     FS_WRONG(v, FS_DIAG_VERIFY_STATUS,
-             "makespan %llu, bound %llu, but the last command ends at %llu",
+             "makespan %llu, lower bound %llu, but the last command ends at %llu",
              (unsigned long long)s->meta[0].makespan, (unsigned long long)s->meta[0].lower_bound,
              (unsigned long long)last);
   }
