@@ -62,7 +62,7 @@ fsched_status fsched_fence_create(fsched_context *ctx, const fsched_fence_point 
   *out = NULL;
   if (points == NULL && n > 0) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                   "a fence of %u points has no points", n);
+                   "a fence of %u points was given no array of them", n);
   }
   for (uint32_t i = 0; i < n; i++) {
     bool none = points[i].timeline == NULL;

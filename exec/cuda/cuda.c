@@ -84,7 +84,7 @@ static fs_status refuse_lost(fsched_context *ctx, const fs_machine *m) {
   return atomic_load(&m->lost) == 0
              ? FSCHED_OK
              : fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_DEVICE, FS_NOWHERE, NULL,
-                       "a kernel that does not return was given up on %s, which takes nothing new",
+                       "%s takes nothing new, as a kernel that does not return was given up there",
                        m->device.cuda.name);
 }
 
@@ -251,8 +251,8 @@ static void cuda_report(fs_instance *x, fsched_context *ctx) {
   const char *content = fs_stream_string(s, s->buffers[x->io->given[given].buffer].name);
   if (item == FS_NONE) {
     fs_report(ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
-              "the end is stuck: it waits for the content of '%s', whose fence has not been "
-              "signalled",
+              "the invocation cannot end: it waits for the content of '%s', whose fence has not "
+              "been signalled",
               content);
     return;
   }

@@ -92,7 +92,7 @@ static fs_status sweep_changes(fs_assembly *y, changes *c, uint64_t capacity, co
   for (size_t k = 0; k < c->n && y->why == NULL; k++) {
     held = c->at[k].more ? held + c->at[k].amount : held - c->at[k].amount;
     if (held > capacity) {
-      FS_TRY(fs_answer_refute(y, "ops without length ask for more of %s than there is", name));
+      FS_TRY(fs_answer_refute(y, "ops that take no time ask for more of %s than there is", name));
     }
   }
   c->n = 0;

@@ -69,7 +69,7 @@ START_TEST(errors)
               "point 1 of a fence has no timeline");
   ck_assert_ptr_null(f);
   kit_refused(ctx, fsched_fence_create(ctx, NULL, 2, &f), FSCHED_USAGE, "exec",
-              "a fence of 2 points has no points");
+              "a fence of 2 points was given no array of them");
   ck_assert_ptr_null(f);
   fsched_semaphore_options o = {.size = sizeof o, .scope = FSCHED_SCOPE_QUEUE};
   fsched_semaphore *local;
