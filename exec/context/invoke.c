@@ -451,7 +451,7 @@ static void input_ready(fs_fence_wait *wait, fsched_cause cause) {
   fs_invocation_drop(v);
 }
 
-/* Asking */
+/* Requests */
 
 static const fs_work calls = {
     .given_taken = given_taken, .kept_there = kept_there, .failed = failed, .done = done};

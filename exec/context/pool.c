@@ -351,7 +351,7 @@ static void drop_allocation(fsched_allocation *a) {
   }
 }
 
-/* Ends the way in. */
+/* Settles the signal of an allocation, and drops the reference that counted until then. */
 static void settle_allocation(fsched_allocation *a, fsched_cause cause) {
   fs_fence_settle(a->signal, cause, &a->known);
   drop_allocation(a);

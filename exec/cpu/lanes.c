@@ -106,7 +106,7 @@ static void empty_inbox(fs_worker *w) {
 
 static bool is_poisoned(const fs_instance *x) { return atomic_load(&x->poisoned) != 0; }
 
-/* Makes the lanes ready whose pace is over. */
+/* Makes those lanes ready whose commands have taken the least time that the pace asks for. */
 static void end_paces(fs_worker *w) {
   while (w->paced != NULL && (w->paced->value <= fs_now_ns() || is_poisoned(w->instance))) {
     make_ready(w, lane_of(fs_parked_take(&w->paced)));

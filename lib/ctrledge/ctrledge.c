@@ -280,7 +280,7 @@ static fs_status allot_items(ctrledge_run *r, uint64_t capacity, const fs_holder
   return fs_lanes_allot(r->ctx, r->s, &r->acc, capacity, holder, n, &sink);
 }
 
-/* All uses of resources in order of issue. */
+/* All uses of resources, in the order in which their items are issued. */
 typedef struct resource_uses {
   uint32_t n, *item, *resource;
   uint64_t *amount;

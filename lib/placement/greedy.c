@@ -180,7 +180,8 @@ static void weigh(greedy *g, int order) {
   }
 }
 
-/* Moves rectangles that reach the peak, and those below them, to earlier places. */
+/* Lets the next round place rectangles earlier that reach the peak, or exceed the bound, in this
+ * one. */
 static void raise_weights(greedy *g, uint64_t peak) {
   const fs_parcel *c = g->c;
   uint32_t *rank = g->order; /* order[] is made anew afterwards */

@@ -93,7 +93,7 @@ static fs_status list_items(placing *l) {
   return FSCHED_OK;
 }
 
-/* Gives instants the address of the largest one at their time. */
+/* Lets items that live at the same instant only share the address of the largest of them. */
 static void merge_instants(placing *l) {
   uint32_t n = 0;
   l->exact = true;

@@ -179,7 +179,8 @@ static uint64_t product(uint64_t a, uint64_t b) {
   return b != 0 && a > UINT64_MAX / b ? UINT64_MAX : a * b;
 }
 
-/* Ranks by the total of the fullest moment, by length and by area, in four orders. */
+/* Ranks the rectangles by three keys: the total of the fullest moment that they live in, their
+ * length, and their area.  `order` says which key comes first. */
 static fs_status rank_all(place_search *s, int order) {
   static const int orders[WEIGHTS][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {2, 0, 1}};
   const fs_parcel *c = s->c;

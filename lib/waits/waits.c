@@ -250,7 +250,8 @@ static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32
   return FSCHED_OK;
 }
 
-/* Files the storer's frontier as the command's. */
+/* Appends the frontier that the storer holds to the list of stored frontiers, as that of the
+ * command. */
 static fs_status file_frontier(waits_pass *p, uint32_t command) {
   fs_sync *y = p->y;
   size_t n = p->storer.entry.n;

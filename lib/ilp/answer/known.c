@@ -45,7 +45,7 @@ static fs_status match_copies(match *m) {
   return FSCHED_OK;
 }
 
-/* Records that the problem's residency r is the schedule's k. */
+/* Records that residency r of the problem is residency k of the schedule. */
 static void meet_residency(match *m, uint32_t r, uint32_t k) {
   const fs_problem *p = m->p;
   if (r == FS_NONE && k == FS_NONE) {

@@ -61,7 +61,8 @@ static fs_status single_places(fs_problem_draft *d, bool *single) {
   return FSCHED_OK;
 }
 
-/* Have memories that spill, and their stores, room for all their residencies?  Others are tight. */
+/* Sets *fits if each memory that spills, and each of their stores, has room for all its residencies
+ * at one time.  Those that have not are marked as tight. */
 static fs_status never_overfull(fs_problem_draft *d, bool *fits) {
   const fs_target *t = &d->g->target;
   const fs_problem *p = d->p;

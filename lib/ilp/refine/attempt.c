@@ -14,7 +14,8 @@
  * answer "none" raises the bound by one tick, which is tried next; a schedule is an optimum. */
 #include "ilp/refine/refine_private.h"
 
-/* One question takes at most one in so many of the nodes, and of the time that is left. */
+/* One question gets at most a quarter of the nodes and of the time that is left; one about a strip
+ * gets half. */
 enum { PROBE_PART = 4, STRIP_PART = 2 };
 
 static size_t terms(const fsched_context *ctx) { return (size_t)fs_limits_of(ctx)->model_terms; }

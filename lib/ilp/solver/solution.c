@@ -68,7 +68,7 @@ static bool is(const solution_reader *r, uint32_t k, const char *word) {
          memcmp(r->tok[k].at, word, r->tok[k].n) == 0;
 }
 
-/* Are these the words from the k-th on?  More may follow. */
+/* Whether these are the words of the line from the k-th on; more words may follow. */
 static bool says(const solution_reader *r, uint32_t k, const char *words) {
   while (*words != '\0') {
     size_t n = strcspn(words, " ");

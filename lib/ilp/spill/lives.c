@@ -96,7 +96,8 @@ static void touch(fs_spill_life *life, int64_t end) {
   life->end = end > life->end ? end : life->end;
 }
 
-/* Gives users and writes their lives; says whether each has one. */
+/* Assigns each user and each write to the life of the version in which it begins.  Returns whether
+ * there is such a life for all of them. */
 static bool assign(lives *l) {
   for (uint32_t u = l->v->user0; u < l->v->user1; u++) {
     uint32_t op = l->t->user_op[u], life = life_at(l, start_of(l, op));

@@ -27,7 +27,7 @@ typedef struct spill_rows {
   const fs_spill_version *v;
 } spill_rows;
 
-/* Adds what runs at `at`. */
+/* Adds the starts from which an item of this time still runs at `at`. */
 static fs_status add_running(spill_rows *w, const fs_start_span *s, int64_t time, int64_t at,
                              int64_t coef) {
   return fs_spill_add(w->t, s, at - time + 1, at, FS_NONE, coef);
