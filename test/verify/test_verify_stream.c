@@ -261,7 +261,8 @@ START_TEST(test_schedule_messages)
   ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   s->schedule->lower_bound = s->schedule->makespan + 1;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
-  ck_assert(has_message("makespan 8, lower bound 9 and status 'optimal', but the last item ends at 8"));
+  ck_assert(
+      has_message("makespan 8, lower bound 9 and status 'optimal', but the last item ends at 8"));
   s->schedule->lower_bound = s->schedule->makespan;
   s->schedule->start[1] = 5;
   s->schedule->end[1] = 6;

@@ -289,9 +289,10 @@ fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_s
   fs_status status = fs_attempt_choose(ctx, g, s, bound, refine, true, NULL, &a);
   const fs_model *m = status == FSCHED_OK ? fs_attempt_model(&a) : NULL;
   if (status == FSCHED_OK && m == NULL) {
-    status = fs_fail(ctx, FSCHED_INFEASIBLE, FS_DIAG_NO_MODEL, FS_NOWHERE, NULL,
-                     a.possible.is == FS_NO ? "there is no model: propagation leaves some op no start"
-                                            : "the model of this graph is too large to be written");
+    status =
+        fs_fail(ctx, FSCHED_INFEASIBLE, FS_DIAG_NO_MODEL, FS_NOWHERE, NULL,
+                a.possible.is == FS_NO ? "there is no model: propagation leaves some op no start"
+                                       : "the model of this graph is too large to be written");
   }
   if (status == FSCHED_OK) {
     status = mps ? fs_model_mps(m, text, length) : fs_model_lp(m, text, length);
