@@ -86,8 +86,9 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
 
 fs_status fs_cli_check_results(fs_cli *cli, const char *const *output, size_t n) {
   assert(output != NULL || n == 0);
-  static const fs_option read[] = {FS_OPTION_GRAPH,   FS_OPTION_EXPORT_GRAPH, FS_OPTION_SCHEDULE,
-                                   FS_OPTION_PROFILE, FS_OPTION_SOLUTION,     FS_OPTION_MEASURED};
+  static const fs_option read[] = {
+      FS_OPTION_GRAPH,   FS_OPTION_EXPORT_GRAPH, FS_OPTION_EXPLAIN_GRAPH, FS_OPTION_SCHEDULE,
+      FS_OPTION_PROFILE, FS_OPTION_SOLUTION,     FS_OPTION_MEASURED};
   for (size_t i = 0; i < sizeof read / sizeof read[0]; i++) {
     const char *input = fs_args_last(&cli->args, read[i]);
     if (input != NULL) {

@@ -6,7 +6,8 @@
  *
  * A start is explained by a chain of predecessors, in which each link goes to the predecessor that
  * ends last.  With a tight plan that is at the very start; ticks between the two are gaps that
- * nothing in the stream explains. */
+ * nothing in the stream explains.  Starts that the graph gives are not in the stream; with the
+ * graph they are told. */
 #include "draw/explain/explain.h"
 
 #include <stdlib.h>
@@ -199,6 +200,17 @@ static void offer_sync(chooser *c, uint32_t command) {
   }
 }
 
+/* The start that the graph gives an op, or FS_TICK_NONE. */
+static fs_tick given_start(const fsched_graph *g, uint32_t op) {
+  return g->op_start == NULL ? FS_TICK_NONE : g->op_start[op];
+}
+
+bool fs_explain_given(const fs_explain *e, uint32_t item) {
+  assert(item < e->s->n_commands);
+  uint32_t op = fs_command_op(&e->s->commands[item]);
+  return e->g != NULL && op != FS_NONE && given_start(e->g, op) != FS_TICK_NONE;
+}
+
 fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   assert(item < e->s->n_commands && e->wants.item[item] == item);
   const fs_stream *s = e->s;
@@ -312,7 +324,42 @@ void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s) {
   fs_arena_init(&e->arena, ctx);
 }
 
+static const char of_which[] = "name the graph that the stream was compiled from";
+
+static fs_status check_ops(const fs_explain *e) {
+  const fs_stream *s = e->s;
+  if (e->g->n_ops != s->n_ops) {
+    return fs_fail(e->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_GRAPH, FS_NOWHERE, of_which,
+                   "the stream has %u ops, and the graph %u", s->n_ops, e->g->n_ops);
+  }
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    const char *name = fs_explain_string(e, s->ops[op].name);
+    if (strcmp(e->g->op_name[op], name) != 0) {
+      return fs_fail(e->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_GRAPH, FS_NOWHERE, of_which,
+                     "an op of the stream is '%.80s', and that of the graph '%.80s'", name,
+                     e->g->op_name[op]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Are the graph's ops those of the stream, and the starts that it gives the planned ones? */
+static fs_status check_graph(const fs_explain *e) {
+  FS_TRY(check_ops(e));
+  for (uint32_t c = 0; c < e->s->n_commands; c++) {
+    const fs_stream_command *k = &e->s->commands[c];
+    if (fs_explain_given(e, c) && k->start != given_start(e->g, fs_command_op(k))) {
+      return fs_fail(e->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_GRAPH, FS_NOWHERE, of_which,
+                     "op '%.80s' starts at %llu, and the graph gives it the start %llu",
+                     e->g->op_name[k->target], (unsigned long long)k->start,
+                     (unsigned long long)given_start(e->g, k->target));
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_explain_prepare(fs_explain *e) {
+  FS_TRY(e->g == NULL ? FSCHED_OK : check_graph(e));
   FS_TRY(fs_stream_order_find(&e->arena, e->s, &e->order));
   if (e->order.n_runnable < e->s->n_commands) {
     return fs_fail(e->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_DEADLOCK, FS_NOWHERE,
@@ -355,6 +402,7 @@ fs_status fsched_program_explain(fsched_context *ctx, const fsched_program *p,
   fs_explain e;
   fs_explain_init(&e, ctx, &p->view);
   e.all = o.all != 0;
+  e.g = o.graph;
   e.t = &out;
   fs_status status = explain(&e, names, n, o.format == FSCHED_EXPLAIN_JSON);
   fs_explain_release(&e);

@@ -4,6 +4,7 @@
 #ifndef FS_EXPLAIN_H
 #define FS_EXPLAIN_H
 
+#include "model/graph.h"
 #include "model/stream/known.h"
 #include "model/stream/wants.h"
 
@@ -14,6 +15,7 @@ typedef struct fs_asked { /* a wait for an axis, by a command of the current que
 typedef struct fs_explain {
   fsched_context *ctx;
   const fs_stream *s;
+  const fsched_graph *g; /* the stream's graph, for its given starts; NULL: not known */
   fs_arena arena;
   fs_stream_order order;
   fs_wants wants;
@@ -32,8 +34,8 @@ typedef struct fs_explain {
 /* Requires a context, and a stream. */
 void fs_explain_init(fs_explain *e, fsched_context *ctx, const fs_stream *s);
 void fs_explain_release(fs_explain *e);
-/* Finds order and wanted orderings.  Errors: FSCHED_WRONG, reported, for a stream that
- * deadlocks. */
+/* Finds order and wanted orderings.  Errors: FSCHED_WRONG, reported, for a stream that deadlocks,
+ * or is not one of the graph. */
 fs_status fs_explain_prepare(fs_explain *e) FS_MUST_USE;
 
 typedef enum fs_tier { /* as in lib/waits/waits.h; the first that holds */
@@ -84,6 +86,8 @@ typedef struct fs_link {
   uint32_t queue;  /* QUEUE, GANG: the queue on which it follows */
   uint64_t gap;    /* ticks from the end of `before` (GATE: its start; START: 0) to the start */
 } fs_link;
+/* Does the graph give the item's start?  False where the graph is not known.  Requires an item. */
+bool fs_explain_given(const fs_explain *e, uint32_t item);
 /* Requires an item. */
 fs_link fs_explain_link(const fs_explain *e, uint32_t item);
 

@@ -226,7 +226,7 @@ static void put_links(const fs_explain *e, uint32_t item) {
       put(e, "}");
     }
     put_u64(e, ", \"gap\": ", k.gap);
-    put(e, "}");
+    put(e, fs_explain_given(e, at) ? ", \"given\": true}" : "}");
     at = k.before;
   }
   put(e, "]");

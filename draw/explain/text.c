@@ -418,7 +418,8 @@ static fs_status put_frontier(fs_explain *e, uint32_t command) {
 
 /* ---- why an item starts when it does */
 
-static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
+/* Writes what the stream tells of the reason, if it tells any. */
+static void put_known_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
   switch (k->hold) {
     case FS_HOLD_WANT:
       put_reason(e, t, k->want);
@@ -441,8 +442,20 @@ static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_li
       fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
       break;
   }
+}
+
+static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_link *k) {
+  bool given = fs_explain_given(e, item);
+  if (given && k->before == FS_NONE && k->gap > 0) {
+    fs_text_puts(t, "the start that the graph gives");
+    return;
+  }
+  put_known_hold(e, t, item, k);
   if (k->gap > 0) {
-    put_u64(t, ", then nothing for ", k->gap);
+    put_u64(t, given ? ", then the start that the graph gives, after " : ", then nothing for ",
+            k->gap);
+  } else if (given) {
+    fs_text_puts(t, ", and the start that the graph gives");
   }
 }
 

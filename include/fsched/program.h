@@ -101,6 +101,8 @@ typedef struct fsched_explain_options {
   size_t size;
   fsched_explain_format format;
   int all; /* text: shows lists in full; without it only the first 20 entries of each */
+  const struct fsched_graph *graph; /* the stream's graph, whose given starts are then named; NULL:
+                                       not known, as the stream does not tell them */
 } fsched_explain_options;
 
 /** Explains commands: what each waits for and why; which orderings need no wait, and what implies
@@ -113,7 +115,8 @@ typedef struct fsched_explain_options {
  *  Complexity: expected O(size of the program * log), plus O(commands + waits) for each command
  *  explained.
  *  Errors: FSCHED_USAGE for unknown names, each of which is reported, and bad options, FSCHED_WRONG
- *  for a program that deadlocks, FSCHED_SYSTEM for memory. */
+ *  for a program that deadlocks, or whose ops or given starts are not the graph's, FSCHED_SYSTEM
+ * for memory. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_explain(
     fsched_context *ctx, const fsched_program *p, const fsched_explain_options *options,
     const char *const *names, size_t n, char **text, size_t *length);

@@ -386,6 +386,55 @@ START_TEST(unknown_names)
 }
 END_TEST
 
+/* With the graph, what it gives is told, where it holds an op back and where it does not. */
+START_TEST(given_starts)
+{
+  static const char text_of_graph[] =
+      "fsched: 1\nname: given\ntarget: {queues: [{name: a}, {name: b}]}\nops:\n"
+      "  - {name: one, on: a, time: 2, start: 4, args: [{out: x, size: 1}]}\n"
+      "  - {name: two, on: b, time: 2, start: %s, args: [{in: x}]}\n"
+      "  - {name: three, on: a, time: 1, start: 11, after: [two]}\n"
+      "  - {name: %s, on: b, time: 3, after: [three]}\n%s";
+  static const struct {
+    const char *start, *name, *more, *message; /* message: what is refused; NULL: nothing is */
+  } cases[] = {{"9", "four", "", NULL},
+               {"10", "four", "", "op 'two' starts at 9, and the graph gives it the start 10"},
+               {"9", "five", "", "an op of the stream is 'four', and that of the graph 'five'"},
+               {"9", "four", "  - {name: five}\n", "the stream has 4 ops, and the graph 5"}};
+  char source[640], *text;
+  size_t length;
+  (void)snprintf(source, sizeof source, text_of_graph, "9", "four", "");
+  fsched_program *p = compile_text(source);
+  for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+    fsched_graph *g;
+    int n = snprintf(source, sizeof source, text_of_graph, cases[i].start, cases[i].name,
+                     cases[i].more);
+    ck_fs(ctx, fsched_graph_parse(ctx, "g", source, (size_t)n, NULL, &g));
+    fsched_explain_options o = {.size = sizeof o, .graph = g};
+    fsched_status status = fsched_program_explain(ctx, p, &o, NULL, 0, &text, &length);
+    if (cases[i].message != NULL) {
+      ck_assert_int_eq(status, FSCHED_WRONG);
+      ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, cases[i].message);
+      fsched_diag_clear(ctx);
+    } else {
+      ck_fs(ctx, status);
+      ck_assert_ptr_nonnull(strstr(text,
+                                   "four   its after\n"
+                                   "       11   12  a:2      run three  its after, and the start "
+                                   "that the graph gives\n"
+                                   "        9   11  b:1      run two    data of x, then the start "
+                                   "that the graph gives, after 3\n"
+                                   "        4    6  a:1      run one    the start that the graph "
+                                   "gives\n"
+                                   "    15 = ops 8 + copies 0 + gaps 7\n"));
+      fsched_text_free(ctx, text, length);
+    }
+    fsched_graph_destroy(g);
+  }
+  fsched_program_destroy(p);
+}
+END_TEST
+
 /* One stream lacks a wait that it needs, and one deadlocks. */
 START_TEST(wrong_streams)
 {
@@ -496,6 +545,6 @@ END_TEST
 FS_SUITE(explain, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 300);
-  FS_TESTS(t, random_streams, goldens, well_formed, unknown_names, wrong_streams, changed_bytes,
-           out_of_memory);
+  FS_TESTS(t, random_streams, goldens, well_formed, unknown_names, given_starts, wrong_streams,
+           changed_bytes, out_of_memory);
 }

@@ -51,6 +51,28 @@ expect "or comes with others" holds out '    nothing else than a sync that other
 run 0 "$FSCHED" explain b.fsb --format json
 expect "JSON counts these too" holds out '"concurrency": 0, "sync": [1-9]'
 
+# Starts that the graph gives are told with the graph.
+cat >given.yaml <<'END'
+fsched: 1
+ops:
+  - {name: one, time: 2}
+  - {name: two, time: 2, start: 9, after: [one]}
+END
+run 0 "$FSCHED" compile given.yaml -q -o given.fsb
+run 0 "$FSCHED" explain given.fsb two
+expect "the stream does not tell them" holds out 'its after, then nothing for 7$'
+run 0 "$FSCHED" explain given.fsb two -g given.yaml
+expect "the graph does" holds out 'its after, then the start that the graph gives, after 7$'
+run 0 "$FSCHED" explain given.fsb two --graph given.yaml --format json
+expect "JSON too" holds out '"gap": 7, "given": true}'
+expect "and only of those" [ "$(grep -c '"given": true' out)" -eq 1 ]
+run 4 "$FSCHED" explain f.fsb --graph given.yaml
+expect "another graph" holds err 'the stream has 5 ops, and the graph 2'
+run 2 "$FSCHED" explain - --graph -
+expect "one standard input" holds err 'can be read only once'
+run 2 "$FSCHED" explain given.fsb -g given.yaml -o given.yaml
+run 5 "$FSCHED" explain given.fsb --graph nowhere.yaml
+
 # These are refused.
 run 2 "$FSCHED" explain
 run 2 "$FSCHED" explain f.fsb dmx:3
