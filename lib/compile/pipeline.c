@@ -14,6 +14,7 @@
 #include "ctrledge/ctrledge.h"
 #include "draw/dump.h"
 #include "fsched/verify.h"
+#include "ilp/problem/problem.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
 #include "model/handle.h"
@@ -323,14 +324,20 @@ static fs_status check_barriers(const pipeline *p) {
   return FSCHED_OK;
 }
 
-/* The models know nothing of waits, and would plan as if there were none. */
+/* The time-indexed model knows the target's wait, the strip packing model does not; and where the
+ * number of queues is open, it is open which ops could share one. */
 static fs_status check_waits(const pipeline *p, bool models) {
-  return p->graph->target.wait == 0 || !models
-             ? FSCHED_OK
-             : fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
-                       "give the target no wait: --set wait=0",
-                       "the models do not know the target's 'wait' of %llu",
-                       (unsigned long long)p->graph->target.wait);
+  const fs_target *t = &p->graph->target;
+  bool strips = fs_refine_packs(p->options.refine);
+  if (!models || fs_problem_wait(p->graph) == 0 || !(strips || t->implicit_queues)) {
+    return FSCHED_OK;
+  }
+  return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                 strips ? "refine with ilp, or give the target no wait: --set wait=0"
+                        : "name its queues, or give it no wait: --set wait=0",
+                 strips ? "the strip packing model does not know the target's 'wait' of %llu"
+                        : "no model knows the 'wait' of %llu of a target without queues",
+                 (unsigned long long)t->wait);
 }
 
 static fs_status check_refine(const pipeline *p) {

@@ -83,6 +83,18 @@ static bool queues_hold(const exhaust_search *s, uint32_t op) {
   return true;
 }
 
+/* Is the op a wait behind its predecessors on other queues, all of which are started? */
+static bool wait_holds(const exhaust_search *s, uint32_t op) {
+  const fsched_graph *g = s->g;
+  for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
+    uint32_t before = g->pred[e];
+    if (s->start[op] < end_of(s, before) + g->target.wait && !one_queue(s, op, before)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static uint64_t use_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
   for (uint32_t k = g->op_use0[op]; k < g->op_use0[op + 1]; k++) {
     if (g->use_resource[k] == resource) {
@@ -290,7 +302,7 @@ static bool try_all(exhaust_search *s, uint32_t k);
 static bool start_here(exhaust_search *s, uint32_t k, uint32_t op, uint32_t queue) {
   s->queue[op] = queue;
   s->started[op] = true;
-  bool good = queues_hold(s, op) && amounts_hold(s);
+  bool good = queues_hold(s, op) && wait_holds(s, op) && amounts_hold(s);
   if (good) {
     take_lifetimes(s);
     good = sums_hold(s) && try_all(s, k + 1);

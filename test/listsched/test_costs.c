@@ -144,24 +144,7 @@ START_TEST(launches_lengthen)
 }
 END_TEST
 
-/* Models know nothing of waits, and say so. */
-START_TEST(models_refuse)
-{
-  fsched_graph *g = fs_parse("fsched: 1\ntarget: {wait: 2}\nops: [{name: a}]\n");
-  fsched_compile_options o = {.size = sizeof o, .refine = FSCHED_REFINE_ILP};
-  fsched_program *program = NULL;
-  ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, &program), FSCHED_USAGE);
-  char *text;
-  size_t length;
-  ck_assert_int_eq(fsched_compile_model(ctx, g, NULL, FSCHED_MODEL_LP, &text, &length),
-                   FSCHED_USAGE);
-  ck_assert_str_eq(fs_first_message(ctx), "the models do not know the target's 'wait' of 2");
-  fsched_graph_destroy(g);
-}
-END_TEST
-
 FS_SUITE(costs, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, waits_are_planned, a_fork_pays_while_waits_are_cheap, gangs_wait, launches_lengthen,
-           models_refuse);
+  FS_TESTS(t, waits_are_planned, a_fork_pays_while_waits_are_cheap, gangs_wait, launches_lengthen);
 }

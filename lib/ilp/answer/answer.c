@@ -201,6 +201,44 @@ static fs_status verify(fs_assembly *y) {
   return status;
 }
 
+/* ---- the target's wait */
+
+/* The queues of an op. */
+static const uint32_t *queues_of(const fs_assembly *y, uint32_t op, uint32_t *n) {
+  const fsched_graph *g = y->p->graph;
+  uint32_t gang = y->p->gang[op] ? g->op_gang[op] : FS_NONE;
+  *n = gang == FS_NONE ? 1 : g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+  return gang == FS_NONE ? &y->s->queue[op] : g->gang_queue + g->gang_queue0[gang];
+}
+
+static bool share_queue(const fs_assembly *y, uint32_t a, uint32_t b) {
+  uint32_t n, m;
+  const uint32_t *x = queues_of(y, a, &n), *z = queues_of(y, b, &m);
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < m; k++) {
+      if (x[i] == z[k]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Refutes an answer in which an op starts within the wait after a predecessor on other queues. */
+static fs_status check_waits(fs_assembly *y) {
+  const fsched_graph *g = y->p->graph;
+  for (uint32_t op = 0; y->p->wait != 0 && op < g->n_ops; op++) {
+    for (uint32_t e = g->pred0[op]; fs_problem_waits(y->p, op) && e < g->pred0[op + 1]; e++) {
+      uint32_t before = g->pred[e];
+      if (y->s->start[op] < y->s->end[before] + y->p->wait && !share_queue(y, op, before)) {
+        return fs_answer_refute(y, "op %s starts within the target's wait after op %s",
+                                g->op_name[op], g->op_name[before]);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status assemble(fs_assembly *y) {
   FS_TRY(check_starts(y));
   if (y->why != NULL) {
@@ -215,6 +253,9 @@ static fs_status assemble(fs_assembly *y) {
   FS_TRY(fs_answer_amounts(y));
   if (y->why == NULL) {
     FS_TRY(fs_answer_queues(y));
+  }
+  if (y->why == NULL) {
+    FS_TRY(check_waits(y));
   }
   if (y->why == NULL) {
     FS_TRY(fs_answer_places(y));

@@ -35,8 +35,13 @@ typedef struct fs_problem {
   uint32_t *pred0, *pred, *succ0, *succ;
   uint32_t *topo; /* items in topological order; of a problem from a schedule: its order of issue */
 
+  /* How long an op starts after the end of a predecessor in the graph that shares no queue with it,
+   * unless its start is given; 0 where that counts nothing. */
+  fs_tick wait;
+
   /* Queues that may take each other's place for all items form a class: they are in the same
-   * domains and gangs.  An item takes one queue of one of its choices; a gang takes all of them.
+   * domains and gangs.  With a wait it matters which ops share a queue, and each class has one
+   * queue.  An item takes one queue of one of its choices; a gang takes all of them.
    * Implicit queues are one class, as large as the concurrency, or, without one, as the number of
    * items. */
   uint32_t n_classes;
@@ -135,6 +140,14 @@ fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer *
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 
+/* The target's wait, or 0 where it counts nothing: all syncs stop everything, or all starts are
+ * given.  Requires a frozen graph.  problem.c */
+fs_tick fs_problem_wait(const fsched_graph *g);
+/* Does the op wait for predecessors on other queues?  Requires an op of the graph. */
+static inline bool fs_problem_waits(const fs_problem *p, uint32_t op) {
+  assert(op < p->graph->n_ops);
+  return p->wait != 0 && (p->fixed == NULL || p->fixed[op] == FS_TICK_NONE);
+}
 static inline bool fs_problem_stopped(const fs_problem *p) {
   return p->stop != NULL && p->stop(p->user);
 }

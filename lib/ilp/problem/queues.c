@@ -3,7 +3,7 @@
  *
  * All queues start in one class; each set of queues that some item runs on (a domain or a gang)
  * splits the classes into the queues in the set and the others.  A class on whose queues no item
- * runs is left out.
+ * runs is left out.  With a wait each queue that some item runs on is a class of its own.
  *
  *      domain {q0 q1 q2}, gang {q2 q3}  ->  {q0 q1} {q2} {q3} */
 #include "ilp/problem/private.h"
@@ -48,6 +48,16 @@ static void find_domains(split *s) {
   }
 }
 
+/* Puts each queue that is in some set into a class of its own. */
+static fs_status split_single(split *s) {
+  for (uint32_t q = 0; q < s->t->n_queues; q++) {
+    if (s->used[q]) {
+      FS_TRY(split_by(s, &q, 1));
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status split_all(split *s) {
   const fsched_graph *g = s->d->g;
   const fs_target *t = s->t;
@@ -61,7 +71,7 @@ static fs_status split_all(split *s) {
     FS_TRY(
         split_by(s, g->gang_queue + g->gang_queue0[k], g->gang_queue0[k + 1] - g->gang_queue0[k]));
   }
-  return FSCHED_OK;
+  return s->d->p->wait == 0 ? FSCHED_OK : split_single(s);
 }
 
 /* Numbers the classes by their first queue, and lists their queues. */
@@ -166,7 +176,8 @@ static fs_status find_classes(fs_problem_draft *d) {
   if (t->implicit_queues) {
     return implicit_class(p, t);
   }
-  uint32_t most = t->domain_queue0[t->n_domains] + 1; /* each member adds at most one class */
+  /* Each member adds at most one class, and so does each queue that gets one of its own. */
+  uint32_t most = t->domain_queue0[t->n_domains] + 1 + t->n_queues;
   if (d->g->n_gangs > 0) {
     most += d->g->gang_queue0[d->g->n_gangs];
   }

@@ -5,6 +5,8 @@
  *   --refine pack                      strip packing, where rectangles are few
  *   else                               time-indexed
  *
+ * Only the time-indexed model knows of the target's wait; targets with one get no other.
+ *
  * Contiguous memories are first modelled as amounts, a relaxation: its bounds hold, and usually its
  * times have addresses.  When they have none, the model is made again with an order of addresses
  * for each pair; the bounds that were proven stay.
@@ -22,9 +24,9 @@ static size_t terms(const fsched_context *ctx) { return (size_t)fs_limits_of(ctx
 
 /* The horizon where no schedule is known: one item runs after the other. */
 static fs_tick serial(const fsched_graph *g) {
-  fs_tick sum = 0, latest = 0;
+  fs_tick sum = 0, latest = 0, wait = fs_problem_wait(g);
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    sum += g->op_time[op];
+    sum += g->op_time[op] + wait;
     if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
       latest = fs_max(latest, g->op_start[op]);
     }
@@ -76,6 +78,17 @@ static bool many_starts(const fs_problem *p) {
   for (uint32_t i = 0; i < p->n_items && n <= most; i++) {
     fs_tick busy = p->head[i] + p->time[i] + p->tail[i];
     n += 1 + p->horizon - fs_min(p->horizon, busy);
+  }
+  return n > most;
+}
+
+/* With a wait every queue of every op counts: are these too many to list? */
+static bool many_queues(const fsched_context *ctx, const fsched_graph *g) {
+  const fs_target *t = &g->target;
+  uint64_t n = 0, most = fs_limits_of(ctx)->starts;
+  for (uint32_t op = 0; op < g->n_ops && n <= most; op++) {
+    uint32_t d = g->op_domain[op];
+    n += d == FS_NONE ? 1 : t->domain_queue0[d + 1] - t->domain_queue0[d];
   }
   return n > most;
 }
@@ -132,8 +145,11 @@ fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fs
                             fs_tick bound, fsched_refine refine, bool spill, fs_refiner *r,
                             fs_attempt *a) {
   *a = (fs_attempt){0};
-  fs_tick horizon = from == NULL ? serial(g) : from->makespan;
-  if (spill && any_spills(g) && g->n_ops <= fs_limits_of(ctx)->spill_ops) {
+  fs_tick horizon = from == NULL ? serial(g) : from->makespan, wait = fs_problem_wait(g);
+  if (wait != 0 && (g->target.implicit_queues || many_queues(ctx, g))) {
+    return FSCHED_OK;
+  }
+  if (spill && any_spills(g) && wait == 0 && g->n_ops <= fs_limits_of(ctx)->spill_ops) {
     FS_TRY(fs_spill_model_build(ctx, g, horizon, terms(ctx), &a->spill));
     a->exact = true;
     if (a->spill != NULL) {

@@ -4,6 +4,8 @@
  *   sum(t) x[i,t] = 1                                          for every item
  *   sum(t) t * x[j,t] - sum(t) t * x[i,t] >= d[i]              for an edge i -> j
  *   sum(s >= t) x[i,s] + sum(s < t + d[i]) x[j,s] <= 1         the same for each t, tighter
+ *   sum(s >= t, b other than a) x[i,b,s]
+ *     + sum(s < t + d[i] + wait) x[j,a,s] <= 1                 an edge between unlike queues
  *
  * The sink is one more item, which takes no time and follows all others; its start is the makespan.
  * Windows are those of the problem, narrowed by fixed items and by items that move together.  A
@@ -360,6 +362,62 @@ static fs_status order(fs_time_model *t, uint32_t from, uint32_t to, fs_tick gap
   return FSCHED_OK;
 }
 
+/* Does the item take the class, when it takes this one of its choices? */
+static bool takes(const fs_time_model *t, uint32_t item, uint32_t choice, uint32_t class) {
+  const fs_problem *p = t->p;
+  uint32_t first = p->choice0[item];
+  for (uint32_t k = first; p->gang[item] && k < p->choice0[item + 1]; k++) {
+    if (p->choice[k] == class) {
+      return true;
+    }
+  }
+  return !p->gang[item] && p->choice[first + choice] == class;
+}
+
+/* Do the two items share a queue when they take these of their choices?  With a wait, a class has
+ * one queue. */
+static bool share_queue(const fs_time_model *t, uint32_t a, uint32_t choice_a, uint32_t b,
+                        uint32_t choice_b) {
+  const fs_problem *p = t->p;
+  for (uint32_t k = p->choice0[a]; p->gang[a] && k < p->choice0[a + 1]; k++) {
+    if (takes(t, b, choice_b, p->choice[k])) {
+      return true;
+    }
+  }
+  return !p->gang[a] && takes(t, b, choice_b, p->choice[p->choice0[a] + choice_a]);
+}
+
+/* Adds the rows of the target's wait: `to`, with one of its choices, does not start before the end
+ * of `from` and the wait, where `from` is at a choice that shares no queue with it. */
+static fs_status wait_rows(fs_time_model *t, uint32_t from, uint32_t to, uint32_t choice) {
+  const fs_time_item *x = &t->item[from], *y = &t->item[to];
+  fs_tick gap = x->time + t->p->wait;
+  fs_tick first = y->est + 1 > gap ? fs_max(x->est, y->est + 1 - gap) : x->est;
+  for (fs_tick at = first; at <= x->lst && !t->full; at++) {
+    bool kept;
+    FS_TRY(fs_model_begin_row(&t->m, -FS_MODEL_INF, 1, "wait_%u_%u_%u_%llu", from, to, choice,
+                              (unsigned long long)at));
+    for (uint32_t c = 0; c < x->n_choices; c++) {
+      if (!share_queue(t, from, c, to, choice)) {
+        FS_TRY(fs_time_add_start(t, from, c, at, x->lst, 1));
+      }
+    }
+    FS_TRY(fs_time_add_start(t, to, choice, 0, at + gap - 1, 1));
+    FS_TRY(fs_time_end_row(t, &kept));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status waits_of(fs_time_model *t, uint32_t op) {
+  const fsched_graph *g = t->p->graph;
+  for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
+    for (uint32_t c = 0; c < t->item[op].n_choices && !t->full; c++) {
+      FS_TRY(wait_rows(t, g->pred[e], op, c));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Does another successor of `from` come in between? */
 static bool follows(const fs_time_model *t, uint32_t from, uint32_t to) {
   const fs_problem *p = t->p;
@@ -394,12 +452,16 @@ static fs_status order_sink(fs_time_model *t) {
 fs_status fs_time_starts(fs_time_model *t) {
   assert(t->item != NULL);
   const fs_problem *p = t->p;
+  assert(p->wait == 0 || (t->o.rigid == NULL && t->o.choice == NULL)); /* windows know of no wait */
   FS_TRY(add_variables(t));
   for (uint32_t k = 0; k < t->n_near && !t->full; k++) {
     uint32_t i = t->near[k];
     for (uint32_t e = p->succ0[i]; e < p->succ0[i + 1] && !t->full; e++) {
       FS_TRY(follows(t, i, p->succ[e]) ? FSCHED_OK : order(t, i, p->succ[e], p->time[i]));
     }
+  }
+  for (uint32_t op = 0; op < p->graph->n_ops && !t->full; op++) {
+    FS_TRY(fs_problem_waits(p, op) ? waits_of(t, op) : FSCHED_OK);
   }
   return t->full ? FSCHED_OK : order_sink(t);
 }

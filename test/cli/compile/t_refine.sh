@@ -224,3 +224,19 @@ expect "no line is drawn over" [ -z "$(tr -cd '\r' <err)" ]
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --progress --diagnostics json -o best.fsb
 expect "JSON" holds err '^{"progress": "refine", "makespan": [0-9]*, "bound": [0-9]*, "gap_percent": [0-9.]*, "nodes": [0-9]*, "seconds": [0-9.]*}$'
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --dump-after refine -o best.fsb
+
+# ---- the wait of a target: all ops on one queue are better than what the list schedule has
+cat >wait.yaml <<'END'
+fsched: 1
+target: {wait: 3, queues: [{name: x}, {name: y}]}
+ops:
+  - {name: a, time: 2}
+  - {name: b, time: 2}
+  - {name: c, time: 2, after: [a, b]}
+END
+run 0 "$FSCHED" compile wait.yaml -o wait.fsb --effort 0 --refine ilp --verify
+expect "the wait counts" holds err 'makespan 6 (7 before --refine), lower bound 6 (optimal)'
+run 0 "$FSCHED" compile wait.yaml -q --effort 0 -o wait.fsb --emit lp=wait.lp
+expect "rows of the wait" holds wait.lp 'wait_0_2_0_'
+run 2 "$FSCHED" compile wait.yaml -o wait.fsb --refine pack
+expect "strips do not know it" holds err "strip packing model does not know the target's 'wait' of 3"
