@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* YAML or JSON text as a tree of nodes with positions, made from libyaml's events.
+/* YAML or JSON text as a tree of nodes with positions, made by one of two readers (plain.h,
+ * events.h).
  *
  * The parser checks that there is one document, that it is well-formed, that no mapping repeats a
  * key, that nesting is at most FS_NODE_DEPTH deep, and that there are no anchors, aliases or tags.

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The reader of all YAML: a tree of nodes from libyaml's events, and every error in a text. */
+#ifndef FS_EVENTS_H
+#define FS_EVENTS_H
+
+#include "base/text/node.h"
+
+/* Parses a text that is registered as out->file, as fs_doc_parse does (node.h). */
+fs_status fs_events_parse(fsched_context *ctx, fs_arena *arena, const char *text, size_t length,
+                          fs_doc *out) FS_MUST_USE;
+
+#endif
