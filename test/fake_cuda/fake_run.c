@@ -74,13 +74,15 @@ static bool ready(const executable *x, const uint8_t *nodes, uint32_t i) {
   return ready;
 }
 
-/* Counts the nodes that are ready, or done. */
-static uint32_t count(const executable *x, const uint8_t *nodes, bool wants_ready) {
-  uint32_t n = 0;
+/* A node that is ready, at random; x->n: none is. */
+static uint32_t choose_node(const executable *x, const uint8_t *nodes) {
+  uint32_t n = 0, found = x->n;
   for (uint32_t i = 0; i < x->n; i++) {
-    n += wants_ready ? ready(x, nodes, i) : nodes[i] != NODE_DONE;
+    if (ready(x, nodes, i) && draw(++n) == 0) {
+      found = i;
+    }
   }
-  return n;
+  return found;
 }
 
 /* Runs nodes in any order that the edges allow, as far as nothing hangs; returns whether all are
@@ -88,12 +90,8 @@ static uint32_t count(const executable *x, const uint8_t *nodes, bool wants_read
 static bool run_graph(command *c) {
   const executable *x = c->executable;
   c->nodes = c->nodes == NULL ? calloc(x->n + 1, 1) : c->nodes;
-  while (count(x, c->nodes, true) > 0) {
-    uint32_t i = (uint32_t)draw(x->n);
+  for (uint32_t i; (i = choose_node(x, c->nodes)) < x->n;) {
     const command *own = &x->command[i];
-    if (!ready(x, c->nodes, i)) {
-      continue;
-    }
     if (!x->empty[i] && own->kind == RUN_KERNEL &&
         hangs(own->function, c->nodes[i] == NODE_HANGS)) {
       c->nodes[i] = NODE_HANGS;
@@ -104,8 +102,10 @@ static bool run_graph(command *c) {
       run_command(own);
     }
   }
-  if (count(x, c->nodes, false) > 0) {
-    return false;
+  for (uint32_t i = 0; i < x->n; i++) {
+    if (c->nodes[i] != NODE_DONE) {
+      return false;
+    }
   }
   free(c->nodes);
   c->nodes = NULL;
