@@ -189,21 +189,7 @@ static fsched_graph *make_tight(fsched_context *ctx, uint32_t n, uint64_t seed) 
 /* What the property tests compile: all kinds of ops and args, in two classes.  `near`: what is read
  * is among the last 64 buffers. */
 static fsched_graph *mixed(fsched_context *ctx, uint32_t n, uint64_t seed, bool near) {
-  fs_gen_params p = {.seed = seed,
-                     .n_ops = n,
-                     .n_queues = 5,
-                     .n_classes = 2,
-                     .n_memories = 1,
-                     .align = 64,
-                     .max_size = 4000,
-                     .window = 64,
-                     .tightness = 24,
-                     .backing = true,
-                     .gangs = true,
-                     .inouts = true,
-                     .scratch = true,
-                     .io = true,
-                     .near = near};
+  fs_gen_params p = fs_gen_mixed(seed, n, near);
   fsched_graph *g;
   need(ctx, fs_gen_graph(ctx, &p, &g));
   return g;

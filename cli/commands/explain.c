@@ -30,9 +30,7 @@ static fs_status explain(fs_cli *cli, const fsched_program *program, char **text
 }
 
 fs_status fs_cli_explain(fs_cli *cli) {
-  const char *path = fs_args_last(&cli->args, FS_OPTION_EXPLAIN_GRAPH);
-  if (path != NULL && fs_cli_is_std(path) && fs_cli_is_std(cli->args.operand[0])) {
-    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
-  }
+  FS_TRY(fs_cli_check_graph_option(cli, cli->args.operand[0],
+                                   fs_args_last(&cli->args, FS_OPTION_EXPLAIN_GRAPH)));
   return fs_cli_write_of_program(cli, explain);
 }

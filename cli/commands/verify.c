@@ -111,20 +111,6 @@ static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, s
   return status;
 }
 
-static fs_status check_options(fs_cli *cli, const char *input, const char *graph_name) {
-  static const fs_option of_target[] = {FS_OPTION_MEMORY, FS_OPTION_SET, FS_OPTION_PROFILE};
-  for (size_t i = 0; graph_name == NULL && i < sizeof of_target / sizeof of_target[0]; i++) {
-    if (fs_args_has(&cli->args, of_target[i])) {
-      return fs_usage(cli->ctx, "a stream holds the target that it was compiled for",
-                      "--%s needs --graph", fs_option_table[of_target[i]].long_name);
-    }
-  }
-  if (graph_name != NULL && fs_cli_is_std(graph_name) && fs_cli_is_std(input)) {
-    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
-  }
-  return FSCHED_OK;
-}
-
 static void print_times(const fs_cli *cli, const fs_times *times) {
   fs_text t;
   fs_text_init(&t, cli->ctx);
@@ -137,7 +123,7 @@ static void print_times(const fs_cli *cli, const fs_times *times) {
 fs_status fs_cli_verify(fs_cli *cli) {
   const char *input = cli->args.operand[0];
   const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
-  FS_TRY(check_options(cli, input, graph_name));
+  FS_TRY(fs_cli_check_graph_option(cli, input, graph_name));
   char *bytes = NULL;
   size_t size = 0;
   fs_times times = {0};

@@ -85,6 +85,11 @@ fs_status fs_cli_check_input(fs_cli *cli, const char *input, const char *const *
 /* Checks that no result replaces a file that an option names for reading, nor, without --force, one
  * that begins as a graph or target.  Requires n outputs. */
 fs_status fs_cli_check_results(fs_cli *cli, const char *const *output, size_t n) FS_MUST_USE;
+/* Refuses what cannot go with the value of --graph, NULL where that is not given, of a command that
+ * reads a stream or a schedule: options for the graph's target without a graph, and standard input
+ * twice. */
+fs_status fs_cli_check_graph_option(fs_cli *cli, const char *input,
+                                    const char *graph_name) FS_MUST_USE;
 /* Checks that the output replaces no file that the graph was read from, its target included.
  * Requires an output. */
 fs_status fs_cli_check_graph_files(fs_cli *cli, const fsched_graph *graph,

@@ -362,6 +362,8 @@ static const char *refine_ended_by(fs_refine_end end) {
       [FS_REFINE_END_NODES] = "the node limit (--node-limit or --time-limit gives it more)",
       [FS_REFINE_END_SEARCHES] = "the number of searches (--time-limit gives it more)",
       [FS_REFINE_END_SIZE] = "the size of the graph: every model is too large, or gains nothing",
+      [FS_REFINE_END_WAIT] =
+          "the target's wait: the one model that knows it is too large, or gains nothing",
       [FS_REFINE_END_COPIES] = "the models, which keep the heuristic's copies and give no less",
       [FS_REFINE_END_WINDOWS] = "the size of the graph: it is improved in windows, and none gains",
       [FS_REFINE_END_FAULT] = "a failure of the solver",

@@ -14,7 +14,6 @@
 #include "ctrledge/ctrledge.h"
 #include "draw/dump.h"
 #include "fsched/verify.h"
-#include "ilp/problem/problem.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
 #include "model/handle.h"
@@ -329,7 +328,7 @@ static fs_status check_barriers(const pipeline *p) {
 static fs_status check_waits(const pipeline *p, bool models) {
   const fs_target *t = &p->graph->target;
   bool strips = fs_refine_packs(p->options.refine);
-  if (!models || fs_problem_wait(p->graph) == 0 || !(strips || t->implicit_queues)) {
+  if (!models || fs_graph_wait(p->graph) == 0 || !(strips || t->implicit_queues)) {
     return FSCHED_OK;
   }
   return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,

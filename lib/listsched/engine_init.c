@@ -88,7 +88,7 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_start, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
-  if (g->target.wait != 0 && !fs_sync_has_stops(g->target.sync)) {
+  if (fs_graph_wait(g) != 0) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_wake, n));
   }
   for (uint32_t op = 0; op < n; op++) {

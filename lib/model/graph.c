@@ -142,3 +142,12 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, cons
   g->target.memory = memories;
   return FSCHED_OK;
 }
+
+fs_tick fs_graph_wait(const fsched_graph *g) {
+  assert(g->topo != NULL || g->n_ops == 0);
+  bool open = false;
+  for (uint32_t op = 0; op < g->n_ops && !open; op++) {
+    open = g->op_start == NULL || g->op_start[op] == FS_TICK_NONE;
+  }
+  return open && !fs_sync_has_stops(g->target.sync) ? g->target.wait : 0;
+}

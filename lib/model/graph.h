@@ -179,6 +179,10 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, cons
  * when the fault is in the options. */
 fs_status fs_graph_barriers(fsched_context *ctx, const fsched_graph *g, uint32_t option,
                             uint32_t *bound) FS_MUST_USE;
+/* The ticks by which an op starts after the end of a predecessor on other queues, unless its start
+ * is given; 0 where that counts nothing: all syncs stop everything, or all starts are given.
+ * Requires a frozen graph. */
+fs_tick fs_graph_wait(const fsched_graph *g);
 /* The index of a version within its buffer.  Requires a version of the graph. */
 static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
   FS_ASSERT_SLOW(version < g->n_versions);

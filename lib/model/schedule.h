@@ -29,6 +29,7 @@ typedef enum fs_refine_end {
   FS_REFINE_END_NODES,    /* a search ended by the limit of nodes */
   FS_REFINE_END_SEARCHES, /* the number of searches without a limit of time */
   FS_REFINE_END_SIZE,     /* every model is too large */
+  FS_REFINE_END_WAIT,     /* the same, and others that might be small enough do not know the wait */
   FS_REFINE_END_COPIES,   /* all models are solved, but they keep the copies of the heuristic */
   FS_REFINE_END_WINDOWS,  /* the graph is improved in windows, and no window gains any more */
   FS_REFINE_END_FAULT,    /* the solver cannot be used, which is a warning */

@@ -183,6 +183,7 @@ static unsigned compare_few(const uint32_t *x, const uint32_t *y, size_t n) {
 
 /* The same, where most often both are found among the first words. */
 static unsigned compare_words(const uint32_t *x, const uint32_t *y, size_t n) {
+  FS_ASSERT_SLOW(n < FEW || n % FEW == 0);
   unsigned differ = 0;
   for (size_t i = 0; i < n && differ != 3; i += FEW) {
     differ |= compare_few(x + i, y + i, n < FEW ? n : FEW);

@@ -114,6 +114,61 @@ START_TEST(optimal_like_exhaustive)
 }
 END_TEST
 
+/* With copies, which the exhaustive search does not know: the many plans of the list scheduler,
+ * which know nothing of the models, are never below the bound, and the models never give more than
+ * the plan they began with. */
+START_TEST(bounds_with_copies)
+{
+  char solver[4096];
+  uint32_t copies = 0, improved = 0;
+  if (fs_test_solver(solver) == NULL) {
+    return;
+  }
+  for (uint64_t seed = 1; seed <= 40; seed++) {
+    fs_gen_params p = {.seed = seed,
+                       .n_ops = 4 + (uint32_t)(seed % 4),
+                       .n_queues = 4,
+                       .n_classes = 1 + (uint32_t)(seed % 2),
+                       .n_memories = 1,
+                       .max_time = 4,
+                       .max_size = 8,
+                       .tightness = 1.0,
+                       .backing = true,
+                       .io = true,
+                       .gangs = true};
+    fsched_graph *g;
+    fsched_schedule *one, *many, *s;
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    g->target.wait = 1 + seed % 5;
+    fsched_compile_options o = {.size = sizeof o, .verify = 1, .effort = FSCHED_EFFORT(0)};
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &one, NULL));
+    o.effort = FSCHED_EFFORT(4);
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &many, NULL));
+    o = (fsched_compile_options){.size = sizeof o,
+                                 .verify = 1,
+                                 .effort = FSCHED_EFFORT(0),
+                                 .refine = FSCHED_REFINE_ILP,
+                                 .solver_cmd = solver,
+                                 .node_limit = 300};
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+    ck_assert_msg(keeps_wait(s->schedule, (uint32_t)g->target.wait), "seed %d", (int)seed);
+    ck_assert_msg(fsched_schedule_makespan(s) <= fsched_schedule_makespan(one), "seed %d",
+                  (int)seed);
+    ck_assert_msg(fsched_schedule_lower_bound(s) <= fsched_schedule_makespan(many),
+                  "seed %d: bound %d, %d is possible", (int)seed,
+                  (int)fsched_schedule_lower_bound(s), (int)fsched_schedule_makespan(many));
+    copies += s->schedule->n_copies;
+    improved += fsched_schedule_makespan(s) < fsched_schedule_makespan(one);
+    fsched_schedule_destroy(one);
+    fsched_schedule_destroy(many);
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+  ck_assert_uint_gt(copies, 40);
+  ck_assert_uint_gt(improved, 0);
+}
+END_TEST
+
 /* An op whose start is given does not wait, but those after it do. */
 START_TEST(given_starts)
 {
@@ -200,5 +255,6 @@ END_TEST
 FS_SUITE(ilp_waits, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 300);
-  FS_TESTS(t, optimal_like_exhaustive, given_starts, models_have_rows, what_is_refused);
+  FS_TESTS(t, optimal_like_exhaustive, bounds_with_copies, given_starts, models_have_rows,
+           what_is_refused);
 }

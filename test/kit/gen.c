@@ -454,6 +454,24 @@ fs_gen_params fs_gen_tight(uint64_t seed, uint32_t n_ops) {
                          .gangs = seed % 2 == 0};
 }
 
+fs_gen_params fs_gen_mixed(uint64_t seed, uint32_t n_ops, bool near) {
+  return (fs_gen_params){.seed = seed,
+                         .n_ops = n_ops,
+                         .n_queues = 5,
+                         .n_classes = 2,
+                         .n_memories = 1,
+                         .align = 64,
+                         .max_size = 4000,
+                         .window = 64,
+                         .tightness = 24,
+                         .backing = true,
+                         .gangs = true,
+                         .inouts = true,
+                         .scratch = true,
+                         .io = true,
+                         .near = near};
+}
+
 fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops) {
   static const uint64_t aligns[] = {1, 64, 256};
   static const double loose[] = {1.0, 1.0, 1.3, 2.0, 8.0};

@@ -81,5 +81,8 @@ fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops);
 fs_gen_params fs_gen_odd(uint64_t seed, uint32_t max_ops);
 /* Everything that touches memory at once, with room for little more than one op. */
 fs_gen_params fs_gen_tight(uint64_t seed, uint32_t n_ops);
+/* All kinds of ops and args on two classes of queues of unlike load, with one memory that spills;
+ * `near`: as above. */
+fs_gen_params fs_gen_mixed(uint64_t seed, uint32_t n_ops, bool near);
 
 #endif

@@ -17,15 +17,6 @@
 #include "base/heap.h"
 #include "base/radix.h"
 
-fs_tick fs_problem_wait(const fsched_graph *g) {
-  assert(g->topo != NULL || g->n_ops == 0);
-  bool open = false;
-  for (uint32_t op = 0; op < g->n_ops && !open; op++) {
-    open = g->op_start == NULL || g->op_start[op] == FS_TICK_NONE;
-  }
-  return open && !fs_sync_has_stops(g->target.sync) ? g->target.wait : 0;
-}
-
 fs_status fs_problem_draft_begin(fs_problem_draft *d, fsched_context *ctx, const fsched_graph *g) {
   assert(g->topo != NULL || g->n_ops == 0);
   *d = (fs_problem_draft){.ctx = ctx, .g = g};
@@ -35,7 +26,7 @@ fs_status fs_problem_draft_begin(fs_problem_draft *d, fsched_context *ctx, const
     return FSCHED_SYSTEM;
   }
   *d->p = (fs_problem){.ctx = ctx, .graph = g, .horizon = FS_TICK_NONE};
-  d->p->wait = fs_problem_wait(g);
+  d->p->wait = fs_graph_wait(g);
   fs_arena_init(&d->p->arena, ctx);
   return FSCHED_OK;
 }

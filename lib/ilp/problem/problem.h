@@ -140,9 +140,6 @@ fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer *
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 
-/* The target's wait, or 0 where it counts nothing: all syncs stop everything, or all starts are
- * given.  Requires a frozen graph.  problem.c */
-fs_tick fs_problem_wait(const fsched_graph *g);
 /* Does the op wait for predecessors on other queues?  Requires an op of the graph. */
 static inline bool fs_problem_waits(const fs_problem *p, uint32_t op) {
   assert(op < p->graph->n_ops);

@@ -24,7 +24,7 @@ static size_t terms(const fsched_context *ctx) { return (size_t)fs_limits_of(ctx
 
 /* The horizon where no schedule is known: one item runs after the other. */
 static fs_tick serial(const fsched_graph *g) {
-  fs_tick sum = 0, latest = 0, wait = fs_problem_wait(g);
+  fs_tick sum = 0, latest = 0, wait = fs_graph_wait(g);
   for (uint32_t op = 0; op < g->n_ops; op++) {
     sum += g->op_time[op] + wait;
     if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
@@ -145,7 +145,7 @@ fs_status fs_attempt_choose(fsched_context *ctx, const fsched_graph *g, const fs
                             fs_tick bound, fsched_refine refine, bool spill, fs_refiner *r,
                             fs_attempt *a) {
   *a = (fs_attempt){0};
-  fs_tick horizon = from == NULL ? serial(g) : from->makespan, wait = fs_problem_wait(g);
+  fs_tick horizon = from == NULL ? serial(g) : from->makespan, wait = fs_graph_wait(g);
   if (wait != 0 && (g->target.implicit_queues || many_queues(ctx, g))) {
     return FSCHED_OK;
   }

@@ -229,7 +229,7 @@ static fs_refine_end end_of(const fs_refiner *r) {
          : is_stopped(r)     ? FS_REFINE_END_STOPPED
          : is_late(r)        ? FS_REFINE_END_TIME
          : worked_enough(r)  ? FS_REFINE_END_SEARCHES
-         : !r->any           ? FS_REFINE_END_SIZE
+         : !r->any           ? (fs_graph_wait(r->g) != 0 ? FS_REFINE_END_WAIT : FS_REFINE_END_SIZE)
          : r->slid           ? FS_REFINE_END_WINDOWS
          : r->cut            ? FS_REFINE_END_NODES
                              : FS_REFINE_END_COPIES;
@@ -249,7 +249,10 @@ static void warn(const fs_refiner *r) {
   } else if (!r->any && r->best->makespan > r->bound && !fs_refine_settles(r->g) &&
              r->o->solution == NULL && !stopped) {
     fs_report(
-        r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+        r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE,
+        !late && fs_graph_wait(r->g) != 0
+            ? "windows and the model of spills do not know the target's wait: --set wait=0"
+            : NULL,
         late ? "nothing was refined: the time limit was too short for any model"
              : "nothing was refined: every model of this graph is too large, or gains nothing");
   }

@@ -268,7 +268,7 @@ static fs_status slide_windows(slider *s) {
 
 fs_status fs_refine_slide(fs_refiner *r) {
   assert(r->best != NULL);
-  if (fs_problem_wait(r->g) != 0) {
+  if (fs_graph_wait(r->g) != 0) {
     return FSCHED_OK; /* windows know nothing of waits */
   }
   for (uint32_t op = 0; op < r->g->n_ops; op++) {

@@ -26,6 +26,13 @@ static char *copy_exactly(const char *text, size_t n) {
   return copy;
 }
 
+static void check_text(const char *text, two_readers expected) {
+  size_t n = strlen(text);
+  char *copy = copy_exactly(text, n);
+  check_compare(copy, n, expected);
+  free(copy);
+}
+
 static const char *const plain[] = {
     "a: b\n",
     "a: b",
@@ -58,12 +65,7 @@ static const char *const plain[] = {
 };
 
 START_TEST(what_is_plain)
-{
-  size_t n = strlen(plain[_i]);
-  char *text = copy_exactly(plain[_i], n);
-  check_compare(text, n, TWO_READERS_AGREE);
-  free(text);
-}
+{ check_text(plain[_i], TWO_READERS_AGREE); }
 END_TEST
 
 /* YAML that the quick reader does not know, and what is no YAML. */
@@ -144,12 +146,7 @@ static const char *const left[] = {
 };
 
 START_TEST(what_is_left)
-{
-  size_t n = strlen(left[_i]);
-  char *text = copy_exactly(left[_i], n);
-  check_compare(text, n, TWO_READERS_LEFT);
-  free(text);
-}
+{ check_text(left[_i], TWO_READERS_LEFT); }
 END_TEST
 
 /* A NUL ends nothing. */

@@ -215,6 +215,9 @@ run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --node-limit 1 -o short.f
 expect "the limit that ended it" holds err '^  refinement ended by the node limit ('
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --node-limit 1 --diagnostics json -o short.fsb
 expect "told to programs" holds err '^{"summary": .*, "refinement_ended_by": "the node limit (.*", "waits": '
+run 0 "$FSCHED" compile "$TOP/examples/unet/graph.yaml" --set wait=3 --effort 0 --refine ilp --node-limit 10 -o short.fsb
+expect "a wait that ended it" holds err "^  refinement ended by the target's wait: "
+expect "and what does not know it" holds err "hint: windows and the model of spills do not know"
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --solver-cmd false --diagnostics json -o short.fsb
 expect "a fault that ended it" holds err '^{"summary": .*, "refinement_ended_by": "a failure of the solver", "waits": '
 run 0 "$FSCHED" compile g.yaml --effort 0 --refine ilp --progress -o best.fsb

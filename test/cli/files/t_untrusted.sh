@@ -40,8 +40,13 @@ done
 graph link
 run 1 "$FSCHED" compile theirs/g.yaml -o g.fsb
 expect "a trusted graph's target is shown" holds err secret
+graph good.yaml
+run 0 "$FSCHED" compile theirs/g.yaml -q -o of_graph.fsb
 for target in broken unparsed; do
   graph $target
+  run 1 "$FSCHED" explain of_graph.fsb --graph theirs/g.yaml --untrusted
+  silent $target
+  expect "explain tells the place in $target" holds err "theirs/$target:[0-9]*:[0-9]*: error: "
   run 1 "$FSCHED" compile theirs/g.yaml --untrusted -o g.fsb
   silent $target
   expect "the place in $target is told" holds err "theirs/$target:[0-9]*:[0-9]*: error: "

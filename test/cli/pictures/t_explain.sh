@@ -66,6 +66,20 @@ expect "the graph does" holds out 'its after, then the start that the graph give
 run 0 "$FSCHED" explain given.fsb two --graph given.yaml --format json
 expect "JSON too" holds out '"gap": 7, "given": true}'
 expect "and only of those" [ "$(grep -c '"given": true' out)" -eq 1 ]
+# The graph is read as other commands read it.
+cat >sized.yaml <<'END'
+fsched: 1
+target: {memories: [{name: pad, capacity: 4}]}
+buffers: [{name: x, memory: pad, size: 64}]
+ops:
+  - {name: one, time: 2, start: 3, args: [{out: x}]}
+END
+run 3 "$FSCHED" compile sized.yaml -q -o sized.fsb
+run 0 "$FSCHED" compile sized.yaml -q -o sized.fsb --memory pad=64
+run 0 "$FSCHED" explain sized.fsb one -g sized.yaml --memory pad=64
+expect "with another capacity" holds out 'the start that the graph gives$'
+run 2 "$FSCHED" explain sized.fsb one --memory pad=64
+expect "a stream has its target" holds err '\-\-memory needs --graph'
 run 4 "$FSCHED" explain f.fsb --graph given.yaml
 expect "another graph" holds err 'the stream has 5 ops, and the graph 2'
 run 2 "$FSCHED" explain - --graph -
