@@ -55,7 +55,8 @@ typedef struct fsched_context fsched_context;
 typedef struct fsched_context_options {
   size_t size;
   /** The allocator, realloc and free in one (new_size 0 frees and returns NULL).  NULL: the C
-   *  library's. */
+   *  library's, which is asked for large pages for blocks of 1 MiB and more, where the system gives
+   *  these on request. */
   void *(*reallocate)(void *user, void *block, size_t old_size, size_t new_size);
   void *user;
   uint32_t max_errors; /* errors that are stored, of all that are found; default 20 */

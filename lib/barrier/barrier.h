@@ -54,10 +54,10 @@ typedef struct fs_barriers {
   uint32_t least; /* physical barriers that these barriers need without a new order; other sharing
                      might need fewer; FS_NONE: not computed */
   bool least_proven; /* else `least` is enough, and fewer may be too */
-  /* New orders that waits now enforce (from over before any member of to starts), ascending by (to,
-   * from) as positions in `order`, without repeats. */
+  /* New orders that waits now enforce: CSR, per position in the problem's order, of the items that
+   * are over before any member of the item there starts, ascending in that order, each once. */
   uint32_t n_added;
-  uint32_t *added_from, *added_to;
+  uint32_t *added0, *added;
   uint32_t n_gates; /* physical barriers handed over where < does not hold */
   uint32_t *order;  /* items; one that the machine can follow */
   fs_tick *start; /* per item: with the new orders and gates; the problem's own if there are none */

@@ -222,27 +222,28 @@ static fs_status fill_updates(fs_arena *arena, fs_arena *scratch, const fs_barri
 
 /* --- added orders --- */
 
-typedef FS_VEC(uint64_t) item_pairs; /* place of the later item << 32 | of the earlier one */
+/* What each item comes after, as positions in the problem's order. */
+typedef struct order_lists {
+  FS_VEC(uint32_t) earlier;
+  uint32_t *begin;      /* per position of the later item, and the end; ascending from there */
+  FS_VEC(uint64_t) one; /* those of the item at hand, as they are found */
+} order_lists;
 
-/* Sorts the pairs from `first` on, and drops repeats. */
-static fs_status sort_pairs(fsched_context *ctx, item_pairs *all, size_t first) {
-  bool ascending = true;
-  for (size_t i = first + 1; i < all->n && ascending; i++) {
-    ascending = all->at[i - 1] < all->at[i];
+/* Appends those of the item at hand, ascending, without repeats. */
+static fs_status store_one(fsched_context *ctx, order_lists *all) {
+  size_t n = all->one.n;
+  if (all->earlier.n + n > UINT32_MAX) {
+    return fs_no_memory(ctx, SIZE_MAX);
   }
-  if (ascending) {
-    return FSCHED_OK;
-  }
-  size_t n = all->n - first;
-  FS_TRY(fs_vec_reserve(ctx, all, all->n + n));
-  fs_radix_sort_block(all->at + first, n);
-  size_t kept = first;
-  for (size_t i = first; i < first + n; i++) {
-    if (i == first || all->at[i] != all->at[i - 1]) {
-      all->at[kept++] = all->at[i];
+  FS_TRY(fs_vec_reserve(ctx, &all->one, 2 * n));
+  FS_TRY(fs_vec_reserve(ctx, &all->earlier, all->earlier.n + n));
+  fs_radix_sort_block(all->one.at, n);
+  for (size_t i = 0; i < n; i++) {
+    if (i == 0 || all->one.at[i] != all->one.at[i - 1]) {
+      all->earlier.at[all->earlier.n++] = (uint32_t)all->one.at[i];
     }
   }
-  all->n = kept;
+  all->one.n = 0;
   return FSCHED_OK;
 }
 
@@ -255,7 +256,7 @@ typedef struct lister {
   uint32_t *waits; /* per barrier: the last command that waits for it, of those seen */
   uint32_t *stamp; /* per item: the last command for which it was looked at */
   uint32_t *asked; /* per item: the last command that the problem lets wait for it */
-  item_pairs *all;
+  order_lists *all;
 } lister;
 
 static fs_status init_lister(fs_arena *scratch, lister *l) {
@@ -295,7 +296,7 @@ static bool waits_for_all(const lister *l, uint32_t u, uint32_t c) {
   return all;
 }
 
-/* Lists the items that command c of item v waits for.  Where c is all of v, items are left out at
+/* Finds the items that command c of item v waits for.  Where c is all of v, items are left out at
  * once that the problem lets it wait for, or that the rows imply where there are rows. */
 static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32_t c) {
   const fs_barrier_problem *p = l->o->p;
@@ -312,74 +313,87 @@ static fs_status list_command(fsched_context *ctx, lister *l, uint32_t v, uint32
       l->stamp[u] = c;
       if (!again && waits_for_all(l, u, c) &&
           !(alone && l->o->row != NULL && fs_order_before(l->o, u, c))) {
-        FS_TRY(fs_vec_push(ctx, l->all, (uint64_t)l->position[v] << 32 | l->position[u]));
+        FS_TRY(fs_vec_push(ctx, &l->all->one, l->position[u]));
       }
     }
   }
   return FSCHED_OK;
 }
 
-/* Lists every producer with every item that has a command waiting for it, ascending. */
-static fs_status list_pairs(fsched_context *ctx, lister *l) {
+/* Lists for every item the producers that some command of it waits for. */
+static fs_status list_orders(fsched_context *ctx, lister *l) {
   const fs_barrier_problem *p = l->o->p;
   for (uint32_t i = 0; i < p->n_items; i++) {
     uint32_t v = p->order[i];
-    size_t first = l->all->n;
+    l->all->begin[i] = (uint32_t)l->all->earlier.n;
     for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
       FS_TRY(list_command(ctx, l, v, p->item_command[k]));
     }
-    FS_TRY(sort_pairs(ctx, l->all, first));
+    FS_TRY(store_one(ctx, l->all));
   }
+  l->all->begin[p->n_items] = (uint32_t)l->all->earlier.n;
   return FSCHED_OK;
 }
 
-/* Marks of a pair: a command that waits did not know the order before; one that does not wait does
- * not know it. */
+/* Marks of an order: a command that waits did not know the order before; one that does not wait
+ * does not know it. */
 enum { NEWS = 1, OPEN = 2 };
 
-/* Marks the pairs [first, end), all those of the later item v, by the row of its command c. */
+/* Marks the orders [first, end), all those of one later item, by the row of its command c. */
 static void judge_command(const lister *l, const fs_order *o, const uint32_t *row, uint32_t c,
-                          size_t first, size_t end, uint8_t *found) {
+                          uint32_t first, uint32_t end, uint8_t *found) {
   mark_waits(l, c);
-  for (size_t i = first; i < end; i++) {
-    uint32_t u = o->p->order[(uint32_t)l->all->at[i]];
+  for (uint32_t i = first; i < end; i++) {
+    uint32_t u = o->p->order[l->all->earlier.at[i]];
     if (!fs_order_in(o, row, u)) {
       found[i] |= waits_for_all(l, u, c) ? NEWS : OPEN;
     }
   }
 }
 
-/* Marks all pairs by the rows that are there, or by those of some queues. */
-static void judge_pairs(const lister *l, fs_order_sweep *s, uint8_t *found) {
+/* Marks all orders by the rows that are there, or by those of some queues. */
+static void judge_orders(const lister *l, fs_order_sweep *s, uint8_t *found) {
   const fs_order *o = l->o;
   const fs_barrier_problem *p = o->p;
-  const item_pairs *all = l->all;
-  for (size_t first = 0, end = 0, i = 0; first < all->n; i++) {
-    uint32_t v = p->order[i];
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    uint32_t v = p->order[i], first = l->all->begin[i], end = l->all->begin[i + 1];
     if (o->row == NULL) {
       fs_order_sweep_next(s, v);
-    }
-    for (; end < all->n && all->at[end] >> 32 == i; end++) {
     }
     for (uint32_t k = p->item_command0[v]; first < end && k < p->item_command0[v + 1]; k++) {
       uint32_t c = p->item_command[k];
       const uint32_t *row = o->row == NULL ? fs_order_sweep_row(s, c) : o->row + (size_t)c * o->n;
       judge_command(l, o->row == NULL ? &s->o : o, row, c, first, end, found);
     }
-    first = end;
   }
 }
 
-/* Keeps the pairs of which every command of the later item waits or knew the order before, and one
- * did not know it. */
+static void keep_news(order_lists *all, uint32_t n_items, const uint8_t *found) {
+  uint32_t n = 0, first = 0;
+  for (uint32_t i = 0; i < n_items; i++) {
+    uint32_t end = all->begin[i + 1];
+    all->begin[i] = n;
+    for (uint32_t k = first; k < end; k++) {
+      if (found[k] == NEWS) {
+        all->earlier.at[n++] = all->earlier.at[k];
+      }
+    }
+    first = end;
+  }
+  all->begin[n_items] = n;
+  all->earlier.n = n;
+}
+
+/* Keeps the orders of which every command of the later item waits or knew the order before, and
+ * one did not know it. */
 static fs_status drop_known(fs_arena *scratch, lister *l) {
   const fs_order *o = l->o;
   uint8_t *found;
   fs_order_sweep sweep = {.width = o->p->n_queues};
-  if (l->all->n == 0) {
+  if (l->all->earlier.n == 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_new_zero(scratch, &found, l->all->n));
+  FS_TRY(fs_new_zero(scratch, &found, l->all->earlier.n));
   if (o->row == NULL) {
     FS_TRY(fs_order_sweep_init(scratch, o, &sweep));
   }
@@ -387,20 +401,14 @@ static fs_status drop_known(fs_arena *scratch, lister *l) {
     if (o->row == NULL) {
       fs_order_sweep_begin(&sweep, q);
     }
-    judge_pairs(l, &sweep, found);
+    judge_orders(l, &sweep, found);
   }
-  size_t n = 0;
-  for (size_t i = 0; i < l->all->n; i++) {
-    if (found[i] == NEWS) {
-      l->all->at[n++] = l->all->at[i];
-    }
-  }
-  l->all->n = n;
+  keep_news(l->all, o->p->n_items, found);
   return FSCHED_OK;
 }
 
 static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scratch, fs_order *o,
-                            const fs_barrier_draft *d, item_pairs *all, fs_barriers *out) {
+                            const fs_barrier_draft *d, order_lists *all, fs_barriers *out) {
   const fs_barrier_problem *p = o->p;
   uint32_t *position;
   FS_TRY(fs_new(scratch, &position, p->n_items));
@@ -408,15 +416,15 @@ static fs_status fill_added(fsched_context *ctx, fs_arena *arena, fs_arena *scra
     position[p->order[i]] = i;
   }
   lister l = {.o = o, .d = d, .position = position, .all = all};
+  FS_TRY(fs_new(arena, &all->begin, (size_t)p->n_items + 1));
   FS_TRY(init_lister(scratch, &l));
-  FS_TRY(list_pairs(ctx, &l));
+  FS_TRY(list_orders(ctx, &l));
   FS_TRY(drop_known(scratch, &l));
-  out->n_added = (uint32_t)all->n;
-  FS_TRY(fs_new(arena, &out->added_from, all->n));
-  FS_TRY(fs_new(arena, &out->added_to, all->n));
-  for (size_t i = 0; i < all->n; i++) {
-    out->added_from[i] = p->order[(uint32_t)all->at[i]];
-    out->added_to[i] = p->order[all->at[i] >> 32];
+  out->n_added = (uint32_t)all->earlier.n;
+  out->added0 = all->begin;
+  FS_TRY(fs_new(arena, &out->added, out->n_added));
+  for (uint32_t i = 0; i < out->n_added; i++) {
+    out->added[i] = p->order[all->earlier.at[i]];
   }
   return FSCHED_OK;
 }
@@ -432,9 +440,10 @@ static fs_status fill_barriers(fsched_context *ctx, fs_arena *arena, fs_arena *s
   FS_TRY(number_barriers(arena, scratch, p, d, numbers, out));
   FS_TRY(fill_waits(arena, p, d, numbers, out));
   FS_TRY(fill_updates(arena, scratch, p, d, numbers, out));
-  item_pairs all = {0};
+  order_lists all = {0};
   fs_status status = fill_added(ctx, arena, scratch, o, d, &all, out);
-  fs_vec_free(ctx, &all);
+  fs_vec_free(ctx, &all.earlier);
+  fs_vec_free(ctx, &all.one);
   return status;
 }
 

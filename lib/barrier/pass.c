@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "barrier/barrier.h"
+#include "base/radix.h"
 #include "base/text/plural.h"
 #include "model/access.h"
 #include "model/retime.h"
@@ -330,43 +331,83 @@ static fs_status begin_known(barrier_pass *p, known_items *k) {
   return FSCHED_OK;
 }
 
-/* Makes control edges of the new orders; of those to one item the latest first, since an edge that
- * is kept may make earlier ones redundant. */
-static fs_status add_control(barrier_pass *p) {
-  const fs_barriers *r = &p->result;
-  fs_sync *y = p->y;
-  uint32_t n = y->n_control;
-  size_t room = (size_t)n + r->n_added;
-  uint32_t *from;
-  uint32_t *to;
+/* Control edges as they are made. */
+typedef struct control_edges {
+  uint32_t n;
+  uint32_t *from, *to;
   uint8_t *why;
+  FS_VEC(uint64_t) one; /* those to one item, with room to sort: position of `from` << 2 | why */
+} control_edges;
+
+enum { WHY_BITS = 2 };
+
+/* Takes the edges to the item in their order. */
+static fs_status store_edges(const barrier_pass *p, control_edges *e, uint32_t item) {
+  size_t n = e->one.n;
+  FS_TRY(fs_vec_reserve(p->ctx, &e->one, 2 * n));
+  fs_radix_sort_block(e->one.at, n);
+  for (size_t i = 0; i < n; i++) {
+    e->from[e->n] = p->result.order[e->one.at[i] >> WHY_BITS];
+    e->to[e->n] = item;
+    e->why[e->n++] = (uint8_t)(e->one.at[i] & ((1u << WHY_BITS) - 1));
+  }
+  e->one.n = 0;
+  return FSCHED_OK;
+}
+
+static fs_status find_edge(const barrier_pass *p, const known_items *k, control_edges *e,
+                           uint32_t from, fs_why why) {
+  return fs_vec_push(p->ctx, &e->one, (uint64_t)k->position[from] << WHY_BITS | (uint32_t)why);
+}
+
+/* Makes control edges of the new orders to one item, the latest first, since an edge that is kept
+ * may make earlier ones redundant. */
+static fs_status add_control_to(barrier_pass *p, const known_items *k, control_edges *e,
+                                uint32_t item) {
+  const fs_sync *y = p->y;
+  const fs_barriers *r = &p->result;
+  uint32_t was = y->position[item];
+  for (uint32_t i = k->control0[item]; i < y->n_control && y->control_to[i] == item; i++) {
+    FS_TRY(find_edge(p, k, e, y->control_from[i], (fs_why)y->control_why[i]));
+  }
+  if (r->added0[was] < r->added0[was + 1]) {
+    know_predecessors(p, k, item);
+  }
+  for (uint32_t i = r->added0[was + 1]; i-- > r->added0[was];) {
+    if (!is_known(p, k, item, r->added[i])) {
+      know(p, k, item, r->added[i]);
+      FS_TRY(find_edge(p, k, e, r->added[i], FS_WHY_BARRIER));
+    }
+  }
+  return store_edges(p, e, item);
+}
+
+static fs_status add_all_control(barrier_pass *p, control_edges *e) {
+  fs_sync *y = p->y;
+  size_t room = (size_t)y->n_control + p->result.n_added;
   known_items k;
   FS_TRY(begin_known(p, &k));
-  FS_TRY(fs_new(&y->arena, &from, room));
-  FS_TRY(fs_new(&y->arena, &to, room));
-  FS_TRY(fs_new(&y->arena, &why, room));
-  for (uint32_t i = 0; i < n; i++) {
-    from[i] = y->control_from[i];
-    to[i] = y->control_to[i];
-    why[i] = y->control_why[i];
+  FS_TRY(fs_new(&y->arena, &e->from, room));
+  FS_TRY(fs_new(&y->arena, &e->to, room));
+  FS_TRY(fs_new(&y->arena, &e->why, room));
+  for (uint32_t i = 0; i < p->s->n_items; i++) {
+    FS_TRY(add_control_to(p, &k, e, p->result.order[i]));
   }
-  for (uint32_t i = r->n_added; i-- > 0;) {
-    uint32_t item = r->added_to[i];
-    if (i + 1 == r->n_added || r->added_to[i + 1] != item) {
-      know_predecessors(p, &k, item);
-    }
-    if (!is_known(p, &k, item, r->added_from[i])) {
-      know(p, &k, item, r->added_from[i]);
-      from[n] = r->added_from[i];
-      to[n] = item;
-      why[n++] = FS_WHY_BARRIER;
-    }
-  }
-  y->barrier_added = n - y->n_control;
-  y->n_control = n;
-  y->control_from = from;
-  y->control_to = to;
-  y->control_why = why;
+  return FSCHED_OK;
+}
+
+/* Makes control edges of the new orders; all are then ascending in the new order. */
+static fs_status add_control(barrier_pass *p) {
+  fs_sync *y = p->y;
+  control_edges e = {0};
+  fs_status status = add_all_control(p, &e);
+  fs_vec_free(p->ctx, &e.one);
+  FS_TRY(status);
+  y->barrier_added = e.n - y->n_control;
+  y->n_control = e.n;
+  y->control_from = e.from;
+  y->control_to = e.to;
+  y->control_why = e.why;
   return FSCHED_OK;
 }
 

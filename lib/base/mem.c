@@ -3,9 +3,12 @@
  * up to a limit, so that n bytes cost O(log n) allocations and at most half is unused. */
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/context_private.h"
@@ -35,6 +38,8 @@ enum { FS_BLOCK_FIRST = 4096, FS_VEC_FIRST = 8 };
 #define FS_BLOCK_LIMIT ((size_t)16 << 20)
 #endif
 
+enum { FS_LARGE_BLOCK = 1 << 20 };
+
 struct fs_arena_block {
   fs_arena_block *previous;
   size_t size; /* of data */
@@ -43,14 +48,35 @@ struct fs_arena_block {
   _Alignas(16) unsigned char data[];
 };
 
+/* Asks for large pages where the system gives them on request: a large block is walked more than
+ * once, and most of what it costs otherwise are faults and misses of the address cache.  Whether
+ * there are any does not matter. */
+static void ask_for_large_pages(void *block, size_t size) {
+#ifdef MADV_HUGEPAGE
+  if (size >= FS_LARGE_BLOCK) {
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    uintptr_t before = (uintptr_t)block & (page - 1);
+    int saved = errno;
+    (void)madvise((unsigned char *)block - before, size + before, MADV_HUGEPAGE);
+    errno = saved;
+  }
+#else
+  (void)block;
+  (void)size;
+#endif
+}
+
 static void *default_reallocate(void *user, void *block, size_t old_size, size_t new_size) {
   (void)user;
-  (void)old_size;
   if (new_size == 0) {
     free(block);
     return NULL;
   }
-  return realloc(block, new_size);
+  void *p = realloc(block, new_size);
+  if (p != NULL && new_size > old_size) {
+    ask_for_large_pages(p, new_size);
+  }
+  return p;
 }
 
 void *fs_default_reallocate(void *user, void *block, size_t old_size, size_t new_size) {

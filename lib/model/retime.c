@@ -134,15 +134,33 @@ static fs_status number_residencies(retimer *t) {
 enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
 #define POSITION_MASK ((1u << 31) - 1)
 
+static uint64_t control_key(const fs_sync *y, uint32_t edge) {
+  uint64_t from = y->position[y->control_from[edge]], to = y->position[y->control_to[edge]];
+  assert(from < to);
+  return to << TO_SHIFT | from << FROM_SHIFT | y->control_why[edge];
+}
+
+static bool control_ascends(const fs_sync *y) {
+  uint64_t last = 0;
+  bool ascends = true;
+  for (uint32_t i = 0; i < y->n_control && ascends; i++) {
+    uint64_t key = control_key(y, i);
+    ascends = last <= key;
+    last = key;
+  }
+  return ascends;
+}
+
 static fs_status sort_control(retimer *t) {
   fs_sync *y = t->y;
   const fs_schedule *s = t->s;
   uint64_t *keys;
+  if (control_ascends(y)) {
+    return FSCHED_OK;
+  }
   FS_TRY(fs_new(t->scratch, &keys, 2 * (size_t)y->n_control));
   for (uint32_t i = 0; i < y->n_control; i++) {
-    assert(y->position[y->control_from[i]] < y->position[y->control_to[i]]);
-    keys[i] = (uint64_t)y->position[y->control_to[i]] << TO_SHIFT |
-              (uint64_t)y->position[y->control_from[i]] << FROM_SHIFT | y->control_why[i];
+    keys[i] = control_key(y, i);
   }
   fs_radix_sort(keys, keys + y->n_control, y->n_control);
   for (uint32_t i = 0; i < y->n_control; i++) {

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/mem.h"
@@ -129,8 +132,45 @@ START_TEST(out_of_memory_is_reported_once)
 }
 END_TEST
 
+/* Is the address in a range that may get large pages, as the system tells? */
+static bool may_be_large(const void *address) {
+  FILE *f = fopen("/proc/self/smaps", "r");
+  char line[512];
+  unsigned long at = (unsigned long)(uintptr_t)address, begin, end;
+  bool here = false, large = false;
+  ck_assert_ptr_nonnull(f);
+  while (fgets(line, sizeof line, f) != NULL) {
+    if (sscanf(line, "%lx-%lx ", &begin, &end) == 2) {
+      here = begin <= at && at < end;
+    } else if (here && strncmp(line, "VmFlags:", 8) == 0) {
+      large = strstr(line, " hg") != NULL;
+    }
+  }
+  (void)fclose(f);
+  return large;
+}
+
+START_TEST(large_blocks_may_have_large_pages)
+{
+  if (access("/sys/kernel/mm/transparent_hugepage/enabled", R_OK) != 0) {
+    printf("skipped: the system has no large pages\n");
+    return;
+  }
+  size_t size = (size_t)64 << 20; /* more than any allocator keeps in store */
+  char *block = fs_realloc(ctx, NULL, 0, size / 2);
+  ck_assert_ptr_nonnull(block);
+  ck_assert(may_be_large(block + size / 4));
+  block = fs_realloc(ctx, block, size / 2, size);
+  ck_assert_ptr_nonnull(block);
+  ck_assert(may_be_large(block) && may_be_large(block + size - 1));
+  block = fs_realloc(ctx, block, size, 1);
+  ck_assert_ptr_nonnull(block);
+  (void)fs_realloc(ctx, block, 1, 0);
+}
+END_TEST
+
 FS_SUITE(mem, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, arena_marks, arena_resizes_and_joins, scratch_ends_with_its_block, text_json,
-           out_of_memory_is_reported_once);
+           out_of_memory_is_reported_once, large_blocks_may_have_large_pages);
 }

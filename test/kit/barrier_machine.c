@@ -383,8 +383,10 @@ const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barr
   size_t n = m->n_items;
   char *added = calloc(n * n + 1, 1);
   const char *fault = NULL;
-  for (uint32_t i = 0; i < b->n_added; i++) {
-    added[b->added_from[i] * n + b->added_to[i]] = 1;
+  for (uint32_t v = 0; v < n; v++) {
+    for (uint32_t i = b->added0[v]; i < b->added0[v + 1]; i++) {
+      added[b->added[i] * n + p->order[v]] = 1;
+    }
   }
   char *wanted = calloc(n * n + 1, 1);
   for (uint32_t u = 0; u < n; u++) {
