@@ -216,11 +216,13 @@ static const char *take_declaration(fs_text *t, const char *p) {
 
 typedef struct api_group {
   fs_text code, prose;
+  bool later; /* not the first under its heading */
 } api_group;
 
 static void put_group(fs_text *t, api_group *g) {
   if (g->code.n > 0) {
-    fs_text_puts(t, ".PP\n");
+    fs_text_puts(t, g->later ? ".PP\n" : "");
+    g->later = true;
     fs_text_add(&g->prose, "", 1);
     if (g->prose.n > 1) {
       gen_prose(t, NULL, g->prose.at);
@@ -277,7 +279,7 @@ bool gen_api(fs_text *t, const char *header) {
   if (p == NULL) {
     return false;
   }
-  api_group g;
+  api_group g = {.later = false};
   fs_text_init(&g.code, t->ctx);
   fs_text_init(&g.prose, t->ctx);
   for (p += sizeof begin - 1; *p != '\0' && !starts(p, "#endif");) {
