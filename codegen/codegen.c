@@ -153,7 +153,7 @@ static void write_meta(fs_codegen *c) {
   fs_draft *d = &c->d;
   uint32_t name = fs_draft_string(d, g->name); /* strings are added in the order of the fields */
   uint32_t unit = fs_draft_string(d, g->target.time_unit);
-  bool barrier = fs_sync_has_barriers(c->sync->kind); /* FS_BARRIERS_AUTO is FS_NONE */
+  bool barrier = fs_sync_has_barriers(c->sync->kind); /* no bound (FS_BARRIERS_AUTO) is FS_NONE */
   d->meta[0] = (fs_stream_meta){.name = name,
                                 .time_unit = unit,
                                 .hazards = (uint32_t)g->hazards,

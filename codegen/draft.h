@@ -2,8 +2,8 @@
 /* A program being written: set the counts, allocate once, fill the records in place, finish.
  *
  * The binary form is canonical: sections follow each other in order, records follow the order of
- * their owners, and every string field has a text of its own in the order of
- * fs_stream_strings_walk.  Equal contents therefore give equal bytes. */
+ * their owners, and every string field has a text of its own, the texts being in the order of the
+ * fields in the file.  Equal contents therefore give equal bytes. */
 #ifndef FS_DRAFT_H
 #define FS_DRAFT_H
 
@@ -23,8 +23,8 @@ typedef struct fs_draft {
 #undef FS_DRAFT_SECTION_
 } fs_draft;
 
-/* Requires the counts, and that this was not called before.  Errors: FSCHED_SYSTEM (too large, or
- * out of memory), reported. */
+/* Requires the counts, and that this was not called before.  Errors: FSCHED_SYSTEM (too large, out
+ * of memory, or a big-endian machine), reported. */
 fs_status fs_draft_alloc(fs_draft *d) FS_MUST_USE;
 /* Appends a text to the string section, for which n_strings has room; NULL is FS_NONE.  Requires
  * that fs_draft_alloc was called. */
@@ -47,7 +47,7 @@ static inline uint64_t fs_section_end(uint64_t offset, uint64_t bytes) {
 }
 /* The records are little-endian and used in place. */
 static inline bool fs_host_little_endian(void) { return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__; }
-/* Requires bytes. */
+/* Makes a program that owns the bytes; its view is still to be set.  Requires bytes. */
 fs_status fs_program_make(fsched_context *ctx, void *bytes, size_t size, bool mapped,
                           fsched_program **out) FS_MUST_USE;
 

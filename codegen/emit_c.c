@@ -2,10 +2,10 @@
 /* A program as C source and header.
  *
  * Compilers take string literals several times faster, and in far less memory, than lists of
- * numbers (a stream of 60 MB: 10 seconds instead of 90, 0.8 GB instead of 6).
- * But a literal of C99 has at most 4,095 characters, and ends with a zero byte of its own, which
- * C++ does not allow to be cut off.  The stream therefore becomes a struct of arrays, each
- * initialised by one literal, and is cut at its zero bytes: each such byte is the end of a literal.
+ * numbers (a stream of 60 MB: 10 seconds instead of 90, 0.8 GB instead of 6).  But a literal of C99
+ * has at most 4,095 characters, and ends with a zero byte of its own, which C++ does not allow to
+ * be cut off.  The stream therefore becomes a struct of arrays, each initialised by one literal,
+ * and is cut behind zero bytes: that of a literal's end stands for the last byte of a piece.
  *
  *   stream    66 73 63 00 01 00 00 00 | 07 41 42 43 00 ...
  *   members   unsigned char c0[8];      unsigned char c1[5]; ...

@@ -3,8 +3,8 @@
  *
  * Content in bounded contiguous memories has the addresses of its residencies.  In unbounded and
  * counted memories every version gets bytes of its own, aligned to max(align, FS_LAYOUT_ALIGN); a
- * version that is given or written back also gets a slot of its own in a backing store of such a
- * kind. */
+ * version that may spill and is given or written back also gets bytes of its own in a backing store
+ * of such a kind. */
 #ifndef FS_LAYOUT_H
 #define FS_LAYOUT_H
 

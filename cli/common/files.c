@@ -129,11 +129,20 @@ fs_status fs_cli_check_terminal(fs_cli *cli, const char *output) {
 
 fs_status fs_cli_check_graph_option(fs_cli *cli, const char *input, const char *graph_name) {
   assert(input != NULL);
-  static const fs_option of_target[] = {FS_OPTION_MEMORY, FS_OPTION_SET, FS_OPTION_PROFILE};
-  for (size_t i = 0; graph_name == NULL && i < sizeof of_target / sizeof of_target[0]; i++) {
-    if (fs_args_has(&cli->args, of_target[i])) {
-      return fs_usage(cli->ctx, "a stream holds the target that it was compiled for",
-                      "--%s needs --graph", fs_option_table[of_target[i]].long_name);
+  static const struct {
+    fs_option option;
+    const char *hint;
+  } of_graph[] = {
+      {FS_OPTION_MEMORY, "a stream holds the target that it was compiled for"},
+      {FS_OPTION_SET, "a stream holds the target that it was compiled for"},
+      {FS_OPTION_PROFILE, "a stream holds the target that it was compiled for"},
+      {FS_OPTION_UNTRUSTED, "it says what a graph may read; a stream reads no file"},
+      {FS_OPTION_TARGETS, "it says where a graph's target may be"},
+  };
+  for (size_t i = 0; graph_name == NULL && i < sizeof of_graph / sizeof of_graph[0]; i++) {
+    if (fs_args_has(&cli->args, of_graph[i].option)) {
+      return fs_usage(cli->ctx, of_graph[i].hint, "--%s needs --graph",
+                      fs_option_table[of_graph[i].option].long_name);
     }
   }
   if (graph_name != NULL && fs_cli_is_std(graph_name) && fs_cli_is_std(input)) {

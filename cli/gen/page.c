@@ -219,7 +219,8 @@ static void put_commands(fs_text *t) {
 static bool put_status(fs_text *t, char *words) {
   static const char *const meaning[] = {
       "Done.",
-      "The input is bad: a graph, a target, a schedule, or a damaged command stream.",
+      "The input is bad: a graph, a target, a schedule, a damaged command stream, or another\nfile "
+      "that is read.",
       "The command line is bad.",
       "There is no schedule, or none was found: the buffers of one operation do not\nfit its "
       "memory, it uses more of a resource than there is, or a memory without a\nbacking store is "

@@ -357,7 +357,7 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   return FSCHED_OK;
 }
 
-/* The seen_* arrays: per resource or memory, 1 + the last op that named it. */
+/* Per resource or memory: 1 + the last op that named it; 0: none has. */
 typedef struct fs_seen {
   uint32_t *resource, *memory;
 } fs_seen;

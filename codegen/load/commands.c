@@ -3,7 +3,7 @@
  *
  * A collective axis counts the gang's ops: on each member queue the gang's commands have epochs 1,
  * 2, ... in order, equally many on each, and one epoch is one op.  Waits and frontiers may name
- * only these epochs, so gangs are checked first. */
+ * only these epochs, so the epochs are checked first. */
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 #include "model/sync.h"

@@ -5,8 +5,8 @@
 
 #include "model/stream/stream.h"
 
-/* Checks the whole file and sets the view.  Reports faults under `name`.  Requires bytes,
- * unless there are none. */
+/* Checks the whole file and sets the view.  Reports faults under `name`.  Requires bytes, aligned
+ * to 8, unless there are none. */
 fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,
                           fs_stream *view) FS_MUST_USE;
 

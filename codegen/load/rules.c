@@ -3,8 +3,8 @@
  * every program that was compiled from a graph.  An executor of a program relies on them.
  *
  *   names     of queues, memories, resources, buffers and ops are not empty
- *   target    no chain of backing stores comes back to its first memory, stacks only with full
- *             syncs, numbers in the builder's ranges
+ *   target    no chain of backing stores comes back to its first memory, stacks only in programs
+ *             for syncs, numbers in the builder's ranges
  *   args      `out` writes the whole buffer and an op starts one version of it; a range has bytes;
  *             no op writes a constant, some op writes every output; no_dep only in memories without
  *             a limit

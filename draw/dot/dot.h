@@ -42,8 +42,8 @@ typedef struct fs_dot_options {
   bool barriers; /* of a schedule or program: barriers are nodes, up to FS_DOT_LARGE of them */
 } fs_dot_options;
 
-/* The text is released with fsched_text_free.  O(n log n) in the size of what is drawn.  Errors:
- * FSCHED_SYSTEM. */
+/* The text is released with fsched_text_free.  O(n log n) in the size of what is drawn, and the
+ * cost of finding data and of leaving out edges (picture.h).  Errors: FSCHED_SYSTEM. */
 fs_status fs_dot_graph(fsched_context *ctx, const fsched_graph *g, const fs_dot_options *options,
                        char **text, size_t *length) FS_MUST_USE;
 /* Draws the schedule of `sync`, which holds its synchronisation. */

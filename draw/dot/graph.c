@@ -62,7 +62,7 @@ bool fs_picture_next_data(const fsched_graph *g, uint32_t a, uint32_t b, uint32_
   assert(a < g->n_ops && b < g->n_ops);
   uint64_t n_a = g->op_arg0[a + 1] - g->op_arg0[a], n_b = g->op_arg0[b + 1] - g->op_arg0[b];
   uint32_t found = FS_NONE, unwritten = FS_NONE;
-  if (n_a * n_a < n_b) { /* this is called again at most n_a times */
+  if (n_a * n_a < n_b) { /* called again for each arg that is found */
     for (uint32_t w = g->op_arg0[a]; w < g->op_arg0[a + 1]; w++) {
       found = (uint32_t)fs_min(found, next_reader(g, w, b, *arg));
     }

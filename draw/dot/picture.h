@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture before it is written: nodes in clusters, and edges with their reasons.  A picture is
  * made from a graph, from a schedule with its synchronisation, or from a program.  Then passes mark
- * the critical path and reduce large pictures, and dot.c writes the result.
+ * the critical path and reduce large pictures, and write.c writes the result.
  *
  * Ids count from 0; there are no pointers between entities. */
 #ifndef FS_PICTURE_H
@@ -113,7 +113,7 @@ typedef struct fs_picture {
   uint32_t full_syncs,
       some_syncs; /* of a schedule or program with syncs: full ones, counting ones */
 
-  bool chains, groups;                /* nodes stand for chains, for groups of consecutive items */
+  bool chains, groups;                /* nodes stand for chains, for groups of neighbours */
   uint32_t no_data, implied, surplus; /* numbers of edges left out, by reason */
   uint32_t surplus_from;              /* a node's incoming edges beyond this number are surplus */
   uint32_t path_items;                /* number of items on the critical path */
@@ -158,7 +158,8 @@ void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n);
 fs_status fs_picture_contract(fs_picture *p, const uint32_t *group, uint32_t n_groups) FS_MUST_USE;
 
 /* The three makers of pictures; a picture refers to names in the structure that it is made from. */
-/* Defined in graph.c.  O(edges * args per op). */
+/* Defined in graph.c.  O(edges * args per op * log args) where each op's args are of different
+ * versions; otherwise an edge may take the product of the args of both ops, times the log. */
 fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) FS_MUST_USE;
 /* Whether an arg of op `b`, from `*arg` on, reads bytes of a version that op `a` writes.  If so,
  * `*arg` becomes the arg after it, and `*version` the version.  Requires two ops. */
@@ -196,8 +197,8 @@ fs_status fs_picture_thin(fs_picture *p, uint32_t most) FS_MUST_USE;
  * is its only predecessor.  Requires nodes.  O(nodes + edges).  Defined in collapse.c. */
 fs_status fs_picture_chains(fs_picture *p) FS_MUST_USE;
 /* Merges nodes of one kind and cluster that are near each other in the order of issue, until there
- * are no more than `most`, or one per kind and cluster.  Requires nodes.  O((nodes + edges)
- * log). */
+ * are no more than `most`, or one per kind and cluster.  Requires nodes.  O((nodes + clusters +
+ * edges) log items). */
 fs_status fs_picture_groups(fs_picture *p, uint32_t most) FS_MUST_USE;
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Makes the picture of a program: commands (those of a gang are one item) in an order that queues
  * and waits (or what replaces waits: lib/model/stream/points.h) allow, by planned start where there
- * is a choice.  Programs do not store why a wait is there, but data can be seen: walking in that
+ * is a choice.  Programs do not store why a wait is there, but data can be seen: in a walk in that
  * order, each range of addresses remembers its writers, per version and memory, and each read finds
  * its writers there.
  *

@@ -72,7 +72,8 @@ static fs_status edge_of_graph(const schedule_drawer *f, uint32_t from, uint32_t
   return FSCHED_OK;
 }
 
-/* Adds an edge that a copy's data needs; `from` or `item` is the copy. */
+/* Adds an edge for a copy's data; `from` or `item` is the copy.  Between two ops the edge has no
+ * version: it then follows from planned times (fs_accesses_collect). */
 static fs_status edge_of_copy(const schedule_drawer *f, uint32_t from, uint32_t item) {
   uint32_t n_ops = f->s->graph->n_ops;
   if (from < n_ops && item < n_ops) {

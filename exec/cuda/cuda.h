@@ -11,9 +11,9 @@
  *   cuda/watch.c    waiting for the device, and kernels that hang,
  *   cuda.c          both back ends.
  *
- * A slot's thread makes all calls of the driver: it puts given content in place, issues, waits, and
- * takes kept content out.  Between two invocations all of its streams are empty, so work of one
- * invocation cannot meet work of the next.
+ * During an invocation, the slot's thread makes all calls of the driver: it puts given content in
+ * place, issues, waits, and takes kept content out.  Between two invocations all of its streams are
+ * empty, so work of one invocation cannot meet work of the next.
  *
  * A kernel that hangs and was given up still runs.  From then on no slot, pool or program frees,
  * unloads or closes anything on the device, as that would wait for the kernel; and nothing new is
@@ -55,7 +55,7 @@ struct fs_cuda_program {
   fs_cuda_modules modules;
   uint32_t *kept0, *kept_writer;    /* per kept item: the items that write it */
   uint32_t *lane_first, *lane_next; /* per lane of the plan: its first item; per item: the next one
-                                       on its lane; FS_NONE */
+                                       on its lane; FS_NONE: none */
   uint8_t *foreign;                 /* per item: 1 if its kernel is of a module */
 };
 
@@ -64,8 +64,8 @@ enum { FS_CUDA_WORKS, FS_CUDA_WAITS, FS_CUDA_CALLS, FS_CUDA_LOST };
 
 /* How far a lane of the plan is. */
 typedef struct fs_cuda_position {
-  uint32_t item;             /* the first item that is not known to be over; FS_NONE */
-  _Atomic uint32_t runs;     /* the same, if it is a kernel of a module that has begun; FS_NONE */
+  uint32_t item;             /* the first item that is not known to be over; FS_NONE: none */
+  _Atomic uint32_t runs;     /* the same if it is a module's kernel that has begun; else FS_NONE */
   _Atomic uint64_t since_ns; /* when that kernel has begun, or when its pace is over */
 } fs_cuda_position;
 
@@ -133,7 +133,7 @@ struct fs_instance {
   fs_cuda_build built;
   int64_t *values;    /* per arg of the stream */
   fs_cuda_work *todo; /* per item */
-  uint64_t *call;     /* per item: offset of its call in aux; UINT64_MAX */
+  uint64_t *call;     /* per item: offset of its call in aux; UINT64_MAX: none */
   uint64_t *param;    /* values of kernel parameters */
   void **params;      /* pointers to these */
   fs_cuda_made made[FS_CUDA_MADE];
@@ -215,7 +215,7 @@ bool fs_cuda_build_for(fs_instance *x) FS_MUST_USE;
 /* cuda/issue.c: puts content in place, for either back end, on that stream.  Requires a given
  * item. */
 bool fs_cuda_put(fs_instance *x, uint32_t item, fs_cu_stream stream) FS_MUST_USE;
-/* Requires a kept item. */
+/* Hands content that has come to the host over to the core.  Requires a kept item. */
 void fs_cuda_hand_over(fs_instance *x, uint32_t item);
 /* Issues all items that can be issued now; false: poisoned.  *wants: the given item for which the
  * first item that could not be issued waits; FS_NONE when all are issued. */

@@ -213,7 +213,7 @@ static bool issue_item(fs_instance *x, uint32_t item) {
   return true;
 }
 
-/* A given item that is not there yet, or FS_NONE. */
+/* A given item of the command whose content is late, or FS_NONE. */
 static uint32_t late_content(const fs_instance *x, uint32_t command) {
   for (uint32_t i = x->io->given0[command]; i < x->io->given0[command + 1]; i++) {
     uint32_t g = x->io->command_given[i];
@@ -233,8 +233,10 @@ static bool after_unissued(const fs_instance *x, const fs_cuda_item *t) {
   return false;
 }
 
-/* The number of issued items, over all slots, that may be unfinished: the driver has room for a
- * limited number of launches, and a launch beyond that would block. */
+/* AHEAD: the number of issued items, over all slots, that may be unfinished in programs with
+ * kernels of modules; a slot may have LEAST_AHEAD of them in any case.  The driver has room for a
+ * limited number of launches; a launch beyond that blocks, and does so for ever behind a kernel
+ * that hangs. */
 enum { AHEAD = 512, LEAST_AHEAD = 16 };
 
 bool fs_cuda_issue(fs_instance *x, uint32_t *wants) {

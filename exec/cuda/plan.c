@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Walks the commands in an order in which they could run, and keeps the last item of every queue.
- */
+/* Walks the commands in an order in which they could run, and keeps the last item of each queue. */
 #include "exec/cuda/plan.h"
 
 #include "base/context.h"

@@ -23,7 +23,7 @@ typedef struct fs_cuda_item {
   uint32_t command; /* of its first member */
   uint32_t lane;
   uint32_t after0, n_after; /* predecessors: items in fs_cuda_plan.after */
-  uint32_t event;           /* FS_NONE: no item on another lane waits for it */
+  uint32_t event;           /* FS_NONE: nothing outside its lane waits for it or watches it */
   bool joins;               /* an item on another lane, or the end, always waits for it */
 } fs_cuda_item;
 
@@ -40,7 +40,8 @@ typedef struct fs_cuda_plan {
  * item of every lane but lane 0 has one, so that lane 0 can wait for all.
  * Errors: FSCHED_REPLAY, reported to ctx, when the stream deadlocks; FSCHED_SYSTEM for memory,
  * which is reported to the arena's context.
- * Complexity: O((commands + waits) log queues). */
+ * Complexity: O((commands + waits) log queues), and for each gate (stream/points.h) the number of
+ * predecessors of the command that it names. */
 fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                             fs_cuda_plan *plan) FS_MUST_USE;
 /* Gives the item an event, if it has none, for waits that occur in some invocations only.  Requires

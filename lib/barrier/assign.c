@@ -6,7 +6,7 @@
  *      (links.c, share.c);
  *   2. when the least number of physical barriers that needs no new order fits the bound, that
  *      chain cover is the answer and nothing gets slower (cover.c).  It is not asked for when more
- *      barriers than that are live at once in the plan, no two of which are ordered;
+ *      barriers than the bound are live at once in the plan, as no two of these are ordered;
  *   3. else the machine is simulated within the bound, by several policies, and orders are added
  *      where it would get stuck or late (fit.c).  The least makespan wins, then the fewest orders.
  *
@@ -21,7 +21,9 @@
 #include "base/group.h"
 #include "base/radix.h"
 
-/* Each run costs about the same per command; so many of them altogether, at least two runs. */
+/* A run costs about the same per command.  WORK is the number of commands in all runs of the
+ * machine together, TRY_WORK that in all tries of a smaller bound; there are two of each at
+ * least. */
 enum { WORK = 120000, RUNS_MOST = 64, TRY_WORK = 500000 };
 
 typedef struct assigner {
@@ -356,7 +358,7 @@ static fs_fit_policy nth_policy(uint32_t i) {
   return p;
 }
 
-/* Keeps the best of several runs; the draft that it leaves lives in one of the two arenas. */
+/* Keeps the draft of the best of several runs, which lives in *best_arena. */
 static fs_status try_policies(assigner *a, fs_arena *best_arena, fs_arena *other,
                               fs_tick *makespan) {
   uint32_t runs = (uint32_t)fs_min(RUNS_MOST, fs_max(2, WORK / fs_max(a->p.n_commands, 1)));
@@ -416,7 +418,7 @@ static fs_status fit(assigner *a) {
 
 /* --- the whole assignment --- */
 
-/* Reports an item that needs more barriers than the bound; else cuts the bound to the largest
+/* Refuses an item that needs more barriers than the bound; else cuts the bound to the largest
  * useful one. */
 static fs_status check_needs(assigner *a) {
   assert(a->p.bound > 0);
@@ -464,7 +466,8 @@ static fs_status assign(assigner *a) {
   return FSCHED_OK;
 }
 
-/* Does an item with several barriers keep waits that the queue implies?  (reduce.c) */
+/* Does some item have several barriers?  Waits for these are kept even if the queue implies them
+ * (reduce.c). */
 static bool any_split(const assigner *a) {
   bool any = false;
   for (uint32_t u = 0; u < a->p.n_items && !any; u++) {

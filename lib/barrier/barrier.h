@@ -76,8 +76,10 @@ typedef struct fs_barriers {
  * Errors: FSCHED_INFEASIBLE when no assignment was found, which never happens with a bound of at
  * least twice the largest need of an item, ceil(members * demand / n_slots); it is not reported,
  * since items have no names here: see short_item; FSCHED_SYSTEM, reported.
- * Complexity: O((commands + preds) log) for a bound; for FS_NONE also that of fs_barrier_cover, and
- * where items take several barriers each some tries of a bound below it. */
+ * Complexity: O((commands + preds) * (queues + log)), and for each look at an item that finds no
+ * barrier within the bound the number of live ones; where no more barriers than the bound are live
+ * at once in the plan also that of fs_barrier_cover; for FS_NONE, where items take several barriers
+ * each, also some tries of smaller bounds. */
 fs_status fs_barriers_assign(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                              fs_barriers *out) FS_MUST_USE;
 
@@ -103,9 +105,8 @@ typedef struct fs_barrier_stuck {
  * neither queues nor slots nor gangs: an owner that takes more slots than a barrier has is refused.
  * The result is complete even where the machine cannot run it; `stuck` then holds a cycle of
  * commands.  Its start and makespan are then those of the unit-time list.  Gates are not counted.
- * Requires a bound
- * of at least 1, other than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for such an owner:
- * see short_item; FSCHED_SYSTEM. */
+ * Requires a bound of at least 1, other than FS_NONE.  Errors: FSCHED_INFEASIBLE, not reported, for
+ * such an owner: see short_item; FSCHED_SYSTEM. */
 fs_status fs_barriers_published(fsched_context *ctx, fs_arena *arena, const fs_barrier_problem *p,
                                 fs_barriers *out, fs_barrier_stuck *stuck) FS_MUST_USE;
 

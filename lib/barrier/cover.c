@@ -15,10 +15,11 @@
  * and so all failures together cost no more than one search.
  *
  * Mostly one of the next rights is after a left, and then a union-find over the free rights by
- * their begins finds it.  Else rights are looked at by axis: on each over all rights from the
- * position on that the row has.  Most axes have no such right: for each the position is known up to
- * which rights are free, alive, or in the window and not visited, and the row is compared with
- * these, many axes at a time.  So a left that no right is after costs no more than its row.
+ * their begins finds it.  Else rights are looked at by axis (a segment of a queue, reach.h): on
+ * each, all rights from the position on that the left's row has there.  Most axes have no such
+ * right: for each the position is known up to which rights are free, alive, or in the window and
+ * not visited, and the row is compared with these, many axes at a time.  So a left that no right is
+ * after costs no more than its row.
  *
  * Each left without a match ends a chain: their number is a lower bound of the result at any time,
  * and so is, from the beginning, the number of barriers that are live at once in the order. */
@@ -104,7 +105,7 @@ static const right *right_on(const chain_cover *c, uint32_t i) {
 
 /* --- preparation --- */
 
-/* Finds the positions in the order, and the first producer of each barrier on each queue. */
+/* Finds where each barrier begins and ends in the order, and its first producer on each queue. */
 static void find_ends(chain_cover *c, const uint32_t *position, const uint32_t *queue_of,
                       uint32_t *mark, uint32_t *first) {
   const fs_cover_problem *p = c->p;
@@ -165,7 +166,7 @@ static fs_status know(chain_cover *c, fs_arena *scratch) {
 }
 
 /* The most barriers that are live at once in the order, from their first producers to their last
- * consumers: of two of them neither is over before the other begins, in any run. */
+ * consumers.  No two of them are comparable: B1 < B2 holds in the order of all commands, too. */
 static fs_status live_at_once(const chain_cover *c, fs_arena *scratch, uint32_t *most) {
   uint32_t *delta, live = 0;
   FS_TRY(fs_new_zero(scratch, &delta, c->p->n_commands));

@@ -233,7 +233,8 @@ typedef struct order_lists {
 static fs_status store_one(fsched_context *ctx, order_lists *all) {
   size_t n = all->one.n;
   if (all->earlier.n + n > UINT32_MAX) {
-    return fs_no_memory(ctx, SIZE_MAX);
+    return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
+                   "more than 2^32 orders of barriers; more barriers would do");
   }
   FS_TRY(fs_vec_reserve(ctx, &all->one, 2 * n));
   FS_TRY(fs_vec_reserve(ctx, &all->earlier, all->earlier.n + n));
@@ -247,7 +248,7 @@ static fs_status store_one(fsched_context *ctx, order_lists *all) {
   return FSCHED_OK;
 }
 
-/* Items that update barriers. */
+/* Finds the items that commands wait for, by the items that update each barrier. */
 typedef struct lister {
   const fs_order *o;
   const fs_barrier_draft *d;
@@ -384,8 +385,8 @@ static void keep_news(order_lists *all, uint32_t n_items, const uint8_t *found) 
   all->earlier.n = n;
 }
 
-/* Keeps the orders of which every command of the later item waits or knew the order before, and
- * one did not know it. */
+/* Keeps an order if each command of the later item waits or knew the order before, and one did not
+ * know it. */
 static fs_status drop_known(fs_arena *scratch, lister *l) {
   const fs_order *o = l->o;
   uint8_t *found;

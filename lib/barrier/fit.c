@@ -224,8 +224,8 @@ static fs_status sleep_until(fs_fit *f, uint32_t b, uint32_t first, uint32_t las
   return fs_heap_push(f->ctx, &f->wakes, bar->end, b);
 }
 
-/* The barrier that is in `wakes` first: its sleepers wake, or go on to sleep if it ends later by
- * now or has been taken over. */
+/* Takes the first barrier out of `wakes`.  Its sleepers wake, or sleep on if its end, or that of
+ * the barrier that has taken it over, has become later. */
 static fs_status next_wake(fs_fit *f) {
   fs_heap_entry e = fs_heap_pop(&f->wakes);
   fs_bar *bar = &f->bar.at[e.id];

@@ -33,8 +33,9 @@ typedef struct fs_fit_failure {
 /* Latest starts that keep the planned makespan, per item, in `latest`.  Requires the links of
  * `o`. */
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest);
-/* Errors: FSCHED_INFEASIBLE, with *failure: an item that gets no barrier.  The draft lives in
- * `arena`.  Requires a bound, and needs of items that are all within it. */
+/* Simulates the machine within the bound by one policy, and makes a draft of that run, which lives
+ * in `arena`.  Requires a bound, and needs of items that are all within it.
+ * Errors: FSCHED_INFEASIBLE, with *failure: an item that gets no barrier; FSCHED_SYSTEM. */
 fs_status fs_fit_run(fsched_context *ctx, fs_arena *arena, const fs_order *o, const fs_links *l,
                      const fs_tick *latest, fs_fit_policy policy, fs_barrier_draft *d,
                      fs_fit_failure *failure) FS_MUST_USE;

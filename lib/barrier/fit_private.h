@@ -16,7 +16,7 @@ typedef struct fs_bar {
   uint32_t heap;                /* the open links by key, and some that have been closed */
   uint32_t last;                /* the producer that started last */
   uint32_t last_seq, first_seq; /* seq of `last`; of the first command that waited, or FS_NONE */
-  uint32_t live;                /* its index in fs_fit.live; FS_NONE: over */
+  uint32_t live;                /* its index in fs_fit.live; FS_NONE: it has given up its id */
   uint32_t mark;
   fs_tick first_start;            /* of the first command that waited, or FS_TICK_NONE */
   fs_tick end;                    /* latest end of its producers */

@@ -340,8 +340,9 @@ typedef struct control_edges {
 } control_edges;
 
 enum { WHY_BITS = 2 };
+_Static_assert(FS_N_WHYS <= 1 << WHY_BITS, "");
 
-/* Takes the edges to the item in their order. */
+/* Stores the edges that were found to the item, by the new positions of their sources. */
 static fs_status store_edges(const barrier_pass *p, control_edges *e, uint32_t item) {
   size_t n = e->one.n;
   FS_TRY(fs_vec_reserve(p->ctx, &e->one, 2 * n));
@@ -367,6 +368,7 @@ static fs_status add_control_to(barrier_pass *p, const known_items *k, control_e
   const fs_sync *y = p->y;
   const fs_barriers *r = &p->result;
   uint32_t was = y->position[item];
+  FS_ASSERT_SLOW(p->problem.order[was] == item);
   for (uint32_t i = k->control0[item]; i < y->n_control && y->control_to[i] == item; i++) {
     FS_TRY(find_edge(p, k, e, y->control_from[i], (fs_why)y->control_why[i]));
   }
@@ -403,6 +405,7 @@ static fs_status add_control(barrier_pass *p) {
   fs_status status = add_all_control(p, &e);
   fs_vec_free(p->ctx, &e.one);
   FS_TRY(status);
+  assert(e.n >= y->n_control); /* else edges to one item did not stand side by side */
   y->barrier_added = e.n - y->n_control;
   y->n_control = e.n;
   y->control_from = e.from;

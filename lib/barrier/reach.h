@@ -25,8 +25,8 @@ typedef struct fs_reach {
   FS_VEC(uint32_t) ref; /* per block: number of rows that have it */
 } fs_reach;
 
-/* `r` is zeroed; its arrays live in `arena`, except the growing ones, which fs_reach_release frees
- * (after a failure too).  Requires `r` zeroed.  Errors: FSCHED_SYSTEM.
+/* The arrays of `r` live in `arena`, except the growing ones, which fs_reach_release frees (after a
+ * failure too).  Requires `r` zeroed.  Errors: FSCHED_SYSTEM.
  * Complexity: O((commands + preds + consumers) * axes) byte operations at most. */
 fs_status fs_reach_find(fsched_context *ctx, fs_arena *arena, const fs_cover_problem *p,
                         fs_reach *r) FS_MUST_USE;

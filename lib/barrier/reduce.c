@@ -10,8 +10,8 @@
  *
  * This leaves waits that only several others together imply, and updates that no command needs:
  * each waiting command knows by its queue, or from the start of another producer, that the updating
- * command is over.  Orders have no cycles, so all orders that are not between neighbours can be
- * dropped at once: those between neighbours imply them. */
+ * command is over.  Orders have no cycles, so all that others imply can be dropped at once: the
+ * others that are left still imply them. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/radix.h"
@@ -136,7 +136,7 @@ static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
   }
 }
 
-/* Leaves the command's necessary waits in place, ascending; the others become FS_NONE. */
+/* Leaves the command's necessary waits where they are; the others become FS_NONE. */
 static void reduce(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
   memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);

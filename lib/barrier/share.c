@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Lets items share barriers at no cost.  Items are taken in the problem's order.  An item joins a
  * group when the present orders say that every member is over before each command that waits for
- * the item, and the item before each command that waits for a member.  Of an item with several
- * barriers only its slots in the last one count, the one that is shared:
+ * the item, and the item before each command that waits for a member:
  *
  *     0 (dma0) -> 2, 3    1 (dma1) -> 3    2 after 1 on dma1: 0 and 1 share
  *
  * Then no waiting command can be a producer or precede one, and in every run the lives of the
- * barriers that were joined overlap, so sharing never holds a physical barrier longer.
+ * barriers that were joined overlap, so sharing never holds a physical barrier longer.  Of an item
+ * with several barriers only its slots in the last one count, the one that is shared.
  *
  * The number of groups is not proven to be the least: slots are packed as items come, and not all
  * groups are candidates.

@@ -63,7 +63,7 @@ const fs_limits fs_limits_usual = {
 const fs_limits *fs_limits_of(const fsched_context *ctx) { return ctx->limits; }
 
 void fs_limits_set(fsched_context *ctx, const fs_limits *limits) {
-  assert(limits != NULL); /* and each of them: */
+  assert(limits != NULL); /* and no limit above the usual one: */
 #define FS_LIMIT(name, most, what) assert(limits->name <= fs_limits_usual.name);
 #include "base/limits.def"
 #undef FS_LIMIT

@@ -60,7 +60,7 @@ bool fs_context_durable(const fsched_context *ctx);
 /* Has memory run out since the diagnostics were last cleared? */
 bool fs_context_out_of_memory(const fsched_context *ctx);
 /* Checks the size of a call's options, which must have at least the members of the first version.
- * Errors: FSCHED_USAGE, reported.  Requires a type's name and least size. */
+ * Errors: FSCHED_USAGE, reported.  Requires a type's name and a least size above 0. */
 fs_status fs_check_options(fsched_context *ctx, const char *type, size_t size,
                            size_t least) FS_MUST_USE;
 /* The bytes of a struct up to and with a member. */

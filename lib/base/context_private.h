@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The inside of a context, for context.c, warnings.c, progress.c,
- * keyed.c and mem.c only. */
+/* The inside of a context, for context.c, warnings.c, progress.c, keyed.c and mem.c only. */
 #ifndef FS_CONTEXT_PRIVATE_H
 #define FS_CONTEXT_PRIVATE_H
 
@@ -27,7 +26,7 @@ struct fsched_context {
   uint32_t errors;    /* errors found, stored or not */
   bool out_of_memory; /* reported once; its diagnostic needs no memory */
   fsched_diag memory_diag;
-  fs_arena arena;      /* sources and subjects */
+  fs_arena arena;      /* sources, subjects and hidden words */
   fs_arena texts;      /* texts of the stored diagnostics */
   const char *subject; /* or NULL; in the arena */
   FS_VEC(fsched_diag) diags;

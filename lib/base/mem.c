@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The one file that allocates.  Arenas are chains of blocks, each twice as large as the one before
- * up to a limit, so that n bytes cost O(log n) allocations and at most half is unused. */
+ * up to a limit, so that n bytes cost O(log n + n / limit) allocations and about half is unused at
+ * most. */
 #include "base/mem.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -54,10 +56,13 @@ struct fs_arena_block {
 static void ask_for_large_pages(void *block, size_t size) {
 #ifdef MADV_HUGEPAGE
   if (size >= FS_LARGE_BLOCK) {
+    /* All pages of the block, its ends included: what is advised in part is in two mappings
+     * afterwards, which realloc cannot move but has to copy. */
     const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
     uintptr_t before = (uintptr_t)block & (page - 1);
     int saved = errno;
-    (void)madvise((unsigned char *)block - before, size + before, MADV_HUGEPAGE);
+    (void)madvise((unsigned char *)block - before, malloc_usable_size(block) + before,
+                  MADV_HUGEPAGE);
     errno = saved;
   }
 #else

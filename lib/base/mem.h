@@ -58,8 +58,8 @@ void fs_arena_reset(fs_arena *a, fs_arena_mark mark);
  * context. */
 void fs_arena_join(fs_arena *a, fs_arena *from);
 
-/* Memory is uninitialised and aligned to 16.  NULL (reported) when out of memory; size 0 gives a
- * valid pointer. */
+/* Memory is aligned to 16, and uninitialised or (zalloc) zeroed.  NULL (reported) when out of
+ * memory; size 0 gives a valid pointer. */
 void *fs_arena_alloc(fs_arena *a, size_t size);
 void *fs_arena_zalloc(fs_arena *a, size_t size);
 /* Requires a text of n bytes or more. */
@@ -69,8 +69,8 @@ char *fs_arena_strndup(fs_arena *a, const char *s, size_t n);
  * above 0, and that `p` is all that was taken from the arena. */
 void *fs_arena_resize(fs_arena *a, void *p, size_t size);
 
-/* fs_new(&arena, uint32_t, n, &ptr): FSCHED_SYSTEM when memory runs out or n * elem overflows.
- * Requires elem > 0, and `fill` -1 or a byte. */
+/* fs_new(&arena, &array, n): sets the pointer `array` to n elements, uninitialised.  FSCHED_SYSTEM
+ * when memory runs out or n * elem overflows.  Requires elem > 0, and a byte or -1 in `fill`. */
 fs_status fs_arena_array_(fs_arena *a, size_t n, size_t elem, int fill, void *out_ptr) FS_MUST_USE;
 #define fs_new(arena, ptr_to_ptr, n) \
   fs_arena_array_((arena), (n), sizeof **(ptr_to_ptr), -1, (ptr_to_ptr))

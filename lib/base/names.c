@@ -163,7 +163,8 @@ unsigned fs_spelling_distance(const char *a, const char *b, unsigned limit) {
   return (unsigned)fs_min(rows[n % 3][m], limit);
 }
 
-/* Does one of the words begin with the other, and share at least a third of the longer? */
+/* Does one of the words begin with the other, which has at least two letters and at least a
+ * third of the longer one's length? */
 static bool abbreviates(const char *a, const char *b) {
   size_t n = strlen(a), m = strlen(b), least = fs_min(n, m);
   return least >= 2 && 3 * least >= fs_max(n, m) && strncmp(a, b, least) == 0;

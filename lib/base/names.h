@@ -40,8 +40,8 @@ fs_status fs_names_add_kept(fs_names *t, const char *name, uint32_t *first) FS_M
  * distance is not smaller.  For names longer than 64 bytes it is `limit`. */
 unsigned fs_spelling_distance(const char *a, const char *b, unsigned limit);
 /* Returns the candidate nearest to `name` if it is near enough to be what was meant, else NULL.  A
- * candidate of which one begins with the other (in, input) is preferred to one with a wrong letter.
- * Ties go to the first.  Looks at no more than 100,000 candidates. */
+ * candidate that begins with the name, or with which the name begins (in, input), is preferred to
+ * one with a wrong letter.  Ties go to the first.  Looks at no more than 100,000 candidates. */
 const char *fs_nearest(const char *name, const char *const *candidate, size_t n);
 
 #endif

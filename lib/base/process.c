@@ -14,8 +14,8 @@ typedef struct birth_page {
   _Atomic uint64_t birth; /* 0: not set yet */
 } birth_page;
 
-/* The only global variables of the library.  NULL: the page is not made yet; `without`: it cannot
- * be made. */
+/* The only global variables of the library, apart from thread-local ones.  NULL: the page is not
+ * made yet; `without`: it cannot be made. */
 static _Atomic(birth_page *) page;
 static birth_page without;
 static fs_ordinals ordinals;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* State of the process, which no context can hold: the identity of the process, and numbers that
- * are given out once among all contexts.  It is the only global state of the library. */
+ * are given out once among all contexts.  Apart from thread-local variables, it is the only global
+ * state of the library. */
 #ifndef FS_PROCESS_H
 #define FS_PROCESS_H
 

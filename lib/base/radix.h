@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sorting of packed 64-bit keys, ascending.
  *
- * Least significant digit first, eleven bits at a time; digits that are the same in all keys cost
- * nothing, so keys of b varying bits take O(n * b / 11).  `scratch` has room for n keys. */
+ * Least significant digit first, eleven bits at a time; digits that are the same in all keys are
+ * passed over, so many keys that differ in d digits (6 at most) take O(n * d).  Few keys are sorted
+ * by comparison. */
 #ifndef FS_RADIX_H
 #define FS_RADIX_H
 

@@ -2,8 +2,8 @@
 /* Sets of byte ranges [lo, hi) that belong to ops, possibly overlapping: who wrote or read which
  * part of a buffer.  All sets share one pool of nodes.  A set is a tree balanced by height and
  * ordered by (lo, op, hi), in which every node knows the largest hi below it (an interval tree).
- * Its depth is at most 1.5 log2(n) whatever the offsets, and the ranges alone decide what is found
- * and in which order, not the tree's shape or the ids that were free.
+ * Its depth is at most 1.45 log2(n + 2) whatever the offsets, and the ranges alone decide what is
+ * found and in which order, not the tree's shape or the ids that were free.
  *
  * Complexity: O(log n) per range added and per range found; the recursion is O(log n) deep. */
 #ifndef FS_RANGES_H

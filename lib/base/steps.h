@@ -42,7 +42,7 @@ typedef struct fs_steps {
 void fs_steps_enter(fs_steps *callback);
 /* Requires the innermost callback of this thread. */
 void fs_steps_leave(fs_steps *callback);
-/* Requires a callback. */
+/* Requires that this thread's innermost level is a callback. */
 void fs_steps_own(void);
 /* Does all steps that are left to this thread.  Call it without locks. */
 void fs_steps_help(void);

@@ -11,7 +11,8 @@
  *   places    addresses in stack memories, at the syncs of the plan (place.c)
  *
  * The measure is the makespan and the target's cost of a sync for each full one, so the result is
- * never above the best plan with the fewest syncs on the list scheduler's queues.
+ * never above the best plan with the fewest syncs on the list scheduler's queues, unless a stack
+ * asks for more syncs.
  *
  * For stack memories, syncs are chosen first, then addresses.  Control edges that stem from the
  * list scheduler's addresses in stack memories are left out of the orders, except those of in-place

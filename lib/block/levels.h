@@ -8,9 +8,9 @@
 typedef enum fs_block_level_rule {
   FS_LEVELS_EARLY,        /* by the path to the item, on the schedule's queues */
   FS_LEVELS_LATE,         /* by the path from it */
-  FS_LEVELS_EARLY_CHOSEN, /* the same, and queues are chosen: in each phase the longest item first,
+  FS_LEVELS_EARLY_CHOSEN, /* as EARLY, and queues are chosen: in each phase the longest item first,
                              on the least loaded queue */
-  FS_LEVELS_LATE_CHOSEN,
+  FS_LEVELS_LATE_CHOSEN,  /* as LATE, and queues are chosen in the same way */
   FS_LEVEL_RULES
 } fs_block_level_rule;
 

@@ -119,8 +119,8 @@ static fs_status plan_order(order_finder *f, uint32_t from, uint32_t to) {
   return from == to ? FSCHED_OK : fs_vec_push(f->ctx, &f->plan, (uint64_t)to << 32 | from);
 }
 
-/* Orders a residency without bytes: readers and copies come after the latest write, and before the
- * next. */
+/* Orders a residency without bytes: readers come after the latest write, and before the next.  A
+ * copy counts as a write. */
 static fs_status order_empty(order_finder *f, uint32_t r) {
   const fs_accesses *acc = f->acc;
   uint32_t write = FS_NONE;

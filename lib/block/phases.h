@@ -15,7 +15,8 @@ typedef enum fs_phase_rule {
 
 /* Fills `phase` per item: phases lie between early and late, no edge leads to an earlier phase, and
  * an edge that takes a full sync leads to a later one.  Requires orders with phases, and a rule.
- * Complexity: O(items * 64 + edges).  Errors: FSCHED_SYSTEM. */
+ * Complexity: O(items * 64 + edges), and for FS_PHASE_BALANCED that of fs_phases_refine.
+ * Errors: FSCHED_SYSTEM. */
 fs_status fs_phases_assign(fsched_context *ctx, const fs_orders *o, fs_phase_rule rule,
                            uint32_t *phase) FS_MUST_USE;
 

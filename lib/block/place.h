@@ -17,7 +17,8 @@ typedef struct fs_block_places {
  * first to its last access in the plan's order; given content holds it from the very start, kept
  * content to the very end.  An in-place output shares the place of its input.  The arrays live in
  * `arena`.  Requires a filled plan.
- * Complexity: O((accesses + stops) log).  Errors: FSCHED_SYSTEM. */
+ * Complexity: O(accesses), and O((residencies + stops) log) for each memory of `loose`.
+ * Errors: FSCHED_SYSTEM. */
 fs_status fs_block_place(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                          const fs_accesses *acc, const bool *loose, const fs_block_plan *p,
                          fs_block_places *out) FS_MUST_USE;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Stops.  The first item of each phase has a full sync before it: it meets the needs of that phase,
- * and other needs at no cost.  Stabbing (stab.c) checks that these syncs are enough, and adds those
- * that are missing where the phases are not those of orders.h.  Then, in order of issue, an item
- * whose need of a counting queue no sync so far has met gets a counting sync just before it:
+ * and other needs at no cost.  Stabbing (stab.c) checks that these syncs are enough: with phases as
+ * orders.h has them, none is missing.  Then, in order of issue, an item whose need of a counting
+ * queue no sync so far has met gets a counting sync just before it:
  *
  *     load0 load1 load2 |keep 2| use0 load3 |keep 2| use1       use_i needs load_i
  *
- * Just before means that the queue has been issued as much as possible, so `keep` is as large as
+ * Just before means that as much as possible has been issued to the queue, so `keep` is as large as
  * the need allows; needs that an earlier sync has met are not asked for again.
  *
  * Times.  The sequencer passes a stop when the commands that it waits for are over; an item starts
@@ -153,7 +153,8 @@ static fs_status want_of(filler *f, uint32_t item, uint32_t after) {
   return FSCHED_OK;
 }
 
-/* Emits the counting syncs before the item; returns when the sequencer has passed them. */
+/* Emits the counting syncs before the item; *now becomes the time when the sequencer has passed
+ * them. */
 static fs_status counting_syncs(filler *f, uint32_t item, const fs_tick *end, fs_tick *now) {
   const fs_sync *y = f->o->y;
   for (size_t i = 0; i < f->want.n; i++) {

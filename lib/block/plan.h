@@ -17,8 +17,8 @@ typedef struct fs_block_plan {
 } fs_block_plan;
 
 /* Requires phases (orders.h).  Fills the rest in `arena`: items by phase, then by planned time; a
- * full sync before each phase and at each place in `extra` (ascending); counting syncs for the
- * remaining needs.  A stop lies between members of a gang only where an extra one does.
+ * full sync before each phase and at each place in `extra` (ascending, places of first commands);
+ * counting syncs for the remaining needs.  No stop lies between members of a gang.
  * Complexity: O(items + needs + edges + stops).  Errors: FSCHED_SYSTEM. */
 fs_status fs_block_plan_fill(fsched_context *ctx, fs_arena *arena, const fs_orders *o,
                              const uint32_t *extra, uint32_t n_extra, fs_block_plan *p) FS_MUST_USE;

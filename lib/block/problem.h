@@ -3,8 +3,9 @@
  *
  * An answer gives each item a queue and a phase.  Phases are issued one after the other, with a
  * full sync between them where one is needed; inside a phase items keep the planned order.  Of an
- * edge that must be known to be over (`full`), the source is in an earlier phase, or on the same
- * queue as the plain target, or on a counting queue; of other edges it is in no later phase.
+ * edge whose source must be known to be over (`full`), the source is in an earlier phase, or on the
+ * same queue as the target where neither is a gang, or on counting queues alone; of other edges it
+ * is in no later phase.
  *
  * The measure of an answer is its makespan and `cost` for each full sync (fs_sync_total). */
 #ifndef FS_BLOCK_PROBLEM_H

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A small plain problem is solved exactly (exact.c).  Otherwise there are several first answers:
- * the phases with the fewest syncs, the planned order cut on the queues that it has (cuts.c,
- * strides.c), and several orders cut with queues chosen (groups.c).  Each goes through local search
- * (moves.c); the best one is then cut anew in the order of its own phases, and searched again,
- * while that helps.
+ * the phases with the fewest syncs, phases by levels (levels.c), the planned order cut on the
+ * queues that it has (cuts.c, strides.c), and several orders cut with queues chosen (groups.c).
+ * Each goes through local search (moves.c); the best one is then cut anew in the order of its own
+ * phases, and searched again, while that helps.
  *
  * The lengths that cuts and moves count with are not always the true ones, and local search ends in
  * different places for different costs of a sync.  So the first answers are made for other costs
  * too; the measure that counts is always that of the true cost.
  *
- * What is done depends on the size alone: beyond FEW_ITEMS other costs are not tried, beyond
- * SMALL_ITEMS no orders with queues chosen either, and only the best answer is searched. */
+ * What is done depends on the size: beyond FEW_ITEMS other costs are not tried, beyond SMALL_ITEMS
+ * no order is cut with queues chosen either, and only the best answer is searched.  Where starts
+ * are given, which moves and levels do not heed, orders are cut on their present queues and nothing
+ * else is done. */
 #include "block/search.h"
 
 #include "block/cuts.h"

@@ -18,7 +18,7 @@ static uint64_t find_heads(const fs_block_problem *p, bool steps, uint64_t *key)
   return most;
 }
 
-/* The longest path from each item, itself included. */
+/* How much shorter the longest path from each item, itself included, is than the longest of all. */
 static uint64_t find_tails(const fs_block_problem *p, bool steps, uint64_t *key) {
   uint64_t most = 0;
   for (uint32_t i = p->n; i-- > 0;) {

@@ -9,8 +9,8 @@ typedef enum fs_block_sort {
   FS_SORT_PLANNED,
   FS_SORT_HEAD,       /* by the longest path to the item, in ticks */
   FS_SORT_TAIL,       /* by the longest path from it, the longest first */
-  FS_SORT_EARLY_STEP, /* the same, counted in items */
-  FS_SORT_LATE_STEP,
+  FS_SORT_EARLY_STEP, /* as HEAD, counted in items */
+  FS_SORT_LATE_STEP,  /* as TAIL, counted in items */
   FS_BLOCK_SORTS
 } fs_block_sort;
 

@@ -219,8 +219,7 @@ typedef struct piece_window {
 } piece_window;
 
 /* Adds what the request lacks of one piece's death to its waits; false when it cannot have the
- * piece.
- */
+ * piece. */
 static bool look_at_piece(const fsched_blocks *b, request *r, uint32_t id, piece_window *w) {
   assert(piece(b, id)->block == 0);
   fsched_frontier death = death_of(b, id);
@@ -356,7 +355,7 @@ static request make_request(const fsched_blocks *b, uint64_t bytes, const fsched
   return r;
 }
 
-/* Fills in the reason when nothing was taken. */
+/* Empties what the request returns: nothing is taken. */
 static void refuse_request(request *r, fsched_block *block) {
   *block = (fsched_block){0};
   if (r->waits != NULL) {

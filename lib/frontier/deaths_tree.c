@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An AVL tree: the subtrees of a node differ by at most one in height, which one or two rotations
- * restore on the way back from an insertion or removal.  A subtree's free runs follow from those of
- * its parts:
+ * per level restore on the way back from an insertion or removal.  A subtree's free runs follow
+ * from those of its parts:
  *
  *     left [..##] node [###] right [#..#]      # free
  *              \_______________/               a run through the node

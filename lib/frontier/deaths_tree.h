@@ -3,7 +3,7 @@
  * subtree, and a list in the same order.  Pieces tile the range.  Id 0 means no piece.
  *
  * Source: Adelson-Velsky and Landis, "An algorithm for the organization of information", 1962.
- * Whatever the offsets, the tree and the recursion are at most 1.5 log2(n) deep. */
+ * Whatever the offsets, the tree and the recursion are at most 1.45 log2(n + 2) deep. */
 #ifndef FS_BLOCK_TREE_H
 #define FS_BLOCK_TREE_H
 
@@ -46,8 +46,9 @@ void fs_pieces_remove(fs_pieces *t, uint32_t id);
 void fs_pieces_update(fs_pieces *t, uint32_t id);
 /* The piece that holds a byte.  Requires a byte of the range.  O(log n). */
 uint32_t fs_pieces_at(const fs_pieces *t, uint64_t offset);
-/* The first free run of at least `bytes` (above 0) that begins at `from` or later, where no free
- * run lies across `from`: its first piece and its length; or 0.  Requires bytes > 0.  O(log n). */
+/* The first free run of at least `bytes` that begins at `from` or later: its first piece and its
+ * length; or 0.  Requires bytes > 0.  Requires (unchecked: O(log n)) that no free run lies across
+ * `from`.  O(log n). */
 uint32_t fs_pieces_run(const fs_pieces *t, uint64_t bytes, uint64_t from, uint64_t *length);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Frontiers are sorted arrays; every operation is one walk along two of them, without a copy.
+/* Frontiers are sorted arrays; most operations are one walk along two of them, without a copy.
  *
  * Two frontiers of one system mostly name the same axes, so merge and compare begin with the prefix
  * of equal axes.  A merge whose sum fits then goes once from the high end to the low end, in place.
@@ -36,7 +36,8 @@ fsched_status fsched_frontier_validate(const fsched_frontier *f) {
 
 #define VALID(f) (fsched_frontier_validate(f) == FSCHED_OK)
 
-/* The same for few wanted entries, for which looking for the last known axis does not pay. */
+/* The entries of `wanted` that `known` does not cover, for outputs with room for all of `wanted`.
+ * For few wanted entries, for which looking for the last known axis does not pay. */
 static uint32_t undominated_few(const fsched_frontier *known, const fsched_frontier *wanted,
                                 frontier_entry *out) {
   const frontier_entry *k = known->entry, *w = wanted->entry;
@@ -53,9 +54,8 @@ static uint32_t undominated_few(const fsched_frontier *known, const fsched_front
   return n;
 }
 
-/* For outputs with room for all: covered entries are stored too, and then overwritten.  Up to the
- * last known axis the walk along the known ones needs no end check; later wanted entries are not
- * covered. */
+/* The same for many: covered entries are stored too, and then overwritten.  Up to the last known
+ * axis the walk along the known ones needs no end check; later wanted entries are not covered. */
 static uint32_t undominated_plain(const fsched_frontier *known, const fsched_frontier *wanted,
                                   frontier_entry *out) {
   const frontier_entry *k = known->entry;
@@ -608,7 +608,8 @@ int fsched_frontier_satisfied(const fsched_frontier *wanted, const fsched_fronti
   return fsched_frontier_dominates(progress, wanted);
 }
 
-/* A frontier with fewer axes certainly lacks an entry; so does the other side of a tainted one. */
+/* For frontiers that cannot be equal: of different numbers of axes the smaller lacks one, and
+ * nothing dominates a tainted frontier. */
 static __attribute__((noinline)) fsched_frontier_order compare_unequal(const fsched_frontier *a,
                                                                        const fsched_frontier *b) {
   if (fsched_frontier_dominates(a, b)) {
@@ -661,7 +662,7 @@ int fsched_frontier_raise(fsched_frontier *f, frontier_entry e, frontier_entry *
                     raise_plain(f, e.axis, e.epoch, evicted));
 }
 
-/* Of a source of one entry, or of a few. */
+/* For sources with fewer than FEW entries. */
 static inline void merge_few(fsched_frontier *target, const fsched_frontier *source) {
   frontier_entry *t = target->entry;
   const frontier_entry *s = source->entry;

@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "fsched/frontier.h"
 
-/* The part of the text that is left behind `used` bytes. */
+/* The room that is left for text. */
 typedef struct rest {
   char *text;
   size_t size;

@@ -84,8 +84,9 @@ FS_WIDE_INLINE bool fs_no_axis(__m256i differ) {
   return _mm256_testz_si256(differ, _mm256_set_epi64x(0, -1, 0, -1));
 }
 
-/* What entries of each say, in lanes that are not 0 where it is so; those of axes count in `differ`
- * alone. */
+/* The differences between entries: a lane of a_lacks is not 0 where the epoch of a is below that of
+ * b, one of b_lacks where it is above, one of `differ` where the two are not the same.  Lanes of
+ * axes count in `differ` alone. */
 typedef struct fs_unlike {
   __m256i a_lacks, b_lacks, differ;
 } fs_unlike;
@@ -108,7 +109,8 @@ FS_WIDE_INLINE uint32_t fs_unlike_answer(fs_unlike u) {
              : FS_AXES_DIFFER;
 }
 
-/* Entries that are not all the same: one pass, which ends behind eight that decide. */
+/* Entries that are not all the same: one pass, which ends behind eight that decide.  `ends` holds
+ * the answers that decide beside FS_BOTH_LACK and FS_AXES_DIFFER. */
 FS_WIDE_INLINE uint32_t fs_unlike_wide(const fsched_frontier_entry *a,
                                        const fsched_frontier_entry *b, uint32_t n, uint32_t ends) {
   fs_unlike u = {_mm256_setzero_si256(), _mm256_setzero_si256(), _mm256_setzero_si256()};
@@ -155,8 +157,8 @@ FS_WIDE_INLINE uint32_t fs_compare_wide(const fsched_frontier_entry *a,
   return fs_no_axis(differ) ? fs_unlike_wide(a, b, n, 0) : FS_AXES_DIFFER;
 }
 
-/* Raise eight or four entries unless their axes differ; then false.  Equal entries are not
- * written. */
+/* Raise eight or four entries unless their axes differ; then false.  Eight that are all equal are
+ * not written. */
 FS_WIDE_INLINE bool fs_raise8(fsched_frontier_entry *t, const fsched_frontier_entry *s) {
   __m256i t0 = fs_load(t), t1 = fs_load(t + 2), t2 = fs_load(t + 4), t3 = fs_load(t + 6);
   __m256i s0 = fs_load(s), s1 = fs_load(s + 2), s2 = fs_load(s + 4), s3 = fs_load(s + 6);
@@ -246,7 +248,7 @@ FS_WIDE_INLINE fs_lacking fs_lack(fs_wide_wanted w) {
                       (uint32_t)__builtin_popcount(_cvtmask8_u32(high))};
 }
 
-/* Writes the entries; needs room for eight, whatever n. */
+/* Writes the entries; needs room for eight, however few they are. */
 FS_WIDE_INLINE fsched_frontier_entry *fs_out8(fsched_frontier_entry *o, fs_lacking l) {
   _mm512_storeu_si512(o, l.low);
   o = (void *)((uint64_t *)o + l.n_low);
@@ -475,8 +477,8 @@ FS_WIDE_INLINE uint32_t fs_merge_few(fsched_frontier_entry *t, uint32_t t_n,
                      : fs_load_some(s, s_n);
   fs_ranks r = fs_rank_all(y.axes, t, t_n);
   y.epochs = _mm512_max_epu64(y.epochs, r.found);
-  /* A common axis has two slots, the source's after the target's; only the former's entry stays,
-   * and only the latter's place. */
+  /* A common axis has two slots, the source's after the target's; the source's entry stays, in the
+   * target's slot. */
   uint32_t common = _cvtmask8_u32(_mm512_test_epi64_mask(r.found, r.found));
   uint32_t all = (1u << (t_n + s_n)) - 1;
   uint32_t of_s = all ^ r.slots;

@@ -63,7 +63,8 @@ static fs_status check_ops(const exporter *x, unsigned has) {
   return FSCHED_OK;
 }
 
-/* Reports a graph that is not one memory with addresses and nothing else. */
+/* Reports a target that has not just one memory, with a capacity and addresses, aligned to at most
+ * `most_align`. */
 static fs_status check_memory(const exporter *x, uint64_t most_align) {
   const fs_target *t = &x->g->target;
   if (t->n_memories != 1) {

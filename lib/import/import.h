@@ -43,8 +43,8 @@ typedef struct fs_wanted {
 
 /* ---- reader.c */
 
-/* Registers the text; bytes that are not UTF-8 are reported, FSCHED_BAD_INPUT.  Requires a name,
- * and a text unless it has no bytes. */
+/* Registers the text; one that is not UTF-8, holds a zero byte or has no words is reported,
+ * FSCHED_BAD_INPUT.  Requires a name, and a text unless it has no bytes. */
 fs_status fs_import_begin(fs_import *in) FS_MUST_USE;
 /* The whole text, less a byte order mark. */
 fs_text_span fs_import_all(const fs_import *in);
@@ -58,7 +58,8 @@ fs_text_span fs_import_word(const fs_import *in, fs_text_span *rest);
 fs_text_span fs_import_word_at(const fs_import *in, size_t at);
 /* Requires a part of the text. */
 bool fs_import_is(const fs_import *in, fs_text_span word, const char *text);
-/* Is the word a decimal number from 0 to 2^64 - 1?  Requires a part of the text. */
+/* Does the word consist of digits?  *value is UINT64_MAX for all larger numbers.  Requires a part
+ * of the text. */
 bool fs_import_digits(const fs_import *in, fs_text_span word, uint64_t *value);
 /* The word as a number in [least, most]; else reports it and returns false.  Requires least <=
  * most. */

@@ -8,9 +8,10 @@
  * memory with one alignment, so where there is a column "alignment" the largest alignment is taken,
  * which serves all buffers.  Other columns are left out, and the head of the graph file names them.
  *
- * The bound, the largest sum of sizes that live at one time, is found in a sweep over begins and
- * ends, ends first.  The default capacity is the sum of all sizes: a buffer placed directly beside
- * another one, or at either end, never reaches beyond that. */
+ * The bound, the largest sum of the sizes of buffers that live at one time, is found in a sweep
+ * over begins and ends, ends first.  The default capacity is the sum of all sizes: a buffer placed
+ * directly beside another one, or at either end, never reaches beyond that.  Sizes are rounded up
+ * to the alignment in both. */
 #include <stdlib.h>
 
 #include "base/names.h"
@@ -199,7 +200,8 @@ static int compare_events(const void *a, const void *b) {
                             : (x->row > y->row) - (x->row < y->row);
 }
 
-/* Also adds up the sizes, and finds out whether the sum fits. */
+/* Finds the bound; reports the first buffer with which more is live than the memory has, or than
+ * any memory can have. */
 static void sweep_events(fs_import *in, table *t, const bound_event *begin, const bound_event *end,
                          size_t n) {
   uint64_t live = 0, capacity = in->options.capacity;
@@ -210,7 +212,7 @@ static void sweep_events(fs_import *in, table *t, const bound_event *begin, cons
       live -= fs_align_up(t->buffer.at[end[gone].row].size, t->align);
     }
     const buffer *b = &t->buffer.at[begin[i].row];
-    live += fs_align_up(b->size, t->align); /* no overflow: at most twice what fits */
+    live += fs_align_up(b->size, t->align); /* no overflow: at most 2^49 */
     t->bound = fs_max(t->bound, live);
     fits = live <= most;
     if (!fits) {

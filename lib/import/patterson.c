@@ -2,7 +2,8 @@
 /* Patterson's format: numbers, separated by blanks or line ends.  First come the numbers of jobs
  * and resources, then the capacities, then for each job its duration, its demands, the number of
  * its successors and the successors.  A word that is no number ends the reading, as the meaning of
- * the next words is unknown then; a number out of range does not. */
+ * the next words is unknown then; a number out of range does so only where it says how many numbers
+ * follow. */
 #include "fsched/graph.h"
 #include "import/project.h"
 
@@ -39,7 +40,6 @@ static bool read_demands(fs_import *in, fs_project *p, uint64_t job, fs_text_spa
   return *status == FSCHED_OK;
 }
 
-/* A number of successors that is out of range ends the reading. */
 static bool read_successors(fs_import *in, fs_project *p, uint64_t job, fs_text_span *rest,
                             fs_status *status) {
   uint64_t n;

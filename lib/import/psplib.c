@@ -39,7 +39,7 @@ static void no_more(fs_import *in, fs_text_span *rest, const char *what, uint64_
 
 /* ---- head */
 
-/* Returns false when a number is missing without which the rest makes no sense. */
+/* Returns false when the rest makes no sense: a number is faulty, or there are several projects. */
 static bool read_head(fs_import *in, psplib *s, fs_text_span line) {
   uint64_t projects = 1, others = 0;
   const struct {
@@ -206,7 +206,7 @@ static bool read_capacities(fs_import *in, psplib *s, fs_text_span line, fs_stat
 
 /* ---- lines */
 
-/* Called where another section begins, and at the end of the file. */
+/* Reports what the section lacks, where another section begins or the file ends. */
 static void end_section(fs_import *in, const psplib *s, fs_text_span at) {
   bool of_jobs = s->in == PRECEDENCE || s->in == REQUESTS;
   uint64_t wanted = of_jobs ? s->p.n_jobs : s->in == AVAILABLE && s->p.n_resources > 0;
@@ -282,7 +282,7 @@ static fs_status read_project(fs_import *in, psplib *s) {
   end_section(in, s, end);
   for (int n = PRECEDENCE; n < SECTIONS; n++) {
     if (!s->seen[n] &&
-        (n == PRECEDENCE || s->in >= PRECEDENCE)) { /* without any section, the first is enough */
+        (n == PRECEDENCE || s->in >= PRECEDENCE)) { /* if all are missing, one report does */
       fs_import_syntax(in, end, NULL, "there is no section %s", section_name[n]);
     }
   }

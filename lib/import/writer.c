@@ -3,7 +3,8 @@
 #include "base/text/utf8.h"
 #include "import/import.h"
 
-/* Does the name consist of letters, digits, and between them characters without meaning in YAML? */
+/* Does the name hold only characters without meaning in YAML: letters, digits, underscores and,
+ * behind the first one, hyphens, dots and slashes? */
 static bool is_plain(const char *name) {
   static const char inner[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-./";
   return name[0] != '\0' && name[0] != '-' && name[0] != '.' && name[0] != '/' &&

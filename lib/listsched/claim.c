@@ -10,7 +10,7 @@
  * and everything is packed from address 0, so the precondition suffices. */
 #include "listsched/claim.h"
 
-/* Is the first input that is in lower than the middle of the memory? */
+/* Of the op's other versions that are in the need's memory, is the first below its middle? */
 static bool input_is_low(const fs_engine *e, const fs_claim *c, const fs_need *n) {
   const fs_places *p = &e->places[n->memory];
   FS_ENGINE_EACH_VERSION(e, c->op, i, v) {
@@ -254,7 +254,8 @@ static fs_status await(fs_engine *e, uint32_t op, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* Hands the reserved places to the needs. */
+/* Hands the reserved places to the needs.  The owner of a place is version * 2 if a read fills it,
+ * else op * 2 + 1; that of an output becomes version * 2 when the op starts. */
 static fs_status commit(fs_engine *e, fs_claim *c) {
   for (size_t i = 0; i < c->needs.n; i++) {
     const fs_need *n = &c->needs.at[i];

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated run: events are ends of items (and given starts); between events claims are made
- * in planned order, then the best op or copy starts on every free queue, then loads are prefetched.
+/* The simulated run.  Events are the ends of items, given starts, and the ends of a target's waits.
+ * After each event the best op or copy starts on every free queue; then claims are made in planned
+ * order, each followed by such starts; then reads are prefetched.
  *
  * When nothing is in flight and nothing can start, the first unissued op (its predecessors are all
- * done) claims as a last resort; if even that fails, memory without a backing store is in the way
- * and the run ends infeasible. */
+ * done) claims as a last resort; if even that fails, a memory without a backing store, or a backing
+ * store that is full, is in the way and the run ends infeasible. */
 #include "listsched/engine.h"
 
 #include "base/progress.h"
@@ -81,7 +82,7 @@ static bool comes_next(const fs_engine *e, uint32_t op) {
 }
 
 /* A later op must leave the room that earlier ops, which come next, need for what they produce:
- * otherwise it would take it and be evicted again. */
+ * otherwise what it produces would take that room, and be evicted again. */
 static bool leaves_headroom(fs_engine *e, uint32_t op) {
   enum { LOOK = 16 };
   const fsched_graph *g = e->g;

@@ -7,7 +7,8 @@
  * that it waits for (ends of items in flight, copies of leaving versions) always come.
  *
  * A version in a bounded memory is absent, promised (a place is reserved), filling (a spill read
- * is in flight), in, or leaving (evicted or dying, its room already on offer). */
+ * is in flight), in, leaving (evicted or dying, its room already on offer), or dead (not needed any
+ * more). */
 #ifndef FS_ENGINE_H
 #define FS_ENGINE_H
 
@@ -85,7 +86,7 @@ typedef struct fs_engine {
   fs_arena *scratch;
   fs_arena_mark prepared; /* what lies below it is of the graph, above it of a run */
   fs_tick now;
-  uint64_t steps; /* work done in this run; each is about as long as the next (step.h) */
+  uint64_t steps; /* work done in this run; each is about as long as the next (trials.c) */
 
   /* A run that cannot end by `limit` is given up. */
   fs_tick limit;
@@ -158,7 +159,7 @@ typedef struct fs_engine {
   uint8_t *memory_state; /* fs_memory_state */
   uint32_t *memory_woken, n_memory_woken;
   uint32_t *sleeps_until;    /* per memory: the position in held_back that counts, or FS_NONE */
-  fs_heap held_back;         /* memories that sleep, by the position up to which it is blocked */
+  fs_heap held_back;         /* sleeping memories, by the least blocked position that wakes them */
   fs_heap *readers;          /* per domain: memories that are awake, by id */
   fs_heap first_readers;     /* domains, by the first of their readers */
   uint32_t *reader_listed;   /* per domain: its entry in first_readers that counts, or FS_NONE */
@@ -183,7 +184,7 @@ typedef struct fs_engine {
   uint32_t *v_last_use;                  /* sequence number of the last issue that touched it */
   uint32_t *v_waiters;                   /* list in waiter */
   uint32_t *v_use0, *v_use, *v_next_use; /* positions of accesses, ascending; cursor */
-  uint32_t *v_writers;                   /* ops that write it */
+  uint32_t *v_writers;                   /* number of ops that write it */
   uint32_t *v_inplace; /* version whose place this one takes over, per claimed op */
   uint32_t *scratch_place;
   FS_VEC(fs_waiter) waiter;
@@ -218,9 +219,9 @@ fs_status fs_engine_prepare(fs_engine *e, fsched_context *ctx, fs_arena *scratch
  * `position`. */
 fs_status fs_engine_begin(fs_engine *e, const fs_policy *policy, const uint32_t *position,
                           const uint32_t *op_at) FS_MUST_USE;
-/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress,
- * and e->given_up when it cannot end by e->limit.  Requires that fs_engine_begin was called, and
- * that no run has begun since. */
+/* A run: *infeasible is set (and explained when `explain`) when memory lets it make no progress or
+ * an op misses its given start, and e->given_up when it cannot end by e->limit.  Requires that
+ * fs_engine_begin was called, and that no run has begun since. */
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) FS_MUST_USE;
 void fs_engine_release(fs_engine *e);
 

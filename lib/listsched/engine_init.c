@@ -275,8 +275,8 @@ static fs_status init_versions(fs_engine *e) {
   return init_uses(e);
 }
 
-/* Given content: in the store, or at its place from 0 on; in a store of limited size it has its
- * place there even if it is not loaded, since it is overwritten first.  False: no room. */
+/* Given content: in the store, or at its place from 0 on; in a bounded store it has its place there
+ * even if it is not loaded, since it is overwritten first.  *room: there is a place for it. */
 static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
   const fsched_graph *g = e->g;
   uint32_t m = fs_version_memory(g, v);

@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Eviction: which versions leave, so that a need of a claim fits.
  *
- * Victims are offered clean ones first, then dirty ones, each in the policy's order.  Only versions
- * next used later than the claiming op may go (of policies that look ahead), never pinned ones.
+ * Victims are offered clean ones first, then dirty ones, each in the policy's order.  Pinned
+ * versions never go, and where the policy looks ahead, none whose next use is the claiming op or
+ * comes before it.
  *
  * Counted memories: one victim after the other until the amount is there.  Contiguous memories:
  * victims at scattered addresses make no contiguous room, so each of the first few victims grows a
- * window over its neighbours (free and leaving room costs nothing, the neighbour with the farther
- * next use goes first) until the need fits, and the cheapest window wins.  Its cost is the sum,
- * over what it evicts, of copy time per distance to the next use.  O(CANDIDATES * window) per need.
+ * window over its neighbours (free and leaving room costs nothing, and of two neighbours the one
+ * that comes first in the policy's order goes first) until the need fits, and the cheapest window
+ * wins.  Its cost is the sum, over what it evicts, of copy time per distance to the next use.
+ * O(CANDIDATES * window) per need.
  */
 #include "listsched/claim.h"
 
@@ -146,7 +148,7 @@ static uint64_t eviction_cost(fs_engine *e, uint32_t v, const fs_claim *c) {
   return (time + 1) * 1024 / distance;
 }
 
-/* Takes in free and leaving segments beyond an end. */
+/* Takes in the free and leaving segments beyond both ends. */
 static void absorb(const fs_places *p, evict_window *w) {
   assert(w->first < p->segment.n && w->last < p->segment.n);
   for (uint32_t i;

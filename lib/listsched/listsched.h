@@ -3,7 +3,8 @@
  *
  * Requires a frozen graph.  Ensures: everything fs_verify_schedule checks.
  * Determinism: a function of graph and options alone.
- * Complexity: O((V + E) log V) and O(log n) per placement; evictions add O(log n) each.
+ * Complexity: a run takes O((V + E) log V), and a bounded search for each placement and eviction
+ * (places.h, evict.c); trials.c says how many runs are made.
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
  * schedule generator; listsched.c says what was repaired. */
 #ifndef FS_LISTSCHED_H

@@ -29,10 +29,9 @@ typedef struct fs_place {
   uint64_t address, size;
   uint64_t blocked; /* bytes of a reservation that leaving places still hold */
   uint32_t first;   /* segment; FS_NONE in counted memories and for size 0 */
-  uint32_t owner;   /* the user's */
+  uint32_t owner;   /* for the caller, who alone reads it */
   uint32_t slot;    /* index in leaving, for a leaving place */
   uint8_t state;
-  bool high; /* reserved from the high end */
 } fs_place;
 
 typedef struct fs_segment {

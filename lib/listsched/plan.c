@@ -109,7 +109,8 @@ fs_status fs_plan_rank(fsched_context *ctx, const fsched_graph *g, fs_arena *scr
   return status;
 }
 
-/* Every op may fall back, by up to a part of the length that is drawn, too. */
+/* Every op may fall back by a random distance: at most a part of the length of the order, and that
+ * part is random, too. */
 static void shake(uint64_t *key, const uint32_t *from, uint32_t n, uint64_t r) {
   assert(n > 1);
   uint32_t parts = 31u - (uint32_t)__builtin_clz(n);
@@ -175,7 +176,7 @@ fs_status fs_plan_program(fsched_context *ctx, const fsched_graph *g, fs_arena *
 /* State of the memory-frugal order: what an op would add to bounded memories now. */
 typedef struct frugal {
   order_planner p;
-  uint32_t *left; /* per version: ops that still touch it */
+  uint32_t *left; /* per version: accesses to come */
   uint8_t *present;
   uint32_t *refreshed; /* per op: n_taken when its key was last made anew */
   uint64_t *key;       /* per ready op: its newest entry */
@@ -225,7 +226,7 @@ static fs_status frugal_refresh(frugal *f, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* The op has been taken: its versions are present, one user fewer. */
+/* Takes the op: its versions are present, and its accesses no longer to come. */
 static fs_status frugal_take(frugal *f, uint32_t op) {
   FS_ASSERT_SLOW(op < f->p.g->n_ops && f->p.position[op] == FS_NONE);
   const fsched_graph *g = f->p.g;
@@ -282,9 +283,9 @@ fs_status fs_plan_memory(fsched_context *ctx, const fsched_graph *g, fs_arena *s
   return status;
 }
 
-/* Time of the copies that an order, run one op at a time, makes: a use of a version between which
- * and the last one more than the capacity has been brought into its memory brings it back, and
- * before that it was written.  Per domain that copies. */
+/* Adds up, per domain that copies, the time of the copies that an order makes if its ops run one at
+ * a time: when more bytes than the capacity have been brought into a version's memory since its
+ * last use, the version was written in between, and its next use reads it back. */
 static fs_status copy_times(const fsched_graph *g, fs_arena *scratch, const uint32_t *op_at,
                             fs_tick *work) {
   uint64_t *brought, *at; /* per memory: bytes so far; per version: that at its last use */

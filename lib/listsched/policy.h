@@ -49,9 +49,10 @@ fs_status fs_plan_neighbour(fsched_context *ctx, const fsched_graph *g, fs_arena
 /* The i-th number of the stream of a seed. */
 uint64_t fs_plan_random(uint64_t seed, uint64_t i);
 
-/* A guess at the makespan that an order leads to: the later of the ends of the ops, if all queues
- * take them in that order and nothing waits for room, and of the work of the queues that copy; and
- * a part of the time of all copies. Requires a linear extension.  O((args + edges) log queues). */
+/* A guess at the makespan that an order leads to: the largest of the ends of the ops, if all queues
+ * take them in that order and nothing waits for room, and of the work of each domain, copies
+ * included, divided among its queues; and a part of the time of all copies.  Requires a linear
+ * extension.  O((args + edges) log queues). */
 fs_status fs_plan_estimate(fsched_context *ctx, const fsched_graph *g, fs_arena *scratch,
                            const uint32_t *op_at, fs_tick *makespan) FS_MUST_USE;
 

@@ -205,7 +205,7 @@ static uint32_t take_reader(fs_engine *e) {
     uint32_t domain = first.id;
     bool counts = first.key == e->reader_listed[domain];
     if (counts && !domain_open(e, domain) && e->g->target.implicit_queues) {
-      return FS_NONE; /* they are the queues of all domains */
+      return FS_NONE; /* implicit queues are those of all domains */
     }
     (void)fs_heap_pop(&e->first_readers);
     if (counts) {

@@ -100,7 +100,8 @@ fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) {
   return add_idle(e, queue);
 }
 
-/* The queue on which the op's last predecessor ran: waits on it cost nothing. */
+/* Of the free queues that the op can use, the one on which a predecessor ended last, for which it
+ * needs no wait there. */
 static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   uint32_t best = FS_NONE;
@@ -244,9 +245,9 @@ static uint32_t queue_of_last(const fs_engine *e, uint32_t op) {
 }
 
 /* With a target's wait: a queue on which the op can start now.  Of all queues, that of the
- * predecessor that ended last is ready first; on most others the op can start when that one's end
- * is a wait ago.  So it is tried, and then any other; without one, the op is tried again when it is
- * ready. */
+ * predecessor that ended last is ready first; on most others the op can start once a wait has
+ * passed since that end.  So that queue is taken if it is free, else any other; if the op is not
+ * ready there, it is tried again when it is. */
 static fs_status queue_after_wait(fs_engine *e, uint32_t op, uint32_t *queue) {
   const fsched_graph *g = e->g;
   uint32_t free = fs_engine_free_queue(e, g->op_domain[op], queue_of_last(e, op));

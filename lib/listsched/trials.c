@@ -14,13 +14,13 @@
  * plans cost little, and a good one is found in a large graph at the price of little more than a
  * run.
  *
- * How much is tried is counted in steps of runs (engine.h), which take about the same time each. At
- * the usual effort trials are begun until they have taken
+ * How much is tried is counted in steps of runs (engine.h), which take about the same time each.
+ * At the usual effort trials are begun until they have taken
  *
  *    trial_steps + square root of (TRIAL_ROOT * steps of the first run)
  *
- * so a small graph is tried for a fixed time, and the larger a graph is, the fewer times what one
- * run takes: as often at 10,000 ops as at 12,000, and still more than once at 1,000,000.  Each
+ * steps, so a small graph is tried for a fixed time, and the larger a graph is, the fewer runs fit
+ * into its time: their number falls smoothly, and at 1,000,000 ops it is still more than one.  Each
  * level of effort doubles that, the lowest is the first run alone, and what reaches the lower bound
  * of the makespan ends the trials. */
 #include "listsched/trials.h"
@@ -226,7 +226,8 @@ static fs_status try_neighbours(trial_search *s) {
   return FSCHED_OK;
 }
 
-/* The plan to begin with: without a memory that is bounded upward rank. */
+/* The plan to begin with: the one of the least estimate; upward rank if no op needs a bounded
+ * memory. */
 static fs_status choose_plan(trial_search *s, uint32_t *best) {
   fs_tick least = FS_TICK_NONE;
   *best = 0;

@@ -206,11 +206,11 @@ static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
   const fs_memory *m = fs_version_home(g, version);
   return fs_memory_bounded(m) && fs_memory_spills(m);
 }
-/* Ticks of a copy: fixed + ceil(size / rate), with the size before alignment. */
 /* The launch of a command on a queue of the domain; the largest one of a gang's members.  Requires
  * a domain, or a gang, of the graph. */
 fs_tick fs_domain_launch(const fs_target *t, uint32_t domain);
 fs_tick fs_gang_launch(const fsched_graph *g, uint32_t gang);
+/* Ticks of a copy: fixed + ceil(size * per / rate), with the size before alignment. */
 fs_tick fs_spill_write_time(const fs_memory *m, uint64_t size);
 fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size);
 

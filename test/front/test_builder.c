@@ -158,6 +158,29 @@ static void expect_code(fs_status got, const char *code) {
   fsched_diag_clear(ctx);
 }
 
+/* Calls for other ops may come between. */
+START_TEST(an_op_uses_a_thing_once)
+{
+  for (int scratch = 0; scratch < 2; scratch++) {
+    fsched_builder *b = make();
+    fsched_status (*call)(fsched_builder *, uint32_t, uint32_t, uint64_t) =
+        scratch ? fsched_builder_scratch : fsched_builder_use;
+    uint32_t id;
+    ck_assert_int_eq(fsched_builder_resource(b, "r", 10, &id), FSCHED_OK);
+    id = scratch ? add_memory(b, "m", 100) : id;
+    uint32_t first = add_op(b, "first", NULL);
+    uint32_t second = add_op(b, "second", NULL);
+    ck_assert_int_eq(call(b, first, id, 6), FSCHED_OK);
+    ck_assert_int_eq(call(b, second, id, 6), FSCHED_OK);
+    expect_code(call(b, second, id, 6), "bad-argument");
+    ck_assert_int_eq(call(b, first, id, 6), FSCHED_OK);
+    fsched_graph *g;
+    expect_code(fsched_builder_finish(b, &g), "bad-argument");
+    fsched_builder_destroy(b);
+  }
+}
+END_TEST
+
 START_TEST(misuse_is_reported)
 {
   fsched_builder *b = make();
@@ -463,7 +486,7 @@ FS_SUITE(builder, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, domains_and_gangs, implicit_queues_ignore_on, default_memory_is_the_first_bounded,
            given_and_kept, lookups_before_inserts, zero_is_the_default, items_in_any_order,
-           misuse_is_reported, short_descriptors_have_zeros_behind, sizes_are_required,
-           values_are_checked, options_are_checked, outputs_are_null_on_error, many_tiles,
-           large_graph, every_allocation_may_fail);
+           an_op_uses_a_thing_once, misuse_is_reported, short_descriptors_have_zeros_behind,
+           sizes_are_required, values_are_checked, options_are_checked, outputs_are_null_on_error,
+           many_tiles, large_graph, every_allocation_may_fail);
 }

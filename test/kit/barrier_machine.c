@@ -383,11 +383,22 @@ const char *fs_bm_check_added(const fs_bm *m, const char *closure, const fs_barr
   size_t n = m->n_items;
   char *added = calloc(n * n + 1, 1);
   const char *fault = NULL;
+  uint32_t *place = calloc(n + 1, sizeof *place);
   for (uint32_t v = 0; v < n; v++) {
+    place[p->order[v]] = v;
+  }
+  if (b->added0[0] != 0 || b->added0[n] != b->n_added) {
+    fault = "lists of added orders";
+  }
+  for (uint32_t v = 0; v < n && fault == NULL; v++) {
     for (uint32_t i = b->added0[v]; i < b->added0[v + 1]; i++) {
       added[b->added[i] * n + p->order[v]] = 1;
+      if (i > b->added0[v] && place[b->added[i - 1]] >= place[b->added[i]]) {
+        fault = "added orders do not ascend";
+      }
     }
   }
+  free(place);
   char *wanted = calloc(n * n + 1, 1);
   for (uint32_t u = 0; u < n; u++) {
     for (uint32_t v = 0; v < n; v++) {

@@ -42,8 +42,8 @@ DEVICE u64 lane_step(u64 lane, u64 word) { return rotate((lane ^ word) * MUL_B, 
 
 /* ---- hash */
 
-/* Words from anywhere: `low` and `high` are the aligned words that hold it, the same one where the
- * address is aligned; then nothing of the second is left. */
+/* A word at any address: `low` and `high` are the aligned words that hold it.  Where the address is
+ * aligned they are the same one, and the shifts leave nothing of the second. */
 struct reader {
   u64 low, high;
   u32 shift;
@@ -109,8 +109,8 @@ SHARED volatile u64 joined;
 
 DEVICE u64 place_of(const fs_cuda_arg &a, u64 pool) { return a.pooled ? pool + a.data : a.data; }
 
-/* Joins to h, in the order of the args, the hashes of those that are read (or else written), and
- * values if wanted.  All threads call and get it. */
+/* Joins to h, in the order of the args, the hashes of those that are read, and the values; or, if
+ * `written`, the hashes of those that are written.  All threads call it and get the result. */
 DEVICE u64 hash_args(u64 h, const fs_cuda_call *call, u64 pool, bool written) {
   const fs_cuda_arg *args = (const fs_cuda_arg *)(call + 1);
   u32 t = thread_index();
@@ -217,7 +217,7 @@ KERNEL void fsched_mix(const fs_cuda_call *call, u64 pool) {
   spoil_scratch(call, pool);
 }
 
-/* Of what is now in the args that the kernel has written. */
+/* Hashes what is now in the args that the op's kernel has written. */
 KERNEL void fsched_digest(const fs_cuda_call *call, u64 pool) {
   u64 h = hash_args(call->kernel, call, pool, true);
   if (thread_index() == 0) {

@@ -2,8 +2,9 @@
 /* How the built-in kernels of the device are called; shared by the host and builtin.cu.
  *
  * A call is a record in device memory, followed by its args and then its scratch places; it is
- * written once and used at every invocation.  A kernel gets the address of its call, and the
- * address of the pooled memories, which may differ in each invocation. */
+ * written anew only for an invocation with other values than the one before.  A kernel gets the
+ * address of its call, and the address of the pooled memories, which may differ in each
+ * invocation. */
 #ifndef FS_EXEC_KERNELS_CALL_H
 #define FS_EXEC_KERNELS_CALL_H
 

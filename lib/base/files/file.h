@@ -15,7 +15,8 @@ fs_status fs_file_read(fsched_context *ctx, const char *path, char **text,
 /* The bytes are on the disk before the file gets its name and when the call returns, unless the
  * context is told to be quick (fs_context_set_durable).  A replaced file keeps its mode; a symbolic
  * link is followed, also to a file that does not exist yet; a device or pipe is written in place.
- * Errors: FSCHED_SYSTEM, reported; the target is then unchanged. */
+ * Errors: FSCHED_SYSTEM, reported; the target is then unchanged, unless it is written in place or
+ * only the flush of its directory failed. */
 fs_status fs_file_write(fsched_context *ctx, const char *path, const void *bytes,
                         size_t length) FS_MUST_USE;
 /* The same for a head followed by other bytes. */

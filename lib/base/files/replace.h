@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the content of a plain file is replaced, or a new one made: either completely or not at all,
- * leaving no other file behind, whatever ends the process meanwhile.
+ * whatever ends the process meanwhile, and (but for SIGKILL at a bad moment) leaving no other file
+ * behind.
  *
  * The new content goes to a file without a name (O_TMPFILE) and is flushed.  Only then does it get
  * a name: the target's, if no such file exists yet; else a temporary name beside the target, from

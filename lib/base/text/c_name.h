@@ -14,8 +14,9 @@
  * in _t or _MAX, are not valid. */
 bool fs_c_name_valid(const char *name);
 /* Makes `text` part of an identifier and appends `suffix`, which makes it valid: each run of
- * characters other than letters and digits becomes one underscore, and a digit does not come first.
- * The result is in the arena; NULL when memory runs out.  O(length). */
+ * characters other than letters and digits becomes one underscore, or nothing at either end;
+ * "graph_" comes before a digit that would be first, and "graph" stands for a text of which nothing
+ * is left.  The result is in the arena; NULL when memory runs out.  O(length). */
 char *fs_c_name_make(fs_arena *arena, const char *text, size_t length, const char *suffix);
 
 #endif

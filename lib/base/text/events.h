@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The reader of all YAML: a tree of nodes from libyaml's events, and every error in a text. */
+/* The reader that knows all YAML: makes a tree of nodes from libyaml's events, and reports what is
+ * wrong with a text. */
 #ifndef FS_EVENTS_H
 #define FS_EVENTS_H
 

@@ -4,8 +4,8 @@
  *
  * The parser checks that there is one document, that it is well-formed, that no mapping repeats a
  * key, that nesting is at most FS_NODE_DEPTH deep, and that there are no anchors, aliases or tags.
- * Scalars stay text (no YAML 1.1 booleans).  Complexity: O(text), and O(k log k) or expected O(k)
- * for a mapping with k keys. */
+ * Scalars stay text (no YAML 1.1 booleans).  Complexity: O(text), and expected O(k) for a
+ * mapping with k keys. */
 #ifndef FS_NODE_H
 #define FS_NODE_H
 
@@ -58,10 +58,10 @@ fs_status fs_doc_parse_owned(fsched_context *ctx, fs_arena *arena, const char *n
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
 /* The value of a mapping's key, or FS_NONE.  Requires a node of the tree. */
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key);
-/* Reads a decimal unsigned integer without a sign or leading zeros; false if the text is not one or
- * overflows.  Requires a node of the tree. */
+/* Reads a decimal unsigned integer without a sign or leading zeros; false if the text is not one,
+ * is in quotes or overflows.  Requires a node of the tree. */
 bool fs_node_u64(const fs_doc *doc, uint32_t node, uint64_t *value);
-/* Requires a node of the tree. */
+/* The same for an integer that may begin with '-'.  Requires a node of the tree. */
 bool fs_node_i64(const fs_doc *doc, uint32_t node, int64_t *value);
 /* Sets a mapping's key to a scalar that stands at `pos`; replaces the value that is there or adds
  * the pair.  Requires a mapping, and positions in one file for all values that are set.  O(nodes).

@@ -302,7 +302,7 @@ static bool read_mapping(plain_reader *r, plain_scalar key) {
   }
 }
 
-/* Reads a value that begins here, and to the next line that begins something else. */
+/* Reads a value that begins here, up to the line that begins something else. */
 static bool read_block(plain_reader *r) {
   if (at_entry(r)) {
     return read_list(r);

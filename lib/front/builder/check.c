@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The precondition of compiling: every op fits into the memories by itself. */
+/* The precondition of compiling: every op fits into the memories, and into the resources that it
+ * uses, by itself. */
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
 #include "model/needs.h"

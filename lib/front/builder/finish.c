@@ -331,7 +331,7 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   return list_domains(r);
 }
 
-/* Refuses counting queues and stacks on machines without 'sync: block'. */
+/* Refuses counting queues and stacks of targets without 'sync: block'. */
 static void check_sync(fsched_builder *b) {
   if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
     return;
@@ -421,7 +421,8 @@ static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Buffers need some memory: a target without memories gets an unbounded one. */
+/* Finds the memory of buffers that name none: the first bounded one, else the first.  A target
+ * without memories gets an unbounded one if there are buffers. */
 static fs_status default_memory(fsched_builder *b, uint32_t *id) {
   *id = 0;
   if (b->memory.n == 0 && b->buffer_size.n > 0) {
@@ -534,7 +535,7 @@ static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
 }
 
 /* Sorts items by op, in the order of the calls within an op.  The list itself is sorted, so that
- * positions stay in step.  O(ops + items), and no work when the calls came op by op. */
+ * positions stay in step.  O(ops + items), and nothing is moved when the calls came op by op. */
 static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
                             uint32_t **start) {
   FS_TRY(fs_new_zero(&b->arena, start, (size_t)n_ops + 1));
@@ -572,10 +573,30 @@ static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *lis
   return FSCHED_OK;
 }
 
+/* Refuses an op with two entries of one name; the calls find those that follow each other. */
+static fs_status refuse_repeats(fsched_builder *b, const fsched_graph *g, const fs_item_list *list,
+                                const fs_names *names, const char *what) {
+  FS_SCRATCH(scratch, b->ctx);
+  uint32_t *last;
+  FS_TRY(fs_new_none(&scratch, &last, names->text.n));
+  for (size_t i = 0; i < list->item.n; i++) {
+    const fs_item_draft *item = &list->item.at[i];
+    if (last[item->a] == item->op) {
+      (void)fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, fs_pos_at(&list->at, i), NULL,
+                            "op '%s' %s '%s' twice", g->op_name[item->op], what,
+                            names->text.at[item->a]);
+    }
+    last[item->a] = item->op;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status copy_items(fsched_builder *b, fsched_graph *g) {
   FS_TRY(sort_items(b, g->n_ops, &b->uses, &g->op_use0));
   FS_TRY(sort_items(b, g->n_ops, &b->scratches, &g->op_scratch0));
   FS_TRY(sort_items(b, g->n_ops, &b->afters, &g->op_after0));
+  FS_TRY(refuse_repeats(b, g, &b->uses, &b->resources, "uses resource"));
+  FS_TRY(refuse_repeats(b, g, &b->scratches, &b->memories, "has scratch in memory"));
   FS_TRY(fs_new(&b->arena, &g->use_resource, b->uses.item.n));
   FS_TRY(fs_new(&b->arena, &g->use_amount, b->uses.item.n));
   for (size_t i = 0; i < b->uses.item.n; i++) {

@@ -239,9 +239,9 @@ static fs_status keep_pair(inplace_pairs *p, uint32_t op, size_t item, uint32_t 
   return FSCHED_OK;
 }
 
-/* Keeps the legal pairs.  Calls may come in any order of ops but hardly ever do, so the list is
- * walked from the end of the previous op's entries, and from the start only when it is not
- * sorted. */
+/* Keeps the legal pairs.  Calls may come in any order of ops, but nearly always come op by op, so
+ * the list is walked from the end of the previous op's entries, and from the start only when it is
+ * not sorted. */
 static fs_status keep_pairs(inplace_pairs *p) {
   const fsched_builder *b = p->b;
   size_t n_items = b->inplaces.item.n;

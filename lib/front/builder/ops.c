@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The builder's calls about buffers and ops.  Each call checks at once everything that does not
- * depend on the whole graph; the rest is left to finish.  Room in all arrays is made before the
- * name is entered, so that running out of memory leaves the tables as they were. */
+ * depend on the whole graph; the rest is left to finish.  Room in an entity's arrays is made before
+ * its name is entered, so that running out of memory leaves no name without its entity. */
 #include <stdio.h>
 
 #include "base/text/size_text.h"
@@ -272,7 +272,8 @@ static fs_status add_item(fsched_builder *b, fs_item_list *list, fs_item_draft i
   return fs_builder_place(b, &list->at, list->item.n - 1, b->pos);
 }
 
-/* Whether the op has an entry already.  Calls come op by op, so the list is walked backwards. */
+/* Whether `a` is in one of the op's entries at the end of the list, which are all of its entries if
+ * the calls come op by op. */
 static bool has_item(const fs_item_list *list, uint32_t op, uint32_t a) {
   for (size_t i = list->item.n; i-- > 0 && list->item.at[i].op == op;) {
     if (list->item.at[i].a == a) {

@@ -108,8 +108,7 @@ struct fsched_builder {
   bool finished;
 };
 
-/* The position of entity `id`, FS_NOWHERE if none was given.  Requires positions, if there are
- * any. */
+/* The position of entity `id`, FS_NOWHERE if none was given.  Requires an array if n is above 0. */
 static inline fs_pos fs_pos_at(const fs_pos_list *p, size_t id) {
   FS_ASSERT_SLOW(p->n == 0 || p->at != NULL);
   return id < p->n ? p->at[id] : FS_NOWHERE;
@@ -130,11 +129,10 @@ fs_status fs_builder_check_name(fsched_builder *b, const char *kind, const char 
 fs_status fs_builder_repeated(fsched_builder *b, const char *kind, const char *name) FS_MUST_USE;
 /* Refuses a text that is not UTF-8.  NULL passes. */
 fs_status fs_builder_check_text(fsched_builder *b, const char *what, const char *text) FS_MUST_USE;
-/* Refuses a value of an enumeration that is negative or above the last one.  Requires a value that
- * is allowed. */
+/* Refuses a value of an enumeration that is negative or above the last one.  Requires last >= 0. */
 fs_status fs_builder_check_enum(fsched_builder *b, const char *what, int value,
                                 int last) FS_MUST_USE;
-/* Refuses a descriptor whose size is below the least one.  Requires a least size. */
+/* Refuses a descriptor whose size is below the least one.  Requires least > 0. */
 fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size,
                                 size_t least) FS_MUST_USE;
 /* Copies a descriptor.  Descriptors of callers that were built against an older header are shorter:

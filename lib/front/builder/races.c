@@ -4,9 +4,9 @@
  *
  * Per version the accesses are walked in program order with two sets of ranges that are never cut:
  * all writes, and all accesses.  The sets give the pairs that overlap; whether a path joins a pair
- * is found by one search backwards from the later op, not past the earliest candidate.  Cost: O(ops
- * + edges) per in-place access in the worst case, near the distance between the accesses in
- * practice. */
+ * is found by one search backwards from the later op, not past the earliest candidate.  Cost: in
+ * the worst case O(ops + edges) for each op that accesses a version with in-place writes, and for
+ * each pair that `after` turns round; near the distance between the accesses in practice. */
 #include "front/builder/private.h"
 
 enum { MAX_RACES = 1 << 20 };

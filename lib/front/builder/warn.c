@@ -4,10 +4,10 @@
  *
  *   unused            counts the uses of every entity: O(graph)
  *   dead              a version with writers, without readers, not kept: O(accesses)
- *   redundant-after   one search backwards from each op with `after`, not past the earliest of
- *                     them in the topological order; all searches together look at no more than
- *                     MOST_STEPS edges, after which only edges that the op's args give directly
- *                     are found
+ *   redundant-after   one search backwards from each op with `after`, not past the earliest op
+ *                     that these name in the topological order; all searches together look at no
+ *                     more than MOST_STEPS edges, after which only edges are found that an arg or
+ *                     an earlier `after` of the op gives directly
  *   race              the pairs that builder/races.c has found
  *
  * Each class shows a limited number of warnings and counts the rest. */
@@ -156,7 +156,8 @@ static fs_status warn_unused(fsched_builder *b, const fsched_graph *g, fs_arena 
   return FSCHED_OK;
 }
 
-/* The last writer of a version that no op reads; FS_NONE: the version has no writer, or is read. */
+/* The last access, a write, of a version that no op reads; FS_NONE: the version has no writer, or
+ * is read. */
 static uint32_t lost_writer(const fsched_graph *g, uint32_t version) {
   uint32_t access = FS_NONE;
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {

@@ -221,7 +221,7 @@ void fs_read_unknown(fs_reader *r, uint32_t node, const char *what, fs_builder_k
   }
   char hint[160];
   const fs_names *names = fs_builder_names(r->b, kind);
-  /* The search is linear, so faults that are only counted, maybe thousands, go without. */
+  /* The search is linear, and faults may be thousands: only the first ones get a hint. */
   bool shown = fsched_diag_errors(r->ctx) < HINTED;
   const char *near = shown ? fs_nearest(name, names->text.at, names->text.n) : NULL;
   fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, node, mean(hint, sizeof hint, near),

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers and ops of a graph file.
  *
- * Buffers may be declared by `buffers`, by any arg with a size, and by an op's own `size`;
- * declarations of one buffer in several places are merged.  There are therefore two passes over the
- * ops: the first only collects declarations, the second hands everything to the builder.  `after`
- * may name later ops and is handed over last. */
+ * Buffers may be declared by `buffers`, by any arg that gives a size or a memory or writes the
+ * buffer anew, and by an op's own `size`; declarations of one buffer in several places are merged.
+ * There are therefore two passes over the ops: the first only collects declarations, the second
+ * hands everything to the builder.  `after` may name later ops and is handed over last. */
 #include <stdio.h>
 
 #include "front/graph_file/private.h"
@@ -17,7 +17,7 @@ typedef struct decl {
   uint32_t size_node, memory_node, io_node; /* FS_NONE: not given */
   uint64_t size;
   uint64_t most; /* the largest of the sizes given */
-  bool bad;      /* a fault of its size was reported, or lost the size */
+  bool bad;      /* its size has a fault, or may be what a misspelt key meant; reported */
 } decl;
 
 typedef struct declarations {

@@ -28,12 +28,11 @@ typedef struct fs_key {
   bool later;
 } fs_key;
 
-/* Reports a fault at a node; `incomplete` tells that ops, args or buffers are lost by it.  Requires
- * a node of the document. */
+/* Reports a fault at a node.  Requires a node of the document. */
 void fs_read_fail(fs_reader *r, fs_diag_code code, uint32_t node, const char *hint,
                   const char *format, ...) __attribute__((format(printf, 5, 6)));
-/* Gets the values of a mapping's keys (FS_NONE where absent), after checking that it has no other
- * keys.  False if the node is not a mapping.  Requires at most FS_MAX_KEYS keys. */
+/* Gets the values of a mapping's keys (FS_NONE where absent), and reports other keys that it has.
+ * False if the node is not a mapping.  Requires at most FS_MAX_KEYS keys. */
 bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *keys, size_t n_keys,
                   uint32_t *value);
 /* Reads a list; an empty value is an empty list.  *first is its first item.  Requires a node of the

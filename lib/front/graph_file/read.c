@@ -104,7 +104,7 @@ static fs_status hide_target_words(const fs_reader *r, const fs_doc *doc) {
   static const char *const naming[] = {"name", "class", "time_unit"};
   for (uint32_t i = 0; i < doc->n_nodes; i++) {
     if (doc->node[i].kind == FS_NODE_SCALAR) {
-      continue; /* which has a text where others have children */
+      continue; /* a scalar has its text where other kinds have their children */
     }
     bool mapping = doc->node[i].kind == FS_NODE_MAPPING;
     const char *key = NULL;
@@ -264,7 +264,8 @@ static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path)
   return FSCHED_OK;
 }
 
-/* The text of a graph file; `owned` is the same text where it is to be the context's own. */
+/* The text of a graph file; `owned` is the same text if the context shall take it over, else
+ * NULL. */
 typedef struct graph_text {
   const char *path, *text;
   char *owned;
@@ -277,7 +278,8 @@ static fs_status parse_text_of(fs_reader *r, const graph_text *t, fs_doc *doc) {
                           : fs_doc_parse_owned(r->ctx, r->arena, t->path, t->owned, t->length, doc);
 }
 
-/* The document is large and is not needed any more when the graph is finished. */
+/* Hands the text to a builder and finishes the graph.  The document, which is large, is released
+ * before that: finish does not need it. */
 static fs_status parse(fs_reader *r, const graph_text *t, fsched_graph **out) {
   fs_doc doc;
   fs_status parsed = parse_text_of(r, t, &doc);

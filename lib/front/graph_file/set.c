@@ -175,8 +175,9 @@ static bool lacks_list(const override *o, const char *pattern, const char *key) 
   return find_entry(o, list, name) != FS_NONE;
 }
 
-/* The setting that the key may be a misspelling of, with the key's own name in it; else one that
- * ends as the key does, as "align" does, with NAME in it.  NULL: none. */
+/* The setting that the key may mean.  It is one whose list alone the key lacks, as "cmx.align"
+ * does; else one that the key may misspell, with the key's own name in it; else one that ends as
+ * the key does, as "align" does, with NAME in it.  NULL: none. */
 static const char *nearest_setting(const override *o, const char *key) {
   const char *candidate[SETTINGS];
   size_t n = 0;

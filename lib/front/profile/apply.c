@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Measured times for a graph.  All times are found first and then taken over at once, so that a
- * graph is never left half changed.  Copies are gathered per memory and direction ("costs" 2m and
- * 2m + 1) for the fit. */
+ * graph is never left half changed.  For the fit, copies are grouped by memory m and direction: 2m
+ * is the index of its costs of writes, 2m + 1 that of its costs of reads. */
 #include <stdio.h>
 
 #include "base/group.h"
@@ -21,7 +21,7 @@ typedef struct applier {
   fs_names ops, buffers;
   uint64_t tick_ps;
   fs_tick *op_time;
-  uint32_t n_points, *costs0, *costs; /* CSR of points; per item: index of its costs, or FS_NONE */
+  uint32_t *costs0, *costs; /* CSR of points; per item: index of its costs, or FS_NONE */
   fs_copy_point *point;
   fs_copy_cost *cost;
   uint32_t first_unknown; /* first item that the graph does not have */

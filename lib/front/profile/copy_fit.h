@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The cost of copies, fixed + ceil(size / rate), fitted to measured copies.
  *
- * The fit is the line with the least sum of absolute errors, which single outliers do not move.
- * Its fixed cost is the median of the times minus the rate's share.  The search for the rate begins
- * at the rate of a resistant line (Tukey, Exploratory Data Analysis, 1977), through the medians of
- * the smallest and of the largest third of the sizes.  Sizes that are too much alike (the largest
- * less than twice the smallest) do not determine a rate: then the planned cost is scaled to meet
- * the middle one of them.
+ * The fit is the line with the least sum of absolute errors that a local search over the rates
+ * finds; single outliers do not move it.  The fixed cost of a rate is the median of the times minus
+ * the rate's shares, and at least 0.  The search goes on from the better of two rates: that of a
+ * resistant line (Tukey, Exploratory Data Analysis, 1977), through the medians of the smallest and
+ * of the largest third of the sizes, and that of a line without a fixed cost.  A constant cost that
+ * is as good wins.  Sizes that are too much alike (the largest less than twice the smallest) do not
+ * determine a rate: then the planned cost is scaled to meet the middle one of them.
  * All computations are in integers, so the result is the same on every machine.  O(n log n log
  * rate). */
 #ifndef FS_COPY_FIT_H

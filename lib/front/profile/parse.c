@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Profile JSON.  Keys, types and ranges are checked here; whether a graph has the named ops and
- * copies is found out when a graph takes the times over.  Only "ops" is required, with a name and a
- * median for each op, so that other tools can write a profile easily. */
+ * copies is found out when a graph takes the times over.  Only the format's version and "ops" are
+ * required, with a name and a median for each op, so that other tools can write a profile
+ * easily. */
 #include "base/files/file.h"
 #include "base/text/fields.h"
 #include "base/text/ticks.h"

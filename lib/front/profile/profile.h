@@ -49,7 +49,7 @@ struct fsched_profile {
   const char *on;                /* or NULL */
   fs_pos graph_at;
   uint64_t tick_ps; /* 0: not known */
-  bool tick_given;  /* it was set, and comes before time units */
+  bool tick_given;  /* the caller has set tick_ps, which then counts more than a time unit */
   bool simulated;   /* the times are those of a simulation */
   bool in_ticks;   /* of a profile just made: its times count a tick of unknown length as tick_ps */
   fs_tick planned; /* makespan; FS_TICK_NONE: not known */

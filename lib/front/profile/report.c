@@ -48,7 +48,8 @@ static uint64_t difference(const report *r, const fs_profile_item *item) {
   return planned == FS_TICK_NONE ? item->took.median_ns : distance(planned, item->took.median_ns);
 }
 
-/* The same difference in whole ticks, since no plan is finer. */
+/* How far an item is from its plan when its time is rounded up to whole ticks, since no plan is
+ * finer; 0 without a plan. */
 static uint64_t difference_ns(const report *r, const fs_profile_item *item) {
   uint64_t planned = planned_ns(r, item->planned);
   return planned == FS_TICK_NONE

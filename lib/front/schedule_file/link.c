@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The residency of an access follows from its time: it is the latest residency of the version in
  * the memory that has begun by then.  Only an item without length at the time when one residency
- * ends and the next begins fits into both; it gets the one that was filled by a read which is
- * listed before it.  An access without any residency is left without one, which the verifier
+ * ends and the next begins fits into both; it gets the later one, unless the read that fills that
+ * one is listed after it.  An access without any residency is left without one, which the verifier
  * reports. */
 #include "base/group.h"
 #include "front/schedule_file/parse.h"
@@ -94,7 +94,7 @@ static void link_op(fs_linker *l, uint32_t op) {
   }
 }
 
-/* Links scratch, which has one residency per op and memory and names its op. */
+/* Links a residency of scratch, which names its op.  An op has one such residency for a memory. */
 static void link_scratch(fs_linker *l, uint32_t r) {
   fs_schedule *s = l->p->s;
   const fsched_graph *g = l->p->g;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads schedule JSON back into a schedule.  Names, counts and types are checked here; whether the
- * schedule is right is for the verifier to find out.  Only "ops" is required; without residencies
- * no buffer may be in a bounded memory.  Control edges and statistics are checked for form and
- * dropped, since they are derived again from the schedule. */
+ * schedule is right is for the verifier to find out.  Only the format's version and "ops" are
+ * required; without residencies no buffer may be in a bounded memory.  Control edges and statistics
+ * are checked for form and dropped, since they are derived again from the schedule. */
 #include "front/schedule_file/parse.h"
 
 #include "base/heap.h"
@@ -65,8 +65,8 @@ static fs_status queue_id(fs_sparse *p, uint32_t node, uint32_t *id) {
   return fs_names_intern(&p->queues, text, strlen(text), id, NULL);
 }
 
-/* Reads all members of the gang, which come in any order, each once; the item's queue is the first
- * one. */
+/* Reads all members of the gang, which come in any order, each once.  The item's queue is the first
+ * one of the graph's gang, whichever is listed first. */
 static fs_status read_gang(fs_sparse *p, uint32_t list, uint32_t gang, uint32_t *queue) {
   const fsched_graph *g = p->g;
   uint32_t first = g->gang_queue0[gang], n = g->gang_queue0[gang + 1] - first;

@@ -19,7 +19,8 @@ typedef struct fs_sparse {
 } fs_sparse;
 
 /* Fills arg_residency, scratch_residency, copy_residency and copy_store.  Requires items and
- * residencies, these by begin.  O((args + copies) log residencies). */
+ * residencies, these by begin.  O((args + copies) log residencies), and for each residency of
+ * scratch the scratch entries of its op. */
 fs_status fs_schedule_link(fs_sparse *p) FS_MUST_USE;
 
 #endif

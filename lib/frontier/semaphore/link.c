@@ -42,7 +42,7 @@ void fs_link_relay(fsched_link *link, fsched_cause cause) {
   fsched_semaphore *to = link->to;
   fs_batch *b = &link->batch;
   fs_sem_lock(to);
-  if (to->released) { /* others may still use its page */
+  if (to->released) { /* the link does nothing: other processes may use its page */
     fs_sem_unlock(to);
     return;
   }

@@ -17,11 +17,11 @@
  * So two such merges at once are serialized, and use no new slot.
  *
  * A reader who is between a swap and its mark, or meets an odd slot that it needs, looks again for
- * some milliseconds and then learns nothing; no process waits longer for another.  A late mark of a
- * slot that another signal has taken since does nothing, as marks only rise.  A process that dies
- * while it writes a slot leaves it odd, and the slot is passed over from then on; if all slots are
- * odd, signals come without a frontier.  A process that dies after its swap leaves sleepers asleep:
- * these look by themselves, ten times a second.
+ * some milliseconds and then learns nothing; a writer who needs such a slot gives up after a
+ * second.  A late mark of a slot that another signal has taken since does nothing, as marks only
+ * rise.  A process that dies while it writes a slot leaves it odd, and the slot is passed over from
+ * then on; if all slots are odd, signals come without a frontier.  A process that dies after its
+ * swap leaves sleepers asleep: these look by themselves, ten times a second.
  *
  * Words of a slot are written with release and read with acquire order, so that a word of a later
  * writer implies that its odd sequence is seen.  Value, turn and sleepers are sequentially

@@ -35,8 +35,8 @@ typedef struct fs_shared_signal {
 
 typedef enum fs_change {
   FS_CHANGED,
-  FS_NO_CHANGE, /* no change was needed */
-  FS_STUCK      /* others have kept changing the page, or stopped in the middle of it */
+  FS_NO_CHANGE, /* no change was needed, or there was nothing to change */
+  FS_STUCK      /* others have kept changing the page, or stopped in the middle of a change */
 } fs_change;
 
 /* FSCHED_SYSTEM when there is no descriptor or memory.  Requires sizes above 0 and within the
@@ -60,26 +60,26 @@ fs_change fs_shared_raise(const fs_shared *h, const fs_shared_signal *signal) FS
  * holds. */
 fs_change fs_shared_amend(const fs_shared *h, const fs_shared_signal *more,
                           fsched_frontier *room) FS_MUST_USE;
-/* The signal that reached `value`: previous < value <= signal->value.  The frontier is valid and at
- * most `capacity` entries of this page, which `out->known` has room for.  False: that signal is
- * not, or no longer, there.  Requires room for what a slot holds.  O(signals since), at most
- * O(slots). */
+/* The signal that reached `value`: out->previous < value <= out->value, with a valid frontier.
+ * False: that signal is not, or no longer, there.  Requires room in out->known for what a slot
+ * holds.  O(signals since), at most O(slots). */
 bool fs_shared_find(const fs_shared *h, uint64_t value, fs_shared_signal *out) FS_MUST_USE;
 
-/* A walk along the signals: up to which one. */
+/* A walk along the signals: the last one that it has met. */
 typedef struct fs_walk {
   uint64_t ticket, value;
   uint64_t amended; /* the number of amendments of signals at its start */
   bool patient;     /* waits briefly, once, for a missing signal */
 } fs_walk;
-/* If signals have been amended since, the walk restarts at the oldest one.  Requires a page. */
+/* Goes on with a walk, from the oldest signal if any was amended since.  Requires a page. */
 void fs_shared_resume(const fs_shared *h, fs_walk *w, bool patient);
 /* The next signal up to `value`, in the order of values; *gap: signals before it (or before
  * `value`) are missing.  False: there are no more.  A whole walk is O(signals since), at most
  * O(slots).  Requires room for what a slot holds. */
 bool fs_shared_next(const fs_shared *h, fs_walk *w, uint64_t value, fs_shared_signal *out,
                     bool *gap) FS_MUST_USE;
-/* Whether a frontier was attached to a value whose signal was already gone.  Requires a page. */
+/* Whether a frontier was lost, as the page had no signal of exactly the value to which it was to be
+ * attached.  Requires a page. */
 bool fs_shared_lossy(const fs_shared *h);
 
 /* Only the first failure counts; false when there was one already.  Requires a page, and a

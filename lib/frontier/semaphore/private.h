@@ -25,8 +25,8 @@ struct fsched_semaphore {
   uint64_t end; /* once it has failed: the value it had; written before the cause */
 
   _Atomic uint32_t references; /* the users' */
-  _Atomic uint32_t holds;      /* on the memory: one for all users together, one per batch, link and
-                                * sleeper */
+  _Atomic uint32_t holds;      /* on the memory: one for all users together, one per batch, link,
+                                * sleeper and watcher */
   fsched_context *ctx;         /* its own, for memory; under the lock */
   fs_arena arena;
   uint64_t birth; /* number of the process that made it */
@@ -42,8 +42,9 @@ struct fsched_semaphore {
                   * semaphore */
   uint32_t limit, oldest, n_past;
   uint64_t forgotten; /* the highest value whose signal has left the history */
+  /* All that was attached or merged; what was merged for the next signal; room for one more. */
   fsched_frontier whole, next, scratch;
-  bool lossy; /* of `whole`: tainted, since when */
+  bool lossy; /* `whole` has lost entries */
 
   /* System-wide. */
   fs_shared shared;
@@ -57,8 +58,6 @@ struct fsched_semaphore {
 enum { FS_IDLE, FS_PENDING, FS_CHOSEN };
 /* The kind of a timepoint: a user's, a sleeping thread's, or a link's. */
 enum { FS_KIND_CALL, FS_KIND_SLEEP, FS_KIND_LINK };
-
-typedef struct fs_delivery fs_delivery;
 
 /* Timepoints of one semaphore that one call has released, as a heap by order of registration. */
 typedef struct fs_batch {
@@ -132,8 +131,8 @@ void fs_sem_begin(fs_batch *b, fsched_semaphore *s);
 /* Entered with the lock of b->s, left without it: calls the chosen and follows links.  Requires a
  * batch that fs_sem_begin has begun. */
 void fs_sem_deliver_and_unlock(fs_batch *b);
-/* Puts the timepoint, which waits for a value not reached, into the heap.  Requires a timepoint
- * that is idle, and a value that is not reached. */
+/* Puts the timepoint into the heap of those that wait.  If the value is reached already, or never
+ * will be, the caller releases the timepoint at once.  Requires a timepoint that is idle. */
 void fs_sem_add(fsched_semaphore *s, uint64_t value, fsched_timepoint *t, uint32_t kind);
 /* Starts the thread that watches the page, if there is a page and no thread. */
 fs_status fs_sem_watch(fsched_semaphore *s) FS_MUST_USE;

@@ -9,8 +9,8 @@
  * A link is not a callback but a further step: the call that released it raises or fails its
  * target, whose chosen waiters form a batch in the link's own memory, queued behind the other
  * batches.  So one loop follows chains and trees of links of any size.  A thread asleep in
- * wait_many is neither of these: its word is changed and woken under the lock, so it needs no turn,
- * and none of it is touched once it has taken its timepoints back.
+ * wait_many is neither of these: under the lock its futex word is changed and the thread is woken,
+ * so it is in no batch, and none of its memory is touched once it has taken its timepoints back.
  *
  * wait_many decides by looking at all its points, not by which of them woke it, so that its answer
  * does not depend on which came first. */

@@ -14,8 +14,9 @@
  * (or the thread sanitizer, which does not model it, is active); both sides must then be
  * sequentially consistent. */
 bool fs_heavy_fence_prepare(void);
-/* Requires (unchecked: the kernel refuses it then) that fs_heavy_fence_prepare has returned true.
- * False: the kernel refuses after all. */
+/* Requires (unchecked: the kernel refuses otherwise) that fs_heavy_fence_prepare has returned true;
+ * if the kernel refuses all the same, the process is registered again, once.  False: the kernel
+ * still refuses. */
 bool fs_heavy_fence(void) FS_MUST_USE;
 
 #endif

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The waiters at one axis as a pairing heap by epoch, made of the waiters themselves.
+/* The waiters at one axis as a pairing heap by epoch, made of the waiters themselves.  Semaphores
+ * use it too: there `epoch` is a value, or the order of registration.
  * Source: Fredman, Sedgewick, Sleator and Tarjan, "The pairing heap", 1986. */
 #ifndef FS_TRACKER_HEAP_H
 #define FS_TRACKER_HEAP_H

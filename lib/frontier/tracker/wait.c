@@ -157,8 +157,8 @@ static bool move_on(fsched_tracker *t, waiter *w, link *chosen) {
   return false;
 }
 
-/* Takes waiters that are in no list of an axis to the next axis that each waits for, until every
- * one is pending or chosen. */
+/* Takes waiters that are in no axis' heap to the next axis that each waits for, until every one is
+ * pending or chosen. */
 static void settle_waiters(fsched_tracker *t, link *moving, link *chosen) {
   while (moving->next != moving) {
     link parked;
@@ -286,7 +286,7 @@ static void end_axis(fsched_tracked *a, fs_life life, fsched_cause cause, link *
   fsched_tracker *t = a->tracker;
   atomic_store(&a->life, FS_ENDING);
   atomic_store(&a->wanted, 0);
-  (void)!fence(t); /* without it: an advance at this moment may count as a later one */
+  (void)!fence(t); /* if it fails, an advance at this moment may count as a later one */
   a->end = atomic_load(&a->epoch);
   a->cause = cause;
   atomic_store(&a->life, (uint32_t)life);
