@@ -336,29 +336,26 @@ typedef struct control_edges {
   uint32_t n;
   uint32_t *from, *to;
   uint8_t *why;
-  FS_VEC(uint64_t) one; /* those to one item, with room to sort: position of `from` << 2 | why */
+  FS_VEC(uint64_t) one; /* those to one item, as keys, with room to sort */
 } control_edges;
 
-enum { WHY_BITS = 2 };
-_Static_assert(FS_N_WHYS <= 1 << WHY_BITS, "");
-
 /* Stores the edges that were found to the item, by the new positions of their sources. */
-static fs_status store_edges(const barrier_pass *p, control_edges *e, uint32_t item) {
+static fs_status store_edges(const barrier_pass *p, control_edges *e) {
   size_t n = e->one.n;
   FS_TRY(fs_vec_reserve(p->ctx, &e->one, 2 * n));
   fs_radix_sort_block(e->one.at, n);
   for (size_t i = 0; i < n; i++) {
-    e->from[e->n] = p->result.order[e->one.at[i] >> WHY_BITS];
-    e->to[e->n] = item;
-    e->why[e->n++] = (uint8_t)(e->one.at[i] & ((1u << WHY_BITS) - 1));
+    e->from[e->n] = p->result.order[fs_control_key_from(e->one.at[i])];
+    e->to[e->n] = p->result.order[fs_control_key_to(e->one.at[i])];
+    e->why[e->n++] = (uint8_t)fs_control_key_why(e->one.at[i]);
   }
   e->one.n = 0;
   return FSCHED_OK;
 }
 
 static fs_status find_edge(const barrier_pass *p, const known_items *k, control_edges *e,
-                           uint32_t from, fs_why why) {
-  return fs_vec_push(p->ctx, &e->one, (uint64_t)k->position[from] << WHY_BITS | (uint32_t)why);
+                           uint32_t from, uint32_t to, fs_why why) {
+  return fs_vec_push(p->ctx, &e->one, fs_control_key(k->position[from], k->position[to], why));
 }
 
 /* Makes control edges of the new orders to one item, the latest first, since an edge that is kept
@@ -370,7 +367,7 @@ static fs_status add_control_to(barrier_pass *p, const known_items *k, control_e
   uint32_t was = y->position[item];
   FS_ASSERT_SLOW(p->problem.order[was] == item);
   for (uint32_t i = k->control0[item]; i < y->n_control && y->control_to[i] == item; i++) {
-    FS_TRY(find_edge(p, k, e, y->control_from[i], (fs_why)y->control_why[i]));
+    FS_TRY(find_edge(p, k, e, y->control_from[i], item, (fs_why)y->control_why[i]));
   }
   if (r->added0[was] < r->added0[was + 1]) {
     know_predecessors(p, k, item);
@@ -378,16 +375,20 @@ static fs_status add_control_to(barrier_pass *p, const known_items *k, control_e
   for (uint32_t i = r->added0[was + 1]; i-- > r->added0[was];) {
     if (!is_known(p, k, item, r->added[i])) {
       know(p, k, item, r->added[i]);
-      FS_TRY(find_edge(p, k, e, r->added[i], FS_WHY_BARRIER));
+      FS_TRY(find_edge(p, k, e, r->added[i], item, FS_WHY_BARRIER));
     }
   }
-  return store_edges(p, e, item);
+  return store_edges(p, e);
 }
 
 static fs_status add_all_control(barrier_pass *p, control_edges *e) {
   fs_sync *y = p->y;
   size_t room = (size_t)y->n_control + p->result.n_added;
   known_items k;
+  if (room > UINT32_MAX) {
+    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_INTERNAL, FS_NOWHERE, NULL,
+                   "more than 2^32 control edges; more barriers would do");
+  }
   FS_TRY(begin_known(p, &k));
   FS_TRY(fs_new(&y->arena, &e->from, room));
   FS_TRY(fs_new(&y->arena, &e->to, room));

@@ -21,10 +21,6 @@
 #include "ctrledge/segments.h"
 #include "ctrledge/sweep.h"
 
-/* An edge as a sortable key: position of `to` 31 bits, of `from` 31 bits, fs_why 2 bits. */
-enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
-#define POSITION_MASK ((1u << 31) - 1)
-
 typedef struct ctrledge_run {
   fsched_context *ctx;
   const fs_schedule *s;
@@ -55,8 +51,7 @@ static fs_status add_edge(ctrledge_run *r, uint32_t from, uint32_t to) {
     return FSCHED_OK;
   }
   return fs_vec_push(r->ctx, &r->edge,
-                     (uint64_t)r->acc.position[to] << TO_SHIFT |
-                         (uint64_t)r->acc.position[from] << FROM_SHIFT | r->why);
+                     fs_control_key(r->acc.position[from], r->acc.position[to], r->why));
 }
 
 static fs_status segments_contact(void *user, uint32_t earlier, uint32_t later) {
@@ -406,15 +401,15 @@ static void know_predecessors(const ctrledge_run *r, known_positions *k, uint32_
  * the end of the range and returns where they begin. */
 static size_t reduce(ctrledge_run *r, known_positions *k, size_t begin, size_t end) {
   assert(begin < end && end <= r->edge.n);
-  uint32_t to = r->s->order[r->edge.at[begin] >> TO_SHIFT];
+  uint32_t to = r->s->order[fs_control_key_to(r->edge.at[begin])];
   know_predecessors(r, k, to);
   size_t kept = end;
   for (size_t i = end; i-- > begin;) {
     uint64_t key = r->edge.at[i];
-    if (i > begin && (r->edge.at[i - 1] ^ key) >> FROM_SHIFT == 0) {
+    if (i > begin && fs_control_key_from(r->edge.at[i - 1]) == fs_control_key_from(key)) {
       continue; /* the same edge comes with another reason, of lower number */
     }
-    uint32_t from = r->s->order[(key >> FROM_SHIFT) & POSITION_MASK];
+    uint32_t from = r->s->order[fs_control_key_from(key)];
     if (!is_known(r, k, to, from)) {
       know(r, k, to, from);
       r->edge.at[--kept] = key;
@@ -432,8 +427,9 @@ static fs_status store_edges(ctrledge_run *r) {
   fs_radix_sort(r->edge.at, spare, r->edge.n);
   size_t n = 0;
   for (size_t begin = 0, end; begin < r->edge.n; begin = end) {
-    for (end = begin + 1;
-         end < r->edge.n && r->edge.at[end] >> TO_SHIFT == r->edge.at[begin] >> TO_SHIFT; end++) {
+    for (end = begin + 1; end < r->edge.n && fs_control_key_to(r->edge.at[end]) ==
+                                                 fs_control_key_to(r->edge.at[begin]);
+         end++) {
     }
     for (size_t i = reduce(r, &k, begin, end); i < end; i++) {
       r->edge.at[n++] = r->edge.at[i];
@@ -445,9 +441,9 @@ static fs_status store_edges(ctrledge_run *r) {
   FS_TRY(fs_new(&y->arena, &y->control_why, n));
   for (size_t i = 0; i < n; i++) {
     uint64_t key = r->edge.at[i];
-    y->control_from[i] = r->s->order[(key >> FROM_SHIFT) & POSITION_MASK];
-    y->control_to[i] = r->s->order[key >> TO_SHIFT];
-    y->control_why[i] = (uint8_t)(key & ((1u << WHY_BITS) - 1));
+    y->control_from[i] = r->s->order[fs_control_key_from(key)];
+    y->control_to[i] = r->s->order[fs_control_key_to(key)];
+    y->control_why[i] = (uint8_t)fs_control_key_why(key);
   }
   y->n_control = (uint32_t)n;
   return FSCHED_OK;

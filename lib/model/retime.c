@@ -130,14 +130,9 @@ static fs_status number_residencies(retimer *t) {
 
 /* --- control edges --- */
 
-/* As in lib/ctrledge: position of `to` 31 bits, of `from` 31 bits, fs_why 2 bits. */
-enum { WHY_BITS = 2, FROM_SHIFT = WHY_BITS, TO_SHIFT = 31 + WHY_BITS };
-#define POSITION_MASK ((1u << 31) - 1)
-
 static uint64_t control_key(const fs_sync *y, uint32_t edge) {
-  uint64_t from = y->position[y->control_from[edge]], to = y->position[y->control_to[edge]];
-  assert(from < to);
-  return to << TO_SHIFT | from << FROM_SHIFT | y->control_why[edge];
+  return fs_control_key(y->position[y->control_from[edge]], y->position[y->control_to[edge]],
+                        (fs_why)y->control_why[edge]);
 }
 
 static bool control_ascends(const fs_sync *y) {
@@ -164,9 +159,9 @@ static fs_status sort_control(retimer *t) {
   }
   fs_radix_sort(keys, keys + y->n_control, y->n_control);
   for (uint32_t i = 0; i < y->n_control; i++) {
-    y->control_to[i] = s->order[keys[i] >> TO_SHIFT];
-    y->control_from[i] = s->order[(keys[i] >> FROM_SHIFT) & POSITION_MASK];
-    y->control_why[i] = (uint8_t)(keys[i] & ((1u << WHY_BITS) - 1));
+    y->control_to[i] = s->order[fs_control_key_to(keys[i])];
+    y->control_from[i] = s->order[fs_control_key_from(keys[i])];
+    y->control_why[i] = (uint8_t)fs_control_key_why(keys[i]);
   }
   return FSCHED_OK;
 }

@@ -145,4 +145,23 @@ typedef struct fs_reuse {
  * given such a function. */
 typedef fs_status (*fs_sync_fn)(fs_schedule *s, fs_sync *sync, const fs_reuse *reuse);
 
+enum { FS_KEY_WHY_BITS = 2, FS_KEY_POSITION_BITS = 31 };
+_Static_assert(FS_N_WHYS <= 1 << FS_KEY_WHY_BITS, "");
+
+/* A control edge as a key that sorts as the edges do: position of `to` 31 bits, of `from` 31 bits,
+ * fs_why 2 bits.  Requires from < to, both below 2^31. */
+static inline uint64_t fs_control_key(uint32_t from, uint32_t to, fs_why why) {
+  assert(from < to && to >> FS_KEY_POSITION_BITS == 0);
+  return ((uint64_t)to << FS_KEY_POSITION_BITS | from) << FS_KEY_WHY_BITS | (unsigned)why;
+}
+static inline uint32_t fs_control_key_to(uint64_t key) {
+  return (uint32_t)(key >> (FS_KEY_POSITION_BITS + FS_KEY_WHY_BITS));
+}
+static inline uint32_t fs_control_key_from(uint64_t key) {
+  return (uint32_t)(key >> FS_KEY_WHY_BITS) & ((1u << FS_KEY_POSITION_BITS) - 1);
+}
+static inline fs_why fs_control_key_why(uint64_t key) {
+  return (fs_why)(key & ((1u << FS_KEY_WHY_BITS) - 1));
+}
+
 #endif

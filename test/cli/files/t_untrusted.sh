@@ -130,3 +130,11 @@ hush: secret'; do
 done
 run 0 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --untrusted -q -o f.fsb
 run 0 "$FSCHED" verify f.fsb --graph "$TOP/examples/figure-10.yaml" --untrusted
+
+# Both are for a graph, which these commands read only when it is named.
+for command in verify explain; do
+  run 2 "$FSCHED" $command f.fsb --untrusted
+  expect "$command says what lacks" holds err '\-\-untrusted needs --graph'
+  run 2 "$FSCHED" $command f.fsb --targets own
+  expect "$command says what lacks" holds err '\-\-targets needs --graph'
+done
