@@ -3,6 +3,7 @@
  * orders that the waits gave, the machine can follow the order of issue, new orders hold in time,
  * and frontiers are those of a closure by brute force. */
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "base/context.h"
 #include "fsched/verify.h"
@@ -420,8 +421,11 @@ static barrier_pass_tally compile_seeds(uint64_t from, uint64_t to, fsched_barri
     uint32_t few = 1 + fs_rng_below(&r, 3), many = 2 + fs_rng_below(&r, 7);
     const uint32_t counts[] = {few, many, enough(g), FSCHED_BARRIERS_AUTO};
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-      fsched_compile_options o = {
-          .size = sizeof o, .verify = 1, .barriers = counts[i], .barrier_method = method};
+      fsched_compile_options o = {.size = sizeof o,
+                                  .effort = FS_QUICK,
+                                  .verify = 1,
+                                  .barriers = counts[i],
+                                  .barrier_method = method};
       if (counts[i] != FSCHED_BARRIERS_AUTO || method == FSCHED_BARRIERS_BEST) {
         compile_one(g, &o, seed, &sum);
       }
@@ -579,8 +583,11 @@ START_TEST(published_deadlock)
       "  - {name: w, on: p, after: [u]}\n"
       "  - {name: x, on: q, after: [w]}\n";
   fsched_graph *g = fs_parse(yaml);
-  fsched_compile_options o = {
-      .size = sizeof o, .verify = 1, .barriers = 2, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
+  fsched_compile_options o = {.size = sizeof o,
+                              .effort = FS_QUICK,
+                              .verify = 1,
+                              .barriers = 2,
+                              .barrier_method = FSCHED_BARRIERS_PUBLISHED};
   barrier_pass_tally sum = {0};
   compile_one(g, &o, 0, &sum);
   o.barrier_method = FSCHED_BARRIERS_BEST;
@@ -607,7 +614,7 @@ START_TEST(a_given_start_cannot_be_late)
       "  - {name: x, on: c, after: [u]}\n"
       "  - {name: y, on: d, after: [v]}\n";
   fsched_graph *g = fs_parse(yaml);
-  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
   fsched_schedule *s;
   ck_assert_int_eq(fsched_compile(ctx, g, &o, &s, NULL), FSCHED_INFEASIBLE);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "no-schedule");
@@ -636,7 +643,7 @@ START_TEST(every_allocation_may_fail)
     fsched_program *program;
     ck_assert_int_eq(fsched_context_create(&co, &c), FSCHED_OK);
     ck_fs(c, fs_gen_graph(c, &p, &g));
-    fsched_compile_options o = {.size = sizeof o, .verify = 1, .barriers = 2};
+    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1, .barriers = 2};
     budget.left = n;
     status = fsched_compile(c, g, &o, &s, &program);
     ck_assert_msg(status == FSCHED_OK || status == FSCHED_SYSTEM, "allocation %ld: %d: %s", n,

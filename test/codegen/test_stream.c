@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command stream: goldens, the check of its binary form, disassembly and assembly. */
 #include <unistd.h>
+#include "kit/quick.h"
 
 #include "base/crc32c.h"
 #include "base/text/fields.h"
@@ -55,7 +56,7 @@ START_TEST(round_trip_random)
   fsched_graph *g;
   fsched_program *p;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
   fsched_graph_destroy(g); /* a program does not need its graph */
   fs_check_round_trip(ctx, p);
   fsched_program_destroy(p);
@@ -202,7 +203,7 @@ START_TEST(bad_names_and_machines)
   fsched_program *p;
   status = status == FSCHED_OK ? fsched_builder_op(b, &o, &id) : status;
   status = status == FSCHED_OK ? fsched_builder_finish(b, &g) : status;
-  status = status == FSCHED_OK ? fsched_compile(ctx, g, NULL, NULL, &p) : status;
+  status = status == FSCHED_OK ? fsched_compile(ctx, g, &fs_quick, NULL, &p) : status;
   ck_assert_int_eq(status, FSCHED_BAD_INPUT);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   fsched_graph_destroy(g);

@@ -8,6 +8,7 @@
  * equal. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "base/context.h"
 #include "fsched/compile.h"
@@ -294,7 +295,7 @@ static void try_program(const fsched_graph *g, const fsched_program *p, const ch
 
 static fsched_status compile(fsched_graph *g, int kind, fsched_schedule **s, fsched_program **p) {
   g->target.sync = kind == BLOCK ? FS_SYNC_BLOCK : FS_SYNC_TIMELINE;
-  fsched_compile_options o = {.size = sizeof o};
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK};
   o.barriers = kind == BOUNDED ? 3 : kind == AUTO ? FSCHED_BARRIERS_AUTO : 0;
   return fsched_compile(ctx, g, &o, s, p);
 }
@@ -394,7 +395,7 @@ START_TEST(a_load_left_out_is_found)
 END_TEST
 
 static fsched_status compile_and_verify(fsched_context *c, const void *graph) {
-  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
   fsched_schedule *s = NULL;
   fsched_program *p = NULL;
   fsched_status status = fsched_compile(c, graph, &o, &s, &p);

@@ -2,6 +2,7 @@
 /* What statistics and dumps say of barriers and syncs; the schedule is small, and its sync is
  * filled by hand. */
 #include <stdio.h>
+#include "kit/quick.h"
 
 #include "draw/dump.h"
 #include "kit/budget.h"
@@ -32,7 +33,7 @@ static void setup(void) {
   budget.left = 1 << 30;
   ck_assert_int_eq(fsched_context_create(&o, &ctx), FSCHED_OK);
   ck_fs(ctx, fsched_graph_parse(ctx, "t.yaml", text, strlen(text), NULL, &graph));
-  ck_fs(ctx, fsched_compile(ctx, graph, NULL, &schedule, NULL));
+  ck_fs(ctx, fsched_compile(ctx, graph, &fs_quick, &schedule, NULL));
   const fs_sync *sync = schedule->sync;
   ck_assert_uint_eq(sync->n_commands, COMMANDS);
   ck_assert_uint_eq(sync->command_item[A], 0);

@@ -3,6 +3,7 @@
  * cases with known answers, and properties of random programs, compared with plain arrays. */
 #include <stdlib.h>
 #include <string.h>
+#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "kit/gen.h"
@@ -76,7 +77,7 @@ static uint32_t op(causality_compiled *t, const char *on, uint64_t time, uint32_
 }
 
 static void compile(causality_compiled *t) {
-  fsched_compile_options options = {.size = sizeof options, .verify = 1};
+  fsched_compile_options options = {.size = sizeof options, .effort = FS_QUICK, .verify = 1};
   ck_assert_msg(fsched_compile(t->ctx, t->g, &options, &t->s, &t->p) == FSCHED_OK, "%s",
                 fsched_diag_count(t->ctx) > 0 ? fsched_diag_get(t->ctx, 0)->message : "?");
   t->y = t->s->sync;

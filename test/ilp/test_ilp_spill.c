@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+#include "kit/quick.h"
 
 #include "fsched/verify.h"
 #include "ilp/solver/solver.h"
@@ -33,7 +34,7 @@ static fsched_graph *parse(const char *text) {
 
 static fsched_schedule *compile(const fsched_graph *g) {
   fsched_schedule *s;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, &s, NULL), FSCHED_OK);
   return s;
 }
 
@@ -248,7 +249,7 @@ static void tiny_case(uint64_t seed, ilp_spill_form f, ilp_spill_tally *sum) {
     fsched_context_destroy(own);
     return;
   }
-  fs_status status = fsched_compile(own, g, NULL, &s, NULL);
+  fs_status status = fsched_compile(own, g, &fs_quick, &s, NULL);
   if (status != FSCHED_OK) {
     ck_assert(status == FSCHED_INFEASIBLE && f == BOUNDED_STORE);
     sum->skipped++;
@@ -405,7 +406,7 @@ static void come_back(fsched_graph *g, uint64_t seed, ilp_spill_tally *sum) {
   fs_spill_model *m = NULL;
   bool fits = false;
   fs_decision exists;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, &s, NULL), FSCHED_OK);
   ck_assert_int_eq(fs_spill_model_build(ctx, g, s->schedule->makespan, 4 * TERMS, &m), FSCHED_OK);
   if (m == NULL) {
     sum->skipped++;

@@ -4,6 +4,7 @@
  * does not fit a format is refused. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "base/files/file.h"
 #include "fsched/import.h"
@@ -26,7 +27,7 @@ static const checker checkers[] = {fs_check_project, NULL, fs_check_strip, fs_ch
 
 /* Compiles and verifies, writes the schedule and reads it again, as the program does. */
 static fsched_schedule *schedule_of(fsched_context *c, const fsched_graph *g) {
-  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
   fsched_schedule *made = NULL, *read = NULL;
   char *json;
   size_t n;

@@ -9,6 +9,7 @@
  * other programs; the counts are printed.  What fails is kept in verified-fault.fsb. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/replay.h"
@@ -293,7 +294,7 @@ static fsched_graph *make_graph(fsched_context *ctx, uint64_t seed) {
 static fsched_program *make_base(fsched_context *ctx, uint64_t seed) {
   fsched_graph *g = make_graph(ctx, seed);
   fsched_program *p = NULL, *base = NULL;
-  if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK &&
+  if (g != NULL && fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK &&
       p->view.n_commands <= MOST_COMMANDS) {
     if (seed % 4 == 3 && p->view.n_races == 0) {
       fs_sync_kind kind = seed % 8 == 3 ? FS_SYNC_BARRIER : FS_SYNC_BLOCK;

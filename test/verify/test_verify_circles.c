@@ -4,6 +4,7 @@
  * compiled, as the judge does; and memory runs out at every allocation. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -85,7 +86,7 @@ static void circles(fs_sync_kind kind, verify_circles_tally *t) {
     fsched_graph *g = NULL;
     fsched_program *p = NULL;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-    if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK && p->view.n_commands <= 64) {
+    if (fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK && p->view.n_commands <= 64) {
       fsched_program *made = fs_resync_mutant(ctx, &p->view, kind, seed);
       fs_rng rng = {seed};
       judge(made, seed, t);
@@ -130,7 +131,7 @@ static void set_target(fsched_graph *g, fs_sync_kind kind, fs_rng *rng) {
 
 /* Returns 1 if there is such a program. */
 static uint32_t compile_one(fsched_graph *g, fs_sync_kind kind, uint64_t seed, fs_rng *rng) {
-  fsched_compile_options o = {.size = sizeof o};
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK};
   fsched_schedule *s = NULL;
   fsched_program *p = NULL;
   o.barriers = kind == FS_SYNC_BARRIER && seed % 3 != 0 ? 2 + fs_rng_below(rng, 7) : 0;
@@ -193,7 +194,7 @@ START_TEST(test_out_of_memory)
   fsched_graph *g;
   fsched_program *p;
   ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
-  ck_assert_int_eq(fsched_compile(own, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(own, g, &fs_quick, NULL, &p), FSCHED_OK);
   ck_assert_uint_le(p->view.n_commands, 64);
   for (int kind = FS_SYNC_BARRIER; kind <= FS_SYNC_BLOCK; kind++) {
     fsched_program *made = fs_resync_mutant(own, &p->view, (fs_sync_kind)kind, 7);

@@ -4,6 +4,7 @@
  * each rule refuses. */
 #include <stdio.h>
 #include <stdlib.h>
+#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -97,7 +98,7 @@ START_TEST(test_edges)
     fsched_graph *g = NULL;
     fsched_program *p = NULL;
     ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-    if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
+    if (fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK) {
       compare_edges(g, p, seed);
     }
     fsched_program_destroy(p);
@@ -113,7 +114,7 @@ static void check_compiled(const fs_gen_params *params) {
   fsched_graph *g = NULL;
   fsched_program *p = NULL;
   ck_assert_int_eq(fs_gen_graph(ctx, params, &g), FSCHED_OK);
-  if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
+  if (fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK) {
     fsched_diag_clear(ctx);
     ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu: %s",
                   (unsigned long long)params->seed, fsched_diag_get(ctx, 0)->message);
@@ -147,7 +148,7 @@ START_TEST(test_one_member_is_not_the_gang)
       "  - {name: b, on: r, args: [{in: x}]}\n";
   fsched_graph *g = fs_parse(text);
   fsched_program *p;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
   ck_assert_uint_eq(p->view.n_waits, 1);
   ck_assert_uint_eq(p->view.waits[0].axis, 3);
@@ -175,7 +176,7 @@ START_TEST(test_races)
       "  - {name: c, on: q, args: [{out: y}]}\n";
   fsched_graph *g = fs_parse(text);
   fsched_program *p;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
   ck_assert_uint_eq(p->view.n_races, 1);
   fsched_program *copy = fs_mutant_copy(p);
@@ -230,7 +231,7 @@ START_TEST(test_what_differs)
   };
   fsched_graph *g = fs_parse(cases[0].text);
   fsched_program *p;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, NULL, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, NULL, &p), FSCHED_OK);
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_OK);
   for (size_t i = 1; i < sizeof cases / sizeof cases[0]; i++) {
     fsched_graph *other = fs_parse(cases[i].text);
@@ -258,7 +259,7 @@ START_TEST(test_schedule_messages)
       "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]}\n"
       "ops: [{name: a, on: p, time: 7}, {name: b, on: q, after: [a]}]\n");
   fsched_schedule *s;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, &s, NULL), FSCHED_OK);
   s->schedule->lower_bound = s->schedule->makespan + 1;
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_WRONG);
   ck_assert(
@@ -281,7 +282,7 @@ START_TEST(test_control_edges)
       "concurrency: 1}\n"
       "ops: [{name: a, on: p, time: 7}, {name: b, on: q}]\n");
   fsched_schedule *s;
-  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, &s, NULL), FSCHED_OK);
   ck_assert_uint_eq(s->sync->n_control, 1);
   ck_assert_int_eq(fsched_verify_schedule(ctx, g, s), FSCHED_OK);
   uint32_t from = s->sync->control_from[0];
@@ -366,7 +367,7 @@ START_TEST(test_out_of_memory)
   fsched_schedule *s;
   fsched_program *p;
   ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
-  ck_assert_int_eq(fsched_compile(own, g, NULL, &s, &p), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(own, g, &fs_quick, &s, &p), FSCHED_OK);
   fs_status schedule = FSCHED_SYSTEM, program = FSCHED_SYSTEM;
   for (long n = 0; schedule != FSCHED_OK || program != FSCHED_OK; n++) {
     long before = f.held;

@@ -25,21 +25,25 @@ all_with() { env "$@" "$TOP/scripts/outputs" "$FSCHED" got; }
 all_under() { "$@" "$TOP/scripts/outputs" "$FSCHED" got; }
 
 again "once more" all
-again "no home, another time zone" all_with -u HOME -u USER TZ=Asia/Kathmandu
-again "memory that is not zero at first" all_with MALLOC_PERTURB_=165
-again "another environment" all_with -i PATH="$PATH" TERM=xterm COLUMNS=40 COLORTERM=1
-with_umask() { (umask 077 && all); }
-again "umask" with_umask
+# Several settings at once: where they do not matter, one run tells it of all.
+with_umask() {
+  (umask 077 && all_with -i PATH="$PATH" TERM=xterm COLUMNS=40 COLORTERM=1 TZ=Asia/Kathmandu \
+    MALLOC_PERTURB_=165 ${ASAN_OPTIONS:+ASAN_OPTIONS="$ASAN_OPTIONS"})
+}
+again "no home, another time zone, environment and umask, memory that is not zero at first" with_umask
+fixed=''
 if command -v setarch >/dev/null && setarch "$(uname -m)" -R true 2>/dev/null; then
-  again "without randomised addresses" all_under setarch "$(uname -m)" -R
+  fixed="setarch $(uname -m) -R"
 else
   echo "skip: addresses cannot be fixed here (setarch -R)"
 fi
 if command -v taskset >/dev/null && taskset -c 0 true 2>/dev/null; then
-  again "one processor" all_under taskset -c 0
+  fixed="$fixed taskset -c 0"
 else
   echo "skip: no taskset here"
 fi
+# shellcheck disable=SC2086 # words
+[ -z "$fixed" ] || again "addresses that are not random, one processor" all_under $fixed
 
 # Tables of names have a random key, another one in each of the runs before; here the key is given, or
 # is made where the system has no generator.

@@ -35,14 +35,14 @@ printf '\001\002\003\004' >in.raw
 
 short compile c.fsb -- "$FSCHED" compile "$graph" -o c.fsb --verify -MD -v -Wall
 for kind in schedule table stats dot svg lp mps trace; do
-  short "compile --emit $kind" e.fsb e.out -- "$FSCHED" compile -q "$graph" -o e.fsb --emit $kind=e.out
+  short "compile --emit $kind" e.fsb e.out -- "$FSCHED" compile -q --effort 0 "$graph" -o e.fsb --emit $kind=e.out
 done
-short "compile --emit c" e.fsb e.c e.h -- "$FSCHED" compile -q "$graph" -o e.fsb --emit c=e.c
-short "compile --barriers" c.fsb -- "$FSCHED" compile -q "$graph" --barriers auto -o c.fsb
-short "compile, barriers" c.fsb -- "$FSCHED" compile -q "$TOP/test/fuzz/barrier.yaml" -o c.fsb
-short "compile, syncs" c.fsb -- "$FSCHED" compile -q "$TOP/test/fuzz/block.yaml" -o c.fsb
-short "compile --profile" c.fsb -- "$FSCHED" compile -q "$graph" --profile pro.json -o c.fsb
-short "compile --dump-after" c.fsb d.out -- "$FSCHED" compile -q "$graph" -o c.fsb --dump-after waits=d.out
+short "compile --emit c" e.fsb e.c e.h -- "$FSCHED" compile -q --effort 0 "$graph" -o e.fsb --emit c=e.c
+short "compile --barriers" c.fsb -- "$FSCHED" compile -q --effort 0 "$graph" --barriers auto -o c.fsb
+short "compile, barriers" c.fsb -- "$FSCHED" compile -q --effort 0 "$TOP/test/fuzz/barrier.yaml" -o c.fsb
+short "compile, syncs" c.fsb -- "$FSCHED" compile -q --effort 0 "$TOP/test/fuzz/block.yaml" -o c.fsb
+short "compile --profile" c.fsb -- "$FSCHED" compile -q --effort 0 "$graph" --profile pro.json -o c.fsb
+short "compile --dump-after" c.fsb d.out -- "$FSCHED" compile -q --effort 0 "$graph" -o c.fsb --dump-after waits=d.out
 short "verify" -- "$FSCHED" verify p.fsb -g "$graph" --format json
 short "verify a schedule" -- "$FSCHED" verify s.json -g "$graph"
 short "dis" d.out -- "$FSCHED" dis p.fsb -o d.out
@@ -79,5 +79,5 @@ done
 short "--help" -- "$FSCHED" compile --help
 short "--version" -- "$FSCHED" --version
 if [ -x "$BUILD/fsched-glpk" ]; then
-  short "compile --refine" c.fsb -- "$FSCHED" compile -q i.yaml --refine ilp --node-limit 1 -o c.fsb
+  short "compile --refine" c.fsb -- "$FSCHED" compile -q --effort 0 i.yaml --refine ilp --node-limit 1 -o c.fsb
 fi

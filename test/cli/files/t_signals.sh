@@ -24,7 +24,7 @@ buffers:
 ops:
   - {name: a, time: 3, args: [{in: i}, {out: o}]}
 END
-"$FSCHED" compile g.yaml -q
+"$FSCHED" compile g.yaml -q --effort 0
 "$FSCHED" compile io.yaml -q
 "$FSCHED" dis g.fsb --format json -o g.json
 "$FSCHED" compile g.yaml -q -o /dev/null --emit schedule=g.schedule
@@ -117,14 +117,14 @@ all_points dis "$FROM/g.fsb" -o listing
 for signal in 1 2 3 14 24; do # HUP, INT, QUIT, ALRM, XCPU
   every_point $signal POINTS_FAIL=tmpfile:95 dis "$FROM/g.fsb" -o listing
 done
-points_over_old compile "$FROM/g.yaml" -q -o p.fsb -MD --emit table=t --emit c=c
+points_over_old compile "$FROM/g.yaml" -q --effort 0 -o p.fsb -MD --emit table=t --emit c=c
 points_over_old run "$FROM/io.fsb" -q --on sim --trace t --save-profile p --output o=o.npy
 points_over_old asm "$FROM/g.json" -o p.fsb
-points_over_old compile "$FROM/g.yaml" -q -o p.fsb --dump-after all=dump
+points_over_old compile "$FROM/g.yaml" -q --effort 0 -o p.fsb --dump-after all=dump
 # Here are the other commands and kinds of results; lp and mps are written before the solver is run.
-points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit schedule=schedule --emit stats=stats \
+points_over_old compile "$FROM/g.yaml" -q --effort 0 -o p.fsb --emit schedule=schedule --emit stats=stats \
   --emit svg=svg --emit trace=trace
-points_over_old compile "$FROM/g.yaml" -q -o p.fsb --emit lp=lp --emit mps=mps
+points_over_old compile "$FROM/g.yaml" -q --effort 0 -o p.fsb --emit lp=lp --emit mps=mps
 printf 'strip 4 10\n2 3\n2 3\n' >"$FROM/strip"
 points_over_old import strip "$FROM/strip" -o graph
 "$FSCHED" import strip "$FROM/strip" -o "$FROM/i.yaml"
@@ -136,7 +136,7 @@ expect "points were found" [ "$points" -gt $((400 / step)) ]
 # A process that ignores a signal (nohup) gets the result.
 rm -rf old new && mkdir old new && cp g.fsb new/p.fsb
 for at in 1 2 3 4; do
-  (trap '' HUP && DEFAULT='' && in_now POINTS_SIGNAL=1 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb)
+  (trap '' HUP && DEFAULT='' && in_now POINTS_SIGNAL=1 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q --effort 0 -o p.fsb)
   expect "an ignored signal at $at" [ $? -eq 0 ]
   expect "the result is there" same now/p.fsb g.fsb
 done
@@ -152,11 +152,11 @@ for more in A=1 POINTS_FAIL=tmpfile:95 POINTS_FAIL=link:2; do
   for file in new old; do
     rm -rf old log && mkdir old
     [ $file = new ] || echo before >old/p.fsb
-    in_now POINTS_LOG="$PWD/log" $more "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb -MD --emit table=t
+    in_now POINTS_LOG="$PWD/log" $more "$FSCHED" compile "$FROM/g.yaml" -q --effort 0 -o p.fsb -MD --emit table=t
     expect "flushed before it is named: $more, $file" ordered log
     expect "three names" [ "$(grep -c -E '^(link|rename) (p\.fsb|p\.d|t) 0' log)" -eq 3 ]
     rm -f log
-    in_now POINTS_LOG="$PWD/log" $more "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb --no-sync
+    in_now POINTS_LOG="$PWD/log" $more "$FSCHED" compile "$FROM/g.yaml" -q --effort 0 -o p.fsb --no-sync
     expect "--no-sync flushes nothing" [ "$(grep -c fsync log)" -eq 0 ]
   done
 done
@@ -169,7 +169,7 @@ for wrong in write:28 write:122 fsync:5 rename:16 tmpfile:28,open:28 tmpfile:95,
     case $file$wrong in newrename* | newtmpfile:95,rename*) [ "$wrong" != rename:16 ] || continue ;; esac
     rm -rf old new && mkdir old new
     [ $file = new ] || echo before >old/p.fsb
-    in_now POINTS_FAIL=$wrong "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb
+    in_now POINTS_FAIL=$wrong "$FSCHED" compile "$FROM/g.yaml" -q --effort 0 -o p.fsb
     expect "$wrong, $file: status 5" [ $? -eq 5 ]
     expect "$wrong: the file is named" holds err 'cannot write p.fsb: '
     check "$wrong"
@@ -178,7 +178,7 @@ done
 # SIGKILL leaves nothing behind while the content is written.
 rm -rf old new && mkdir old new
 for at in 1 2 3; do
-  in_now POINTS_SIGNAL=9 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q -o p.fsb 2>/dev/null
+  in_now POINTS_SIGNAL=9 POINTS_AT=$at "$FSCHED" compile "$FROM/g.yaml" -q --effort 0 -o p.fsb 2>/dev/null
   expect "killed at $at: nothing is there" [ -z "$(ls -A now)" ]
 done
 

@@ -7,6 +7,7 @@
 #include "exec/conformance/conformance_kit.h"
 #include "exec/host/watch.h"
 #include "exec/replay/reference.h"
+#include "kit/quick.h"
 #include "kit/resync.h"
 
 enum { MOST = 16 };
@@ -92,7 +93,7 @@ fsched_program *conf_compile(const conf *c, uint64_t seed) {
   fsched_graph *graph;
   fsched_program *program;
   conf_ok(c, fs_gen_graph(c->ctx, &params, &graph), "generate");
-  conf_ok(c, fsched_compile(c->ctx, graph, NULL, NULL, &program), "compile");
+  conf_ok(c, fsched_compile(c->ctx, graph, &fs_quick, NULL, &program), "compile");
   fsched_graph_destroy(graph);
   return program;
 }

@@ -3,6 +3,7 @@
  * The memory of the exec, of its device and of the calls is counted separately. */
 #include <limits.h>
 #include <malloc.h>
+#include "kit/quick.h"
 
 #include "exec/conformance/conformance_kit.h"
 
@@ -37,7 +38,7 @@ static fsched_program *compile(const conf *c, const char *text) {
   fsched_graph *graph;
   fsched_program *program;
   conf_ok(c, fsched_graph_parse(c->ctx, "test.yaml", text, strlen(text), NULL, &graph), "parse");
-  conf_ok(c, fsched_compile(c->ctx, graph, NULL, NULL, &program), "compile");
+  conf_ok(c, fsched_compile(c->ctx, graph, &fs_quick, NULL, &program), "compile");
   fsched_graph_destroy(graph);
   return program;
 }

@@ -4,6 +4,7 @@
 #include "base/futex.h"
 #include "exec/conformance/conformance_kit.h"
 #include "fsched/verify.h"
+#include "kit/quick.h"
 #include "kit/resync.h"
 
 enum { KINDS = 2 };
@@ -93,6 +94,7 @@ CONFORMS(compiled_with_barriers) {
     fs_gen_params params = fs_gen_any(seed, 50);
     fsched_compile_options options = {
         .size = sizeof options,
+        .effort = FS_QUICK,
         .barriers = seed % 4 == 0 ? FSCHED_BARRIERS_AUTO : 2 + (uint32_t)(seed % 7)};
     fsched_graph *graph;
     fsched_program *p;

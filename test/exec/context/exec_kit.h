@@ -11,6 +11,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/exec.h"
@@ -98,7 +99,7 @@ static inline fsched_program *kit_compile(fsched_context *ctx, const char *text)
   fsched_graph *graph;
   fsched_program *program;
   ck_fs(ctx, fsched_graph_parse(ctx, "test.yaml", text, strlen(text), NULL, &graph));
-  ck_fs(ctx, fsched_compile(ctx, graph, NULL, NULL, &program));
+  ck_fs(ctx, fsched_compile(ctx, graph, &fs_quick, NULL, &program));
   ck_fs(ctx, fsched_verify_program(ctx, program, graph));
   fsched_graph_destroy(graph);
   return program;

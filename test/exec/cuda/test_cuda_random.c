@@ -5,6 +5,7 @@
 #include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
+#include "kit/quick.h"
 #include "model/stream/stream.h"
 
 #include "exec/cuda/cuda_case.h"
@@ -33,7 +34,7 @@ static void compile_and_replay(uint64_t seed, const fs_gen_params *params, const
     d.driver = fake.path;
   }
   assert_ok(fs_gen_graph(ctx, params, &graph), seed, "generate");
-  fsched_compile_options c = {.size = sizeof c};
+  fsched_compile_options c = {.size = sizeof c, .effort = FS_QUICK};
   c.barriers = params->sync == FSCHED_SYNC_BARRIER ? FSCHED_BARRIERS_AUTO : 0;
   assert_ok(fsched_compile(ctx, graph, &c, NULL, &program), seed, "compile");
   assert_ok(fsched_verify_program(ctx, program, graph), seed, "verify");

@@ -2,6 +2,7 @@
 #include "exec/sim/sim_kit.h"
 
 #include "fsched/verify.h"
+#include "kit/quick.h"
 
 void sim_open(conf *c, fs_conformance *sim, fsched_durations durations, uint64_t seed) {
   *sim = (fs_conformance){.device = {.kind = "sim", .durations = durations, .seed = seed}};
@@ -23,7 +24,7 @@ fsched_program *sim_compile(const conf *c, uint64_t seed) {
   fsched_graph *g;
   fsched_program *p;
   conf_ok(c, fs_gen_graph(c->ctx, &params, &g), "generate");
-  conf_ok(c, fsched_compile(c->ctx, g, NULL, NULL, &p), "compile");
+  conf_ok(c, fsched_compile(c->ctx, g, &fs_quick, NULL, &p), "compile");
   fsched_graph_destroy(g);
   return p;
 }

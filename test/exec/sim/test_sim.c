@@ -6,6 +6,7 @@
 #include "fsched/profile.h"
 
 #include "kit/context.h"
+#include "kit/quick.h"
 
 static fs_conformance sim;
 static conf c;
@@ -87,7 +88,7 @@ START_TEST(examples_as_planned)
     fsched_graph *g;
     fsched_program *p;
     conf_ok(&c, fsched_graph_read(c.ctx, paths[i], NULL, &g), paths[i]);
-    conf_ok(&c, fsched_compile(c.ctx, g, NULL, NULL, &p), paths[i]);
+    conf_ok(&c, fsched_compile(c.ctx, g, &fs_quick, NULL, &p), paths[i]);
     bool equal = as_planned(&p->view);
     ck_assert(equal || i > 0); /* the plan of the first one is tight */
     fsched_program_destroy(p);

@@ -6,6 +6,7 @@
  * the verifier says that it was needed, some durations must show it. */
 #include "exec/sim/sim_kit.h"
 #include "kit/mutate/mutate.h"
+#include "kit/quick.h"
 #include "kit/suite.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -58,7 +59,7 @@ START_TEST(right_in_tight_memory)
     fsched_program *p;
     rig r;
     conf_ok(&c, fs_gen_graph(c.ctx, &params, &g), "generate");
-    conf_ok(&c, fsched_compile(c.ctx, g, NULL, NULL, &p), "compile");
+    conf_ok(&c, fsched_compile(c.ctx, g, &fs_quick, NULL, &p), "compile");
     rig_open(&r, &c, &p->view, (rig_options){0});
     for (uint32_t k = 0; k < INVOCATIONS; k++) {
       rig_run(&r, k);
