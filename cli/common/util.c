@@ -91,7 +91,9 @@ static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
   FS_TRY(fs_cli_tick(cli, &tick)); /* checked, whether or not it is used */
   *o = (fsched_read_options){.size = sizeof *o,
                              .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED),
-                             .targets = fs_args_last(&cli->args, FS_OPTION_TARGETS)};
+                             .targets = fs_args_last(&cli->args, FS_OPTION_TARGETS),
+                             .unroll = fs_args_has(&cli->args, FS_OPTION_UNROLL)};
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET_PARAM, &o->params, &o->n_params));
   FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o->memory_overrides,
                      &o->n_memory_overrides));
   return fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET, &o->target_overrides,

@@ -138,7 +138,39 @@ typedef struct fsched_arg_desc {
   int has_at;      /* offset and length are given */
   uint64_t offset, length;
   int64_t value; /* for FSCHED_VALUE */
+  /** For FSCHED_IN in a loop: the value at the end of so many iterations of the loop around the op
+   *  before this one, or, where there were none, the value on entry to the loop.  0: as ever. */
+  uint64_t distance;
+  /** With has_at in a loop: how many bytes the range moves on with each iteration of the loops
+   *  around the op, outermost first, all of them; of either sign.  What passes the end of the
+   * buffer is cut off, and a range that begins outside is an error.  NULL: it stays. */
+  const int64_t *step;
+  uint32_t n_steps;
 } fsched_arg_desc;
+
+/** A loop is its unrolling: what its body says, once for each iteration, in program order. */
+typedef struct fsched_loop_desc {
+  size_t size;
+  const char *name;  /* of no other loop, and of no op */
+  uint64_t trip;     /* iterations, at most FSCHED_MAX_TIME; not with `param` */
+  const char *param; /* a parameter that gives the trips; NULL: none */
+  uint64_t min, max; /* of the parameter */
+} fsched_loop_desc;
+
+/** The deepest nest of loops. */
+#define FSCHED_MAX_LOOPS 8
+
+/** How the versions of a buffer that a loop's body starts, by an `out`, share slots: version i is
+ * in slot i mod depth, and `prefetch` says how many iterations the ops that start it run ahead.
+ * Both have no effect where a loop is unrolled, but are checked. */
+typedef struct fsched_ring_desc {
+  size_t size;
+  uint32_t buffer;
+  uint64_t depth;   /* slots; 0: the compiler chooses */
+  int has_prefetch; /* prefetch is given */
+  int64_t prefetch; /* below depth; a negative one counts from the depth: -1 is depth - 1 */
+  uint64_t every;   /* uses give slots back so many at a time; at most depth; 0: 1 */
+} fsched_ring_desc;
 
 /** Makes a builder for a graph of this name. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_create(fsched_context *ctx,
@@ -207,6 +239,32 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_arg(fsched_builder *b, u
 /** `before` may be the id of an op that is added later. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_after(fsched_builder *b, uint32_t op,
                                                               uint32_t before);
+/** In loops `before` is the op of the same iteration of the loops around both, and the last one of
+ *  those around `before` alone.  fsched_builder_after_at names the one `distance` iterations
+ * earlier of the innermost loop around both; where there were not that many, nothing is waited for.
+ */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_after_at(fsched_builder *b, uint32_t op,
+                                                                 uint32_t before,
+                                                                 uint64_t distance);
+/** The same for all ops of a loop that is not around the op.  `loop` may be the id of a loop that
+ * is added later. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_after_loop(fsched_builder *b, uint32_t op,
+                                                                   uint32_t loop,
+                                                                   uint64_t distance);
+/** Begins a loop: what is added until fsched_builder_end_loop is its body.  Loops nest. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_begin_loop(fsched_builder *b,
+                                                                   const fsched_loop_desc *desc,
+                                                                   uint32_t *id);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_end_loop(fsched_builder *b);
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop,
+                                                             const fsched_ring_desc *desc);
+/** Lets finish unroll all loops: the graph has an op for each iteration, with the name of the op
+ * and the iterations of the loops around it, outermost first: "load[2][0]".  The ids of its ops
+ * count these in program order.  A graph with loops is so far possible in this form only. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_unroll(fsched_builder *b);
+/** Gives a parameter its value; the last one holds. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_param(fsched_builder *b, const char *name,
+                                                              uint64_t value);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_use(fsched_builder *b, uint32_t op,
                                                             uint32_t resource, uint64_t amount);
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_scratch(fsched_builder *b, uint32_t op,
@@ -239,6 +297,11 @@ typedef struct fsched_read_options {
   int untrusted;
   /** With `untrusted`: a directory in which, or below which, the target may be, too; NULL: none. */
   const char *targets;
+  /** fsched_builder_unroll, and NAME=N of fsched_builder_param (command line --unroll,
+   *  --set-param). */
+  int unroll;
+  const char *const *params;
+  size_t n_params;
 } fsched_read_options;
 
 /** Reads a graph file ("-": standard input); a target given by path is read relative to it. Errors:

@@ -362,7 +362,7 @@ END_TEST
 
 /* The corpus: test/bad/NAME.yaml with the text that is printed for it in NAME.expect.  Comments at
  * its head, "# set: KEY=VALUE" and "# memory: NAME=CAPACITY", are overrides; "# warn: CLASS"
- * switches a class of warnings on. */
+ * switches a class of warnings on, and "# unroll: N" unrolls loops, with the parameter n. */
 enum { MAX_SETS = 8 };
 
 static void corpus_options(const char *text, char sets[][64], size_t *n_sets, char memories[][64],
@@ -377,6 +377,18 @@ static void corpus_options(const char *text, char sets[][64], size_t *n_sets, ch
   }
 }
 
+/* Reads "# unroll: N" into NAME=N. */
+static int corpus_unroll(const char *text, char param[64]) {
+  for (const char *line = text; line[0] == '#'; line = strchr(line, '\n') + 1) {
+    unsigned n;
+    if (sscanf(line, "# unroll: %u", &n) == 1) {
+      (void)snprintf(param, 64, "n=%u", n);
+      return 1;
+    }
+  }
+  return 0;
+}
+
 static void corpus_warnings(fsched_context *c, const char *text) {
   char name[64];
   for (const char *line = text; line[0] == '#'; line = strchr(line, '\n') + 1) {
@@ -389,8 +401,10 @@ static void corpus_warnings(fsched_context *c, const char *text) {
 static void run_corpus_file(const char *path, fs_text *out, uint8_t *seen) {
   char sets[MAX_SETS][64];
   char memories[MAX_SETS][64];
+  char param[64];
   const char *set[MAX_SETS];
   const char *memory[MAX_SETS];
+  const char *params[] = {param};
   fsched_read_options o = {.size = sizeof o, .target_overrides = set, .memory_overrides = memory};
   char *text;
   size_t n;
@@ -399,6 +413,9 @@ static void run_corpus_file(const char *path, fs_text *out, uint8_t *seen) {
   ck_assert_int_eq(fs_file_read(ctx, path, &text, &n), FSCHED_OK);
   corpus_options(text, sets, &o.n_target_overrides, memories, &o.n_memory_overrides);
   corpus_warnings(c, text);
+  o.unroll = corpus_unroll(text, param);
+  o.params = params;
+  o.n_params = o.unroll && strstr(text, "param: n,") != NULL;
   (void)fs_realloc(ctx, text, n + 1, 0);
   for (size_t i = 0; i < MAX_SETS; i++) {
     set[i] = sets[i];

@@ -21,13 +21,15 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
                         .frontier_capacity = DEFAULT_FRONTIER,
                         .sync_cost = DEFAULT_SYNC_COST,
                         .options_file = FS_NONE,
+                        .open_loop = FS_NONE,
                         .warning_errors = fs_warn_errors(ctx),
                         .sync_at = FS_NOWHERE,
                         .barriers_at = FS_NOWHERE,
                         .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
-                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys};
+                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys,
+                        &b->loops,     &b->params,  &b->said};
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     fs_names_init(tables[i], &b->arena);
   }
@@ -58,7 +60,8 @@ void fsched_builder_destroy(fsched_builder *b) {
   }
   fsched_context *ctx = b->ctx;
   fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
-                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys};
+                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys,
+                        &b->loops,     &b->params,  &b->said};
   for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
     fs_names_free(tables[i]);
   }
@@ -75,13 +78,21 @@ void fsched_builder_destroy(fsched_builder *b) {
   fs_vec_free(ctx, &b->gang_word);
   fs_vec_free(ctx, &b->kernel);
   fs_vec_free(ctx, &b->file);
+  fs_vec_free(ctx, &b->moving);
+  fs_vec_free(ctx, &b->step);
+  fs_vec_free(ctx, &b->loop);
+  fs_vec_free(ctx, &b->ring);
+  fs_vec_free(ctx, &b->carry);
+  fs_vec_free(ctx, &b->mark);
+  fs_vec_free(ctx, &b->past);
+  fs_vec_free(ctx, &b->param);
   free_items(ctx, &b->uses);
   free_items(ctx, &b->scratches);
   free_items(ctx, &b->afters);
   free_items(ctx, &b->inplaces);
   fs_vec_free(ctx, &b->after_given);
-  fs_pos_list *places[] = {&b->buffer_at, &b->op_at,    &b->op_on_at,    &b->arg_at,
-                           &b->gang_at,   &b->queue_at, &b->counting_at, &b->resource_at};
+  fs_pos_list *places[] = {&b->buffer_at, &b->op_at,       &b->op_on_at,    &b->arg_at, &b->gang_at,
+                           &b->queue_at,  &b->counting_at, &b->resource_at, &b->loop_at};
   for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
     fs_vec_free(ctx, places[i]);
   }
@@ -112,6 +123,7 @@ const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) 
       [FS_KIND_QUEUE] = &b->queues,    [FS_KIND_CLASS] = &b->classes,
       [FS_KIND_MEMORY] = &b->memories, [FS_KIND_RESOURCE] = &b->resources,
       [FS_KIND_BUFFER] = &b->buffers,  [FS_KIND_OP] = &b->ops,
+      [FS_KIND_LOOP] = &b->loops,
   };
   return table[kind];
 }
@@ -137,15 +149,30 @@ fs_status fs_builder_add_file(fsched_builder *b, const char *path) {
 
 void fs_builder_options_file(fsched_builder *b, uint32_t file) { b->options_file = file; }
 
+bool fs_builder_tells(fsched_builder *b, fs_diag_code code, fs_pos pos) {
+  if (!b->unrolled || pos.file == FS_NONE) {
+    return true;
+  }
+  char key[80];
+  bool added = true;
+  uint32_t id;
+  int n = snprintf(key, sizeof key, "%d:%u:%u:%u", (int)code, pos.file, pos.line, pos.column);
+  fs_status status = fs_names_intern(&b->said, key, (size_t)n, &id, &added);
+  return status != FSCHED_OK || added;
+}
+
 static void report(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                    const char *format, va_list args) {
+  b->usage |= pos.file != FS_NONE && pos.file == b->options_file;
+  if (!fs_builder_tells(b, code, pos)) {
+    return;
+  }
   char text[512]; /* a longer message ends in "..." */
   int n = vsnprintf(text, sizeof text, format, args);
   if (n >= (int)sizeof text) {
     memcpy(text + sizeof text - 4, "...", 4);
   }
   fs_report(b->ctx, FSCHED_ERROR, code, pos, hint, "%s", text);
-  b->usage |= pos.file != FS_NONE && pos.file == b->options_file;
 }
 
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,

@@ -44,6 +44,7 @@ typedef enum fs_builder_kind {
   FS_KIND_RESOURCE,
   FS_KIND_BUFFER,
   FS_KIND_OP,
+  FS_KIND_LOOP,
   FS_KIND_SYNC, /* the target's kind of sync; this kind has no names */
   FS_KINDS
 } fs_builder_kind;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finish: the steps from the collected arrays to the frozen graph.
  *
+ *   loops      are unrolled (builder/unroll.c)
  *   target     names of queues, classes and backings are resolved, domains and gangs made
  *   arrays     ops, args, uses, scratch, `after` are copied into CSR form
  *   versions   the walk in program order that derives versions and edges (builder/versions.c)
@@ -534,10 +535,10 @@ static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Sorts items by op, in the order of the calls within an op.  The list itself is sorted, so that
- * positions stay in step.  O(ops + items), and nothing is moved when the calls came op by op. */
-static fs_status sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
-                            uint32_t **start) {
+/* The list itself is sorted, so that positions stay in step.  O(ops + items), and nothing is moved
+ * when the calls came op by op. */
+fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
+                                uint32_t **start) {
   FS_TRY(fs_new_zero(&b->arena, start, (size_t)n_ops + 1));
   uint32_t *at = *start;
   size_t n = list->item.n;
@@ -592,9 +593,9 @@ static fs_status refuse_repeats(fsched_builder *b, const fsched_graph *g, const 
 }
 
 static fs_status copy_items(fsched_builder *b, fsched_graph *g) {
-  FS_TRY(sort_items(b, g->n_ops, &b->uses, &g->op_use0));
-  FS_TRY(sort_items(b, g->n_ops, &b->scratches, &g->op_scratch0));
-  FS_TRY(sort_items(b, g->n_ops, &b->afters, &g->op_after0));
+  FS_TRY(fs_builder_sort_items(b, g->n_ops, &b->uses, &g->op_use0));
+  FS_TRY(fs_builder_sort_items(b, g->n_ops, &b->scratches, &g->op_scratch0));
+  FS_TRY(fs_builder_sort_items(b, g->n_ops, &b->afters, &g->op_after0));
   FS_TRY(refuse_repeats(b, g, &b->uses, &b->resources, "uses resource"));
   FS_TRY(refuse_repeats(b, g, &b->scratches, &b->memories, "has scratch in memory"));
   FS_TRY(fs_new(&b->arena, &g->use_resource, b->uses.item.n));
@@ -635,6 +636,7 @@ static fs_status copy_files(fsched_builder *b, fsched_graph *g) {
 static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   g->name = b->name;
   g->hazards = b->hazards;
+  FS_TRY(fs_builder_unroll(b));
   FS_TRY(copy_files(b, g));
   FS_TRY(copy_buffers(b, g));
   FS_TRY(copy_ops(b, g));
@@ -676,7 +678,7 @@ fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
   }
   *g = (fsched_graph){.ctx = b->ctx};
   fs_status status = build_graph(b, g);
-  if (status == FSCHED_OK) {
+  if (status == FSCHED_OK || status == FSCHED_BAD_INPUT) {
     status = verdict(b);
   }
   if (status != FSCHED_OK) {

@@ -165,8 +165,10 @@ static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t i
 
 static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, const char *fault) {
   const fs_item_draft *d = &b->inplaces.item.at[item];
-  if (!b->bad && b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
-    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, fs_pos_at(&b->inplaces.at, item), NULL,
+  fs_pos at = fs_pos_at(&b->inplaces.at, item);
+  if (!b->bad && fs_builder_tells(b, FS_DIAG_INPLACE, at) &&
+      b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, at, NULL,
               "op '%s' cannot write '%s' in place of '%s': %s", g->op_name[d->op],
               g->buffer_name[d->a], g->buffer_name[d->b], fault);
   }

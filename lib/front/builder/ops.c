@@ -4,6 +4,7 @@
  * its name is entered, so that running out of memory leaves no name without its entity. */
 #include <stdio.h>
 
+#include "base/text/plural.h"
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
 #include "model/builtins.h"
@@ -145,6 +146,10 @@ static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
   if (d->has_start) {
     FS_TRY(fs_builder_limit(b, "the start", d->start, FSCHED_MAX_TIME));
   }
+  if (d->has_start && b->open_loop != FS_NONE) {
+    return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
+                           "op '%s' in a loop cannot have its start given", d->name);
+  }
   FS_TRY(fs_builder_limit(b, "the number of slots", d->slots, INT32_MAX));
   if (d->gang != NULL && d->n_gang == 0) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
@@ -211,8 +216,54 @@ static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const c
                          name, fs_size_text(text, size));
 }
 
+/* What only args in loops have. */
+static fs_status check_moving(fsched_builder *b, const fsched_arg_desc *d) {
+  const char *op = b->ops.text.at[b->op.n - 1];
+  FS_TRY(fs_builder_limit(b, "the distance", d->distance, FSCHED_MAX_TIME));
+  if (d->distance > 0 && !fs_tag_only_reads(d->tag)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
+                           "op '%s': only an 'in' has a distance", op);
+  }
+  if (b->open_loop == FS_NONE) {
+    return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
+                           "op '%s' has an arg with a %s, but is in no loop", op,
+                           d->distance > 0 ? "distance" : "step");
+  }
+  uint32_t depth = b->loop.at[b->open_loop].depth;
+  if (d->n_steps > 0 && (d->n_steps != depth || !d->has_at)) {
+    return fs_builder_fail(
+        b, FS_DIAG_BAD_LOOP, b->pos, "'step' has one number for each of them, outermost first",
+        "op '%s' has %u %s, and %u %s around it", op, d->n_steps,
+        fs_plural(d->n_steps, "step", "steps"), depth, fs_plural(depth, "loop", "loops"));
+  }
+  for (uint32_t i = 0; i < d->n_steps; i++) {
+    if (d->step[i] > (int64_t)FSCHED_MAX_SIZE || d->step[i] < -(int64_t)FSCHED_MAX_SIZE) {
+      return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, b->pos, NULL,
+                             "op '%s': the step %lld is above 2^48", op, (long long)d->step[i]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Notes the steps and the distance of the arg that comes next. */
+static fs_status add_moving(fsched_builder *b, const fsched_arg_desc *d) {
+  fs_moving_draft m = {.distance = d->distance,
+                       .arg = (uint32_t)b->arg.n,
+                       .step0 = (uint32_t)b->step.n,
+                       .n_steps = d->n_steps};
+  for (uint32_t i = 0; i < d->n_steps; i++) {
+    FS_TRY(fs_vec_push(b->ctx, &b->step, d->step[i]));
+  }
+  return fs_vec_push(b->ctx, &b->moving, m);
+}
+
+static bool is_moving(const fsched_arg_desc *d) { return d->distance > 0 || d->n_steps > 0; }
+
 static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FS_N_TAGS - 1));
+  if (is_moving(d)) {
+    FS_TRY(check_moving(b, d));
+  }
   if (!fs_tag_names_buffer(d->tag)) {
     return FSCHED_OK;
   }
@@ -225,7 +276,9 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
                            "'out' writes all of buffer '%s': it takes no range", name);
   }
   uint64_t size = b->buffer_size.at[d->buffer];
-  if (d->has_at && (d->length == 0 || d->offset > size || d->length > size - d->offset)) {
+  bool moves = d->n_steps > 0; /* then the unrolling checks where it begins */
+  if (d->has_at &&
+      (d->length == 0 || (!moves && (d->offset > size || d->length > size - d->offset)))) {
     return at_outside(b, d, name, size);
   }
   if (fs_tag_writes(d->tag) && fs_io_fixed(b->buffer_io.at[d->buffer])) {
@@ -261,6 +314,9 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
     a.offset = d.has_at ? d.offset : 0;
     a.u.length = d.has_at ? d.length : b->buffer_size.at[d.buffer];
   }
+  if (is_moving(&d)) {
+    FS_TRY(add_moving(b, &d));
+  }
   FS_TRY(fs_vec_push(b->ctx, &b->arg, a));
   return fs_builder_place(b, &b->arg_at, b->arg.n - 1, b->pos);
 }
@@ -284,10 +340,25 @@ static bool has_item(const fs_item_list *list, uint32_t op, uint32_t a) {
 }
 
 fsched_status fsched_builder_after(fsched_builder *b, uint32_t op, uint32_t before) {
+  return fsched_builder_after_at(b, op, before, 0);
+}
+
+fsched_status fsched_builder_after_at(fsched_builder *b, uint32_t op, uint32_t before,
+                                      uint64_t distance) {
   if (op >= b->op.n) {
     return bad_id(b, "op", op);
   }
-  return add_item(b, &b->afters, (fs_item_draft){.op = op, .a = before});
+  FS_TRY(fs_builder_limit(b, "the distance", distance, FSCHED_MAX_TIME));
+  return add_item(b, &b->afters, (fs_item_draft){.op = op, .a = before, .amount = distance});
+}
+
+fsched_status fsched_builder_after_loop(fsched_builder *b, uint32_t op, uint32_t loop,
+                                        uint64_t distance) {
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  FS_TRY(fs_builder_limit(b, "the distance", distance, FSCHED_MAX_TIME));
+  return add_item(b, &b->afters, (fs_item_draft){.op = op, .a = loop, .b = 1, .amount = distance});
 }
 
 fsched_status fsched_builder_use(fsched_builder *b, uint32_t op, uint32_t resource,

@@ -43,7 +43,46 @@ typedef struct fs_arg_draft {
   bool has_at;
 } fs_arg_draft;
 
-/* An op's use of a resource, scratch in a memory, `after`, or pair of buffers (a out, b in). */
+/* What a loop adds to an arg: where its range moves, or of which earlier iteration its value is. */
+typedef struct fs_moving_draft {
+  uint64_t distance; /* 0: of this iteration */
+  uint32_t arg;
+  uint32_t step0, n_steps; /* into step */
+} fs_moving_draft;
+
+typedef struct fs_loop_draft {
+  uint64_t trip, least, most; /* the trips; limits if a parameter gives them */
+  uint32_t param;             /* in words; FS_NONE: none */
+  uint32_t parent;            /* the loop around it, or FS_NONE */
+  uint32_t op0, op_end;       /* the ops of the body, and of the loops inside */
+  uint32_t depth;             /* 1 for the outermost */
+} fs_loop_draft;
+
+typedef struct fs_ring_draft {
+  uint64_t depth, every; /* depth 0: not given */
+  int64_t prefetch;
+  uint32_t loop, buffer;
+  bool has_prefetch;
+  fs_pos at;
+} fs_ring_draft;
+
+/* Of the unrolled graph: values that iterations hand on.  `carry`
+ * is a buffer whose value at the end of an iteration of a loop some op reads later; `mark` says
+ * before which op a run of a loop begins or an iteration has ended; `past` is an arg that reads the
+ * value of `back` ends before the last one. */
+typedef struct fs_carry {
+  uint32_t loop, buffer;
+} fs_carry;
+typedef struct fs_mark {
+  uint32_t op, loop;
+  bool begin;
+} fs_mark;
+typedef struct fs_past_arg {
+  uint32_t arg, carry, back;
+} fs_past_arg;
+
+/* An op's use of a resource, scratch in a memory, `after` (a the op, or the loop if b is 1; the
+ * amount is the distance), or pair of buffers (a out, b in). */
 typedef struct fs_item_draft {
   uint64_t amount;
   uint32_t op, a, b;
@@ -88,11 +127,23 @@ struct fsched_builder {
   FS_VEC(uint32_t) gang0, gang_word; /* CSR: the words of each gang */
   FS_VEC(fs_kernel) kernel;
   FS_VEC(const char *) file;
+  FS_VEC(fs_moving_draft) moving; /* ascending in args */
+  FS_VEC(int64_t) step;
+  FS_VEC(fs_loop_draft) loop;
+  FS_VEC(fs_ring_draft) ring;
+  FS_VEC(fs_carry) carry;
+  FS_VEC(fs_mark) mark;
+  FS_VEC(fs_past_arg) past;
+  uint32_t open_loop; /* FS_NONE outside of loops */
+  bool unroll, unrolled;
+  fs_names loops, params, said; /* said: the errors that are told once for all iterations */
+  FS_VEC(uint64_t) param;       /* the values */
   fs_item_list uses, scratches, afters, inplaces;
 
   fs_pos pos;
   fs_pos part[FS_PARTS];
-  fs_pos_list buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at;
+  fs_pos_list buffer_at, op_at, op_on_at, arg_at, gang_at, queue_at, counting_at, resource_at,
+      loop_at;
   FS_VEC(uint8_t)
   after_given; /* per `after`: an arg or an earlier `after` gives the edge; empty
                   when no warning needs it */
@@ -120,6 +171,9 @@ fs_status fs_builder_word(fsched_builder *b, const char *word, uint32_t *id) FS_
  * it. */
 fs_status fs_builder_place(fsched_builder *b, fs_pos_list *places, size_t id,
                            fs_pos pos) FS_MUST_USE;
+/* Whether a diagnostic of this kind is to be told at this place: in an unrolled graph it is only
+ * once, for the first iteration. */
+bool fs_builder_tells(fsched_builder *b, fs_diag_code code, fs_pos pos);
 /* Reports FSCHED_INFEASIBLE. */
 void fs_builder_infeasible(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                            const char *format, ...) __attribute__((format(printf, 5, 6)));
@@ -145,6 +199,15 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
 /* Checks value <= limit. */
 fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
                            uint64_t limit) FS_MUST_USE;
+
+/* Checks loops, and puts their unrolling in their place. */
+fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
+/* Finds the values that args with a distance read.  Requires an unrolled graph. */
+fs_status fs_builder_carry(fsched_builder *b) FS_MUST_USE;
+/* Sorts items by op, in the order of the calls within an op; the list's entries of op i are then
+ * (*start)[i] .. (*start)[i + 1] - 1. */
+fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
+                                uint32_t **start) FS_MUST_USE;
 
 /* The steps of finish; g is the graph in the making.  Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */

@@ -11,6 +11,9 @@
  *   race              the pairs that builder/races.c has found
  *
  * Each class shows a limited number of warnings and counts the rest. */
+#include <stdio.h>
+#include <stdlib.h>
+
 #include "base/warnings.h"
 #include "front/builder/private.h"
 
@@ -35,19 +38,74 @@ static uint32_t arg_of_version(const fsched_graph *g, uint32_t op, uint32_t vers
   return found;
 }
 
-static void warn_races(fsched_builder *b, const fsched_graph *g) {
-  for (uint32_t i = 0; i < g->n_races && i < SHOWN; i++) {
-    uint32_t arg = arg_of_version(g, g->race_b[i], g->race_version[i]);
-    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE,
-              arg == FS_NONE ? FS_NOWHERE : fs_pos_at(&b->arg_at, arg), NULL,
-              "ops '%s' and '%s' are unordered, and one of them writes what both touch of '%s'",
-              g->op_name[g->race_a[i]], g->op_name[g->race_b[i]],
-              g->buffer_name[g->version_buffer[g->race_version[i]]]);
+/* The name of an op of which an instance has a name: without the iterations, "[2][0]", whose number
+ * is *depth. */
+static size_t name_without_iterations(const char *name, uint32_t *depth, uint64_t *iteration) {
+  size_t n = strlen(name);
+  *depth = 0;
+  for (size_t at = n; at > 0 && name[at - 1] == ']' && *depth < FSCHED_MAX_LOOPS;) {
+    size_t digits = 0;
+    while (at - 1 > digits && name[at - 2 - digits] >= '0' && name[at - 2 - digits] <= '9') {
+      digits++;
+    }
+    if (digits == 0 || at < digits + 2 || name[at - 2 - digits] != '[') {
+      break;
+    }
+    iteration[(*depth)++] = strtoull(name + at - 1 - digits, NULL, 10); /* innermost first */
+    at = n = at - 2 - digits;
   }
-  if (g->n_races > SHOWN) {
+  return n;
+}
+
+/* Writes the names of a race's ops without their iterations, and how far these are apart. */
+static void print_race(fs_text *t, const char *a, const char *c) {
+  uint64_t i[FSCHED_MAX_LOOPS], k[FSCHED_MAX_LOOPS];
+  uint32_t n, m;
+  size_t length_a = name_without_iterations(a, &n, i);
+  size_t length_c = name_without_iterations(c, &m, k);
+  fs_text_printf(t, "'%.*s' and '%.*s'", (int)fs_min(length_a, 80), a, (int)fs_min(length_c, 80),
+                 c);
+  for (uint32_t l = 1; l <= n && l <= m; l++) { /* outermost first */
+    fs_text_printf(t, "%s%lld", l == 1 ? " at distance " : ", ", (long long)(k[m - l] - i[n - l]));
+  }
+  fs_text_add(t, "", 1);
+}
+
+/* Shows a race, of a graph with loops once for all iterations; *n counts those that are shown, or
+ * are too many. */
+static void warn_race(fsched_builder *b, const fsched_graph *g, uint32_t i, uint32_t *n) {
+  uint32_t arg = arg_of_version(g, g->race_b[i], g->race_version[i]);
+  const char *buffer = g->buffer_name[g->version_buffer[g->race_version[i]]];
+  fs_pos at = arg == FS_NONE ? FS_NOWHERE : fs_pos_at(&b->arg_at, arg);
+  const char *rest = "are unordered, and one of them writes what both touch of";
+  if (!b->unrolled) {
+    if ((*n)++ < SHOWN) {
+      fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops '%s' and '%s' %s '%s'",
+                g->op_name[g->race_a[i]], g->op_name[g->race_b[i]], rest, buffer);
+    }
+    return;
+  }
+  fs_text t;
+  uint32_t id;
+  bool added = true;
+  fs_text_init(&t, b->ctx);
+  print_race(&t, g->op_name[g->race_a[i]], g->op_name[g->race_b[i]]);
+  if (!t.failed && fs_names_intern(&b->said, t.at, t.n - 1, &id, &added) == FSCHED_OK && added &&
+      (*n)++ < SHOWN) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops %s %s '%s'", t.at, rest, buffer);
+  }
+  fs_text_drop(&t);
+}
+
+static void warn_races(fsched_builder *b, const fsched_graph *g) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < g->n_races; i++) {
+    warn_race(b, g, i, &n);
+  }
+  if (n > SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
               "fsched dis --format json lists all", "%u more pairs of ops are unordered",
-              g->n_races - SHOWN);
+              n - SHOWN);
   }
 }
 
@@ -169,11 +227,42 @@ static uint32_t lost_writer(const fsched_graph *g, uint32_t version) {
   return access;
 }
 
+/* The key of the arg by which an access is written in the file. */
+static size_t key_of(const fsched_builder *b, const fsched_graph *g, uint32_t access, char *key) {
+  fs_pos at = fs_pos_at(&b->arg_at, g->access_arg[access]);
+  int n = snprintf(key, 80, "read:%u:%u:%u", at.file, at.line, at.column);
+  return (size_t)n;
+}
+
+/* Notes the args of an unrolled graph that write something which is read in some iteration. */
+static fs_status note_read(fsched_builder *b, const fsched_graph *g) {
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    bool lost = !fs_version_kept(g, v) && lost_writer(g, v) != FS_NONE;
+    for (uint32_t i = g->version_access0[v]; !lost && i < g->version_access0[v + 1]; i++) {
+      char key[80];
+      uint32_t id;
+      FS_TRY(fs_names_intern(&b->said, key, key_of(b, g, i, key), &id, NULL));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether the result of an access that nothing reads is read in another iteration, or was told. */
+static bool is_read_else(fsched_builder *b, const fsched_graph *g, uint32_t access) {
+  char key[80];
+  return b->unrolled &&
+         (fs_names_find(&b->said, key, key_of(b, g, access, key)) != FS_NONE ||
+          !fs_builder_tells(b, FS_DIAG_DEAD, fs_pos_at(&b->arg_at, g->access_arg[access])));
+}
+
 static void warn_dead(fsched_builder *b, const fsched_graph *g) {
   uint32_t n = 0;
+  if (b->unrolled && note_read(b, g) != FSCHED_OK) {
+    return;
+  }
   for (uint32_t v = 0; v < g->n_versions; v++) {
     uint32_t access = fs_version_kept(g, v) ? FS_NONE : lost_writer(g, v);
-    if (access == FS_NONE || n++ >= SHOWN) {
+    if (access == FS_NONE || is_read_else(b, g, access) || n++ >= SHOWN) {
       continue;
     }
     uint32_t buffer = g->version_buffer[v];
@@ -274,7 +363,8 @@ fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
   if (fs_warn_on(b->ctx, FS_WARN_DEAD)) {
     warn_dead(b, g);
   }
-  if (status == FSCHED_OK && b->after_given.n > 0) {
+  /* In a loop an 'after' may be needed in some iterations only. */
+  if (status == FSCHED_OK && b->after_given.n > 0 && !b->unrolled) {
     status = warn_redundant_after(b, g, &scratch);
   }
   if (status == FSCHED_OK && fs_context_out_of_memory(b->ctx) && !exhausted) {

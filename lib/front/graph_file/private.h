@@ -73,8 +73,29 @@ void fs_read_lose_target(fs_reader *r);
 /* Read the sections of the file. */
 fs_status fs_read_target(fs_reader *r, uint32_t node) FS_MUST_USE;
 fs_status fs_read_overrides(fs_reader *r, fs_doc *doc, uint32_t target) FS_MUST_USE;
-fs_status fs_read_buffers(fs_reader *r, uint32_t buffers, uint32_t ops) FS_MUST_USE;
-fs_status fs_read_ops(fs_reader *r, uint32_t node) FS_MUST_USE;
+fs_status fs_read_buffers(fs_reader *r, uint32_t buffers, uint32_t ops, uint32_t loops) FS_MUST_USE;
+fs_status fs_read_ops(fs_reader *r, uint32_t ops, uint32_t loops) FS_MUST_USE;
+
+/* Reading ops. */
+typedef struct fs_pending_after {
+  uint32_t op, node;
+} fs_pending_after;
+typedef struct fs_op_reader {
+  fs_reader *r;
+  FS_VEC(fs_pending_after) after;
+  FS_VEC(const char *) gang;
+} fs_op_reader;
+/* Reads a list of ops and loops. */
+fs_status fs_read_items(fs_op_reader *o, uint32_t node, const char *what) FS_MUST_USE;
+/* Requires a node of the document. */
+bool fs_read_is_loop(const fs_reader *r, uint32_t node);
+/* Requires a loop. */
+fs_status fs_read_loop(fs_op_reader *o, uint32_t node) FS_MUST_USE;
+/* Hands over what ops and loops come after what. */
+fs_status fs_read_after(fs_op_reader *o) FS_MUST_USE;
+/* Reads an op's args; its own size declares a buffer of its name. */
+fs_status fs_read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size,
+                       uint32_t name) FS_MUST_USE;
 
 /* Requires a node of the document. */
 static inline const fs_node *fs_read_node(const fs_reader *r, uint32_t node) {

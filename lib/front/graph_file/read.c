@@ -25,7 +25,7 @@ enum {
 };
 static const fs_key root_keys[] = {{"fsched", false}, {"name", false},    {"hazards", false},
                                    {"target", false}, {"buffers", false}, {"ops", false},
-                                   {"loops", true}};
+                                   {"loops", false}};
 
 /* The file's name without directory and extension, for graphs without a name. */
 static const char *stem(fs_arena *arena, const char *path) {
@@ -241,12 +241,12 @@ static fs_status read_graph(fs_reader *r, fs_doc *doc) {
   read_version(r, value[ROOT_FSCHED]);
   FS_TRY(read_hazards(r, value[ROOT_HAZARDS]));
   FS_TRY(read_any_target(r, doc, value[ROOT_TARGET]));
-  FS_TRY(fs_read_buffers(r, value[ROOT_BUFFERS], value[ROOT_OPS]));
+  FS_TRY(fs_read_buffers(r, value[ROOT_BUFFERS], value[ROOT_OPS], value[ROOT_LOOPS]));
   if (value[ROOT_OPS] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, 0, NULL, "the key 'ops' is missing");
     return FSCHED_OK;
   }
-  return fs_read_ops(r, value[ROOT_OPS]);
+  return fs_read_ops(r, value[ROOT_OPS], value[ROOT_LOOPS]);
 }
 
 static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path) {
@@ -262,6 +262,37 @@ static fs_status make_builder(fs_reader *r, const fs_doc *doc, const char *path)
     (void)fs_read_name(r, node, "'name'", &name); /* reports faults */
   }
   return FSCHED_OK;
+}
+
+/* A number of at most 2^40, in decimal digits. */
+static bool is_count(const char *text, uint64_t *value) {
+  *value = 0;
+  for (const char *c = text; *c != '\0'; c++) {
+    if (*c < '0' || *c > '9' || *value > FSCHED_MAX_TIME) {
+      return false;
+    }
+    *value = *value * 10 + (uint64_t)(*c - '0');
+  }
+  return *text != '\0' && *value <= FSCHED_MAX_TIME;
+}
+
+/* Gives the builder the parameters that the caller sets. */
+static fs_status set_params(fs_reader *r) {
+  for (size_t i = 0; i < r->options->n_params; i++) {
+    const char *text = r->options->params[i];
+    const char *equals = strchr(text, '=');
+    uint64_t value;
+    if (equals == NULL || equals == text || !is_count(equals + 1, &value)) {
+      return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_BAD_OVERRIDE, FS_NOWHERE, NULL,
+                     "a parameter is given as NAME=N, N up to 2^40, not '%.80s'", text);
+    }
+    const char *name = fs_arena_strndup(r->arena, text, (size_t)(equals - text));
+    if (name == NULL) {
+      return FSCHED_SYSTEM;
+    }
+    FS_TRY(fs_read_go_on(fsched_builder_param(r->b, name, value)));
+  }
+  return r->options->unroll ? fsched_builder_unroll(r->b) : FSCHED_OK;
 }
 
 /* The text of a graph file; `owned` is the same text if the context shall take it over, else
@@ -289,6 +320,7 @@ static fs_status parse(fs_reader *r, const graph_text *t, fsched_graph **out) {
   r->doc = &doc;
   fs_progress_at(r->ctx, 1);
   FS_TRY(make_builder(r, &doc, t->path));
+  FS_TRY(set_params(r));
   if (parsed != FSCHED_OK) {
     fs_builder_incomplete(r->b);
   }

@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Args of the ops of a graph file. */
+#include "front/graph_file/private.h"
+
+/* The keys of an arg: its tag, then the others. */
+enum { ARG_SIZE = FS_N_TAGS, ARG_MEMORY, ARG_AT, ARG_DISTANCE, ARG_KEYS };
+
+/* Reads a whole number of either sign. */
+static bool read_step(fs_reader *r, uint32_t node, int64_t *step) {
+  if (fs_node_i64(r->doc, node, step)) {
+    return true;
+  }
+  fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "a step must be a whole number of bytes");
+  return false;
+}
+
+/* Reads {offset, length, step: [...]}; `step` has room for FSCHED_MAX_LOOPS. */
+static bool read_moving(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t *step) {
+  static const fs_key keys[] = {{"offset", false}, {"length", false}, {"step", false}};
+  uint32_t value[3];
+  if (!fs_read_keys(r, node, "'at'", keys, 3, value)) {
+    return false;
+  }
+  if (value[1] == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "'at' needs a 'length'");
+    return false;
+  }
+  bool ok = value[0] == FS_NONE || fs_read_size(r, value[0], "the offset", &d->offset);
+  ok = fs_read_size(r, value[1], "the length", &d->length) && ok;
+  d->step = step;
+  uint32_t item = value[2];
+  if (item != FS_NONE && fs_read_node(r, item)->kind == FS_NODE_SCALAR) { /* of one loop */
+    d->n_steps = 1;
+    return read_step(r, item, step) && ok;
+  }
+  if (item != FS_NONE && !fs_read_list(r, value[2], "'step'", &item)) {
+    return false;
+  }
+  for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
+    if (d->n_steps == FSCHED_MAX_LOOPS) {
+      fs_read_fail(r, FS_DIAG_BAD_LOOP, item, NULL, "there are at most %d steps", FSCHED_MAX_LOOPS);
+      return false;
+    }
+    ok = read_step(r, item, &step[d->n_steps++]) && ok;
+  }
+  return ok;
+}
+
+static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t *step) {
+  const fs_node *n = fs_read_node(r, node);
+  if (n->kind == FS_NODE_MAPPING) {
+    d->has_at = 1;
+    return read_moving(r, node, d, step);
+  }
+  if (n->kind != FS_NODE_SEQUENCE || n->n_children != 2) {
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL,
+                 "'at' must be [offset, length], or {offset, length, step}");
+    return false;
+  }
+  d->has_at = 1;
+  bool ok = fs_read_size(r, n->child, "the offset", &d->offset);
+  return fs_read_size(r, fs_read_node(r, n->child)->next, "the length", &d->length) && ok;
+}
+
+#define TAG_KEY(id, word, ...) {word, false},
+static const fs_key arg_keys[ARG_KEYS] = {
+    FS_TAGS(TAG_KEY){"size", false}, {"memory", false}, {"at", false}, {"distance", false}};
+
+/* Reads the tag, of which an arg has exactly one; false when the arg cannot be used. */
+static bool read_tag(fs_reader *r, uint32_t node, const uint32_t *value, fsched_arg_desc *d) {
+  unsigned tag = FS_N_TAGS;
+  for (unsigned t = 0; t < FS_N_TAGS; t++) {
+    if (value[t] != FS_NONE && tag != FS_N_TAGS) {
+      fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[t], NULL,
+                   "an arg has one tag, this one has '%s' and '%s'", fs_words_tag[tag],
+                   fs_words_tag[t]);
+      return false;
+    }
+    tag = value[t] != FS_NONE ? t : tag;
+  }
+  if (tag == FS_N_TAGS) {
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL,
+                 "an arg needs a tag: in, out, inout, out_existing, no_dep or value");
+    return false;
+  }
+  d->tag = (fsched_tag)tag;
+  if (fs_tag_names_buffer(tag)) {
+    return fs_read_reference(r, value[tag], "buffer", FS_KIND_BUFFER, &d->buffer);
+  }
+  if (!fs_node_i64(r->doc, value[tag], &d->value)) {
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[tag], NULL,
+                 "'value' must be a whole number of 64 bits");
+    return false;
+  }
+  return true;
+}
+
+static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
+  uint32_t value[ARG_KEYS];
+  int64_t step[FSCHED_MAX_LOOPS];
+  fsched_arg_desc d = {.size = sizeof d};
+  if (!fs_read_keys(r, node, "an arg", arg_keys, ARG_KEYS, value) ||
+      !read_tag(r, node, value, &d)) {
+    fs_builder_incomplete(r->b);
+    return FSCHED_OK;
+  }
+  if (!fs_tag_names_buffer(d.tag)) {
+    for (unsigned k = ARG_SIZE; k < ARG_KEYS; k++) {
+      if (value[k] != FS_NONE) {
+        fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[k], NULL, "a value has no '%s'",
+                     arg_keys[k].name);
+      }
+    }
+    return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
+  }
+  fs_read_locate(r, value[d.tag]);
+  if (value[ARG_AT] != FS_NONE) {
+    if (fs_tag_begins(d.tag)) {
+      fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[ARG_AT], "use 'out_existing' to write a part",
+                   "'out' writes the whole buffer: it takes no 'at'");
+    } else if (!read_at(r, value[ARG_AT], &d, step)) {
+      fs_builder_incomplete(r->b);
+      return FSCHED_OK;
+    } else {
+      fs_read_locate(r, value[ARG_AT]);
+    }
+  }
+  if (value[ARG_DISTANCE] != FS_NONE) {
+    if (!fs_read_number(r, value[ARG_DISTANCE], "'distance'", 1, FSCHED_MAX_TIME, &d.distance)) {
+      fs_builder_incomplete(r->b);
+      return FSCHED_OK;
+    }
+    fs_read_locate(r, value[ARG_DISTANCE]);
+  }
+  return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
+}
+
+fs_status fs_read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size, uint32_t name) {
+  uint32_t item = FS_NONE;
+  bool has_out = false;
+  if (args != FS_NONE && !fs_read_list(r, args, "'args'", &item)) {
+    fs_builder_incomplete(r->b);
+  }
+  for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
+    has_out |= fs_node_get(r->doc, item, "out") != FS_NONE;
+    FS_TRY(read_arg(r, op, item));
+  }
+  if (size == FS_NONE) {
+    return FSCHED_OK;
+  }
+  if (has_out) {
+    fs_read_fail(r, FS_DIAG_SIZE_CONFLICT, size, "give the size in the arg",
+                 "an op with an 'out' has no 'size' of its own");
+    return FSCHED_OK;
+  }
+  fsched_arg_desc d = {.size = sizeof d, .tag = FSCHED_OUT};
+  const fs_node *n = fs_read_node(r, name);
+  d.buffer = fs_names_find(fs_builder_names(r->b, FS_KIND_BUFFER), n->text, strlen(n->text));
+  fs_read_locate(r, name);
+  return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
+}

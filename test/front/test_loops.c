@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops mean their unrolling.  The oracle unrolls by itself: it walks random loops as an
+ * interpreter would, and writes the text of a flat graph in which each version is a buffer of its
+ * own; it shares nothing with the builder but the format.  Both graphs must be the same but for
+ * names of buffers. */
+#include <stdio.h>
+#include <string.h>
+
+#include "front/same_graph.h"
+#include "kit/gen.h"
+
+#include "kit/context.h"
+
+enum {
+  MOST_NODES = 24, /* ops and loops of a program */
+  MOST_ARGS = 5,
+  DEPTH = 3,
+  TEMPS = 3,
+  LONG = 1 << 12, /* bytes of the buffers from outside */
+  MOST_SNAPS = 16,
+  INSTANCES = 4096,
+  GRAPHS = 60 /* per seed */
+};
+
+typedef struct loop_arg {
+  int tag; /* 'i'n, 'o'ut, 'm' inout, 'e'xisting (a slice of y), 'x' (a slice of x) */
+  int temp;
+  int distance;
+  int offset, length, step[DEPTH];
+} loop_arg;
+
+typedef struct loop_node {
+  bool loop;
+  int parent, first, end; /* nodes [first, end) are inside a loop */
+  int trip, depth;        /* depth: loops around it */
+  int param;              /* the trips come from a parameter */
+  int n_args, after, after_distance;
+  loop_arg arg[MOST_ARGS];
+} loop_node;
+
+typedef struct loop_instance {
+  int node;
+  int index[DEPTH];
+} loop_instance;
+
+typedef struct snapshot {
+  int version[TEMPS], writes[TEMPS];
+} snapshot;
+
+typedef struct loop_program {
+  loop_node at[MOST_NODES];
+  int n;
+  fs_rng rng;
+  /* the interpreter */
+  int current[TEMPS];          /* -1: nothing was written */
+  int writes[TEMPS];           /* in place, of the current version */
+  int final[TEMPS][INSTANCES]; /* of the others */
+  int index[DEPTH];
+  int n_snaps[DEPTH];
+  snapshot snap[DEPTH][MOST_SNAPS];
+  loop_instance done[INSTANCES];
+  int n_done;
+  const char *fault; /* the diagnostic that the program gets */
+  fs_text ops, temps;
+} loop_program;
+
+static int below(loop_program *p, int n) { return (int)fs_rng_below(&p->rng, (uint32_t)n); }
+
+/* Whether the body that a node is in begins the temporary already. */
+static bool begun_here(const loop_program *p, int parent, int temp) {
+  for (int i = 0; i < p->n; i++) {
+    for (int a = 0; !p->at[i].loop && p->at[i].parent == parent && a < p->at[i].n_args; a++) {
+      if (p->at[i].arg[a].tag == 'o' && p->at[i].arg[a].temp == temp) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+static void draw_slice(loop_program *p, const loop_node *x, loop_arg *a) {
+  a->length = 1 + below(p, 200);
+  a->offset = 1000 + below(p, 1000);
+  for (int l = 0; l < x->depth; l++) {
+    a->step[l] = below(p, 3) == 0 ? 0 : below(p, 301) - 150;
+  }
+}
+
+static void draw_op(loop_program *p, int parent) {
+  loop_node *x = &p->at[p->n];
+  *x = (loop_node){.parent = parent, .after = -1};
+  x->depth = parent < 0 ? 0 : p->at[parent].depth + 1;
+  bool used[TEMPS] = {false};
+  for (int i = 1 + below(p, MOST_ARGS); i > 0; i--) {
+    static const char tags[] = "iiiooomex";
+    loop_arg a = {.tag = tags[below(p, 9)], .temp = below(p, TEMPS)};
+    bool temp = a.tag != 'x' && a.tag != 'e';
+    if (temp && (used[a.temp] || (a.tag == 'o' && begun_here(p, parent, a.temp)))) {
+      continue;
+    }
+    if (temp) {
+      used[a.temp] = true;
+    } else {
+      draw_slice(p, x, &a);
+    }
+    if (a.tag == 'i' && x->depth > 0 && below(p, 2) == 0) {
+      a.distance = 1 + below(p, 3);
+    }
+    x->arg[x->n_args++] = a;
+  }
+  if (p->n > 0 && below(p, 3) == 0) {
+    x->after = below(p, p->n);
+    x->after_distance = below(p, 3) == 0 ? 1 + below(p, 2) : 0;
+  }
+  p->n++;
+}
+
+static bool encloses(const loop_program *p, int loop, int of) {
+  for (of = p->at[of].parent; of >= 0; of = p->at[of].parent) {
+    if (of == loop) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* The innermost loop around both, or -1. */
+static int around_both(const loop_program *p, int a, int c) {
+  for (int l = p->at[a].parent; l >= 0; l = p->at[l].parent) {
+    if (encloses(p, l, c)) {
+      return l;
+    }
+  }
+  return -1;
+}
+
+static void draw_body(loop_program *p, int parent, int depth) {
+  for (int i = 1 + below(p, 4); i > 0 && p->n < MOST_NODES - 1; i--) {
+    if (depth == DEPTH || below(p, 3) > 0) {
+      draw_op(p, parent);
+      continue;
+    }
+    int me = p->n++;
+    p->at[me] = (loop_node){.loop = true, .parent = parent, .depth = depth, .after = -1};
+    p->at[me].trip = below(p, 5);
+    p->at[me].param = below(p, 4) == 0;
+    p->at[me].first = p->n;
+    draw_body(p, me, depth + 1);
+    p->at[me].end = p->n;
+  }
+}
+
+/* Takes away what the format refuses. */
+static void make_legal(loop_program *p) {
+  for (int i = 0; i < p->n; i++) {
+    loop_node *x = &p->at[i];
+    if (!x->loop && x->parent >= 0 && below(p, 8) == 0) { /* perhaps what comes later */
+      const loop_node *around = &p->at[x->parent];
+      x->after = around->first + below(p, around->end - around->first);
+      x->after_distance = 1;
+    }
+    if (x->after < 0) {
+      continue;
+    }
+    int both = around_both(p, i, x->after);
+    if (p->at[x->after].loop && encloses(p, x->after, i)) {
+      x->after = -1;
+    } else if (both < 0) {
+      x->after_distance = 0;
+    }
+  }
+}
+
+/* The text of the program as loops. */
+static void print_args(fs_text *t, const loop_node *x) {
+  static const char *const words[] = {['i'] = "in", ['o'] = "out", ['m'] = "inout"};
+  for (int i = 0; i < x->n_args; i++) {
+    const loop_arg *a = &x->arg[i];
+    fs_text_puts(t, i == 0 ? "" : ", ");
+    if (a->tag == 'x' || a->tag == 'e') {
+      fs_text_printf(t, "{%s, at: {offset: %d, length: %d, step: [",
+                     a->tag == 'x' ? "in: x" : "out_existing: y", a->offset, a->length);
+      for (int l = 0; l < x->depth; l++) {
+        fs_text_printf(t, "%s%d", l == 0 ? "" : ", ", a->step[l]);
+      }
+      fs_text_puts(t, "]}}");
+    } else {
+      fs_text_printf(t, "{%s: t%d", words[a->tag], a->temp);
+      if (a->distance > 0) {
+        fs_text_printf(t, ", distance: %d", a->distance);
+      }
+      fs_text_puts(t, "}");
+    }
+  }
+}
+
+static void print_node(fs_text *t, const loop_program *p, int i) {
+  const loop_node *x = &p->at[i];
+  if (!x->loop) {
+    fs_text_printf(t, "%*s- {name: n%d, args: [", 2 + 4 * x->depth, "", i);
+    print_args(t, x);
+    fs_text_puts(t, "]");
+    if (x->after >= 0 && x->after_distance > 0) {
+      fs_text_printf(t, ", after: [{%s: n%d, distance: %d}]", p->at[x->after].loop ? "loop" : "op",
+                     x->after, x->after_distance);
+    } else if (x->after >= 0) {
+      fs_text_printf(t, ", after: [n%d]", x->after);
+    }
+    fs_text_puts(t, "}\n");
+    return;
+  }
+  int in = 2 + 4 * x->depth;
+  fs_text_printf(t, "%*s- loop: n%d\n%*s  trip: ", in, "", i, in, "");
+  if (x->param) {
+    fs_text_printf(t, "{param: p%d, max: 4}\n", i);
+  } else {
+    fs_text_printf(t, "%d\n", x->trip);
+  }
+  fs_text_printf(t, "%*s  ops:\n", in, "");
+}
+
+static const char head[] =
+    "fsched: 1\nname: g\n"
+    "target: {queues: [{name: q}, {name: r}], memories: [{name: m}]}\n"
+    "buffers:\n  - {name: x, size: 4096, io: input}\n"
+    "  - {name: y, size: 4096, io: state}\n";
+
+static void print_loops(fs_text *t, const loop_program *p) {
+  fs_text_puts(t, head);
+  for (int i = 0; i < TEMPS; i++) {
+    fs_text_printf(t, "  - {name: t%d, size: 64}\n", i);
+  }
+  fs_text_puts(t, "ops:\n");
+  for (int i = 0; i < p->n; i++) {
+    print_node(t, p, i);
+  }
+  fs_text_add(t, "", 1);
+}
+
+/* The interpreter. */
+static void set_fault(loop_program *p, const char *fault) {
+  p->fault = p->fault == NULL ? fault : p->fault;
+}
+
+static int new_version(loop_program *p, int temp) {
+  if (p->current[temp] >= 0) {
+    p->final[temp][p->current[temp]] = p->writes[temp];
+  }
+  int v = p->current[temp] = p->current[temp] + 1;
+  p->writes[temp] = 0;
+  fs_text_printf(&p->temps, "  - {name: t%dv%d, size: 64}\n", temp, v);
+  return v;
+}
+
+/* The version that an arg reads; -1: it has a fault. */
+static int version_read(loop_program *p, const loop_node *x, const loop_arg *a) {
+  if (a->distance == 0) {
+    if (p->current[a->temp] < 0) {
+      set_fault(p, "not-produced");
+    }
+    return p->current[a->temp];
+  }
+  int level = x->depth - 1;
+  int wanted = p->index[level] - a->distance; /* below 0: on entry */
+  const snapshot *s = &p->snap[level][wanted < 0 ? 0 : wanted + 1];
+  int v = s->version[a->temp];
+  if (v < 0) {
+    set_fault(p, "not-produced");
+  } else if (s->writes[a->temp] !=
+             (v == p->current[a->temp] ? p->writes[a->temp] : p->final[a->temp][v])) {
+    set_fault(p, "value-lost");
+  }
+  return v;
+}
+
+static bool same_iterations(const loop_program *p, const loop_instance *s, int loop, int distance) {
+  for (int l = loop; l >= 0; l = p->at[l].parent) {
+    int level = p->at[l].depth;
+    if (s->index[level] != p->index[level] - (l == loop ? distance : 0)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static void print_instance(fs_text *t, const loop_program *p, const loop_instance *s) {
+  fs_text_printf(t, "n%d", s->node);
+  for (int l = 0; l < p->at[s->node].depth; l++) {
+    fs_text_printf(t, "[%d]", s->index[l]);
+  }
+}
+
+/* Names what the instance at hand is after: all instances of a loop, or the last one of an op, in
+ * the iteration of the loops around both. */
+static void print_after(loop_program *p, int me) {
+  const loop_node *x = &p->at[me];
+  int both = around_both(p, me, x->after);
+  bool any = false;
+  for (int i = p->n_done - 1; i >= 0; i--) {
+    const loop_instance *s = &p->done[i];
+    bool fits = p->at[x->after].loop ? encloses(p, x->after, s->node) : s->node == x->after;
+    if (!fits || !same_iterations(p, s, both, x->after_distance)) {
+      continue;
+    }
+    fs_text_puts(&p->ops, any ? ", '" : ", after: ['");
+    print_instance(&p->ops, p, s);
+    fs_text_puts(&p->ops, "'");
+    any = true;
+    if (!p->at[x->after].loop) {
+      break;
+    }
+  }
+  fs_text_puts(&p->ops, any ? "]" : "");
+}
+
+static void run_args(loop_program *p, const loop_node *x) {
+  char first = '[';
+  for (int i = 0; i < x->n_args; i++, first = ',') {
+    const loop_arg *a = &x->arg[i];
+    fs_text_printf(&p->ops, "%c ", first);
+    if (a->tag == 'x' || a->tag == 'e') {
+      int offset = a->offset;
+      for (int l = 0; l < x->depth; l++) {
+        offset += a->step[l] * p->index[l];
+      }
+      int length = offset + a->length > LONG ? LONG - offset : a->length;
+      fs_text_printf(&p->ops, "{%s, at: [%d, %d]}", a->tag == 'x' ? "in: x" : "out_existing: y",
+                     offset, length);
+    } else if (a->tag == 'i') {
+      fs_text_printf(&p->ops, "{in: t%dv%d}", a->temp, version_read(p, x, a));
+    } else if (a->tag == 'm') {
+      fs_text_printf(&p->ops, "{inout: t%dv%d}", a->temp, version_read(p, x, a));
+    } else {
+      fs_text_printf(&p->ops, "{out: t%dv%d}", a->temp, p->current[a->temp] + 1);
+    }
+  }
+  fs_text_puts(&p->ops, first == '[' ? "[]" : "]");
+  for (int i = 0; i < x->n_args; i++) { /* writes come behind reads */
+    const loop_arg *a = &x->arg[i];
+    if (a->tag == 'm') {
+      p->writes[a->temp]++;
+    } else if (a->tag == 'o') {
+      (void)new_version(p, a->temp);
+    }
+  }
+}
+
+static void run_op(loop_program *p, int me) {
+  loop_instance *s = &p->done[p->n_done];
+  ck_assert_int_lt(p->n_done, INSTANCES);
+  s->node = me;
+  memcpy(s->index, p->index, sizeof s->index);
+  fs_text_puts(&p->ops, "  - {name: '");
+  print_instance(&p->ops, p, s);
+  fs_text_puts(&p->ops, "', args: ");
+  run_args(p, &p->at[me]);
+  if (p->at[me].after >= 0) {
+    print_after(p, me);
+  }
+  fs_text_puts(&p->ops, "}\n");
+  p->n_done++;
+}
+
+static void take_snapshot(loop_program *p, int level) {
+  snapshot *s = &p->snap[level][p->n_snaps[level]++];
+  memcpy(s->version, p->current, sizeof s->version);
+  memcpy(s->writes, p->writes, sizeof s->writes);
+}
+
+static void run_body(loop_program *p, int first, int end) {
+  for (int i = first; i < end;) {
+    const loop_node *x = &p->at[i];
+    if (!x->loop) {
+      run_op(p, i++);
+      continue;
+    }
+    p->n_snaps[x->depth] = 0;
+    take_snapshot(p, x->depth);
+    for (int k = 0; k < x->trip; k++) {
+      p->index[x->depth] = k;
+      run_body(p, x->first, x->end);
+      take_snapshot(p, x->depth);
+    }
+    i = x->end;
+  }
+}
+
+/* Draws a program, and writes it as loops and flat. */
+static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text *flat) {
+  memset(p, 0, sizeof *p);
+  p->rng.state = seed;
+  fs_text_init(&p->ops, ctx);
+  fs_text_init(&p->temps, ctx);
+  for (int i = 0; i < TEMPS; i++) {
+    p->current[i] = -1;
+  }
+  if (below(p, 4) > 0) { /* else some value may be missing */
+    p->at[p->n++] =
+        (loop_node){.parent = -1,
+                    .after = -1,
+                    .n_args = 3,
+                    .arg = {{.tag = 'o'}, {.tag = 'o', .temp = 1}, {.tag = 'o', .temp = 2}}};
+  }
+  draw_body(p, -1, 0);
+  draw_op(p, -1);
+  make_legal(p);
+  fs_text_init(loops, ctx);
+  fs_text_init(flat, ctx);
+  print_loops(loops, p);
+  run_body(p, 0, p->n);
+  fs_text_puts(flat, head);
+  fs_text_add(flat, p->temps.at, p->temps.n);
+  fs_text_puts(flat, "ops:\n");
+  fs_text_add(flat, p->ops.at, p->ops.n);
+  fs_text_add(flat, "", 1);
+  fs_text_drop(&p->ops);
+  fs_text_drop(&p->temps);
+}
+
+static fs_status parse_loops(const loop_program *p, const char *text, fsched_graph **g) {
+  char param[MOST_NODES][16];
+  const char *params[MOST_NODES];
+  fsched_read_options o = {.size = sizeof o, .unroll = 1, .params = params};
+  for (int i = 0; i < p->n; i++) {
+    if (p->at[i].loop && p->at[i].param) {
+      (void)snprintf(param[o.n_params], sizeof param[0], "p%d=%d", i, p->at[i].trip);
+      params[o.n_params] = param[o.n_params];
+      o.n_params++;
+    }
+  }
+  return fsched_graph_parse(ctx, "loops", text, strlen(text), &o, g);
+}
+
+/* The unrolled graph is the flat one, or has the fault that the interpreter has met. */
+START_TEST(unrolling_is_what_is_meant)
+{
+  static loop_program p;
+  int faults = 0;
+  for (int i = 0; i < GRAPHS; i++) {
+    fs_text loops, flat;
+    make_program(&p, (uint64_t)_i * GRAPHS + (uint64_t)i + 1, &loops, &flat);
+    fsched_graph *g, *want;
+    fs_status status = parse_loops(&p, loops.at, &g);
+    if (p.fault != NULL) {
+      faults++;
+      ck_assert_msg(status == FSCHED_BAD_INPUT, "%s was accepted:\n%s", p.fault, loops.at);
+      ck_assert_msg(has_diag(p.fault), "not %s:\n%s", p.fault, loops.at);
+    } else {
+      ck_assert_msg(status == FSCHED_OK, "%s\n%s", fs_test_diags(ctx), loops.at);
+      want = fs_parse(flat.at);
+      assert_same(g, want, loops.at);
+      fsched_graph_destroy(want);
+      fsched_graph_destroy(g);
+    }
+    fsched_diag_clear(ctx);
+    fs_text_drop(&loops);
+    fs_text_drop(&flat);
+  }
+  ck_assert_int_lt(faults, GRAPHS * 3 / 4); /* most are legal */
+}
+END_TEST
+
+FS_SUITE(loops, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_LOOPS(t, 0, 8, unrolling_is_what_is_meant);
+}
