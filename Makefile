@@ -336,7 +336,7 @@ examples: $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenari
 pictures: $(BUILD)/fsched
 	@for graph in examples/figure-10.yaml examples/resnet50.yaml examples/*/graph.yaml; do \
 	  case $$graph in */graph.yaml) svg=$${graph%/*}/picture.svg ;; *) svg=$${graph%.yaml}.svg ;; esac; \
-	  $(BUILD)/fsched compile $$graph -q -o $(BUILD)/picture.fsb --emit svg=$(BUILD)/picture.svg || exit 1; \
+	  $(BUILD)/fsched compile $$graph -q --unroll -o $(BUILD)/picture.fsb --emit svg=$(BUILD)/picture.svg || exit 1; \
 	  cmp -s $(BUILD)/picture.svg $$svg || { echo "  SVG    $$svg"; cp $(BUILD)/picture.svg $$svg; } || exit 1; \
 	done
 

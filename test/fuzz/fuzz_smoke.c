@@ -72,12 +72,15 @@ typedef fsched_status (*consumer)(fsched_context *ctx, const fuzz_smoke_subject 
                                   fuzz_smoke_bytes input, unsigned *allowed);
 #define MAY(status) (1u << (status))
 
+static const fsched_read_options unrolled = {.size = sizeof unrolled, .unroll = 1};
+
 static fsched_status use_graph(fsched_context *ctx, const fuzz_smoke_subject *s,
                                fuzz_smoke_bytes input, unsigned *allowed) {
   *allowed = MAY(FSCHED_OK) | MAY(FSCHED_BAD_INPUT) | MAY(FSCHED_INFEASIBLE) |
-             MAY(FSCHED_SYSTEM); /* the target is no file */
+             MAY(FSCHED_SYSTEM) | /* the target is no file */
+             MAY(FSCHED_USAGE);   /* a parameter without a value */
   fsched_graph *graph = NULL;
-  fsched_status status = fsched_graph_parse(ctx, "-", input.at, input.n, NULL, &graph);
+  fsched_status status = fsched_graph_parse(ctx, "-", input.at, input.n, &unrolled, &graph);
   if (status == FSCHED_OK && (fsched_graph_ops(graph) <= SMALL_OPS || s->index % SOMETIMES == 0)) {
     fsched_compile_options o = {.size = sizeof o, .verify = 1};
     fsched_schedule *schedule = NULL;
@@ -386,7 +389,7 @@ static bool fuzz_file(fsched_context *ctx, fuzz_smoke_pool *p, const char *file,
   fsched_schedule *schedule = NULL;
   fsched_program *program = NULL;
   bool good = text.at != NULL &&
-              fsched_graph_parse(ctx, file, text.at, text.n, NULL, &graph) == FSCHED_OK &&
+              fsched_graph_parse(ctx, file, text.at, text.n, &unrolled, &graph) == FSCHED_OK &&
               fsched_compile(ctx, graph, NULL, &schedule, &program) == FSCHED_OK &&
               fsched_program_json(ctx, program, &json.at, &json.n) == FSCHED_OK &&
               fsched_schedule_json(ctx, schedule, &plan.at, &plan.n) == FSCHED_OK;

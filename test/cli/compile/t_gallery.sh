@@ -12,11 +12,11 @@ is() { expect "$1: $2, not $3" [ "$2" = "$3" ]; }
 good() {
   graph=$examples/$1/graph.yaml
   for evict in lru farthest; do
-    run 0 "$FSCHED" compile "$graph" -Wextra -o g.fsb --verify --evict $evict --emit schedule=s.json \
+    run 0 "$FSCHED" compile "$graph" --unroll -Wextra -o g.fsb --verify --evict $evict --emit schedule=s.json \
       --emit table=t.txt --emit stats=st.json
     expect "$1: no warning" [ "$(count err warning)" -eq 0 ]
-    run 0 "$FSCHED" verify g.fsb --graph "$graph"
-    run 0 "$FSCHED" verify s.json --graph "$graph"
+    run 0 "$FSCHED" verify g.fsb --unroll --graph "$graph"
+    run 0 "$FSCHED" verify s.json --unroll --graph "$graph"
     run 0 "$FSCHED" run g.fsb --check -q --modules .
     run 0 "$FSCHED" dis g.fsb --format json -o g.json
     run 0 "$FSCHED" asm g.json -o again.fsb
@@ -83,6 +83,18 @@ run 0 "$FSCHED" compile "$examples/unet/graph.yaml" -q -o g.fsb --verify --memor
   --emit table=t.txt
 is "spills of skips with 16 MiB" "$(count t.txt '^skip.*spill')" 0
 
+# The tensor unit has no gap: products of the next block come before those that wait for exponentials.
+good attention 17472 17216
+is "time that the tensor unit is busy" "$(awk '$5 == "tensor" { sum += $4 - $3; if (first == "") first = $3; end = $4 }
+  END { print first, end - first, sum }' t.txt)" "768 16384 16384"
+is "the next block's products come first" "$(awk '$5 == "tensor" { printf "%s ", $1 }' t.txt | cut -d ' ' -f 1-6)" \
+  "qk.a[0] qk.b[0] qk.a[1] qk.b[1] pv.a[0] pv.b[0]"
+
+# Loads run ahead through the ends of the inner loop.
+good gemm-tiles 7376 7232
+is "loads that end before the sum is converted" "$(awk '/^convert.0/ { at = $3 } /^load_[ab].1.*0./ { n += $4 <= 2560 }
+  END { print at, n }' t.txt)" "2560 2"
+
 # Sweeps run side by side, two tiles apart; raw hazards leave the next frame's loads unordered.
 good tiles 1452 1452
 is "tiles that start together" "$(awk '$3 == 594 { printf "%s ", $1 }' t.txt)" \
@@ -129,7 +141,7 @@ while read -r link ops makespan unit bound; do
     */README.md) graph=$examples/${link%README.md}graph.yaml ;;
     *) graph=$examples/$link ;;
   esac
-  run 0 "$FSCHED" compile "$graph" -o g.fsb
+  run 0 "$FSCHED" compile "$graph" --unroll -o g.fsb
   expect "$link: the table says what is printed" \
     holds err ": $ops ops, .* makespan $makespan $unit, lower bound ${bound}[, ]"
 done <rows

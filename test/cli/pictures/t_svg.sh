@@ -8,7 +8,7 @@ for graph in "$TOP"/examples/figure-10.yaml "$TOP"/examples/resnet50.yaml "$TOP"
     *) committed=${graph%.yaml}.svg ;;
   esac
   name=${committed#"$TOP"/}
-  run 0 "$FSCHED" compile "$graph" -q -o g.fsb --emit svg=now.svg
+  run 0 "$FSCHED" compile "$graph" -q --unroll -o g.fsb --emit svg=now.svg
   [ -z "${UPDATE-}" ] || cp now.svg "$committed"
   expect "$name is what is drawn now (make pictures writes it)" same now.svg "$committed"
   expect "$name is below 300,000 bytes" [ "$(wc -c <now.svg)" -lt 300000 ]
