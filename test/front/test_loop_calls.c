@@ -184,11 +184,53 @@ START_TEST(wrong_calls_are_refused)
   refused(fsched_builder_ring(b, loop, &ring), "bad-argument");
   ring.buffer = buffer;
   ck_fs(ctx, fsched_builder_ring(b, loop, &ring));
-  refused(fsched_builder_ring(b, loop, &ring), "bad-argument");
   refused(fsched_builder_param(b, "", 1), "bad-argument");
   ck_fs(ctx, fsched_builder_unroll(b));
   refused(fsched_builder_finish(b, &g), "bad-argument"); /* k is not ended */
   ck_assert_ptr_null(g);
+  fsched_builder_destroy(b);
+}
+END_TEST
+
+/* Args belong to the last op, which may be in no loop, or in another one, than the one that is
+ * open; steps need a range, and without steps there are none. */
+START_TEST(args_are_of_their_op)
+{
+  static const int64_t step[] = {1, 2};
+  fsched_builder *b;
+  fsched_graph *g;
+  ck_fs(ctx, fsched_builder_create(ctx, "args", &b));
+  uint32_t x = add_buffer(b, (fsched_buffer_desc){.name = "x", .bytes = 64, .io = FSCHED_IO_INPUT});
+  fsched_arg_desc past = {.size = sizeof past, .buffer = x, .distance = 1};
+  fsched_arg_desc moves = {
+      .size = sizeof moves, .buffer = x, .has_at = 1, .length = 1, .step = step, .n_steps = 1};
+  fsched_arg_desc value = {
+      .size = sizeof value, .tag = FSCHED_VALUE, .has_at = 1, .step = step, .n_steps = 1};
+  fsched_op_desc d = {.size = sizeof d, .name = "before"};
+  uint32_t op;
+  ck_fs(ctx, fsched_builder_op(b, &d, &op));
+  (void)begin(b, (fsched_loop_desc){.name = "k", .trip = 2});
+  refused(fsched_builder_arg(b, op, &past), "bad-loop");
+  refused(fsched_builder_arg(b, op, &moves), "bad-loop");
+  d.name = "outer";
+  ck_fs(ctx, fsched_builder_op(b, &d, &op));
+  (void)begin(b, (fsched_loop_desc){.name = "l", .trip = 2});
+  moves.n_steps = 2;
+  refused(fsched_builder_arg(b, op, &moves), "bad-loop");
+  d.name = "inner";
+  ck_fs(ctx, fsched_builder_op(b, &d, &op));
+  ck_fs(ctx, fsched_builder_end_loop(b));
+  ck_fs(ctx, fsched_builder_arg(b, op, &moves)); /* behind the end of its loop */
+  refused(fsched_builder_arg(b, op, &value), "bad-loop");
+  moves.has_at = 0;
+  refused(fsched_builder_arg(b, op, &moves), "bad-loop");
+  moves.tag = FSCHED_OUT;
+  refused(fsched_builder_arg(b, op, &moves), "bad-loop");
+  moves = (fsched_arg_desc){.size = sizeof moves, .buffer = x, .n_steps = 7};
+  ck_fs(ctx, fsched_builder_arg(b, op, &moves)); /* no steps are given */
+  ck_fs(ctx, fsched_builder_end_loop(b));
+  ck_fs(ctx, fsched_builder_unroll(b));
+  ck_assert_int_eq(fsched_builder_finish(b, &g), FSCHED_BAD_INPUT);
   fsched_builder_destroy(b);
 }
 END_TEST
@@ -217,5 +259,5 @@ END_TEST
 FS_SUITE(loop_calls, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_TESTS(t, prefetches_count_as_known, calls_make_the_same_graph, wrong_calls_are_refused,
-           loops_without_trips);
+           args_are_of_their_op, loops_without_trips);
 }

@@ -178,12 +178,12 @@ static void print_args(fs_text *t, const loop_node *x) {
     const loop_arg *a = &x->arg[i];
     fs_text_puts(t, i == 0 ? "" : ", ");
     if (a->tag == 'x' || a->tag == 'e') {
-      fs_text_printf(t, "{%s, at: {offset: %d, length: %d, step: [",
+      fs_text_printf(t, "{%s, at: {offset: %d, length: %d",
                      a->tag == 'x' ? "in: x" : "out_existing: y", a->offset, a->length);
       for (int l = 0; l < x->depth; l++) {
-        fs_text_printf(t, "%s%d", l == 0 ? "" : ", ", a->step[l]);
+        fs_text_printf(t, "%s%d", l == 0 ? ", step: [" : ", ", a->step[l]);
       }
-      fs_text_puts(t, "]}}");
+      fs_text_puts(t, x->depth > 0 ? "]}}" : "}}");
     } else {
       fs_text_printf(t, "{%s: t%d", words[a->tag], a->temp);
       if (a->distance > 0) {

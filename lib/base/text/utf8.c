@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/text/utf8.h"
 
+#include <string.h>
+
 /* Length of the UTF-8 sequence at p (n bytes left), 0 if malformed (RFC 3629: shortest form, no
  * surrogates, up to U+10FFFF). */
 static size_t utf8_sequence(const unsigned char *p, size_t n) {
@@ -28,4 +30,17 @@ bool fs_utf8_valid(const char *text, size_t n) {
     i += length;
   }
   return true;
+}
+
+void fs_utf8_repair(char *text) {
+  assert(text != NULL);
+  unsigned char *p = (unsigned char *)text;
+  size_t n = strlen(text), kept = 0;
+  for (size_t i = 0; i < n;) {
+    size_t length = utf8_sequence(p + i, n - i);
+    memmove(p + kept, p + i, length);
+    kept += length;
+    i += length == 0 ? 1 : length;
+  }
+  text[kept] = '\0';
 }

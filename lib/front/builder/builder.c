@@ -22,6 +22,7 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
                         .sync_cost = DEFAULT_SYNC_COST,
                         .options_file = FS_NONE,
                         .open_loop = FS_NONE,
+                        .last_loop = FS_NONE,
                         .warning_errors = fs_warn_errors(ctx),
                         .sync_at = FS_NOWHERE,
                         .barriers_at = FS_NOWHERE,
@@ -85,6 +86,8 @@ void fsched_builder_destroy(fsched_builder *b) {
   fs_vec_free(ctx, &b->carry);
   fs_vec_free(ctx, &b->mark);
   fs_vec_free(ctx, &b->past);
+  fs_vec_free(ctx, &b->origin);
+  fs_vec_free(ctx, &b->loop_of);
   fs_vec_free(ctx, &b->param);
   free_items(ctx, &b->uses);
   free_items(ctx, &b->scratches);
@@ -172,6 +175,7 @@ static void report(fsched_builder *b, fs_diag_code code, fs_pos pos, const char 
   if (n >= (int)sizeof text) {
     memcpy(text + sizeof text - 4, "...", 4);
   }
+  fs_utf8_repair(text); /* a name may be cut in a character */
   fs_report(b->ctx, FSCHED_ERROR, code, pos, hint, "%s", text);
 }
 

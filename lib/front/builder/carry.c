@@ -6,7 +6,7 @@
  * has begun since, the old one becomes a buffer of its own, NAME@N for version N: in a graph an op
  * reads the current version of a buffer.  The version that is given, and the last one, which may be
  * kept, stay with the name.  One walk over the ops finds the versions, and whether a value is still
- * there; a second one puts the new buffers in their place.  Cost: O(ops + args). */
+ * there; a second one puts the new buffers in their place.  Cost: O((ops + args) log). */
 #include <stdio.h>
 
 #include "front/builder/private.h"
@@ -18,6 +18,7 @@ typedef struct carried_version {
   uint32_t buffer, number; /* number: within the buffer, from 0 */
   uint32_t writes;         /* in place, so far */
   uint32_t last_read;      /* the last op that reads it when it is old; FS_NONE: none does */
+  uint32_t last_arg;       /* the arg by which it does */
   uint32_t begun;          /* by this op; FS_NONE: given */
   uint32_t renamed;        /* its own buffer, or FS_NONE */
 } carried_version;
@@ -44,6 +45,7 @@ static fs_status begin_version(carrier *c, uint32_t buffer, uint32_t op) {
   carried_version v = {.buffer = buffer,
                        .number = before == FS_NONE ? 0 : c->version.at[before].number + 1,
                        .last_read = FS_NONE,
+                       .last_arg = FS_NONE,
                        .begun = op,
                        .renamed = FS_NONE};
   c->current[buffer] = (uint32_t)c->version.n;
@@ -66,15 +68,27 @@ static fs_status start(carrier *c, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
+/* The first carry of a loop, or of those that follow. */
+static size_t carries_from(const fsched_builder *b, uint32_t loop) {
+  size_t low = 0, high = b->carry.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (b->carry.at[middle].loop < loop) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /* Notes the values of the iterations that end before `op`, and those on entry to loops. */
 static fs_status pass_marks(carrier *c, uint32_t op) {
   const fsched_builder *b = c->b;
   for (; c->mark < b->mark.n && b->mark.at[c->mark].op <= op; c->mark++) {
     const fs_mark *m = &b->mark.at[c->mark];
-    for (size_t i = 0; i < b->carry.n; i++) {
-      if (b->carry.at[i].loop != m->loop) {
-        continue;
-      }
+    for (size_t i = carries_from(b, m->loop); i < b->carry.n && b->carry.at[i].loop == m->loop;
+         i++) {
       if (m->begin) {
         c->values[i].n = 0;
       }
@@ -116,6 +130,7 @@ static void look_up_past(carrier *c, uint32_t op, uint32_t arg) {
   }
   if (v.version != c->current[x->buffer]) {
     x->last_read = op;
+    x->last_arg = arg;
   }
 }
 
@@ -170,6 +185,12 @@ static fs_status rename_version(carrier *c, carried_version *v) {
   }
   memcpy(name, b->buffers.text.at[from], length);
   memcpy(name + length, number, n + 1);
+  if (fs_names_find(&b->buffers, name, length + n) != FS_NONE) {
+    return fs_builder_fail(b, FS_DIAG_REPEATED_NAME, fs_pos_at(&b->buffer_at, from), NULL,
+                           "unrolled, version %u of '%.80s' is a buffer '%.80s', of which there is "
+                           "another one",
+                           v->number, b->buffers.text.at[from], name);
+  }
   fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = b->buffer_size.at[from]};
   b->pos = fs_pos_at(&b->buffer_at, from);
   return fs_builder_add_buffer(b, &d, b->buffer_memory.at[from], &v->renamed);
@@ -249,7 +270,7 @@ static void check_states(carrier *c) {
     uint32_t last = c->current[x->buffer];
     if (x->begun == FS_NONE && x->last_read != FS_NONE &&
         fs_io_carried(b->buffer_io.at[x->buffer]) && c->version.at[last].begun < x->last_read) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->buffer_at, x->buffer), NULL,
+      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->arg_at, x->last_arg), NULL,
                             "the given content of state '%.80s' is read when the last version has "
                             "taken its place",
                             b->buffers.text.at[x->buffer]);

@@ -108,13 +108,6 @@ fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop, const fsched
                            d.buffer);
   }
   FS_TRY(check_ring(b, &d));
-  for (size_t i = b->ring.n; i-- > 0 && b->ring.at[i].loop == loop;) {
-    if (b->ring.at[i].buffer == d.buffer) {
-      return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
-                             "the slots of '%.80s' in loop '%.80s' are given twice",
-                             b->buffers.text.at[d.buffer], b->loops.text.at[loop]);
-    }
-  }
   fs_ring_draft ring = {.depth = d.depth,
                         .every = fs_max(d.every, 1),
                         .prefetch = d.prefetch,

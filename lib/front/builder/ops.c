@@ -187,6 +187,7 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
   FS_TRY(fs_vec_reserve(b->ctx, &b->op, b->op.n + 1));
   FS_TRY(fs_names_add(&b->ops, d.name, strlen(d.name), &at, &repeated));
   FS_TRY(fs_vec_push(b->ctx, &b->op, op));
+  b->last_loop = b->open_loop;
   FS_TRY(fs_builder_place(b, &b->op_at, at, b->pos));
   FS_TRY(fs_builder_place(b, &b->op_on_at, at, b->part[FS_PART_ON]));
   if (id != NULL) {
@@ -224,13 +225,21 @@ static fs_status check_moving(fsched_builder *b, const fsched_arg_desc *d) {
     return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
                            "op '%s': only an 'in' has a distance", op);
   }
-  if (b->open_loop == FS_NONE) {
+  if (!fs_tag_names_buffer(d->tag) || fs_tag_begins(d->tag)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
+                           "op '%s': an arg without a range has no steps", op);
+  }
+  if (b->last_loop == FS_NONE) {
     return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
                            "op '%s' has an arg with a %s, but is in no loop", op,
                            d->distance > 0 ? "distance" : "step");
   }
-  uint32_t depth = b->loop.at[b->open_loop].depth;
-  if (d->n_steps > 0 && (d->n_steps != depth || !d->has_at)) {
+  uint32_t depth = b->loop.at[b->last_loop].depth;
+  if (d->n_steps > 0 && !d->has_at) {
+    return fs_builder_fail(b, FS_DIAG_BAD_LOOP, b->pos, NULL,
+                           "op '%s': an arg without a range has no steps", op);
+  }
+  if (d->n_steps > 0 && d->n_steps != depth) {
     return fs_builder_fail(
         b, FS_DIAG_BAD_LOOP, b->pos, "'step' has one number for each of them, outermost first",
         "op '%s' has %u %s, and %u %s around it", op, d->n_steps,
@@ -290,6 +299,7 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
 
 fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_arg_desc *desc) {
   FS_TAKE_DESC(fsched_arg_desc, buffer, d, desc);
+  d.n_steps = d.step == NULL ? 0 : d.n_steps;
   if (op >= b->op.n) {
     return bad_id(b, "op", op);
   }

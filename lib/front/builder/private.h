@@ -70,7 +70,7 @@ typedef struct fs_ring_draft {
  * is a buffer whose value at the end of an iteration of a loop some op reads later; `mark` says
  * before which op a run of a loop begins or an iteration has ended; `past` is an arg that reads the
  * value of `back` ends before the last one. */
-typedef struct fs_carry {
+typedef struct fs_carry { /* ascending in loops, then buffers */
   uint32_t loop, buffer;
 } fs_carry;
 typedef struct fs_mark {
@@ -134,7 +134,10 @@ struct fsched_builder {
   FS_VEC(fs_carry) carry;
   FS_VEC(fs_mark) mark;
   FS_VEC(fs_past_arg) past;
-  uint32_t open_loop; /* FS_NONE outside of loops */
+  uint32_t open_loop;       /* FS_NONE outside of loops */
+  uint32_t last_loop;       /* that of the last op */
+  FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
+  FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   bool unroll, unrolled;
   fs_names loops, params, said; /* said: the errors that are told once for all iterations */
   FS_VEC(uint64_t) param;       /* the values */

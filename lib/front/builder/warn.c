@@ -15,7 +15,7 @@
 #include <stdlib.h>
 
 #include "base/warnings.h"
-#include "front/builder/private.h"
+#include "front/builder/bodies.h"
 
 enum { SHOWN = FS_WARNINGS_SHOWN, MOST_STEPS = 1 << 24 };
 
@@ -38,61 +38,63 @@ static uint32_t arg_of_version(const fsched_graph *g, uint32_t op, uint32_t vers
   return found;
 }
 
-/* The name of an op of which an instance has a name: without the iterations, "[2][0]", whose number
- * is *depth. */
-static size_t name_without_iterations(const char *name, uint32_t *depth, uint64_t *iteration) {
+/* The name of an op as it was described: without the iterations of the loops around it, "[2][0]",
+ * which are put into `iteration`, outermost first. */
+static size_t described_name(const fsched_builder *b, const char *name, uint32_t origin,
+                             uint64_t *iteration) {
   size_t n = strlen(name);
-  *depth = 0;
-  for (size_t at = n; at > 0 && name[at - 1] == ']' && *depth < FSCHED_MAX_LOOPS;) {
-    size_t digits = 0;
-    while (at - 1 > digits && name[at - 2 - digits] >= '0' && name[at - 2 - digits] <= '9') {
-      digits++;
+  for (uint32_t i = fs_loop_depth(b, b->loop_of.at[origin]); i-- > 0;) {
+    while (name[n - 1] != '[') {
+      n--;
     }
-    if (digits == 0 || at < digits + 2 || name[at - 2 - digits] != '[') {
-      break;
-    }
-    iteration[(*depth)++] = strtoull(name + at - 1 - digits, NULL, 10); /* innermost first */
-    at = n = at - 2 - digits;
+    iteration[i] = strtoull(name + n, NULL, 10);
+    n--;
   }
   return n;
 }
 
-/* Writes the names of a race's ops without their iterations, and how far these are apart. */
-static void print_race(fs_text *t, const char *a, const char *c) {
-  uint64_t i[FSCHED_MAX_LOOPS], k[FSCHED_MAX_LOOPS];
-  uint32_t n, m;
-  size_t length_a = name_without_iterations(a, &n, i);
-  size_t length_c = name_without_iterations(c, &m, k);
-  fs_text_printf(t, "'%.*s' and '%.*s'", (int)fs_min(length_a, 80), a, (int)fs_min(length_c, 80),
-                 c);
-  for (uint32_t l = 1; l <= n && l <= m; l++) { /* outermost first */
-    fs_text_printf(t, "%s%lld", l == 1 ? " at distance " : ", ", (long long)(k[m - l] - i[n - l]));
+/* Writes the names of a race's ops without their iterations, and how far these are apart in the
+ * loops around both. */
+static void print_race(const fsched_builder *b, const fsched_graph *g, uint32_t i, fs_text *t) {
+  uint64_t at[FSCHED_MAX_LOOPS], later[FSCHED_MAX_LOOPS];
+  uint32_t a = b->origin.at[g->race_a[i]], c = b->origin.at[g->race_b[i]];
+  const char *name_a = g->op_name[g->race_a[i]], *name_c = g->op_name[g->race_b[i]];
+  size_t length_a = described_name(b, name_a, a, at);
+  size_t length_c = described_name(b, name_c, c, later);
+  fs_text_puts(t, "'");
+  fs_text_add(t, name_a, length_a);
+  fs_text_puts(t, "' and '");
+  fs_text_add(t, name_c, length_c);
+  fs_text_puts(t, "'");
+  uint32_t n = fs_loop_depth(b, fs_loop_around_both(b, b->loop_of.at[a], b->loop_of.at[c]));
+  for (uint32_t l = 0; l < n; l++) {
+    fs_text_printf(t, "%s%lld", l == 0 ? " at distance " : ", ", (long long)(later[l] - at[l]));
   }
-  fs_text_add(t, "", 1);
 }
 
 /* Shows a race, of a graph with loops once for all iterations; *n counts those that are shown, or
  * are too many. */
 static void warn_race(fsched_builder *b, const fsched_graph *g, uint32_t i, uint32_t *n) {
   uint32_t arg = arg_of_version(g, g->race_b[i], g->race_version[i]);
-  const char *buffer = g->buffer_name[g->version_buffer[g->race_version[i]]];
   fs_pos at = arg == FS_NONE ? FS_NOWHERE : fs_pos_at(&b->arg_at, arg);
-  const char *rest = "are unordered, and one of them writes what both touch of";
-  if (!b->unrolled) {
-    if ((*n)++ < SHOWN) {
-      fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops '%s' and '%s' %s '%s'",
-                g->op_name[g->race_a[i]], g->op_name[g->race_b[i]], rest, buffer);
-    }
-    return;
-  }
   fs_text t;
-  uint32_t id;
-  bool added = true;
   fs_text_init(&t, b->ctx);
-  print_race(&t, g->op_name[g->race_a[i]], g->op_name[g->race_b[i]]);
-  if (!t.failed && fs_names_intern(&b->said, t.at, t.n - 1, &id, &added) == FSCHED_OK && added &&
-      (*n)++ < SHOWN) {
-    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops %s %s '%s'", t.at, rest, buffer);
+  if (b->unrolled) {
+    print_race(b, g, i, &t);
+  } else {
+    fs_text_printf(&t, "'%s' and '%s'", g->op_name[g->race_a[i]], g->op_name[g->race_b[i]]);
+  }
+  fs_text_printf(&t, " are unordered, and one of them writes what both touch of '%s'",
+                 g->buffer_name[g->version_buffer[g->race_version[i]]]);
+  fs_text_add(&t, "", 1);
+  bool added = true;
+  uint32_t id;
+  fs_status status = FSCHED_OK;
+  if (b->unrolled && !t.failed) {
+    status = fs_names_intern(&b->said, t.at, t.n - 1, &id, &added);
+  }
+  if (!t.failed && status == FSCHED_OK && added && (*n)++ < SHOWN) {
+    fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops %s", t.at);
   }
   fs_text_drop(&t);
 }
@@ -100,8 +102,11 @@ static void warn_race(fsched_builder *b, const fsched_graph *g, uint32_t i, uint
 static void warn_races(fsched_builder *b, const fsched_graph *g) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < g->n_races; i++) {
-    warn_race(b, g, i, &n);
+    if (b->unrolled || n < SHOWN) {
+      warn_race(b, g, i, &n);
+    }
   }
+  n = b->unrolled ? n : g->n_races;
   if (n > SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
               "fsched dis --format json lists all", "%u more pairs of ops are unordered",
@@ -227,11 +232,12 @@ static uint32_t lost_writer(const fsched_graph *g, uint32_t version) {
   return access;
 }
 
-/* The key of the arg by which an access is written in the file. */
-static size_t key_of(const fsched_builder *b, const fsched_graph *g, uint32_t access, char *key) {
-  fs_pos at = fs_pos_at(&b->arg_at, g->access_arg[access]);
-  int n = snprintf(key, 80, "read:%u:%u:%u", at.file, at.line, at.column);
-  return (size_t)n;
+/* The key of the arg, as described, by which an access is made. */
+static size_t key_of(const fsched_builder *b, const fsched_graph *g, uint32_t access,
+                     const char *what, char key[48]) {
+  uint32_t op = g->access_op[access];
+  uint32_t arg = g->access_arg[access] - g->op_arg0[op];
+  return (size_t)snprintf(key, 48, "%s:%u:%u", what, b->origin.at[op], arg);
 }
 
 /* Notes the args of an unrolled graph that write something which is read in some iteration. */
@@ -239,9 +245,9 @@ static fs_status note_read(fsched_builder *b, const fsched_graph *g) {
   for (uint32_t v = 0; v < g->n_versions; v++) {
     bool lost = !fs_version_kept(g, v) && lost_writer(g, v) != FS_NONE;
     for (uint32_t i = g->version_access0[v]; !lost && i < g->version_access0[v + 1]; i++) {
-      char key[80];
+      char key[48];
       uint32_t id;
-      FS_TRY(fs_names_intern(&b->said, key, key_of(b, g, i, key), &id, NULL));
+      FS_TRY(fs_names_intern(&b->said, key, key_of(b, g, i, "read", key), &id, NULL));
     }
   }
   return FSCHED_OK;
@@ -249,10 +255,17 @@ static fs_status note_read(fsched_builder *b, const fsched_graph *g) {
 
 /* Whether the result of an access that nothing reads is read in another iteration, or was told. */
 static bool is_read_else(fsched_builder *b, const fsched_graph *g, uint32_t access) {
-  char key[80];
-  return b->unrolled &&
-         (fs_names_find(&b->said, key, key_of(b, g, access, key)) != FS_NONE ||
-          !fs_builder_tells(b, FS_DIAG_DEAD, fs_pos_at(&b->arg_at, g->access_arg[access])));
+  char key[48];
+  uint32_t id;
+  bool added = true;
+  if (!b->unrolled) {
+    return false;
+  }
+  if (fs_names_find(&b->said, key, key_of(b, g, access, "read", key)) != FS_NONE) {
+    return true;
+  }
+  fs_status status = fs_names_intern(&b->said, key, key_of(b, g, access, "dead", key), &id, &added);
+  return status != FSCHED_OK || !added;
 }
 
 static void warn_dead(fsched_builder *b, const fsched_graph *g) {

@@ -1,16 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Args of the ops of a graph file. */
+#include "base/text/size_text.h"
 #include "front/graph_file/private.h"
 
 /* The keys of an arg: its tag, then the others. */
 enum { ARG_SIZE = FS_N_TAGS, ARG_MEMORY, ARG_AT, ARG_DISTANCE, ARG_KEYS };
 
-/* Reads a whole number of either sign. */
+/* Reads a size of either sign. */
 static bool read_step(fs_reader *r, uint32_t node, int64_t *step) {
-  if (fs_node_i64(r->doc, node, step)) {
+  const fs_node *n = fs_read_node(r, node);
+  bool minus = n->kind == FS_NODE_SCALAR && n->text[0] == '-';
+  uint64_t size;
+  if (n->kind == FS_NODE_SCALAR && fs_size_parse(n->text + minus, FSCHED_MAX_SIZE, &size)) {
+    *step = minus ? -(int64_t)size : (int64_t)size;
     return true;
   }
-  fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL, "a step must be a whole number of bytes");
+  fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, "bytes, also with a unit, as 64KiB or -64KiB",
+               "a step must be a size of either sign");
   return false;
 }
 
@@ -34,6 +40,10 @@ static bool read_moving(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t
     return read_step(r, item, step) && ok;
   }
   if (item != FS_NONE && !fs_read_list(r, value[2], "'step'", &item)) {
+    return false;
+  }
+  if (value[2] != FS_NONE && item == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_BAD_LOOP, value[2], NULL, "'step' has no number");
     return false;
   }
   for (; item != FS_NONE; item = fs_read_node(r, item)->next) {

@@ -311,7 +311,9 @@ fs_status fs_read_items(fs_op_reader *o, uint32_t node, const char *what) {
 }
 
 static fs_status read_all_ops(fs_op_reader *o, uint32_t ops, uint32_t loops) {
-  FS_TRY(fs_read_items(o, ops, "'ops'"));
+  if (ops != FS_NONE) {
+    FS_TRY(fs_read_items(o, ops, "'ops'"));
+  }
   if (loops != FS_NONE) {
     FS_TRY(fs_read_items(o, loops, "'loops'"));
   }

@@ -11,6 +11,7 @@
 #include "base/files/confine.h"
 #include "base/files/file.h"
 #include "base/progress.h"
+#include "base/text/utf8.h"
 #include "front/graph_file/private.h"
 
 enum {
@@ -242,7 +243,7 @@ static fs_status read_graph(fs_reader *r, fs_doc *doc) {
   FS_TRY(read_hazards(r, value[ROOT_HAZARDS]));
   FS_TRY(read_any_target(r, doc, value[ROOT_TARGET]));
   FS_TRY(fs_read_buffers(r, value[ROOT_BUFFERS], value[ROOT_OPS], value[ROOT_LOOPS]));
-  if (value[ROOT_OPS] == FS_NONE) {
+  if (value[ROOT_OPS] == FS_NONE && value[ROOT_LOOPS] == FS_NONE) {
     fs_read_fail(r, FS_DIAG_MISSING_KEY, 0, NULL, "the key 'ops' is missing");
     return FSCHED_OK;
   }
@@ -282,9 +283,10 @@ static fs_status set_params(fs_reader *r) {
     const char *text = r->options->params[i];
     const char *equals = strchr(text, '=');
     uint64_t value;
-    if (equals == NULL || equals == text || !is_count(equals + 1, &value)) {
+    if (equals == NULL || equals == text || !fs_utf8_valid(text, strlen(text)) ||
+        !is_count(equals + 1, &value)) {
       return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_BAD_OVERRIDE, FS_NOWHERE, NULL,
-                     "a parameter is given as NAME=N, N up to 2^40, not '%.80s'", text);
+                     "a parameter is given as NAME=N, N up to 2^40, not so");
     }
     const char *name = fs_arena_strndup(r->arena, text, (size_t)(equals - text));
     if (name == NULL) {

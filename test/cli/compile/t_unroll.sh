@@ -37,7 +37,7 @@ run 2 "$FSCHED" compile l.yaml --unroll --set-param n=5
 expect "its limits" holds err "'n' is 5, and loop 'tiles' takes 0 to 4"
 run 2 "$FSCHED" compile l.yaml --unroll --set-param n=2 --set-param m=1
 expect "one that no loop has" holds err "no loop takes its trips from 'm'"
-for wrong in n n= =1 n=-1 n=x n=1.5 n=1099511627777 n=99999999999999999999; do
+for wrong in n n= =1 "$(printf '\377=1')" n=-1 n=x n=1.5 n=1099511627777 n=99999999999999999999; do
   run 2 "$FSCHED" compile l.yaml --unroll --set-param "$wrong"
 done
 run 2 "$FSCHED" compile "$TOP/examples/figure-10.yaml" --set-param n=1 -o x.fsb
@@ -78,7 +78,7 @@ loops:
     trip: 4
     buffers: {tile: {depth: 2}}
     ops:
-      - {name: load, on: dma, args: [{in: x, at: {length: 1KiB, step: [1024]}}, {out: tile, size: 1KiB}]}
+      - {name: load, on: dma, args: [{in: x, at: {length: 1KiB, step: 1KiB}}, {out: tile, size: 1KiB}]}
       - {name: add, args: [{in: tile}, {in: sum, distance: 1}, {out: sum}]}
   - {name: put, args: [{in: sum}, {out: y}]}
 END
