@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "front/same_graph.h"
+#include "kit/budget.h"
 #include "kit/shared_facts.h"
 
 #include "kit/context.h"
@@ -256,8 +257,51 @@ START_TEST(loops_without_trips)
 }
 END_TEST
 
+/* _i 1 stands for a value that is lost, and a ring that is too small. */
+START_TEST(every_allocation_may_fail)
+{
+  static const char *const texts[] = {
+      "fsched: 1\nhazards: raw\nbuffers: [{name: y, size: 8, io: state}]\n"
+      "ops:\n"
+      "  - {name: zero, args: [{out: a, size: 8}]}\n"
+      "  - loop: i\n    trip: 2\n    ops:\n"
+      "      - loop: j\n        trip: {param: n, max: 4}\n"
+      "        buffers: {a: {depth: 4}}\n        ops:\n"
+      "          - {name: b, args: [{in: a, distance: 1}, {in: a, distance: 3}, {out: a}]}\n"
+      "          - {name: c, args: [{in: a, distance: 1}, {out_existing: y, at: {length: 1, step: "
+      "[1, "
+      "1]}}], after: [{op: b, distance: 1}]}\n"
+      "          - {name: d, args: [{out: w, size: 1}]}\n"
+      "  - {name: e, after: [i, c]}\n",
+      "fsched: 1\nops:\n  - {name: zero, args: [{out: a, size: 8}]}\n"
+      "  - loop: j\n    trip: {param: n, max: 4}\n    ops:\n"
+      "      - {name: b, args: [{inout: a}]}\n      - {name: c, args: [{in: a, distance: 1}]}\n"};
+  const char *params[] = {"n=3"};
+  fsched_read_options options = {
+      .size = sizeof options, .unroll = 1, .params = params, .n_params = 1};
+  bool done = false;
+  for (long n = 1; !done; n++) {
+    fs_budget x = {.left = n};
+    fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &x};
+    fsched_context *c;
+    fsched_graph *g = NULL;
+    if (fsched_context_create(&o, &c) == FSCHED_OK) {
+      fs_status status = fsched_graph_parse(c, "t", texts[_i], strlen(texts[_i]), &options, &g);
+      done = x.left >= 0;
+      ck_assert(!done || status == (_i == 0 ? FSCHED_OK : FSCHED_BAD_INPUT));
+      ck_assert(done || status == FSCHED_SYSTEM || _i == 1);
+      fsched_graph_destroy(g);
+      fsched_context_destroy(c);
+    }
+    ck_assert_int_eq(x.held, 0);
+    ck_assert_int_lt(n, 5000);
+  }
+}
+END_TEST
+
 FS_SUITE(loop_calls, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_TESTS(t, prefetches_count_as_known, calls_make_the_same_graph, wrong_calls_are_refused,
            args_are_of_their_op, loops_without_trips);
+  FS_LOOPS(t, 0, 2, every_allocation_may_fail);
 }
