@@ -46,7 +46,7 @@ grows() {
 make_files() {
   for n in "$small" "$size" "$((2 * size))"; do
     "$shape" "$name" "$n" >"$n.yaml"
-    run 0 "$FSCHED" compile -q --effort 0 "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
+    run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
     run 0 "$FSCHED" dis --format json "$n.fsb" -o "$n.asm"
     run 0 "$FSCHED" run -q --on sim "$n.fsb" --save-profile "$n.profile"
   done
@@ -54,16 +54,16 @@ make_files() {
 all_commands() {
   commands=0
   grows compile compile -q %N.yaml -o x.fsb
-  grows "all kinds of --emit" compile -q --effort 0 %N.yaml -o x.fsb --emit schedule=s --emit table=t \
+  grows "all kinds of --emit" compile -q %N.yaml -o x.fsb --emit schedule=s --emit table=t \
     --emit stats=st --emit svg=svg --emit trace=tr --emit c=x.c
-  grows "compile --profile" compile -q --effort 0 --profile %N.profile %N.yaml -o x.fsb
+  grows "compile --profile" compile -q --profile %N.profile %N.yaml -o x.fsb
   case $name in
     *barriers | blocks) ;; # these have a kind of sync of their own
-    *) grows "compile for syncs" compile -q --effort 0 --set sync=block %N.yaml -o x.fsb ;;
+    *) grows "compile for syncs" compile -q --set sync=block %N.yaml -o x.fsb ;;
   esac
   case $name in
     blocks) ;;
-    *) grows "compile --barriers" compile -q --effort 0 --barriers auto %N.yaml -o x.fsb ;;
+    *) grows "compile --barriers" compile -q --barriers auto %N.yaml -o x.fsb ;;
   esac
   grows verify verify %N.fsb
   grows "verify with a graph" verify %N.fsb -g %N.yaml
@@ -103,7 +103,7 @@ large() {
   one=''
   for n in "$small" "$size" "$((2 * size))"; do
     "$shape" "$name" "$n" >"$n.yaml"
-    run 0 "$FSCHED" compile -q --effort 0 "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
+    run 0 "$FSCHED" compile -q "$n.yaml" -o "$n.fsb" --emit schedule="$n.json"
   done
   grows "$what" "$@"
 }
@@ -112,5 +112,5 @@ large 4000 resources "verify a schedule" verify %N.json -g %N.yaml
 large 4000 memories pictures compile -q %N.yaml -o x.fsb --emit svg=svg
 large 4000 memories statistics compile -q %N.yaml -o x.fsb --emit stats=st --emit trace=tr
 large 4000 many_parts pictures compile -q %N.yaml -o x.fsb --emit svg=svg
-large 4000 spilling_memories compile compile -q --effort 0 %N.yaml -o x.fsb
-large 8000 one_class compile compile -q --effort 0 %N.yaml -o x.fsb
+large 4000 spilling_memories compile compile -q %N.yaml -o x.fsb
+large 8000 one_class compile compile -q %N.yaml -o x.fsb
