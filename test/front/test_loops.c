@@ -409,9 +409,11 @@ static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text
   print_loops(loops, p);
   run_body(p, 0, p->n);
   fs_text_puts(flat, head);
-  fs_text_add(flat, p->temps.at, p->temps.n);
+  if (p->temps.n > 0) {
+    fs_text_add(flat, p->temps.at, p->temps.n);
+  }
   fs_text_puts(flat, "ops:\n");
-  fs_text_add(flat, p->ops.at, p->ops.n);
+  fs_text_add(flat, p->ops.at, p->ops.n); /* there is one behind all loops */
   fs_text_add(flat, "", 1);
   fs_text_drop(&p->ops);
   fs_text_drop(&p->temps);
