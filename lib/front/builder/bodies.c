@@ -14,10 +14,6 @@ static const char *loop_name(const fs_bodies *u, uint32_t loop) {
   return u->b->loops.text.at[loop];
 }
 
-static uint32_t end_of_args(const fs_bodies *u, uint32_t op) {
-  return op + 1 == u->n_ops ? (uint32_t)u->b->arg.n : u->b->op.at[op + 1].arg0;
-}
-
 static uint64_t key_of(uint32_t loop, uint32_t buffer) { return (uint64_t)loop << 32 | buffer; }
 
 static int by_key(const void *a, const void *c) {
@@ -27,9 +23,8 @@ static int by_key(const void *a, const void *c) {
                             : 0;
 }
 
-/* The op of a body, not of loops inside, that begins the versions of a buffer; FS_NONE: none does.
- */
-static uint32_t writer_in(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
+/* What a body, not those of loops inside, begins of a buffer; NULL: nothing. */
+static fs_begun *begun_in(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
   uint64_t key = key_of(loop, buffer);
   uint32_t low = 0, high = u->n_begun;
   while (low < high) {
@@ -40,7 +35,7 @@ static uint32_t writer_in(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
       high = middle;
     }
   }
-  return low < u->n_begun && u->begun[low].key == key ? u->begun[low].op : FS_NONE;
+  return low < u->n_begun && u->begun[low].key == key ? &u->begun[low] : NULL;
 }
 
 /* Lists what bodies begin. */
@@ -53,9 +48,10 @@ static fs_status list_begun(fs_bodies *u, fs_arena *scratch) {
   FS_TRY(fs_new(scratch, &u->begun, n));
   for (uint32_t op = 0; op < u->n_ops; op++) {
     uint32_t loop = u->loop_of[op];
-    for (uint32_t arg = b->op.at[op].arg0; loop != FS_NONE && arg < end_of_args(u, op); arg++) {
+    for (uint32_t arg = b->op.at[op].arg0; loop != FS_NONE && arg < fs_builder_args_end(b, op);
+         arg++) {
       if (fs_tag_begins(b->arg.at[arg].tag)) {
-        u->begun[u->n_begun++] = (fs_begun){key_of(loop, b->arg.at[arg].buffer), op, arg};
+        u->begun[u->n_begun++] = (fs_begun){key_of(loop, b->arg.at[arg].buffer), 1, op, arg};
       }
     }
   }
@@ -82,7 +78,7 @@ static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
   uint32_t m = 0;
   for (uint32_t op = 0; op < u->n_ops; op++) {
     u->moving0[op] = m;
-    while (m < b->moving.n && b->moving.at[m].arg < end_of_args(u, op)) {
+    while (m < b->moving.n && b->moving.at[m].arg < fs_builder_args_end(b, op)) {
       m++;
     }
   }
@@ -161,7 +157,7 @@ static void check_steps(fs_bodies *u, uint32_t op, const fs_moving_draft *m) {
     if (step == 0 || last == 0) {
       continue;
     }
-    if (writer_in(u, loop, a->buffer) != FS_NONE) {
+    if (begun_in(u, loop, a->buffer) != NULL) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->arg_at, m->arg), NULL,
                             "op '%.80s' moves over '%.80s' with loop '%.80s', which begins it anew",
                             b->ops.text.at[op], b->buffers.text.at[a->buffer], loop_name(u, loop));
@@ -243,20 +239,19 @@ static bool in_its_place(const fs_bodies *u, uint32_t op, uint32_t buffer) {
   return false;
 }
 
-/* The slots that carried values need: that of d iterations ago is there until the op has read it,
- * and that of this one, unless it is begun only then.  `need` is per carry. */
-static void find_needs(const fs_bodies *u, uint64_t *need) {
+/* Finds the slots that carried values need: that of d iterations ago is there until the op has read
+ * it, and that of this one, unless it is begun only then. */
+static void find_needs(fs_bodies *u) {
   const fsched_builder *b = u->b;
   for (uint32_t op = 0; op < u->n_ops; op++) {
     for (uint32_t m = u->moving0[op]; m < u->moving0[op + 1]; m++) {
-      if (u->carry[m] == FS_NONE) {
-        continue;
-      }
-      const fs_carry *c = &b->carry.at[u->carry[m]];
-      uint32_t writer = writer_in(u, c->loop, c->buffer);
-      bool before = op < writer || (op == writer && in_its_place(u, op, c->buffer));
       uint64_t distance = b->moving.at[m].distance;
-      need[u->carry[m]] = fs_max(need[u->carry[m]], before ? distance : distance + 1);
+      uint32_t buffer = b->arg.at[b->moving.at[m].arg].buffer;
+      fs_begun *begun = distance == 0 ? NULL : begun_in(u, u->loop_of[op], buffer);
+      if (begun != NULL) {
+        bool before = op < begun->op || (op == begun->op && in_its_place(u, op, buffer));
+        begun->need = fs_max(begun->need, before ? distance : distance + 1);
+      }
     }
   }
 }
@@ -267,44 +262,30 @@ static int by_ring(const void *a, const void *c) {
   return k != l ? (k < l ? -1 : 1) : *x < *y ? -1 : *x > *y;
 }
 
-/* Checks a ring; `need` as above. */
-static void check_ring(fs_bodies *u, const fs_ring_draft *ring, const uint64_t *need) {
+static void check_ring(fs_bodies *u, const fs_ring_draft *ring) {
   fsched_builder *b = u->b;
   const char *name = b->buffers.text.at[ring->buffer];
-  if (writer_in(u, ring->loop, ring->buffer) == FS_NONE) {
+  const fs_begun *begun = begun_in(u, ring->loop, ring->buffer);
+  if (begun == NULL) {
     (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                           "no op of the body of loop '%.80s' begins '%.80s' by an 'out'",
                           loop_name(u, ring->loop), name);
-    return;
-  }
-  uint32_t low = u->carry0[ring->loop], high = u->carry0[ring->loop + 1];
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (b->carry.at[middle].buffer < ring->buffer) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  bool carried = low < u->carry0[ring->loop + 1] && b->carry.at[low].buffer == ring->buffer;
-  if (carried && ring->depth > 0 && ring->depth < need[low]) {
+  } else if (ring->depth > 0 && ring->depth < begun->need) {
     (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                           "the depth of '%.80s' is %llu, and the values of earlier iterations that "
                           "are read take %llu",
-                          name, (unsigned long long)ring->depth, (unsigned long long)need[low]);
+                          name, (unsigned long long)ring->depth, (unsigned long long)begun->need);
   }
 }
 
 static fs_status check_rings(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
-  uint64_t *need;
   const fs_ring_draft **ring;
-  FS_TRY(fs_new_zero(scratch, &need, b->carry.n));
   FS_TRY(fs_new(scratch, &ring, b->ring.n));
-  find_needs(u, need);
+  find_needs(u);
   for (size_t r = 0; r < b->ring.n; r++) {
     ring[r] = &b->ring.at[r];
-    check_ring(u, ring[r], need);
+    check_ring(u, ring[r]);
   }
   qsort(ring, b->ring.n, sizeof *ring, by_ring);
   for (size_t r = 1; r < b->ring.n; r++) {
@@ -405,7 +386,7 @@ static void check_size(fs_bodies *u) {
   }
   for (uint32_t op = 0; op < u->n_ops; op++) {
     uint64_t n = fs_multiply_most(runs_of(u, u->loop_of[op], FS_NONE),
-                                  end_of_args(u, op) - b->op.at[op].arg0);
+                                  fs_builder_args_end(b, op) - b->op.at[op].arg0);
     args = fs_add_most(args, n);
   }
   for (size_t i = 0; i < b->afters.item.n && afters <= MOST_ITEMS; i++) {

@@ -15,7 +15,8 @@
 
 /* An op of a loop's body that begins the versions of a buffer. */
 typedef struct fs_begun {
-  uint64_t key; /* loop and buffer */
+  uint64_t key;  /* loop and buffer */
+  uint64_t need; /* the slots that values of earlier iterations take which are read */
   uint32_t op, arg;
 } fs_begun;
 

@@ -6,7 +6,8 @@
  * has begun since, the old one becomes a buffer of its own, NAME@N for version N: in a graph an op
  * reads the current version of a buffer.  The version that is given, and the last one, which may be
  * kept, stay with the name.  One walk over the ops finds the versions, and whether a value is still
- * there; a second one puts the new buffers in their place.  Cost: O((ops + args) log). */
+ * there; a second one puts the new buffers in their place.  Cost: O(ops + args + marks and their
+ * carries). */
 #include <stdio.h>
 
 #include "front/builder/private.h"
@@ -32,9 +33,10 @@ typedef FS_VEC(carried_value) carried_values;
 
 typedef struct carrier {
   fsched_builder *b;
-  uint8_t *carried;      /* per buffer: some iteration hands it on; ALL_APART: see below */
-  uint32_t *current;     /* per buffer: its version, or FS_NONE */
-  uint32_t *arg_version; /* per arg, or FS_NONE */
+  const uint32_t *carry0; /* per loop */
+  uint8_t *carried;       /* per buffer: some iteration hands it on; ALL_APART: see below */
+  uint32_t *current;      /* per buffer: its version, or FS_NONE */
+  uint32_t *arg_version;  /* per arg, or FS_NONE */
   FS_VEC(carried_version) version;
   carried_values *values; /* per carry, of this run of the loop */
   size_t mark, past;      /* the next ones */
@@ -68,27 +70,12 @@ static fs_status start(carrier *c, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-/* The first carry of a loop, or of those that follow. */
-static size_t carries_from(const fsched_builder *b, uint32_t loop) {
-  size_t low = 0, high = b->carry.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (b->carry.at[middle].loop < loop) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* Notes the values of the iterations that end before `op`, and those on entry to loops. */
 static fs_status pass_marks(carrier *c, uint32_t op) {
   const fsched_builder *b = c->b;
   for (; c->mark < b->mark.n && b->mark.at[c->mark].op <= op; c->mark++) {
     const fs_mark *m = &b->mark.at[c->mark];
-    for (size_t i = carries_from(b, m->loop); i < b->carry.n && b->carry.at[i].loop == m->loop;
-         i++) {
+    for (uint32_t i = c->carry0[m->loop]; i < c->carry0[m->loop + 1]; i++) {
       if (m->begin) {
         c->values[i].n = 0;
       }
@@ -240,15 +227,11 @@ static uint32_t buffer_now(const carrier *c, uint32_t arg, uint32_t buffer) {
   return renamed == FS_NONE ? buffer : renamed;
 }
 
-static uint32_t end_of_args(const fsched_builder *b, uint32_t op) {
-  return op + 1 == b->op.n ? (uint32_t)b->arg.n : b->op.at[op + 1].arg0;
-}
-
 static void put_buffers(carrier *c) {
   fsched_builder *b = c->b;
   for (size_t i = 0; i < b->inplaces.item.n; i++) {
     fs_item_draft *x = &b->inplaces.item.at[i];
-    uint32_t end = end_of_args(b, x->op);
+    uint32_t end = fs_builder_args_end(b, x->op);
     uint32_t out = find_arg(b, x->op, end, x->a, true);
     uint32_t in = find_arg(b, x->op, end, x->b, false);
     x->a = buffer_now(c, out, x->a);
@@ -282,7 +265,7 @@ static fs_status walk(carrier *c, fs_arena *scratch) {
   fsched_builder *b = c->b;
   FS_TRY(start(c, scratch));
   for (uint32_t op = 0; op < b->op.n; op++) {
-    FS_TRY(walk_op(c, op, end_of_args(b, op)));
+    FS_TRY(walk_op(c, op, fs_builder_args_end(b, op)));
   }
   check_states(c);
   FS_TRY(rename_versions(c));
@@ -290,12 +273,12 @@ static fs_status walk(carrier *c, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-fs_status fs_builder_carry(fsched_builder *b) {
+fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) {
   assert(b->unrolled);
   if (b->past.n == 0) {
     return FSCHED_OK;
   }
-  carrier c = {.b = b};
+  carrier c = {.b = b, .carry0 = carry0};
   FS_SCRATCH(scratch, b->ctx);
   fs_status status = walk(&c, &scratch);
   for (size_t i = 0; c.values != NULL && i < b->carry.n; i++) {

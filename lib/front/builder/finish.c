@@ -678,8 +678,10 @@ fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
   }
   *g = (fsched_graph){.ctx = b->ctx};
   fs_status status = build_graph(b, g);
-  if (status == FSCHED_OK || status == FSCHED_BAD_INPUT) {
+  if (status == FSCHED_OK) {
     status = verdict(b);
+  } else if (status == FSCHED_BAD_INPUT && b->usage) {
+    status = FSCHED_USAGE;
   }
   if (status != FSCHED_OK) {
     (void)fs_realloc(b->ctx, g, sizeof *g, 0);

@@ -59,17 +59,15 @@ typedef struct fs_loop_draft {
 } fs_loop_draft;
 
 typedef struct fs_ring_draft {
-  uint64_t depth, every; /* depth 0: not given */
-  int64_t prefetch;
+  uint64_t depth; /* 0: not given */
   uint32_t loop, buffer;
-  bool has_prefetch;
   fs_pos at;
 } fs_ring_draft;
 
-/* Of the unrolled graph: values that iterations hand on.  `carry`
- * is a buffer whose value at the end of an iteration of a loop some op reads later; `mark` says
- * before which op a run of a loop begins or an iteration has ended; `past` is an arg that reads the
- * value of `back` ends before the last one. */
+/* Of the unrolled graph: values that iterations hand on.  A carry is a buffer whose value at the
+ * end of an iteration of a loop some op reads later; a mark says before which op a run of a loop
+ * begins or an iteration has ended; a past arg reads the value of `back` ends before the last one.
+ */
 typedef struct fs_carry { /* ascending in loops, then buffers */
   uint32_t loop, buffer;
 } fs_carry;
@@ -162,6 +160,12 @@ struct fsched_builder {
   bool finished;
 };
 
+/* The end of the args of an op as described: those of the next op begin there.  Requires an op. */
+static inline uint32_t fs_builder_args_end(const fsched_builder *b, uint32_t op) {
+  FS_ASSERT_SLOW(op < b->op.n);
+  return op + 1 == b->op.n ? (uint32_t)b->arg.n : b->op.at[op + 1].arg0;
+}
+
 /* The position of entity `id`, FS_NOWHERE if none was given.  Requires an array if n is above 0. */
 static inline fs_pos fs_pos_at(const fs_pos_list *p, size_t id) {
   FS_ASSERT_SLOW(p->n == 0 || p->at != NULL);
@@ -205,8 +209,9 @@ fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
 
 /* Checks loops, and puts their unrolling in their place. */
 fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
-/* Finds the values that args with a distance read.  Requires an unrolled graph. */
-fs_status fs_builder_carry(fsched_builder *b) FS_MUST_USE;
+/* Finds the values that args with a distance read; the carries of loop i are carry0[i] up to
+ * carry0[i + 1] - 1.  Requires an unrolled graph. */
+fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) FS_MUST_USE;
 /* Sorts items by op, in the order of the calls within an op; the list's entries of op i are then
  * (*start)[i] .. (*start)[i + 1] - 1. */
 fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,

@@ -19,10 +19,6 @@ typedef struct unroller {
   fs_item_list uses, scratches, afters, inplaces;
 } unroller;
 
-static uint32_t end_of_args(const unroller *u, uint32_t op) {
-  return op + 1 == u->in.n_ops ? (uint32_t)u->b->arg.n : u->b->op.at[op + 1].arg0;
-}
-
 /* Refuses parameters that no loop has. */
 static void check_params(fsched_builder *b) {
   for (uint32_t p = 0; p < b->param.n; p++) {
@@ -187,7 +183,7 @@ static fs_status unroll_op(unroller *u, uint32_t op) {
   FS_TRY(fs_builder_place(b, &u->op_at, id, fs_pos_at(&b->op_at, op)));
   FS_TRY(fs_builder_place(b, &u->op_on_at, id, fs_pos_at(&b->op_on_at, op)));
   uint32_t m = u->in.moving0[op];
-  for (uint32_t arg = b->op.at[op].arg0; arg < end_of_args(u, op); arg++) {
+  for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
     bool moves = m < u->in.moving0[op + 1] && b->moving.at[m].arg == arg;
     FS_TRY(unroll_arg(u, arg, moves ? &b->moving.at[m] : NULL, moves ? u->in.carry[m] : FS_NONE));
     m += moves;
@@ -279,7 +275,7 @@ static fs_status unroll(unroller *u, fs_arena *scratch) {
   FS_TRY(unroll_body(u, FS_NONE, 0, u->in.n_ops));
   exchange(u);
   b->unrolled = true;
-  return fs_builder_carry(b);
+  return fs_builder_carry(b, u->in.carry0);
 }
 
 fs_status fs_builder_unroll(fsched_builder *b) {
