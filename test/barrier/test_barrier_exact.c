@@ -4,7 +4,6 @@
  * together: it is not checked which of them stand for which of its members, and what others know of
  * these.  Programs that the published method makes are verified, or are refused. */
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "base/context.h"
 #include "fsched/compile.h"
@@ -148,8 +147,7 @@ static fsched_graph *graph(uint64_t seed, bool gangs, uint32_t n_slots, uint32_t
 
 static void compile_one(const fsched_graph *g, uint64_t seed, uint32_t barriers,
                         barrier_exact_tally *sum) {
-  fsched_compile_options o = {
-      .size = sizeof o, .effort = FS_QUICK, .verify = 1, .barriers = barriers};
+  fsched_compile_options o = {.size = sizeof o, .verify = 1, .barriers = barriers};
   fsched_program *p;
   fs_status status = fsched_compile(ctx, g, &o, NULL, &p);
   if (status == FSCHED_OK) {
@@ -211,10 +209,8 @@ END_TEST
 
 static uint32_t publish(const fsched_graph *g, uint64_t seed, uint32_t n_barriers,
                         uint32_t refused[2]) {
-  fsched_compile_options o = {.size = sizeof o,
-                              .effort = FS_QUICK,
-                              .barriers = n_barriers,
-                              .barrier_method = FSCHED_BARRIERS_PUBLISHED};
+  fsched_compile_options o = {
+      .size = sizeof o, .barriers = n_barriers, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
   fsched_program *p;
   fs_status status = fsched_compile(ctx, g, &o, NULL, &p);
   if (status == FSCHED_OK) {
@@ -253,8 +249,7 @@ START_TEST(published_verifies_or_is_refused)
 END_TEST
 
 static void refused_owner(const char *text, const char *message) {
-  fsched_compile_options o = {
-      .size = sizeof o, .effort = FS_QUICK, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
+  fsched_compile_options o = {.size = sizeof o, .barrier_method = FSCHED_BARRIERS_PUBLISHED};
   fsched_program *p;
   fsched_graph *g = fs_parse(text);
   ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, &p), FSCHED_INFEASIBLE);

@@ -9,7 +9,6 @@
 #include "model/stream/stream.h"
 
 #include "kit/context.h"
-#include "kit/quick.h"
 
 /* ---- names */
 
@@ -167,7 +166,7 @@ START_TEST(any_program)
   fsched_graph *g;
   fsched_program *p;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-  fsched_compile_options verify = {.size = sizeof verify, .effort = FS_QUICK, .verify = 1};
+  fsched_compile_options verify = {.size = sizeof verify, .verify = 1};
   ck_fs(ctx, fsched_compile(ctx, g, &verify, NULL, &p));
   char *source, *header;
   emit(p, "sym", &source, &header);
@@ -191,7 +190,7 @@ static fsched_program *named(const char *graph, const char *unit, const char *op
         fsched_builder_op(b, &(fsched_op_desc){.size = sizeof(fsched_op_desc), .name = op}, &id));
   ck_fs(ctx, fsched_builder_finish(b, &g));
   fsched_builder_destroy(b);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_graph_destroy(g);
   return p;
 }

@@ -6,7 +6,6 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/quick.h"
 #include "kit/sync_kit.h"
 #include "model/handle.h"
 #include "model/stream/order.h"
@@ -67,7 +66,7 @@ static void make_random(uint64_t seed, fs_sync_kind kind, fsched_graph **g,
     (*g)->target.queue[q].counting = fs_rng_one_in(&rng, 3);
   }
   fsched_program *timeline;
-  ck_fs(ctx, fsched_compile(ctx, *g, &fs_quick, schedule, &timeline));
+  ck_fs(ctx, fsched_compile(ctx, *g, NULL, schedule, &timeline));
   fsched_program_destroy(timeline);
   ck_fs(ctx, fs_kit_program(*schedule, kind, p));
 }

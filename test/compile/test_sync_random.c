@@ -7,7 +7,6 @@
  * the same with raw hazards.  The judge does not know raw hazards; without races a replay is still
  * equal, and with some it is not compared. */
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "base/context.h"
 #include "fsched/compile.h"
@@ -76,7 +75,7 @@ static void judge(const fsched_program *p, uint64_t seed, int kind, sync_random_
 
 static void try_program(const fsched_graph *g, uint64_t seed, int kind, uint32_t barriers,
                         sync_random_tally *t) {
-  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .barriers = barriers};
+  fsched_compile_options o = {.size = sizeof o, .barriers = barriers};
   fsched_schedule *s;
   fsched_program *p;
   fs_status status = fsched_compile(ctx, g, &o, &s, &p);
@@ -188,7 +187,7 @@ START_TEST(units_are_ordered)
       "  - {name: d, on: p, args: [{in: x, at: [0, 4]}]}\n";
   fsched_program *p;
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   ck_fs(ctx, fsched_verify_program(ctx, p, g));
   /* b waits for a, and d for b; nothing waits for c, which reads. */
   ck_assert_uint_eq(p->view.n_waits, 2);
@@ -227,7 +226,7 @@ static void expect_loads(const char *text, uint64_t makespan, uint32_t loads) {
     fsched_program *p;
     fsched_graph *g = fs_parse(text);
     g->target.sync = kind == BLOCK ? FS_SYNC_BLOCK : FS_SYNC_TIMELINE;
-    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+    fsched_compile_options o = {.size = sizeof o, .verify = 1};
     o.barriers = kind == BOUNDED ? 2 : kind == AUTO ? FSCHED_BARRIERS_AUTO : 0;
     ck_fs(ctx, fsched_compile(ctx, g, &o, &s, &p));
     uint32_t reads = 0;

@@ -11,7 +11,6 @@
 #include "model/handle.h"
 
 #include "kit/context.h"
-#include "kit/quick.h"
 
 /* ---- properties */
 
@@ -248,7 +247,7 @@ END_TEST
 
 static fsched_program *compile_text(const char *text) {
   fsched_program *p;
-  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_graph *g = fs_parse(text);
   ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
   fsched_graph_destroy(g);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Compile options for tests for which any right plan will do: the heuristic tries few. */
+/* Compile options for tests for which any right plan will do, and whose contexts are their own: the
+ * heuristic tries few plans, as it does in contexts of the kit (context.h). */
 #ifndef FS_TEST_QUICK_H
 #define FS_TEST_QUICK_H
 

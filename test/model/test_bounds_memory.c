@@ -5,7 +5,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include "kit/quick.h"
 
 #include "fsched/verify.h"
 #include "kit/exhaust.h"
@@ -158,10 +157,8 @@ END_TEST
 static fs_tick shortest(const fsched_graph *g) {
   fs_tick best = FS_TICK_NONE;
   for (int policy = 0; policy < FS_N_EVICTS; policy++) {
-    fsched_compile_options o = {.size = sizeof o,
-                                .effort = FS_QUICK,
-                                .evict = (fsched_evict)policy,
-                                .seed = (uint64_t)policy};
+    fsched_compile_options o = {
+        .size = sizeof o, .evict = (fsched_evict)policy, .seed = (uint64_t)policy};
     fsched_schedule *s;
     if (fsched_compile(ctx, g, &o, &s, NULL) == FSCHED_OK) {
       ck_fs(ctx, fsched_verify_schedule(ctx, g, s));
@@ -369,7 +366,7 @@ START_TEST(in_the_statistics)
   fsched_schedule *s;
   char *text;
   size_t n;
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
   const char *bounds = strstr(text, "\"bounds\": {\"critical_path\": ");
   ck_assert_ptr_nonnull(bounds);

@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kit/quick.h"
 
 #include "fsched/verify.h"
 #include "ilp/problem/problem.h"
@@ -245,7 +244,7 @@ START_TEST(fitting_is_enough)
   unsigned spilled = 0;
   for (uint64_t seed = 0; seed < wanted(3000); seed++) {
     uint64_t plenty[MEMORIES] = {LARGE, LARGE}, bound[MEMORIES + 1];
-    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK};
+    fsched_compile_options o = {.size = sizeof o};
     fsched_schedule *s;
     make(&k, seed, true);
     fsched_graph *g = parse(&k, plenty);

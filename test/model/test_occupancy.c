@@ -3,7 +3,6 @@
  * of addresses at every begin; and a known case, as the statistics show it. */
 #include <stdio.h>
 #include <string.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "kit/gen.h"
@@ -122,7 +121,7 @@ START_TEST(random_schedules)
     fsched_graph *g;
     fsched_schedule *s;
     ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
-    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+    fsched_compile_options o = {.size = sizeof o, .verify = 1};
     fsched_status status = fsched_compile(ctx, g, &o, &s, NULL);
     ck_assert(status == FSCHED_OK || status == FSCHED_INFEASIBLE);
     if (status == FSCHED_OK) {
@@ -149,7 +148,7 @@ START_TEST(a_hole)
       "  - {name: b, time: 2, args: [{in: x}, {out: y, size: 4KiB}]}\n"
       "  - {name: c, time: 2, args: [{in: y}, {out: z, size: 8KiB}]}\n");
   fsched_schedule *s;
-  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   uint64_t peak = 0, extent = 0;
   ck_fs(ctx, fs_schedule_peaks(ctx, s->schedule, &peak));

@@ -7,7 +7,6 @@
  * CK_VERBOSITY=verbose prints what caught what. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "codegen/codegen.h"
 #include "fsched/compile.h"
@@ -143,7 +142,7 @@ static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
                               mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
   fsched_graph *g = small_graph(seed);
   fsched_program *p = NULL;
-  if (g != NULL && fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK) {
+  if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
     if (kind == FS_SYNC_TIMELINE) {
       mutate_all(g, p, seed, tallies);
     } else if (p->view.n_commands <= 64) {
@@ -227,7 +226,7 @@ static void one_schedule_mutant(const fsched_schedule *s, uint64_t seed, fs_sche
 static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
   fsched_graph *g = small_graph(seed);
   fsched_schedule *s = NULL;
-  if (g != NULL && fsched_compile(ctx, g, &fs_quick, &s, NULL) == FSCHED_OK) {
+  if (g != NULL && fsched_compile(ctx, g, NULL, &s, NULL) == FSCHED_OK) {
     fsched_diag_clear(ctx);
     const char *fault = fs_oracle_schedule(s->schedule);
     ck_assert_msg(fsched_verify_schedule(ctx, g, s) == FSCHED_OK, "seed %llu: %s",
@@ -249,7 +248,7 @@ static void break_a_start(void) {
       "fsched: 1\nname: s\nops:\n  - {name: a, start: 3}\n  - {name: b, start: 5}\n";
   fsched_schedule *s;
   fsched_graph *g = fs_parse(text);
-  ck_assert_int_eq(fsched_compile(ctx, g, &fs_quick, &s, NULL), FSCHED_OK);
+  ck_assert_int_eq(fsched_compile(ctx, g, NULL, &s, NULL), FSCHED_OK);
   fs_schedule *copy = fs_schedule_copy(s->schedule);
   ck_assert_int_eq(fs_verify_schedule(ctx, g, copy, NULL), FSCHED_OK);
   copy->start[0]--;
@@ -302,7 +301,7 @@ START_TEST(test_senseless)
     fsched_graph *g = NULL;
     fsched_program *p = NULL;
     if (fs_gen_graph(ctx, &params, &g) == FSCHED_OK &&
-        fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK) {
+        fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
       fs_rng rng = {seed};
       size_t size;
       const void *bytes = fsched_program_bytes(p, &size);

@@ -2,7 +2,6 @@
 /* Content that is given or kept holds all of its bytes.  In programs made by hand, a part that no
  * command touches lies over another version; compiled programs may not have that. */
 #include <stdio.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/replay.h"
@@ -25,7 +24,7 @@ static void compile_text(const char *buffers, const char *ops, fsched_program **
   fsched_graph *g;
   size_t n = (size_t)snprintf(text, sizeof text, text_format, buffers, ops);
   ck_fs(ctx, fsched_graph_parse(ctx, "g", text, n, NULL, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, program));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, program));
   fsched_graph_destroy(g);
 }
 
@@ -138,7 +137,7 @@ START_TEST(content_without_access)
       "  - {name: r, on: p, args: [{no_dep: x}, {inout: y}]}\n";
   fsched_program *p;
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_program *copy = fs_mutant_copy(p);
   ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
   move_version(copy, 0, 0);
@@ -162,7 +161,7 @@ START_TEST(copy_of_another)
       "ops:\n  - {name: r, on: p, args: [{in: x}, {out: y}]}\n";
   fsched_program *p;
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_program *copy = fs_mutant_copy(p);
   for (uint32_t i = 0; i < copy->view.n_commands; i++) {
     fs_stream_command *c = (fs_stream_command *)(uintptr_t)&copy->view.commands[i];
@@ -229,7 +228,7 @@ START_TEST(one_version_at_two_addresses)
   fsched_program *p;
   size_t n = (size_t)snprintf(text, sizeof text, text_of, ops[_i]);
   ck_fs(ctx, fsched_graph_parse(ctx, "g", text, n, NULL, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_program *copy = fs_mutant_copy(p);
   ((fs_stream_memory *)(uintptr_t)copy->view.memories)->extent = 256;
   ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
@@ -256,7 +255,7 @@ static fsched_program *compile_simple(const char *buffers, const char *ops) {
   fsched_program *p;
   size_t n = (size_t)snprintf(text, sizeof text, text_of, buffers, ops);
   ck_fs(ctx, fsched_graph_parse(ctx, "g", text, n, NULL, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, NULL, &p));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
   fsched_graph_destroy(g);
   return p;
 }
@@ -317,7 +316,7 @@ START_TEST(compiled)
     if (fs_gen_graph(ctx, &params, &g) != FSCHED_OK) {
       continue;
     }
-    if (fsched_compile(ctx, g, &fs_quick, NULL, &p) == FSCHED_OK) {
+    if (fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
       fsched_diag_clear(ctx);
       n++;
       ck_assert_msg(fsched_verify_program(ctx, p, g) == FSCHED_OK, "seed %llu: %s",

@@ -3,7 +3,6 @@
  * programs do not use these units, whatever the durations, and a program that does is refused. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -16,8 +15,7 @@
 
 /* Returns NULL when there is no room. */
 static fsched_program *compile_text(const char *text, uint32_t barriers) {
-  fsched_compile_options o = {
-      .size = sizeof o, .effort = FS_QUICK, .verify = 1, .barriers = barriers};
+  fsched_compile_options o = {.size = sizeof o, .verify = 1, .barriers = barriers};
   fsched_program *p = NULL;
   fsched_graph *g = NULL;
   fs_status status = fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g);

@@ -4,7 +4,6 @@
  * ones. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -244,7 +243,7 @@ static void check_compiled(uint64_t seed, uint32_t max_ops) {
   fsched_graph *g = NULL;
   fsched_schedule *s = NULL, *back = NULL;
   ck_assert_int_eq(fs_gen_graph(ctx, &params, &g), FSCHED_OK);
-  if (fsched_compile(ctx, g, &fs_quick, &s, NULL) == FSCHED_OK) {
+  if (fsched_compile(ctx, g, NULL, &s, NULL) == FSCHED_OK) {
     char *text;
     size_t length;
     fsched_diag_clear(ctx);

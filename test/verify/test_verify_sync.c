@@ -3,7 +3,6 @@
  * its messages.  Random ones are in test_verify_circles.c and test_mutation.c. */
 #include <stdio.h>
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -115,7 +114,7 @@ static fsched_program *make(const program_text *t) {
   fsched_graph *g;
   fsched_program *p;
   if (fsched_graph_parse(ctx, "g", t->graph, strlen(t->graph), NULL, &g) != FSCHED_OK ||
-      fsched_compile(ctx, g, &fs_quick, NULL, &p) != FSCHED_OK) {
+      fsched_compile(ctx, g, NULL, NULL, &p) != FSCHED_OK) {
     ck_abort_msg("%s", fs_first_message(ctx));
   }
   fsched_program *copy = fs_mutant_copy(p);

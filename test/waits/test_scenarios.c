@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
@@ -37,7 +36,7 @@ static void compile(const char *folder, const expected *e) {
   fsched_graph *g;
   ck_assert_msg(fsched_graph_read(ctx, path, NULL, &g) == FSCHED_OK, "%s: %s", path,
                 fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "not read");
-  fsched_compile_options options = {.size = sizeof options, .effort = FS_QUICK, .verify = 1};
+  fsched_compile_options options = {.size = sizeof options, .verify = 1};
   fsched_schedule *s;
   fsched_program *p;
   ck_assert_msg(fsched_compile(ctx, g, &options, &s, &p) == FSCHED_OK, "%s: %s", path,

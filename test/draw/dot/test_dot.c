@@ -9,7 +9,6 @@
 #include "model/stream/stream.h"
 
 #include "kit/context.h"
-#include "kit/quick.h"
 
 /* The critical path is a chain of edges, and its times add up to the makespan, except for the gaps
  * that it states. */
@@ -392,8 +391,7 @@ static void compile_and_draw(uint64_t seed, const fs_gen_params *p) {
   char *text[2];
   size_t n[2];
   fs_dot_options o = never();
-  fsched_compile_options co = {
-      .size = sizeof co, .effort = FS_QUICK, .verify = 1, .seed = seed % 3};
+  fsched_compile_options co = {.size = sizeof co, .verify = 1, .seed = seed % 3};
   ck_fs(ctx, fs_gen_graph(ctx, p, &g));
   ck_fs(ctx, fsched_compile(ctx, g, &co, &s, &program));
   ck_fs(ctx, fs_dot_schedule(ctx, s->sync, &o, &text[0], &n[0]));

@@ -10,7 +10,6 @@
 #include "model/handle.h"
 
 #include "kit/context.h"
-#include "kit/quick.h"
 
 /* ---- large pictures */
 
@@ -100,7 +99,7 @@ START_TEST(large_schedules)
     fsched_schedule *s;
     char *text;
     size_t n;
-    ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+    ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
     ck_fs(ctx, fs_dot_schedule(ctx, s->sync, NULL, &text, &n));
     Agraph_t *dot = parse(text);
     no_ports(dot, text);
@@ -183,7 +182,7 @@ START_TEST(control_stays)
 {
   fsched_graph *g = large_graph(400);
   fsched_schedule *s;
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   for (int all = 0; all <= 1; all++) {
     fs_dot_options o = {.size = sizeof o, .collapse = all != 0 ? FS_DOT_NEVER : FS_DOT_AUTO};
     char *text;

@@ -5,7 +5,6 @@
 #include "fsched/program.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/quick.h"
 #include "kit/sync_kit.h"
 
 #include "kit/context.h"
@@ -154,7 +153,7 @@ END_TEST
 static void generate(made *m, const fs_gen_params *params) {
   ck_fs(ctx, fs_gen_graph(ctx, params, &m->graph));
   fsched_program *timeline;
-  ck_fs(ctx, fsched_compile(ctx, m->graph, &fs_quick, &m->schedule, &timeline));
+  ck_fs(ctx, fsched_compile(ctx, m->graph, NULL, &m->schedule, &timeline));
   fsched_program_destroy(timeline);
   ck_fs(ctx, fs_kit_program(m->schedule, FS_SYNC_BARRIER, &m->program));
 }
@@ -203,7 +202,7 @@ START_TEST(waits_of_schedules)
   g->target.sync = _i % 2 == 0 ? FS_SYNC_BARRIER : FS_SYNC_BLOCK;
   g->target.barrier_count = _i % 2 == 0 ? FS_BARRIERS_AUTO : 0;
   g->target.barrier_slots = _i % 2 == 0 ? 4 : 0;
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, &program));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, &program));
   fsched_program_destroy(program);
   fs_picture_init(&p, ctx, FS_PIC_SCHEDULE);
   ck_fs(ctx, fs_picture_of_schedule(s->sync, &p));

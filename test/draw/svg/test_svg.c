@@ -2,7 +2,6 @@
 /* Pictures of schedules are well-formed, and their rectangles, identified by their tooltips, are
  * those of the schedule. */
 #include <inttypes.h>
-#include "kit/quick.h"
 
 #include "draw/picture.h"
 #include "draw/svg/svg.h"
@@ -431,7 +430,7 @@ static void compare_amounts(const picture *v, const fsched_schedule *s) {
 
 static fsched_schedule *compile_random(const fs_gen_params *p, fsched_graph **g) {
   fsched_schedule *s;
-  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = p->n_ops < 1000};
+  fsched_compile_options o = {.size = sizeof o, .verify = p->n_ops < 1000};
   ck_fs(ctx, fs_gen_graph(ctx, p, g));
   ck_fs(ctx, fsched_compile(ctx, *g, &o, &s, NULL));
   return s;
@@ -596,7 +595,7 @@ START_TEST(words)
   };
   fsched_schedule *s;
   fsched_graph *g = fs_parse(graph);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   picture v = draw(s, 0);
   for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
     ck_assert_msg(strstr(v.text, wanted[i]) != NULL, "no '%s'", wanted[i]);
@@ -654,7 +653,7 @@ START_TEST(hostile_names)
                  name);
   fsched_schedule *s;
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   picture v = draw(s, 0);
   ck_assert_uint_eq(compare(&v, s, false), 2);
   ck_assert_uint_lt(v.n, 8000);

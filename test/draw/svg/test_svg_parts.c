@@ -5,7 +5,6 @@
 #include "draw/svg/svg.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
-#include "kit/quick.h"
 #include "kit/sync_kit.h"
 
 #include "kit/context.h"
@@ -234,7 +233,7 @@ START_TEST(units)
                  "ops: [{name: a, time: %llu}]\n",
                  rows[_i].unit, (unsigned long long)rows[_i].time);
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
   ck_assert_msg(strstr(svg, rows[_i].shown) != NULL, "no %s", rows[_i].shown);
   ck_assert_msg(strstr(svg, rows[_i].last) != NULL, "no %s", rows[_i].last);
@@ -255,7 +254,7 @@ START_TEST(marks)
   fsched_schedule *s;
   (void)snprintf(text, sizeof text, "fsched: 1\nops: [%s]\n", graphs[_i]);
   fsched_graph *g = fs_parse(text);
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
   ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &svg, &n));
   ck_assert_msg(strstr(svg, tops[_i]) != NULL, "no %s", tops[_i]);
   fsched_text_free(ctx, svg, n);

@@ -2,7 +2,6 @@
 /* Pictures of schedules with syncs have lines where the sequencer goes on. */
 #include <inttypes.h>
 #include <stdio.h>
-#include "kit/quick.h"
 
 #include "kit/gen.h"
 #include "kit/golden_case.h"
@@ -119,7 +118,7 @@ START_TEST(random_schedules)
   char *text;
   size_t n;
   ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, &program));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, &program));
   fsched_program_destroy(program);
   draw(s, 0, &text, &n);
   ck_assert_ptr_null(strstr(text, "class=\"s"));

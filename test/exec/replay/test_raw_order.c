@@ -5,7 +5,6 @@
  * the program and that of the tests (kit/evaluate.h). */
 #include <stdio.h>
 #include <stdlib.h>
-#include "kit/quick.h"
 
 #include "fsched/compile.h"
 #include "fsched/replay.h"
@@ -81,7 +80,7 @@ START_TEST(after_later_ops)
     fsched_graph *g;
     fsched_program *p;
     bool back = write_graph(text, &r);
-    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+    fsched_compile_options o = {.size = sizeof o, .verify = 1};
     if (back && fsched_graph_parse(ctx, "g", text, strlen(text), NULL, &g) == FSCHED_OK) {
       ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
       if (p->view.n_races == 0) {

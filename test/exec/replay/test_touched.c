@@ -6,7 +6,6 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
-#include "kit/quick.h"
 
 #include "exec/host/kernel.h"
 #include "exec/host/machine_memory.h"
@@ -34,7 +33,7 @@ static uint64_t most_resident(void) {
 static fsched_program *compile(const char *text) {
   fsched_schedule *schedule;
   fsched_program *program;
-  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK};
+  fsched_compile_options o = {.size = sizeof o};
   fsched_graph *graph = fs_parse(text);
   ck_assert_int_eq(fsched_compile(ctx, graph, &o, &schedule, &program), FSCHED_OK);
   fsched_schedule_destroy(schedule);
