@@ -11,7 +11,8 @@
 typedef struct link_reducer {
   const fs_order *o;
   uint32_t *position; /* per item in the problem's order */
-  uint32_t *row;
+  uint32_t *row;      /* 0, but in `span` */
+  fs_row_span span;
   uint64_t *key, *scratch;
 } link_reducer;
 
@@ -40,13 +41,13 @@ static bool is_known(const fs_order *o, const uint32_t *row, uint32_t u) {
 }
 
 /* Keeps the items that the others do not imply; returns their number. */
-static uint32_t reduce(const link_reducer *r, uint32_t c, uint32_t *kept) {
+static uint32_t reduce(link_reducer *r, uint32_t c, uint32_t *kept) {
   const fs_order *o = r->o;
   uint32_t n = sort_preds(r, c);
   uint32_t n_kept = 0;
   if (o->row != NULL && n > 0) {
-    memset(r->row, 0, (size_t)o->n * sizeof *r->row);
-    fs_order_queue(o, c, r->row);
+    fs_row_clear(r->row, &r->span);
+    fs_order_queue(o, c, r->row, &r->span);
   }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t u = (uint32_t)r->key[i];
@@ -55,7 +56,7 @@ static uint32_t reduce(const link_reducer *r, uint32_t c, uint32_t *kept) {
     }
     kept[n_kept++] = u;
     if (o->row != NULL) {
-      fs_order_over(o, u, r->row);
+      fs_order_over(o, u, r->row, &r->span);
     }
   }
   assert(n_kept <= n);
@@ -114,7 +115,7 @@ fs_status fs_links_make(fsched_context *ctx, fs_arena *arena, const fs_order *o,
     most = (uint32_t)fs_max(most, p->pred0[c + 1] - p->pred0[c]);
   }
   FS_TRY(fs_new(&scratch, &r.position, p->n_items));
-  FS_TRY(fs_new(&scratch, &r.row, o->n));
+  FS_TRY(fs_new_zero(&scratch, &r.row, o->n));
   FS_TRY(fs_new(&scratch, &r.key, most));
   FS_TRY(fs_new(&scratch, &r.scratch, most));
   for (uint32_t i = 0; i < p->n_items; i++) {

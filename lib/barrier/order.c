@@ -35,60 +35,84 @@ fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *
   return FSCHED_OK;
 }
 
-void fs_order_raise(uint32_t *row, const uint32_t *by, size_t n) {
-  assert(row != by || n == 0);
-  size_t i = 0;
-  for (; i + LANE <= n; i += LANE) {
+/* The span becomes one that covers another, too. */
+static void grow_span(fs_row_span *span, fs_row_span by) {
+  if (span->from == span->to) {
+    *span = by;
+  } else if (by.from < by.to) {
+    span->from = by.from < span->from ? by.from : span->from;
+    span->to = by.to > span->to ? by.to : span->to;
+  }
+}
+
+void fs_order_raise(uint32_t *row, fs_row_span *span, const uint32_t *by, fs_row_span by_span) {
+  assert(row != by || by_span.from == by_span.to);
+  grow_span(span, by_span);
+  size_t i = by_span.from;
+  for (; i + LANE <= by_span.to; i += LANE) {
     for (size_t k = 0; k < LANE; k++) {
       row[i + k] = row[i + k] > by[i + k] ? row[i + k] : by[i + k];
     }
   }
-  for (; i < n; i++) {
+  for (; i < by_span.to; i++) {
     row[i] = row[i] > by[i] ? row[i] : by[i];
   }
 }
 
-static void raise_one(const fs_order *o, uint32_t *row, uint32_t queue, uint32_t count) {
+static void raise_one(const fs_order *o, uint32_t *row, fs_row_span *span, uint32_t queue,
+                      uint32_t count) {
   assert(queue < o->p->n_queues);
   uint32_t i = queue - o->first; /* wraps around below `first` */
   if (i < o->n && row[i] < count) {
     row[i] = count;
+    grow_span(span, (fs_row_span){i, i + 1});
   }
 }
 
-void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row) {
+/* By the row of a command. */
+static void raise_by(const fs_order *o, uint32_t *row, fs_row_span *span, uint32_t command) {
+  fs_order_raise(row, span, o->row + (size_t)command * o->n, o->span[command]);
+}
+
+void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row, fs_row_span *span) {
   assert(o->row != NULL && u < o->p->n_items);
   const fs_barrier_problem *p = o->p;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
-    fs_order_raise(row, o->row + (size_t)m * o->n, o->n);
-    raise_one(o, row, o->queue[m], o->index[m] + 1);
+    raise_by(o, row, span, m);
+    raise_one(o, row, span, o->queue[m], o->index[m] + 1);
   }
 }
 
-void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row) {
+void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row, fs_row_span *span) {
   assert(o->row != NULL && c < o->p->n_commands);
   uint32_t before = fs_order_previous(o, c);
   if (before != FS_NONE) {
-    fs_order_raise(row, o->row + (size_t)before * o->n, o->n);
+    raise_by(o, row, span, before);
   }
-  raise_one(o, row, o->queue[c], o->index[c]);
+  raise_one(o, row, span, o->queue[c], o->index[c]);
+}
+
+fs_status fs_order_room(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) {
+  assert(first <= o->p->n_queues && n <= o->p->n_queues - first);
+  o->first = first;
+  o->n = n;
+  FS_TRY(fs_new_zero(arena, &o->span, o->p->n_commands));
+  return fs_new_zero(arena, &o->row, (size_t)o->p->n_commands * n);
 }
 
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) {
-  assert(first <= o->p->n_queues && n <= o->p->n_queues - first);
   const fs_barrier_problem *p = o->p;
-  o->first = first;
-  o->n = n;
-  FS_TRY(fs_new_zero(arena, &o->row, (size_t)p->n_commands * n));
+  assert(n <= p->n_queues);
+  FS_TRY(fs_order_room(arena, o, first, n));
   for (uint32_t i = 0; i < p->n_items; i++) {
     uint32_t v = p->order[i];
     for (uint32_t k = p->item_command0[v]; k < p->item_command0[v + 1]; k++) {
       uint32_t c = p->item_command[k];
       uint32_t *row = o->row + (size_t)c * n;
-      fs_order_queue(o, c, row);
+      fs_order_queue(o, c, row, &o->span[c]);
       for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
-        fs_order_over(o, p->pred[e], row);
+        fs_order_over(o, p->pred[e], row, &o->span[c]);
       }
     }
   }
@@ -189,13 +213,14 @@ void fs_order_sweep_next(fs_order_sweep *s, uint32_t v) {
     } else {
       memcpy(row, o->row + (size_t)s->slot[before] * o->n, o->n * sizeof *row);
     }
-    raise_one(o, row, o->queue[c], o->index[c]);
+    fs_row_span all = {0, o->n};
+    raise_one(o, row, &all, o->queue[c], o->index[c]);
     for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
       uint32_t u = p->pred[e];
       for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
         uint32_t m = p->item_command[i];
-        fs_order_raise(row, o->row + (size_t)s->slot[m] * o->n, o->n);
-        raise_one(o, row, o->queue[m], o->index[m] + 1);
+        fs_order_raise(row, &all, o->row + (size_t)s->slot[m] * o->n, all);
+        raise_one(o, row, &all, o->queue[m], o->index[m] + 1);
       }
     }
   }

@@ -8,11 +8,17 @@
 
 #include "barrier/barrier.h"
 
+/* Of a row's entries, those that may not be 0: from `from` to before `to`. */
+typedef struct fs_row_span {
+  uint32_t from, to;
+} fs_row_span;
+
 typedef struct fs_order {
   const fs_barrier_problem *p;
   const uint32_t *queue, *index; /* per command: its queue, its index there */
   uint32_t first, n;             /* the queues of these rows */
   uint32_t *row; /* per command n entries: number of commands of queue first + k that are over */
+  fs_row_span *span; /* per command, of its row */
 } fs_order;
 
 /* Fills queue and index of every command, but no rows.  Requires a problem with queues for its
@@ -20,6 +26,9 @@ typedef struct fs_order {
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) FS_MUST_USE;
 /* Whether rows for all queues are small enough to be made. */
 bool fs_order_fits(const fs_barrier_problem *p);
+/* Makes room for rows of n queues from `first` on, all of them 0.  Requires queues of the
+ * problem. */
+fs_status fs_order_room(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) FS_MUST_USE;
 /* Makes rows for n queues from `first` on, from the problem's own waits.  Requires queues of the
  * problem.  O((commands + preds) * n). */
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) FS_MUST_USE;
@@ -48,13 +57,22 @@ static inline bool fs_order_before(const fs_order *o, uint32_t u, uint32_t c) {
   FS_ASSERT_SLOW(c < o->p->n_commands);
   return fs_order_in(o, o->row + (size_t)c * o->n, u);
 }
-/* Raises n entries of `row` to those of another row.  Requires two rows, unless n is 0. */
-void fs_order_raise(uint32_t *row, const uint32_t *by, size_t n);
-/* Raises `row` by the commands known to be over when item u is.  Requires rows, and an item. */
-void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row);
-/* Raises `row` by the commands known to be over, by queue order alone, when command c starts.
- * Requires rows, and a command. */
-void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row);
+/* Raises `row` to another row, whose entries are in the span `by_span`, and *span with it. Requires
+ * two rows, unless the span is empty. */
+void fs_order_raise(uint32_t *row, fs_row_span *span, const uint32_t *by, fs_row_span by_span);
+/* Raises `row` by the commands known to be over when item u is, and *span with it.  Requires rows,
+ * and an item. */
+void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row, fs_row_span *span);
+/* Raises `row` by the commands known to be over, by queue order alone, when command c starts, and
+ * *span with it.  Requires rows, and a command. */
+void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row, fs_row_span *span);
+/* Makes all entries of a row 0, and its span empty. */
+static inline void fs_row_clear(uint32_t *row, fs_row_span *span) {
+  if (span->from < span->to) {
+    memset(row + span->from, 0, (span->to - span->from) * sizeof *row);
+  }
+  *span = (fs_row_span){0, 0};
+}
 
 /* The same rows, one item after the other in the problem's order.  Each is given up when no later
  * item needs it; where too many are needed at once, rows are of some queues at a time. */

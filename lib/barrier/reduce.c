@@ -22,15 +22,17 @@ typedef struct draft_reducer {
   fs_order o;            /* rows of the new closure */
   const uint32_t *asked; /* the problem's rows, or NULL */
   fs_barrier_draft *d;
-  uint32_t *producer0, *producer; /* CSR per barrier: items */
-  uint32_t *final0, *final;       /* CSR per barrier: its producers' last commands on queues */
-  uint32_t *part0, *part;         /* CSR per barrier: producers that have further barriers */
-  uint32_t *bar_row;              /* per barrier, queue: known after its producers */
-  uint32_t *begun;                /* the same, known when its producers have started */
-  bool *needed;                   /* per command: its update is needed */
-  uint32_t *last;                 /* per barrier: index in seq of its last producer */
-  uint32_t *row;                  /* of the current command */
-  uint32_t *kept;                 /* per barrier: the last command that kept it */
+  uint32_t *producer0, *producer;     /* CSR per barrier: items */
+  uint32_t *final0, *final;           /* CSR per barrier: its producers' last commands on queues */
+  uint32_t *part0, *part;             /* CSR per barrier: producers that have further barriers */
+  uint32_t *bar_row;                  /* per barrier, queue: known after its producers */
+  uint32_t *begun;                    /* the same, known when its producers have started */
+  fs_row_span *bar_span, *begun_span; /* per barrier, of these rows */
+  bool *needed;                       /* per command: its update is needed */
+  uint32_t *last;                     /* per barrier: index in seq of its last producer */
+  uint32_t *row;                      /* of the current command */
+  fs_row_span span;                   /* of `row` */
+  uint32_t *kept;                     /* per barrier: the last command that kept it */
   uint64_t *key, *scratch;
 } draft_reducer;
 
@@ -123,7 +125,7 @@ static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
   assert(b < r->d->n && r->kept[b] != c);
   const fs_barrier_draft *d = r->d;
   r->kept[b] = c;
-  fs_order_raise(r->row, r->bar_row + (size_t)b * r->o.n, r->o.n);
+  fs_order_raise(r->row, &r->span, r->bar_row + (size_t)b * r->o.n, r->bar_span[b]);
   for (uint32_t k = r->part0[b]; k < r->part0[b + 1]; k++) {
     uint32_t u = r->part[k];
     bool all = true;
@@ -131,7 +133,7 @@ static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
       all = r->kept[d->bar[j]] == c;
     }
     if (all) {
-      fs_order_over(&r->o, u, r->row);
+      fs_order_over(&r->o, u, r->row, &r->span);
     }
   }
 }
@@ -139,8 +141,8 @@ static void keep_barrier(draft_reducer *r, uint32_t c, uint32_t b) {
 /* Leaves the command's necessary waits where they are; the others become FS_NONE. */
 static void reduce(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
-  memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
-  fs_order_queue(&r->o, c, r->row);
+  fs_row_clear(r->row, &r->span);
+  fs_order_queue(&r->o, c, r->row, &r->span);
   uint32_t n = 0;
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
     r->key[n++] = (uint64_t)(UINT32_MAX - r->last[d->wait[k]]) << 32 | d->wait[k];
@@ -166,10 +168,12 @@ static void update_bars(draft_reducer *r, uint32_t u) {
   bool whole = d->bar0[u + 1] - d->bar0[u] == 1;
   for (uint32_t k = d->bar0[u]; k < d->bar0[u + 1]; k++) {
     uint32_t *row = r->bar_row + (size_t)d->bar[k] * r->o.n;
+    fs_row_span *span = &r->bar_span[d->bar[k]];
     if (whole) {
-      fs_order_over(&r->o, u, row);
+      fs_order_over(&r->o, u, row, span);
     } else if (p->item_command0[u + 1] - first == 1) { /* the item has at least started */
-      fs_order_raise(row, r->o.row + (size_t)p->item_command[first] * r->o.n, r->o.n);
+      uint32_t c = p->item_command[first];
+      fs_order_raise(row, span, r->o.row + (size_t)c * r->o.n, r->o.span[c]);
     }
   }
 }
@@ -181,7 +185,7 @@ static void reduce_all(draft_reducer *r) {
     for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
       uint32_t c = p->item_command[k];
       reduce(r, c);
-      memcpy(r->o.row + (size_t)c * r->o.n, r->row, r->o.n * sizeof *r->row);
+      fs_order_raise(r->o.row + (size_t)c * r->o.n, &r->o.span[c], r->row, r->span);
     }
     update_bars(r, u);
   }
@@ -234,10 +238,11 @@ static void add_begun(const draft_reducer *r, uint32_t u, uint32_t j) {
   uint64_t demand = p->demand == NULL ? 1 : p->demand[u];
   uint64_t low = j * p->n_slots / demand, end = ((j + 1) * p->n_slots - 1) / demand + 1;
   bool whole = r->d->bar0[u + 1] - r->d->bar0[u] == 1;
-  uint32_t *begun = r->begun + (size_t)r->d->bar[r->d->bar0[u] + j] * r->o.n;
+  uint32_t b = r->d->bar[r->d->bar0[u] + j];
   for (uint64_t k = whole ? 0 : low; k < (whole ? members : fs_min(members, end)); k++) {
-    fs_order_raise(begun, r->o.row + (size_t)p->item_command[p->item_command0[u] + k] * r->o.n,
-                   r->o.n);
+    uint32_t c = p->item_command[p->item_command0[u] + k];
+    fs_order_raise(r->begun + (size_t)b * r->o.n, &r->begun_span[b], r->o.row + (size_t)c * r->o.n,
+                   r->o.span[c]);
   }
 }
 
@@ -252,10 +257,11 @@ static void make_begun(const draft_reducer *r) {
 /* Command c needs the updates that nothing else implies; a wait without such updates is dropped. */
 static void find_needed(draft_reducer *r, uint32_t c) {
   const fs_barrier_draft *d = r->d;
-  memset(r->row, 0, (size_t)r->o.n * sizeof *r->row);
-  fs_order_queue(&r->o, c, r->row);
+  fs_row_clear(r->row, &r->span);
+  fs_order_queue(&r->o, c, r->row, &r->span);
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
-    fs_order_raise(r->row, r->begun + (size_t)d->wait[k] * r->o.n, r->o.n);
+    uint32_t b = d->wait[k];
+    fs_order_raise(r->row, &r->span, r->begun + (size_t)b * r->o.n, r->begun_span[b]);
   }
   for (uint32_t k = d->wait0[c]; k < d->wait0[c + 1]; k++) {
     uint32_t b = d->wait[k];
@@ -314,6 +320,7 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, draft_reducer *r) {
   FS_TRY(fs_new_zero(arena, &d->silent, p->n_commands));
   FS_TRY(fs_new_zero(a, &r->needed, p->n_commands));
   FS_TRY(fs_new_zero(a, &r->begun, (size_t)d->n * p->n_queues));
+  FS_TRY(fs_new_zero(a, &r->begun_span, d->n));
   FS_TRY(fs_new_zero(a, &waited, d->n));
   make_begun(r);
   for (uint32_t c = 0; c < p->n_commands; c++) {
@@ -398,13 +405,12 @@ static fs_status init(fs_arena *a, draft_reducer *r) {
   for (uint32_t c = 0; c < p->n_commands; c++) {
     most = (uint32_t)fs_max(most, r->d->wait0[c + 1] - r->d->wait0[c]);
   }
-  r->o.first = 0;
-  r->o.n = p->n_queues;
   FS_TRY(init_producers(a, r));
   FS_TRY(init_finals(a, r));
-  FS_TRY(fs_new_zero(a, &r->o.row, (size_t)p->n_commands * p->n_queues));
+  FS_TRY(fs_order_room(a, &r->o, 0, p->n_queues));
   FS_TRY(fs_new_zero(a, &r->bar_row, (size_t)r->d->n * p->n_queues));
-  FS_TRY(fs_new(a, &r->row, p->n_queues));
+  FS_TRY(fs_new_zero(a, &r->bar_span, r->d->n));
+  FS_TRY(fs_new_zero(a, &r->row, p->n_queues));
   FS_TRY(fs_new_none(a, &r->kept, r->d->n));
   FS_TRY(fs_new(a, &r->key, most));
   return fs_new(a, &r->scratch, most);

@@ -29,6 +29,7 @@ typedef struct sharer {
   uint64_t *left;   /* per group: free slots */
   uint32_t *links;  /* per group: links of all its items */
   uint32_t *size;   /* per group: items */
+  bool *alike;      /* per group: all items have the same waiters */
 } sharer;
 
 static bool same_waiters(const fs_links *l, uint32_t u, uint32_t v) {
@@ -84,11 +85,7 @@ static bool may_join(const sharer *s, uint32_t g, uint32_t u) {
   if (fs_links_rest(s->o, s->l, u) > s->left[g]) {
     return false;
   }
-  bool alike = true; /* then any two of the group have the same waiters */
-  for (uint32_t w = s->last[g]; w != FS_NONE && alike; w = s->next[w]) {
-    alike = same_waiters(s->l, u, w);
-  }
-  if (alike) {
+  if (s->alike[g] && same_waiters(s->l, u, s->last[g])) {
     return true;
   }
   uint64_t mine = s->l->succ0[u + 1] - s->l->succ0[u];
@@ -130,6 +127,7 @@ static void join_group(sharer *s, uint32_t g, uint32_t u) {
   assert(s->left[g] >= fs_links_rest(s->o, s->l, u));
   fs_links *l = s->l;
   l->group[u] = g;
+  s->alike[g] = s->size[g] == 0 || (s->alike[g] && same_waiters(l, u, s->last[g]));
   s->next[u] = s->last[g];
   s->last[g] = u;
   s->left[g] -= fs_links_rest(s->o, l, u);
@@ -171,6 +169,7 @@ fs_status fs_links_share(fsched_context *ctx, fs_arena *arena, const fs_order *o
   FS_TRY(fs_new(&scratch, &s.left, p->n_items));
   FS_TRY(fs_new_zero(&scratch, &s.links, p->n_items));
   FS_TRY(fs_new_zero(&scratch, &s.size, p->n_items));
+  FS_TRY(fs_new(&scratch, &s.alike, p->n_items));
   share(&s);
   return FSCHED_OK;
 }

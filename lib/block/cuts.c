@@ -4,10 +4,13 @@
  *     best(j) = min over i of best(i) + length(i, j) + cost        the last phase is order[i .. j)
  *
  * where no edge that needs a sync lies inside of [i, j): its source is at i or later.  The earliest
- * such i grows with j.  The length is counted backward from j and never falls, and best(i) is no
- * less than best(earliest): so i goes no further back once best(earliest) and the length are
- * together as much as the best that was found. */
+ * such i grows with j, so length(earliest, j) is kept while both move, and tried first.  Then the
+ * length is counted backward from j and never falls, and best(i) of the others is no less than
+ * best(earliest + 1): so i goes no further back once that and the length are together as much as
+ * the best that was found.  With queues whose loads are alike that is soon. */
 #include "block/cuts.h"
+
+#include "block/tops.h"
 
 enum { STEPS = 1 << 24 };
 
@@ -19,6 +22,8 @@ typedef struct cutter {
   fs_tick *best;      /* per j */
   uint32_t *begin;    /* per j: where its last phase begins */
   fs_tick *load;      /* per queue */
+  fs_tick *kept;      /* per queue: loads of order[kept_from .. j) (tops.h) */
+  uint32_t kept_from;
 } cutter;
 
 static void find_earliest(cutter *c) {
@@ -56,9 +61,32 @@ static void clear_load(cutter *c, uint32_t item) {
   }
 }
 
+/* Adds an item to what is kept, or takes it away. */
+static void keep(cutter *c, uint32_t item, bool in) {
+  uint32_t n_queues = c->p->n_queues;
+  fs_tick time = c->p->time[item];
+  uint32_t n;
+  const uint32_t *queues = fs_block_item_queues(c->p, item, &c->queue[item], &n);
+  for (uint32_t k = 0; k < n; k++) {
+    fs_tick load = fs_tops_load(c->kept, n_queues, queues[k]);
+    fs_tops_set(c->kept, n_queues, queues[k], in ? load + time : load - time);
+  }
+}
+
+/* The length of order[last .. j).  Requires that neither is less than the time before, j by one
+ * more. */
+static fs_tick kept_length(cutter *c, uint32_t last, uint32_t j) {
+  assert(c->kept_from <= last && last < j);
+  keep(c, c->order[j - 1], true);
+  for (; c->kept_from < last; c->kept_from++) {
+    keep(c, c->order[c->kept_from], false);
+  }
+  return fs_tops_most(c->kept, c->p->n_queues);
+}
+
 static void try_begin(cutter *c, uint32_t i, uint32_t j, fs_tick length) {
   fs_tick measure = c->best[i] + length + (i == 0 ? 0 : c->p->cost);
-  if (measure <= c->best[j]) { /* the earlier of equal begins: fewer syncs */
+  if (measure < c->best[j] || (measure == c->best[j] && i < c->begin[j])) { /* fewer syncs */
     c->best[j] = measure;
     c->begin[j] = i;
   }
@@ -67,11 +95,11 @@ static void try_begin(cutter *c, uint32_t i, uint32_t j, fs_tick length) {
 /* `window`: how many begins are tried. */
 static void cut_at(cutter *c, uint32_t j, uint32_t window) {
   uint32_t last = j - c->earliest[j] > window ? j - window : c->earliest[j];
-  fs_tick least = c->best[last];
   fs_tick length = 0;
   uint32_t i = j;
   c->best[j] = FS_TICK_NONE;
-  while (i > last && least + length < c->best[j]) {
+  try_begin(c, last, j, kept_length(c, last, j));
+  while (i > last + 1 && c->best[last + 1] + c->p->cost + length < c->best[j]) {
     i--;
     length = add_load(c, c->order[i], length);
     try_begin(c, i, j, length);
@@ -101,6 +129,7 @@ static fs_status cut_order(cutter *c, fs_arena *scratch, uint32_t *phase) {
   FS_TRY(fs_new(scratch, &c->best, (size_t)n + 1));
   FS_TRY(fs_new(scratch, &c->begin, (size_t)n + 1));
   FS_TRY(fs_new_zero(scratch, &c->load, c->p->n_queues));
+  FS_TRY(fs_new_zero(scratch, &c->kept, fs_tops_size(c->p->n_queues)));
   for (uint32_t i = 0; i < n; i++) {
     c->place[c->order[i]] = i;
   }

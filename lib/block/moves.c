@@ -11,14 +11,15 @@
  * the squares of all loads falls, so rounds end. */
 #include "block/moves.h"
 
+#include "block/tops.h"
+
 enum { LOOK = 12, QUEUES = 24, ROUNDS = 24, MOST_CELLS = 1 << 22, STEPS = 1 << 23 };
 
 typedef struct mover {
   const fs_block_problem *p;
   fs_block_answer *a;
   uint32_t n_phases;
-  fs_tick *load;   /* phase * n_queues + queue */
-  fs_tick *length; /* per phase: the largest of its loads */
+  fs_tick *loads;  /* per phase: a tree of the loads of queues (tops.h) */
   uint32_t *count; /* items per phase */
   uint64_t moved, steps;
 } mover;
@@ -34,8 +35,13 @@ typedef struct item_place {
   uint32_t queue, phase;
 } item_place;
 
-static fs_tick *load_at(const mover *m, item_place at) {
-  return &m->load[(size_t)at.phase * m->p->n_queues + at.queue];
+static fs_tick *loads_of(const mover *m, uint32_t phase) {
+  return &m->loads[phase * fs_tops_size(m->p->n_queues)];
+}
+
+/* The largest of the phase's loads. */
+static fs_tick length_of(const mover *m, uint32_t phase) {
+  return fs_tops_most(loads_of(m, phase), m->p->n_queues);
 }
 
 static bool all_counting(const mover *m, uint32_t item) {
@@ -108,21 +114,14 @@ static phase_window window(const mover *m, uint32_t item) {
   return w;
 }
 
-static fs_tick longest(const mover *m, uint32_t phase) {
-  fs_tick length = 0;
-  for (uint32_t q = 0; q < m->p->n_queues; q++) {
-    length = fs_max(length, m->load[(size_t)phase * m->p->n_queues + q]);
-  }
-  return length;
-}
-
 static void shift(mover *m, uint32_t item, item_place at, bool in) {
   uint32_t n;
   const uint32_t *queues = fs_block_item_queues(m->p, item, &at.queue, &n);
   fs_tick time = m->p->time[item];
+  fs_tick *loads = loads_of(m, at.phase);
   for (uint32_t i = 0; i < n; i++) {
-    item_place member = {queues[i], at.phase};
-    *load_at(m, member) += in ? time : (fs_tick)0 - time;
+    fs_tick load = fs_tops_load(loads, m->p->n_queues, queues[i]);
+    fs_tops_set(loads, m->p->n_queues, queues[i], in ? load + time : load - time);
   }
   m->count[at.phase] += in ? 1 : UINT32_MAX;
 }
@@ -133,8 +132,7 @@ static fs_tick busiest(const mover *m, uint32_t item, item_place at) {
   const uint32_t *queues = fs_block_item_queues(m->p, item, &at.queue, &n);
   fs_tick load = 0;
   for (uint32_t i = 0; i < n; i++) {
-    item_place member = {queues[i], at.phase};
-    load = fs_max(load, *load_at(m, member));
+    load = fs_max(load, fs_tops_load(loads_of(m, at.phase), m->p->n_queues, queues[i]));
   }
   return load;
 }
@@ -147,7 +145,7 @@ typedef struct best_place {
 static void try_place(const mover *m, uint32_t item, item_place at, best_place *best) {
   fs_tick load = busiest(m, item, at);
   fs_tick with = load + m->p->time[item];
-  fs_tick length = m->length[at.phase];
+  fs_tick length = length_of(m, at.phase);
   fs_tick cost = (with > length ? with - length : 0) + (m->count[at.phase] == 0 ? m->p->cost : 0);
   if (cost < best->cost || (cost == best->cost && load < best->load)) {
     *best = (best_place){at, cost, load};
@@ -197,17 +195,13 @@ static void try_queues(mover *m, uint32_t item, uint32_t round, const phase_wind
 
 static void try_item(mover *m, uint32_t item, uint32_t round) {
   item_place here = {m->a->queue[item], m->a->phase[item]};
-  fs_tick length = m->length[here.phase];
   phase_window w = window(m, item);
-  bool critical = busiest(m, item, here) == length;
   shift(m, item, here, false);
-  m->length[here.phase] = critical ? longest(m, here.phase) : length;
-  m->steps += critical ? m->p->n_queues : 1;
+  m->steps++;
   best_place best = {.at = here, .cost = FS_TICK_NONE};
   try_place(m, item, here, &best);
   try_queues(m, item, round, &w, &best);
   shift(m, item, best.at, true);
-  m->length[best.at.phase] = fs_max(m->length[best.at.phase], busiest(m, item, best.at));
   m->a->queue[item] = best.at.queue;
   m->a->phase[item] = best.at.phase;
   m->moved += best.at.queue != here.queue || best.at.phase != here.phase;
@@ -215,14 +209,10 @@ static void try_item(mover *m, uint32_t item, uint32_t round) {
 
 static fs_status move_items(mover *m, fs_arena *scratch) {
   const fs_block_problem *p = m->p;
-  FS_TRY(fs_new_zero(scratch, &m->load, (size_t)m->n_phases * p->n_queues));
-  FS_TRY(fs_new_zero(scratch, &m->length, m->n_phases));
+  FS_TRY(fs_new_zero(scratch, &m->loads, m->n_phases * fs_tops_size(p->n_queues)));
   FS_TRY(fs_new_zero(scratch, &m->count, m->n_phases));
   for (uint32_t i = 0; i < p->n; i++) {
     shift(m, i, (item_place){m->a->queue[i], m->a->phase[i]}, true);
-  }
-  for (uint32_t phase = 0; phase < m->n_phases; phase++) {
-    m->length[phase] = longest(m, phase);
   }
   for (uint32_t round = 0; round < ROUNDS; round++) {
     m->moved = 0;

@@ -49,6 +49,7 @@ typedef struct waits_pass {
 
   /* Results per command, in order of the walk: where they begin and how many. */
   FS_VEC(fs_wait) wait;
+  FS_VEC(uint64_t) key; /* of a command's waits, for sorting */
   FS_VEC(fs_wait) frontier;
   uint32_t *wait_at, *frontier_at, *n_waits, *n_frontier;
   uint32_t *next_epoch; /* per queue */
@@ -201,7 +202,8 @@ static bool known(const waits_pass *p, fs_clock clock, uint32_t position) {
   return true;
 }
 
-static void sort_waits(fs_wait *w, size_t n) {
+/* Few: by insertion. */
+static void sort_few_waits(fs_wait *w, size_t n) {
   for (size_t i = 1; i < n; i++) {
     fs_wait e = w[i];
     size_t j = i;
@@ -210,6 +212,23 @@ static void sort_waits(fs_wait *w, size_t n) {
     }
     w[j] = e;
   }
+}
+
+/* By axis; each is of an axis of its own. */
+static fs_status sort_waits(waits_pass *p, fs_wait *w, size_t n) {
+  if (n <= 16) {
+    sort_few_waits(w, n);
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_vec_reserve(p->ctx, &p->key, 2 * n));
+  for (size_t i = 0; i < n; i++) {
+    p->key.at[i] = (uint64_t)w[i].axis << 32 | w[i].epoch;
+  }
+  fs_radix_sort_block(p->key.at, n);
+  for (size_t i = 0; i < n; i++) {
+    w[i] = (fs_wait){(uint32_t)(p->key.at[i] >> 32), (uint32_t)p->key.at[i]};
+  }
+  return FSCHED_OK;
 }
 
 /* Does the item at a position run on queue q and nowhere else? */
@@ -244,10 +263,7 @@ static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32
   }
   p->wait_at[command] = (uint32_t)first;
   p->n_waits[command] = (uint32_t)(p->wait.n - first);
-  if (p->wait.n - first > 1) {
-    sort_waits(p->wait.at + first, p->wait.n - first);
-  }
-  return FSCHED_OK;
+  return p->wait.n > first ? sort_waits(p, p->wait.at + first, p->wait.n - first) : FSCHED_OK;
 }
 
 /* Appends the frontier that the storer holds to the list of stored frontiers, as that of the
@@ -550,6 +566,7 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
   fs_storer_release(&p.storer);
   fs_vec_free(ctx, &p.pred);
   fs_vec_free(ctx, &p.wait);
+  fs_vec_free(ctx, &p.key);
   fs_vec_free(ctx, &p.frontier);
   return status;
 }
