@@ -162,7 +162,8 @@ typedef struct fsched_loop_desc {
 
 /** How the versions of a buffer that a loop's body starts, by an `out`, share slots: version i is
  * in slot i mod depth, and `prefetch` says how many iterations the ops that start it run ahead.
- * Both have no effect where a loop is unrolled, but are checked. */
+ * Where a loop is unrolled, a depth orders the ops as slots would (fsched-graph(5)), and the
+ * prefetch is checked alone. */
 typedef struct fsched_ring_desc {
   size_t size;
   uint32_t buffer;

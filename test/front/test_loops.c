@@ -36,6 +36,7 @@ typedef struct loop_node {
   int param;              /* the trips come from a parameter */
   int n_args, after, after_distance;
   loop_arg arg[MOST_ARGS];
+  int slots[TEMPS], every[TEMPS]; /* of a loop's rings; 0: none given */
 } loop_node;
 
 typedef struct loop_instance {
@@ -46,6 +47,15 @@ typedef struct loop_instance {
 typedef struct snapshot {
   int version[TEMPS], writes[TEMPS];
 } snapshot;
+
+/* What a ring's op has begun: versions, and by which instances. */
+typedef struct loop_ring {
+  int n, version[INSTANCES], by[INSTANCES];
+} loop_ring;
+
+typedef struct loop_use {
+  int temp, version, by;
+} loop_use;
 
 typedef struct loop_program {
   loop_node at[MOST_NODES];
@@ -60,6 +70,10 @@ typedef struct loop_program {
   snapshot snap[DEPTH][MOST_SNAPS];
   loop_instance done[INSTANCES];
   int n_done;
+  loop_ring ring[MOST_NODES][TEMPS];   /* by the op that begins */
+  loop_use use[INSTANCES * MOST_ARGS]; /* of the temporaries */
+  int n_uses;
+  bool any_after;    /* the instance at hand is after something */
   const char *fault; /* the diagnostic that the program gets */
   fs_text ops, temps;
 } loop_program;
@@ -171,6 +185,44 @@ static void make_legal(loop_program *p) {
   }
 }
 
+/* The op of a loop's own body that begins the temporary, or -1. */
+static int beginner(const loop_program *p, int loop, int temp) {
+  for (int i = 0; i < p->n; i++) {
+    for (int a = 0; !p->at[i].loop && p->at[i].parent == loop && a < p->at[i].n_args; a++) {
+      if (p->at[i].arg[a].tag == 'o' && p->at[i].arg[a].temp == temp) {
+        return i;
+      }
+    }
+  }
+  return -1;
+}
+
+/* The slots that values of earlier iterations need, which the format asks for. */
+static int slots_needed(const loop_program *p, int loop, int temp) {
+  int need = 1;
+  for (int i = 0; i < p->n; i++) {
+    for (int a = 0; !p->at[i].loop && p->at[i].parent == loop && a < p->at[i].n_args; a++) {
+      const loop_arg *x = &p->at[i].arg[a];
+      if (x->tag == 'i' && x->temp == temp && x->distance > 0) {
+        int mine = x->distance + (i >= beginner(p, loop, temp));
+        need = mine > need ? mine : need;
+      }
+    }
+  }
+  return need;
+}
+
+static void draw_rings(loop_program *p) {
+  for (int l = 0; l < p->n; l++) {
+    for (int temp = 0; p->at[l].loop && temp < TEMPS; temp++) {
+      if (beginner(p, l, temp) >= 0 && below(p, 2) == 0) {
+        p->at[l].slots[temp] = slots_needed(p, l, temp) + below(p, 3);
+        p->at[l].every[temp] = 1 + below(p, p->at[l].slots[temp]);
+      }
+    }
+  }
+}
+
 /* The text of the program as loops. */
 static void print_args(fs_text *t, const loop_node *x) {
   static const char *const words[] = {['i'] = "in", ['o'] = "out", ['m'] = "inout"};
@@ -215,6 +267,14 @@ static void print_node(fs_text *t, const loop_program *p, int i) {
     fs_text_printf(t, "{param: p%d, max: 4}\n", i);
   } else {
     fs_text_printf(t, "%d\n", x->trip);
+  }
+  for (int temp = 0, n = 0; temp <= TEMPS; temp++) {
+    if (temp == TEMPS) {
+      fs_text_puts(t, n > 0 ? "}\n" : "");
+    } else if (x->slots[temp] > 0) {
+      fs_text_printf(t, n++ == 0 ? "%*s  buffers: {" : ", ", in, "");
+      fs_text_printf(t, "t%d: {depth: %d, every: %d}", temp, x->slots[temp], x->every[temp]);
+    }
   }
   fs_text_printf(t, "%*s  ops:\n", in, "");
 }
@@ -290,27 +350,87 @@ static void print_instance(fs_text *t, const loop_program *p, const loop_instanc
   }
 }
 
+static void print_one_after(loop_program *p, int done) {
+  fs_text_puts(&p->ops, p->any_after ? ", '" : ", after: ['");
+  print_instance(&p->ops, p, &p->done[done]);
+  fs_text_puts(&p->ops, "'");
+  p->any_after = true;
+}
+
 /* Names what the instance at hand is after: all instances of a loop, or the last one of an op, in
  * the iteration of the loops around both. */
 static void print_after(loop_program *p, int me) {
   const loop_node *x = &p->at[me];
   int both = around_both(p, me, x->after);
-  bool any = false;
   for (int i = p->n_done - 1; i >= 0; i--) {
     const loop_instance *s = &p->done[i];
     bool fits = p->at[x->after].loop ? encloses(p, x->after, s->node) : s->node == x->after;
     if (!fits || !same_iterations(p, s, both, x->after_distance)) {
       continue;
     }
-    fs_text_puts(&p->ops, any ? ", '" : ", after: ['");
-    print_instance(&p->ops, p, s);
-    fs_text_puts(&p->ops, "'");
-    any = true;
+    print_one_after(p, i);
     if (!p->at[x->after].loop) {
       break;
     }
   }
-  fs_text_puts(&p->ops, any ? "]" : "");
+}
+
+/* Of a ring with D slots, version k of which begins: it comes after those that used version k - D,
+ * and where slots are given back `every` at a time, after those of as many versions, or after the
+ * one that came after them. */
+static void print_ring_after(loop_program *p, int me, int temp) {
+  const loop_node *loop = &p->at[p->at[me].parent];
+  loop_ring *r = &p->ring[me][temp];
+  int k = r->n, slots = loop->slots[temp];
+  r->version[k] = p->current[temp];
+  r->by[k] = p->n_done;
+  r->n++;
+  int back = k < slots ? 0 : (k - slots) % loop->every[temp];
+  if (k < slots) {
+    return;
+  }
+  if (back > 0) {
+    print_one_after(p, r->by[k - back]);
+    return;
+  }
+  for (int i = 0; i < p->n_uses; i++) {
+    for (int j = 0; j < loop->every[temp] && p->use[i].by != p->n_done; j++) {
+      if (p->use[i].temp == temp && p->use[i].version == r->version[k - slots + j]) {
+        print_one_after(p, p->use[i].by);
+      }
+    }
+  }
+}
+
+/* Notes a use; of a version whose slot was taken by another op before, it is a fault. */
+static void note_use(loop_program *p, int temp, int version) {
+  p->use[p->n_uses++] = (loop_use){temp, version, p->n_done};
+  for (int i = 0; i < p->n; i++) {
+    const loop_ring *r = &p->ring[i][temp];
+    for (int j = 0; j < r->n; j++) {
+      int every = p->at[p->at[i].parent].every[temp];
+      int taker = j - j % every + p->at[p->at[i].parent].slots[temp];
+      if (r->version[j] == version && taker < r->n && r->by[taker] != p->n_done) {
+        set_fault(p, "bad-loop");
+      }
+    }
+  }
+}
+
+static void print_rings_after(loop_program *p, int me) {
+  const loop_node *x = &p->at[me];
+  for (int i = 0; i < x->n_args; i++) {
+    if (x->arg[i].tag == 'o' && x->parent >= 0 && p->at[x->parent].slots[x->arg[i].temp] > 0) {
+      print_ring_after(p, me, x->arg[i].temp);
+    }
+  }
+}
+
+/* Notes what the instance at hand reads. */
+static int reads(loop_program *p, const loop_node *x, const loop_arg *a) {
+  int version = version_read(p, x, a);
+  note_use(p, a->temp, version);
+  return version;
 }
 
 static void run_args(loop_program *p, const loop_node *x) {
@@ -327,10 +447,11 @@ static void run_args(loop_program *p, const loop_node *x) {
       fs_text_printf(&p->ops, "{%s, at: [%d, %d]}", a->tag == 'x' ? "in: x" : "out_existing: y",
                      offset, length);
     } else if (a->tag == 'i') {
-      fs_text_printf(&p->ops, "{in: t%dv%d}", a->temp, version_read(p, x, a));
+      fs_text_printf(&p->ops, "{in: t%dv%d}", a->temp, reads(p, x, a));
     } else if (a->tag == 'm') {
-      fs_text_printf(&p->ops, "{inout: t%dv%d}", a->temp, version_read(p, x, a));
+      fs_text_printf(&p->ops, "{inout: t%dv%d}", a->temp, reads(p, x, a));
     } else {
+      note_use(p, a->temp, p->current[a->temp] + 1);
       fs_text_printf(&p->ops, "{out: t%dv%d}", a->temp, p->current[a->temp] + 1);
     }
   }
@@ -354,10 +475,12 @@ static void run_op(loop_program *p, int me) {
   print_instance(&p->ops, p, s);
   fs_text_puts(&p->ops, "', args: ");
   run_args(p, &p->at[me]);
+  p->any_after = false;
   if (p->at[me].after >= 0) {
     print_after(p, me);
   }
-  fs_text_puts(&p->ops, "}\n");
+  print_rings_after(p, me);
+  fs_text_puts(&p->ops, p->any_after ? "]}\n" : "}\n");
   p->n_done++;
 }
 
@@ -404,6 +527,7 @@ static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text
   draw_body(p, -1, 0);
   draw_op(p, -1);
   make_legal(p);
+  draw_rings(p);
   fs_text_init(loops, ctx);
   fs_text_init(flat, ctx);
   print_loops(loops, p);

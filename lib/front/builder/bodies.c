@@ -262,7 +262,7 @@ static int by_ring(const void *a, const void *c) {
   return k != l ? (k < l ? -1 : 1) : *x < *y ? -1 : *x > *y;
 }
 
-static void check_ring(fs_bodies *u, const fs_ring_draft *ring) {
+static void check_ring(fs_bodies *u, fs_ring_draft *ring) {
   fsched_builder *b = u->b;
   const char *name = b->buffers.text.at[ring->buffer];
   const fs_begun *begun = begun_in(u, ring->loop, ring->buffer);
@@ -270,7 +270,10 @@ static void check_ring(fs_bodies *u, const fs_ring_draft *ring) {
     (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                           "no op of the body of loop '%.80s' begins '%.80s' by an 'out'",
                           loop_name(u, ring->loop), name);
-  } else if (ring->depth > 0 && ring->depth < begun->need) {
+    return;
+  }
+  ring->op = begun->op;
+  if (ring->depth > 0 && ring->depth < begun->need) {
     (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                           "the depth of '%.80s' is %llu, and the values of earlier iterations that "
                           "are read take %llu",
@@ -280,7 +283,7 @@ static void check_ring(fs_bodies *u, const fs_ring_draft *ring) {
 
 static fs_status check_rings(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
-  const fs_ring_draft **ring;
+  fs_ring_draft **ring;
   FS_TRY(fs_new(scratch, &ring, b->ring.n));
   find_needs(u);
   for (size_t r = 0; r < b->ring.n; r++) {

@@ -10,19 +10,9 @@
  * carries). */
 #include <stdio.h>
 
-#include "front/builder/private.h"
+#include "front/builder/carried.h"
 
 enum { ALL_APART = 2 };
-
-/* A version of a buffer that some iteration hands on. */
-typedef struct carried_version {
-  uint32_t buffer, number; /* number: within the buffer, from 0 */
-  uint32_t writes;         /* in place, so far */
-  uint32_t last_read;      /* the last op that reads it when it is old; FS_NONE: none does */
-  uint32_t last_arg;       /* the arg by which it does */
-  uint32_t begun;          /* by this op; FS_NONE: given */
-  uint32_t renamed;        /* its own buffer, or FS_NONE */
-} carried_version;
 
 /* The value at the end of an iteration, or on entry; version FS_NONE: nothing was written yet. */
 typedef struct carried_value {
@@ -34,24 +24,33 @@ typedef FS_VEC(carried_value) carried_values;
 typedef struct carrier {
   fsched_builder *b;
   const uint32_t *carry0; /* per loop */
-  uint8_t *carried;       /* per buffer: some iteration hands it on; ALL_APART: see below */
+  uint8_t *carried;       /* per buffer: its versions are followed; ALL_APART: see below */
   uint32_t *current;      /* per buffer: its version, or FS_NONE */
   uint32_t *arg_version;  /* per arg, or FS_NONE */
-  FS_VEC(carried_version) version;
+  FS_VEC(fs_carried_version) version;
   carried_values *values; /* per carry, of this run of the loop */
   size_t mark, past;      /* the next ones */
 } carrier;
 
 static fs_status begin_version(carrier *c, uint32_t buffer, uint32_t op) {
   uint32_t before = c->current[buffer];
-  carried_version v = {.buffer = buffer,
-                       .number = before == FS_NONE ? 0 : c->version.at[before].number + 1,
-                       .last_read = FS_NONE,
-                       .last_arg = FS_NONE,
-                       .begun = op,
-                       .renamed = FS_NONE};
+  fs_carried_version v = {.buffer = buffer,
+                          .number = before == FS_NONE ? 0 : c->version.at[before].number + 1,
+                          .last_read = FS_NONE,
+                          .last_arg = FS_NONE,
+                          .begun = op,
+                          .renamed = FS_NONE};
   c->current[buffer] = (uint32_t)c->version.n;
   return fs_vec_push(c->b->ctx, &c->version, v);
+}
+
+static fs_status follow(carrier *c, uint32_t buffer) {
+  bool given = fs_io_given(c->b->buffer_io.at[buffer]);
+  if (c->carried[buffer]) {
+    return FSCHED_OK;
+  }
+  c->carried[buffer] = 1;
+  return given ? begin_version(c, buffer, FS_NONE) : FSCHED_OK;
 }
 
 static fs_status start(carrier *c, fs_arena *scratch) {
@@ -61,11 +60,12 @@ static fs_status start(carrier *c, fs_arena *scratch) {
   FS_TRY(fs_new_none(scratch, &c->arg_version, b->arg.n));
   FS_TRY(fs_new_zero(scratch, &c->values, b->carry.n));
   for (size_t i = 0; i < b->carry.n; i++) {
-    uint32_t buffer = b->carry.at[i].buffer;
-    if (!c->carried[buffer] && fs_io_given(b->buffer_io.at[buffer])) {
-      FS_TRY(begin_version(c, buffer, FS_NONE));
+    FS_TRY(follow(c, b->carry.at[i].buffer));
+  }
+  for (size_t r = 0; r < b->ring.n; r++) {
+    if (b->ring.at[r].depth > 0) {
+      FS_TRY(follow(c, b->ring.at[r].buffer));
     }
-    c->carried[buffer] = 1;
   }
   return FSCHED_OK;
 }
@@ -107,7 +107,7 @@ static void look_up_past(carrier *c, uint32_t op, uint32_t arg) {
     b->bad = true;
     return;
   }
-  carried_version *x = &c->version.at[v.version];
+  fs_carried_version *x = &c->version.at[v.version];
   if (x->writes != v.writes) {
     (void)fs_builder_fail(b, FS_DIAG_VALUE_LOST, fs_pos_at(&b->arg_at, arg),
                           "read it before it is written in place, or write it by an 'out'",
@@ -160,7 +160,7 @@ static fs_status walk_op(carrier *c, uint32_t op, uint32_t end) {
 }
 
 /* Gives a version a buffer of its own. */
-static fs_status rename_version(carrier *c, carried_version *v) {
+static fs_status rename_version(carrier *c, fs_carried_version *v) {
   fsched_builder *b = c->b;
   uint32_t from = v->buffer;
   char number[24];
@@ -194,7 +194,7 @@ static bool is_last(const carrier *c, uint32_t version) {
 static fs_status rename_versions(carrier *c) {
   fsched_builder *b = c->b;
   for (uint32_t v = 0; v < c->version.n; v++) {
-    carried_version *x = &c->version.at[v];
+    fs_carried_version *x = &c->version.at[v];
     if (x->begun == FS_NONE) { /* the first of its buffer */
       c->carried[x->buffer] = x->last_read == FS_NONE ? 1 : ALL_APART;
       continue;
@@ -249,7 +249,7 @@ static void put_buffers(carrier *c) {
 static void check_states(carrier *c) {
   fsched_builder *b = c->b;
   for (uint32_t v = 0; v < c->version.n; v++) {
-    const carried_version *x = &c->version.at[v];
+    const fs_carried_version *x = &c->version.at[v];
     uint32_t last = c->current[x->buffer];
     if (x->begun == FS_NONE && x->last_read != FS_NONE &&
         fs_io_carried(b->buffer_io.at[x->buffer]) && c->version.at[last].begun < x->last_read) {
@@ -268,14 +268,23 @@ static fs_status walk(carrier *c, fs_arena *scratch) {
     FS_TRY(walk_op(c, op, fs_builder_args_end(b, op)));
   }
   check_states(c);
+  FS_TRY(fs_builder_ring_orders(b, c->version.at, (uint32_t)c->version.n, c->arg_version));
   FS_TRY(rename_versions(c));
   put_buffers(c);
   return FSCHED_OK;
 }
 
+static bool any_followed(const fsched_builder *b) {
+  bool any = b->past.n > 0;
+  for (size_t r = 0; r < b->ring.n && !any; r++) {
+    any = b->ring.at[r].depth > 0;
+  }
+  return any;
+}
+
 fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) {
   assert(b->unrolled);
-  if (b->past.n == 0) {
+  if (!any_followed(b)) {
     return FSCHED_OK;
   }
   carrier c = {.b = b, .carry0 = carry0};

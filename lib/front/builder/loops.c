@@ -108,7 +108,12 @@ fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop, const fsched
                            d.buffer);
   }
   FS_TRY(check_ring(b, &d));
-  fs_ring_draft ring = {.depth = d.depth, .loop = loop, .buffer = d.buffer, .at = b->pos};
+  fs_ring_draft ring = {.depth = d.depth,
+                        .every = fs_max(d.every, 1),
+                        .loop = loop,
+                        .buffer = d.buffer,
+                        .op = FS_NONE,
+                        .at = b->pos};
   return fs_vec_push(b->ctx, &b->ring, ring);
 }
 

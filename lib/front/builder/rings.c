@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Slots of rings, in an unrolled graph.
+ *
+ * A ring counts the versions that its op has begun, through all runs of its loop.  Version k takes
+ * the slot of version k - D, so the op that begins it comes after all that use that one:
+ *
+ *     D = 2     load[2] after use[0], load[3] after use[1], ...
+ *
+ * Where uses give slots back g at a time, one op waits for g of them, and the g - 1 that follow
+ * come after it:
+ *
+ *     D = 4, g = 2     load[4] after use[0], use[1];  load[5] after load[4];  load[6] after ...
+ *
+ * So no more than D versions are in use at once.  Where they lie, placement decides. */
+#include "base/group.h"
+#include "front/builder/carried.h"
+
+enum { MOST_PAIRS = 1 << 26 };
+
+typedef struct ring_orders {
+  fsched_builder *b;
+  const fs_carried_version *version;
+  uint32_t *use0, *use;     /* CSR per version: the ops of the args on it, ascending */
+  uint32_t *begun0, *begun; /* CSR per ring: its versions, ascending */
+} ring_orders;
+
+static fs_status add_order(ring_orders *o, uint32_t op, uint32_t before, fs_pos at) {
+  fsched_builder *b = o->b;
+  if (b->afters.item.n >= MOST_PAIRS) {
+    return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, at, NULL,
+                           "unrolled, the graph has more than %d entries of 'after', with those of "
+                           "slots",
+                           MOST_PAIRS);
+  }
+  FS_TRY(fs_vec_push(b->ctx, &b->afters.item, ((fs_item_draft){.op = op, .a = before})));
+  return fs_builder_place(b, &b->afters.at, b->afters.item.n - 1, at);
+}
+
+/* Orders an op, which begins a version, after those that use an older one. */
+static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uint32_t op,
+                                  uint32_t older) {
+  fsched_builder *b = o->b;
+  for (uint32_t i = o->use0[older]; i < o->use0[older + 1]; i++) {
+    uint32_t user = o->use[i];
+    if (user > op) {
+      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
+                            "the depth of '%.80s' is %llu, and op '%.80s' uses a version when its "
+                            "slot is taken again",
+                            b->buffers.text.at[ring->buffer], (unsigned long long)ring->depth,
+                            b->ops.text.at[user]);
+      return FSCHED_OK;
+    }
+    if (user != op && (i == o->use0[older] || user != o->use[i - 1])) {
+      FS_TRY(add_order(o, op, user, ring->at));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status order_ring(ring_orders *o, uint32_t r) {
+  const fs_ring_draft *ring = &o->b->ring.at[r];
+  const uint32_t *begun = o->begun + o->begun0[r];
+  uint32_t n = o->begun0[r + 1] - o->begun0[r];
+  for (uint64_t k = ring->depth; ring->depth > 0 && k < n; k++) {
+    uint32_t op = o->version[begun[k]].begun;
+    uint64_t back = (k - ring->depth) % ring->every;
+    if (back > 0) {
+      FS_TRY(add_order(o, op, o->version[begun[k - back]].begun, ring->at));
+      continue;
+    }
+    for (uint64_t i = 0; i < ring->every; i++) {
+      FS_TRY(order_after_uses(o, ring, op, begun[k - ring->depth + i]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Lists the ops that use each version. */
+static fs_status list_uses(ring_orders *o, fs_arena *scratch, uint32_t n,
+                           const uint32_t *arg_version) {
+  fsched_builder *b = o->b;
+  uint32_t *arg, *row0;
+  FS_TRY(fs_group(scratch, arg_version, (uint32_t)b->arg.n, n, &row0, &arg));
+  uint32_t *op_of;
+  FS_TRY(fs_new(scratch, &op_of, b->arg.n));
+  for (uint32_t op = 0; op < b->op.n; op++) {
+    for (uint32_t a = b->op.at[op].arg0; a < fs_builder_args_end(b, op); a++) {
+      op_of[a] = op;
+    }
+  }
+  for (uint32_t i = 0; i < row0[n]; i++) {
+    arg[i] = op_of[arg[i]];
+  }
+  o->use0 = row0;
+  o->use = arg;
+  return FSCHED_OK;
+}
+
+/* Lists the versions of each ring. */
+static fs_status list_versions(ring_orders *o, fs_arena *scratch, uint32_t n) {
+  const fsched_builder *b = o->b;
+  uint32_t n_rings = (uint32_t)b->ring.n;
+  uint32_t *first, *next, *ring_of;
+  FS_TRY(fs_new_none(scratch, &first, b->loop_of.n)); /* per op as described: a ring */
+  FS_TRY(fs_new_none(scratch, &next, n_rings));       /* per ring: another one of its op */
+  FS_TRY(fs_new_none(scratch, &ring_of, n));
+  for (uint32_t r = 0; r < n_rings; r++) {
+    uint32_t op = b->ring.at[r].op;
+    assert(op < b->loop_of.n);
+    next[r] = first[op];
+    first[op] = r;
+  }
+  for (uint32_t v = 0; v < n; v++) {
+    uint32_t r =
+        o->version[v].begun == FS_NONE ? FS_NONE : first[b->origin.at[o->version[v].begun]];
+    while (r != FS_NONE && b->ring.at[r].buffer != o->version[v].buffer) {
+      r = next[r];
+    }
+    ring_of[v] = r;
+  }
+  return fs_group(scratch, ring_of, n, n_rings, &o->begun0, &o->begun);
+}
+
+fs_status fs_builder_ring_orders(fsched_builder *b, const fs_carried_version *version, uint32_t n,
+                                 const uint32_t *arg_version) {
+  assert(b->unrolled && (version != NULL || n == 0));
+  ring_orders o = {.b = b, .version = version};
+  FS_SCRATCH(scratch, b->ctx);
+  FS_TRY(list_uses(&o, &scratch, n, arg_version));
+  FS_TRY(list_versions(&o, &scratch, n));
+  for (uint32_t r = 0; r < b->ring.n; r++) {
+    FS_TRY(order_ring(&o, r));
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,175 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One ring, filled by one queue and read by another: compiled and simulated, it takes what the
+ * formula of DESIGN.md (section 7) says.  With loads of latency L that occupy their queue for b <=
+ * L ticks, uses of C ticks, N iterations, D slots, m = max(b, C), and N - 1 = q D + r:
+ *
+ *     max(L + C + (N - 1) m,  (q + 1) (L + C) + r m)
+ */
+#include "exec/conformance/conformance_kit.h"
+#include "kit/quick.h"
+#include "kit/shared_facts.h"
+
+#include "kit/context.h"
+
+enum { SLOT = 40, ALIGN = 64, MOST = 12 };
+
+typedef struct ring_case {
+  uint64_t n, depth, every, latency, occupied, use;
+} ring_case;
+
+static fs_conformance sim;
+static conf c;
+
+static uint64_t most_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
+
+static uint64_t formula(const ring_case *x) {
+  if (x->n == 0) {
+    return 0;
+  }
+  uint64_t m = most_of(x->occupied, x->use), both = x->latency + x->use;
+  uint64_t q = (x->n - 1) / x->depth, r = (x->n - 1) % x->depth;
+  return most_of(both + (x->n - 1) * m, (q + 1) * both + r * m);
+}
+
+/* `bounded`: the memory has room for the slots and for nothing else. */
+static fsched_program *compile_ring(const ring_case *x, bool bounded) {
+  char text[1024], capacity[64] = "";
+  if (bounded) {
+    uint64_t slots = x->n < x->depth ? x->n : x->depth;
+    (void)snprintf(capacity, sizeof capacity, ", capacity: %llu",
+                   (unsigned long long)(ALIGN * most_of(slots, 1)));
+  }
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget:\n  queues: [{name: dma}, {name: mma}]\n"
+                 "  memories: [{name: m, align: %d%s}]\n"
+                 "ops:\n- loop: l\n  trip: %llu\n  buffers: {x: {depth: %llu, every: %llu}}\n"
+                 "  ops:\n  - {name: load, on: dma, time: %llu, args: [{out: x, size: %d}]}\n"
+                 "  - {name: use, on: mma, time: %llu, args: [{in: x}]}\n",
+                 ALIGN, capacity, (unsigned long long)x->n, (unsigned long long)x->depth,
+                 (unsigned long long)x->every, (unsigned long long)x->occupied, SLOT,
+                 (unsigned long long)x->use);
+  fsched_read_options o = {.size = sizeof o, .unroll = 1};
+  fsched_graph *g;
+  fsched_program *p;
+  conf_ok(&c, fsched_graph_parse(c.ctx, "ring", text, strlen(text), &o, &g), text);
+  conf_ok(&c, fsched_compile(c.ctx, g, &fs_quick, NULL, &p), text);
+  fsched_graph_destroy(g);
+  return p;
+}
+
+static uint64_t simulated(const fsched_program *p) {
+  rig r;
+  rig_open(&r, &c, &p->view, (rig_options){.timed = true});
+  rig_run(&r, 1);
+  uint64_t ns = r.ns;
+  rig_close(&r);
+  return ns / 1000; /* ticks without a unit are of a microsecond */
+}
+
+static void check_ring(const ring_case *x) {
+  fsched_program *p = compile_ring(x, false);
+  uint64_t empty = x->n > x->depth ? (x->n - x->depth + x->every - 1) / x->every : 0;
+  if (p->view.meta->makespan != formula(x) || simulated(p) != formula(x) ||
+      p->view.n_waits != x->n + empty) {
+    ck_abort_msg("N %llu, D %llu, every %llu, b %llu, C %llu: %llu ticks, %llu waits",
+                 (unsigned long long)x->n, (unsigned long long)x->depth,
+                 (unsigned long long)x->every, (unsigned long long)x->occupied,
+                 (unsigned long long)x->use, (unsigned long long)p->view.meta->makespan,
+                 (unsigned long long)p->view.n_waits);
+  }
+  fsched_program_destroy(p);
+}
+
+/* The slots are enough. */
+static void check_in_its_slots(const ring_case *x) {
+  fsched_program *p = compile_ring(x, true);
+  ck_assert_uint_eq(p->view.meta->makespan, formula(x));
+  for (uint32_t i = 0; i < p->view.n_commands; i++) { /* nothing is spilled */
+    ck_assert_int_eq(p->view.commands[i].kind, FS_COMMAND_RUN);
+  }
+  fsched_program_destroy(p);
+}
+
+static void open_sim(void) {
+  sim = (fs_conformance){.device = {.kind = "sim", .durations = FSCHED_DURATIONS_PLANNED}};
+  conf_open(&c, &sim);
+}
+
+/* All trips and depths. */
+START_TEST(makespan_and_waits)
+{
+  static const uint64_t times[][2] = {{4, 2}, {2, 4}, {3, 3}, {1, 5}, {5, 1}};
+  open_sim();
+  for (uint64_t depth = 1; depth <= MOST; depth++) {
+    for (unsigned t = 0; t < sizeof times / sizeof *times; t++) {
+      ring_case x = {.n = (uint64_t)_i,
+                     .depth = depth,
+                     .every = 1,
+                     .latency = times[t][0],
+                     .occupied = times[t][0],
+                     .use = times[t][1]};
+      check_ring(&x);
+      check_in_its_slots(&x);
+    }
+  }
+  conf_close(&c);
+}
+END_TEST
+
+/* Slots that are given back several at a time: fewer waits. */
+START_TEST(waits_of_groups)
+{
+  open_sim();
+  for (uint64_t depth = 1; depth <= MOST; depth++) {
+    for (uint64_t every = 2; every <= depth; every++) {
+      ring_case x = {.n = (uint64_t)_i, .depth = depth, .every = every, .occupied = 4, .use = 2};
+      fsched_program *p = compile_ring(&x, false);
+      uint64_t empty = x.n > depth ? (x.n - depth + every - 1) / every : 0;
+      ck_assert_uint_eq(p->view.n_waits, x.n + empty);
+      ck_assert_uint_eq(simulated(p), p->view.meta->makespan);
+      fsched_program_destroy(p);
+    }
+  }
+  conf_close(&c);
+}
+END_TEST
+
+START_TEST(span_facts)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  if (file == NULL) {
+    return;
+  }
+  char line[4096];
+  int n = 0;
+  open_sim();
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned long long trip, depth, latency, occupied, use, makespan, slots, full, empty;
+    if (sscanf(line,
+               "span N=%llu D=%llu lat=%llu occ=%llu C=%llu makespan=%llu peak_slots=%llu "
+               "full_waits=%llu empty_waits=%llu",
+               &trip, &depth, &latency, &occupied, &use, &makespan, &slots, &full, &empty) != 9 ||
+        latency != occupied) {
+      continue;
+    }
+    ring_case x = {trip, depth, 1, latency, occupied, use};
+    ck_assert_uint_eq(formula(&x), makespan);
+    fsched_program *p = compile_ring(&x, true);
+    ck_assert_uint_eq(p->view.meta->makespan, makespan);
+    fsched_program_destroy(p);
+    check_ring(&x);
+    ck_assert_uint_eq(slots, trip < depth ? trip : depth);
+    ck_assert_uint_eq(full + empty, trip + (trip > depth ? trip - depth : 0));
+    n++;
+  }
+  (void)fclose(file);
+  conf_close(&c);
+  ck_assert_int_ge(n, 2);
+}
+END_TEST
+
+FS_SUITE(sim_rings, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, MOST + 1, makespan_and_waits, waits_of_groups);
+  FS_TESTS(t, span_facts);
+}
