@@ -69,6 +69,13 @@ typedef struct fs_target {
   fs_tick wait;
 } fs_target;
 
+/* A loop that was unrolled.  Loops come before those inside them. */
+typedef struct fs_graph_loop {
+  const char *name;
+  uint32_t parent; /* the loop around it, or FS_NONE */
+  uint64_t trip;   /* of each run */
+} fs_graph_loop;
+
 struct fsched_graph {
   fs_arena arena;
   fsched_context *ctx;
@@ -139,6 +146,15 @@ struct fsched_graph {
   uint32_t *pred0, *pred; /* ascending ids per op */
   uint32_t *succ0, *succ;
   uint32_t *topo; /* ops in a topological order: program order where possible */
+
+  /* What was unrolled; without loops there is nothing.  A body op is an op as it was described; its
+   * ops are its instances, in program order: of a run of its loop, as many as the loop has trips.
+   */
+  uint32_t n_loops;
+  fs_graph_loop *loop;
+  uint32_t n_body_ops;
+  uint32_t *body_op_loop; /* per body op: the innermost loop around it; FS_NONE: none */
+  uint32_t *op_body_op;   /* per op */
 
   uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */
   uint32_t *race_a, *race_b, *race_version;

@@ -640,6 +640,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_files(b, g));
   FS_TRY(copy_buffers(b, g));
   FS_TRY(copy_ops(b, g));
+  FS_TRY(fs_builder_keep_loops(b, g));
   FS_TRY(make_target(b, g));
   FS_TRY(copy_args(b, g));
   FS_TRY(copy_items(b, g));

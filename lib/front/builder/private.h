@@ -211,6 +211,8 @@ fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
 
 /* Checks loops, and puts their unrolling in their place. */
 fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
+/* Lists in the graph what was unrolled. */
+fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Finds the values that args with a distance read; the carries of loop i are carry0[i] up to
  * carry0[i + 1] - 1.  Requires an unrolled graph. */
 fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) FS_MUST_USE;

@@ -272,6 +272,9 @@ static fs_status unroll(unroller *u, fs_arena *scratch) {
   for (uint32_t op = 0; op < u->in.n_ops; op++) {
     FS_TRY(fs_vec_push(b->ctx, &b->loop_of, u->in.loop_of[op]));
   }
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    b->loop.at[l].trip = u->in.trip[l];
+  }
   FS_TRY(unroll_body(u, FS_NONE, 0, u->in.n_ops));
   exchange(u);
   b->unrolled = true;
@@ -298,4 +301,25 @@ fs_status fs_builder_unroll(fsched_builder *b) {
   fs_status status = unroll(&u, &scratch);
   free_unroller(&u);
   return status;
+}
+
+fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) {
+  if (!b->unrolled) {
+    return FSCHED_OK;
+  }
+  g->n_loops = (uint32_t)b->loop.n;
+  g->n_body_ops = (uint32_t)b->loop_of.n;
+  assert(b->origin.n == g->n_ops);
+  FS_TRY(fs_new(&b->arena, &g->loop, g->n_loops));
+  FS_TRY(fs_new(&b->arena, &g->body_op_loop, g->n_body_ops));
+  FS_TRY(fs_new(&b->arena, &g->op_body_op, g->n_ops));
+  for (uint32_t l = 0; l < g->n_loops; l++) {
+    const fs_loop_draft *loop = &b->loop.at[l];
+    g->loop[l] = (fs_graph_loop){b->loops.text.at[l], loop->parent, loop->trip};
+  }
+  memcpy(g->body_op_loop, b->loop_of.at, g->n_body_ops * sizeof *g->body_op_loop);
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    g->op_body_op[op] = b->origin.at[op];
+  }
+  return FSCHED_OK;
 }
