@@ -225,7 +225,7 @@ static fs_status find_values(body_finder *f, fsched_context *ctx, fs_arena *aren
   for (uint32_t m = 0; m < f->out->n; m++) {
     uint32_t op = f->out->op[m];
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-      if (g->arg_version[a] != FS_NONE && g->arg_tag[a] != FSCHED_NO_DEP) {
+      if (fs_tag_accesses(g->arg_tag[a])) {
         FS_TRY(note_version(f, ctx, op, g->arg_version[a], seen));
       }
     }
