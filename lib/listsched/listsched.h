@@ -17,9 +17,11 @@ enum { FS_EFFORT_MOST = 20 };
 
 typedef struct fs_listsched_options {
   fsched_evict evict;
-  uint64_t seed;       /* 0: ties by id */
-  fs_tick lower_bound; /* of the makespan: reaching it ends the search; 0: not known */
-  bool silent;         /* a failure to find a schedule is not reported */
+  uint64_t seed;            /* 0: ties by id */
+  fs_tick lower_bound;      /* of the makespan: reaching it ends the search; 0: not known */
+  bool silent;              /* a failure to find a schedule is not reported */
+  const uint32_t *position; /* per op: its place in an order, a linear extension, that is tried
+                             * after the first run; NULL: none */
   uint32_t effort; /* 0: one run; each further level doubles the trials; at most FS_EFFORT_MOST */
 } fs_listsched_options;
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Trials.  The planned order decides as much as the rule of eviction: upward rank serves graphs
  * that wait for their critical path, program and frugal order those that wait for memory.  The
- * first run is that of the order for which the estimate is least; it always ends.  Then come all
- * other policies (those that keep all queues near the first op that has not started save most where
- * one class of queues has less to do than another), and then neighbours of the best run so far: an
- * order that differs a little at random and, half of the time, another habit or two of placing and
- * prefetching: where memory is scarce, or the graph a chain, these decide more than the order.  The
- * next trial starts from a run that is as good as the best.  The least makespan wins, then the
- * fewest bytes copied, then the first.
+ * first run is that of the order for which the estimate is least; it always ends.  Then come an
+ * order that was given (of loops, by their plans), all other policies (those that keep all queues
+ * near the first op that has not started save most where one class of queues has less to do than
+ * another), and then neighbours of the best run so far: an order that differs a little at random
+ * and, half of the time, another habit or two of placing and prefetching: where memory is scarce,
+ * or the graph a chain, these decide more than the order.  The next trial starts from a run that is
+ * as good as the best.  The least makespan wins, then the fewest bytes copied, then the first.
  *
  * A trial is given up as soon as it cannot be as short as the best run any more: the longest path
  * from an op that starts, or the work that is left for a class of queues, ends too late.  So poor
@@ -244,6 +244,26 @@ static fs_status choose_plan(trial_search *s, uint32_t *best) {
   return FSCHED_OK;
 }
 
+/* The order that was given, if there is one, near the first op that has not started and not. */
+static fs_status try_given(trial_search *s) {
+  const uint32_t *position = s->t->options->position;
+  uint32_t *op_at, n = s->t->g->n_ops;
+  if (position == NULL || s->t->options->effort == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(s->plans, &op_at, n));
+  for (uint32_t op = 0; op < n; op++) {
+    assert(position[op] < n);
+    op_at[position[op]] = op;
+  }
+  fs_policy policy = {.name = "given", .plan = NULL, .evict = s->t->options->evict, .near = NEAR};
+  for (uint32_t ahead = 0; ahead < 2 && !trials_ended(s); ahead++) {
+    policy.ahead = ahead * AHEAD;
+    FS_TRY(run_order(s, &policy, position, op_at, false));
+  }
+  return FSCHED_OK;
+}
+
 /* Is this the last policy to try?  Then the engine reports why it fails. */
 static bool last_chance(const trial_search *s, uint32_t k) {
   return s->t->schedule == NULL && k == N_POLICIES - 1 && !s->t->options->silent;
@@ -255,6 +275,7 @@ static fs_status search_plans(trial_search *s) {
   FS_TRY(choose_plan(s, &first));
   fs_progress_total(s->t->ctx, 2 * (uint64_t)s->t->g->n_ops);
   FS_TRY(try_policy(s, first, false));
+  FS_TRY(try_given(s));
   for (uint32_t k = 0; k < N_POLICIES && !trials_ended(s); k++) {
     if (k != first) {
       FS_TRY(try_policy(s, k, last_chance(s, k)));

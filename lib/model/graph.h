@@ -76,6 +76,13 @@ typedef struct fs_graph_loop {
   uint64_t trip;   /* of each run */
 } fs_graph_loop;
 
+/* Slots that were given for the versions that a body op begins by one of its args. */
+typedef struct fs_graph_ring {
+  uint32_t body_op, arg; /* arg: within the op's */
+  uint64_t depth;        /* 0: not given */
+  uint64_t every;
+} fs_graph_ring;
+
 struct fsched_graph {
   fs_arena arena;
   fsched_context *ctx;
@@ -155,6 +162,9 @@ struct fsched_graph {
   uint32_t n_body_ops;
   uint32_t *body_op_loop; /* per body op: the innermost loop around it; FS_NONE: none */
   uint32_t *op_body_op;   /* per op */
+  uint32_t n_rings;
+  fs_graph_ring *ring;
+  uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */
 
   uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */
   uint32_t *race_a, *race_b, *race_version;

@@ -169,14 +169,34 @@ static int by_value(const void *a, const void *b) {
                                 : 0;
 }
 
+/* How much of a buffer's name it has as it was described: a version that became a buffer has its
+ * number behind that. */
+static uint32_t described_name(const fsched_graph *g, uint32_t buffer) {
+  const char *name = g->buffer_name[buffer];
+  const char *number = buffer < g->n_named ? NULL : strrchr(name, '@');
+  return (uint32_t)(number == NULL ? strlen(name) : (size_t)(number - name));
+}
+
+static uint64_t given_depth(const fsched_graph *g, uint32_t op, uint32_t arg) {
+  uint64_t depth = 0;
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    if (g->ring[r].body_op == g->op_body_op[op] && g->ring[r].arg == arg - g->op_arg0[op]) {
+      depth = g->ring[r].depth;
+    }
+  }
+  return depth;
+}
+
 static fs_body_value value_of(const body_finder *f, uint32_t access, uint32_t reader0) {
   const fsched_graph *g = f->g;
-  uint32_t buffer = g->arg_buffer[g->access_arg[access]];
+  uint32_t arg = g->access_arg[access], buffer = g->arg_buffer[arg];
   uint64_t align = g->target.memory[g->buffer_memory[buffer]].align;
   return (fs_body_value){.writer = member_of(f, g->access_op[access]),
                          .memory = g->buffer_memory[buffer],
                          .size = (g->buffer_size[buffer] + align - 1) & ~(align - 1),
                          .name = g->buffer_name[buffer],
+                         .n_name = described_name(g, buffer),
+                         .depth = given_depth(g, g->access_op[access], arg),
                          .reader0 = reader0};
 }
 

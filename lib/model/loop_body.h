@@ -21,7 +21,9 @@ typedef struct fs_body_value {
   uint32_t writer; /* member */
   uint32_t memory;
   uint64_t size;    /* aligned */
-  const char *name; /* of its buffer */
+  const char *name; /* of its buffer, as described */
+  uint32_t n_name;  /* bytes of the name */
+  uint64_t depth;   /* slots that were given; 0: none were */
   uint32_t reader0, n_readers;
 } fs_body_value;
 

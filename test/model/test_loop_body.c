@@ -17,6 +17,7 @@ typedef struct body_text {
   int n, runs;
   fs_body_edge read[MOST_EDGES], edge[MOST_EDGES]; /* reads: from writer to reader */
   uint32_t n_reads, n_edges;
+  int depth[OPS];
 } body_text;
 
 static int below(body_text *b, int n) { return (int)fs_rng_below(&b->rng, (uint32_t)n); }
@@ -75,7 +76,7 @@ static void put_rings(body_text *b, fs_text *t) {
     if (life_of(b, w) < 0 || below(b, 2) == 0) {
       continue;
     }
-    int depth = life_of(b, w) + 1 + below(b, 2);
+    int depth = b->depth[w] = life_of(b, w) + 1 + below(b, 2);
     fs_text_printf(t, "%sb%d: {depth: %d}", any++ > 0 ? ", " : "", w, depth);
     add(b->edge, &b->n_edges, w, w, depth);
     for (uint32_t r = 0; r < b->n_reads; r++) {
@@ -135,7 +136,11 @@ static void check_values(const body_text *b, const fs_loop_body *body, const cha
   uint32_t n_readers = 0;
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *value = &body->value[v];
+    char name[16];
+    (void)snprintf(name, sizeof name, "b%u", value->writer);
     ck_assert_uint_eq(value->size, 64);
+    ck_assert_uint_eq(value->depth, b->depth[value->writer]);
+    ck_assert(value->n_name == strlen(name) && strncmp(value->name, name, value->n_name) == 0);
     for (uint32_t r = value->reader0; r < value->reader0 + value->n_readers; r++, n_readers++) {
       bool found = false;
       for (uint32_t k = 0; k < b->n_reads; k++) {

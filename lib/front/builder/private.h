@@ -62,7 +62,8 @@ typedef struct fs_ring_draft {
   uint64_t depth; /* 0: not given */
   uint64_t every; /* at least 1 */
   uint32_t loop, buffer;
-  uint32_t op; /* in bodies that were looked at: the op of the body that begins the buffer */
+  uint32_t op;  /* in bodies that were looked at: the op of the body that begins the buffer, ... */
+  uint32_t arg; /* ... and by which of its args */
   fs_pos at;
 } fs_ring_draft;
 
@@ -139,6 +140,7 @@ struct fsched_builder {
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   bool unroll, unrolled;
+  uint32_t n_named;             /* buffers, before versions became some */
   fs_names loops, params, said; /* said: the errors that are told once for all iterations */
   FS_VEC(uint64_t) param;       /* the values */
   fs_item_list uses, scratches, afters, inplaces;

@@ -278,6 +278,7 @@ static fs_status unroll(unroller *u, fs_arena *scratch) {
   FS_TRY(unroll_body(u, FS_NONE, 0, u->in.n_ops));
   exchange(u);
   b->unrolled = true;
+  b->n_named = (uint32_t)b->buffer_size.n;
   return fs_builder_carry(b, u->in.carry0);
 }
 
@@ -320,6 +321,13 @@ fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) {
   memcpy(g->body_op_loop, b->loop_of.at, g->n_body_ops * sizeof *g->body_op_loop);
   for (uint32_t op = 0; op < g->n_ops; op++) {
     g->op_body_op[op] = b->origin.at[op];
+  }
+  g->n_named = b->n_named;
+  g->n_rings = (uint32_t)b->ring.n;
+  FS_TRY(fs_new(&b->arena, &g->ring, g->n_rings));
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    const fs_ring_draft *ring = &b->ring.at[r];
+    g->ring[r] = (fs_graph_ring){ring->op, ring->arg, ring->depth, ring->every};
   }
   return FSCHED_OK;
 }
