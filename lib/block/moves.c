@@ -171,6 +171,20 @@ static void try_queue(mover *m, uint32_t item, uint32_t queue, const phase_windo
   }
 }
 
+/* Whether a queue, or FS_NONE, is one of n that ascend. */
+static bool is_among(const uint32_t *queue, uint32_t n, uint32_t wanted) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (queue[middle] < wanted) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < n && queue[low] == wanted;
+}
+
 /* With many queues those are tried that its neighbours are on, and some others in turn. */
 static void try_queues(mover *m, uint32_t item, uint32_t round, const phase_window *w,
                        best_place *best) {
@@ -186,9 +200,14 @@ static void try_queues(mover *m, uint32_t item, uint32_t round, const phase_wind
   for (uint32_t i = 0; i < n && i < QUEUES; i++) {
     try_queue(m, item, queue[(first + i) % n], w, best);
   }
-  for (uint32_t i = 0; n > QUEUES && i < n; i++) {
-    if (queue[i] == w->least_queue || queue[i] == w->most_queue) {
-      try_queue(m, item, queue[i], w, best);
+  if (n > QUEUES) {
+    uint32_t low = w->least_queue < w->most_queue ? w->least_queue : w->most_queue;
+    uint32_t high = w->least_queue < w->most_queue ? w->most_queue : w->least_queue;
+    if (is_among(queue, n, low)) {
+      try_queue(m, item, low, w, best);
+    }
+    if (high != low && is_among(queue, n, high)) {
+      try_queue(m, item, high, w, best);
     }
   }
 }

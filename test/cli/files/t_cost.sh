@@ -36,7 +36,7 @@ grows() {
     cost $(printf '%s\n' "$@" | sed "s/%N/$n/g")
   done >costs
   if ! grep -q failed costs && awk 'NR == 1 { least = $1 } NR == 2 { once = $1 - least } NR == 3 { twice = $1 - least }
-      END { exit !(NR == 3 && once > 0 && (twice <= 2.5 * once || $1 < 1000000)) }' costs; then
+      END { exit !(NR == 3 && ((once > 0 && twice <= 2.5 * once) || $1 < 1000000)) }' costs; then
     pass
   else
     fail "$name, $what: instructions for $small, $size, $((2 * size)): $(tr '\n' ' ' <costs)"
