@@ -144,18 +144,30 @@ static fs_status prefetch_version(fs_engine *e, uint32_t v, uint32_t position, u
   return fs_engine_start_copy(e, v * 2 + FS_SPILL_READ, queue);
 }
 
-/* Sets *stop when a policy that reads in turn cannot go on. */
-static fs_status prefetch_for(fs_engine *e, uint32_t op, uint32_t m, uint64_t headroom,
+/* Reads for an op, and adds to *headroom what it will need of its own (fs_engine_own_room).  Sets
+ * *stop when a policy that reads in turn cannot go on. */
+static fs_status prefetch_for(fs_engine *e, uint32_t op, uint32_t m, uint64_t *headroom,
                               bool *stop) {
+  const fsched_graph *g = e->g;
+  uint64_t own = 0;
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
-    if (e->v_memory[v] == m && e->v_state[v] == FS_V_ABSENT && e->v_content[v] && e->v_stored[v]) {
-      FS_TRY(prefetch_version(e, v, e->position[op], headroom));
+    if (e->v_memory[v] != m) {
+      continue;
+    }
+    if (!e->v_content[v]) {
+      own += e->v_size[v];
+    } else if (e->v_state[v] == FS_V_ABSENT && e->v_stored[v]) {
+      FS_TRY(prefetch_version(e, v, e->position[op], *headroom));
       if (e->policy->in_turn && e->v_state[v] == FS_V_ABSENT) {
         *stop = true;
         return FSCHED_OK;
       }
     }
   }
+  if (g->op_scratch0[op] < g->op_scratch0[op + 1]) {
+    own = fs_engine_own_room(e, op, m);
+  }
+  *headroom += own;
   return FSCHED_OK;
 }
 
@@ -243,8 +255,7 @@ static fs_status prefetch_memory(fs_engine *e, uint32_t m, bool *stop, bool *awa
     if (e->op_phase[op] == FS_OP_CLAIMED) {
       continue;
     }
-    FS_TRY(prefetch_for(e, op, m, headroom, stop));
-    headroom += fs_engine_own_room(e, op, m);
+    FS_TRY(prefetch_for(e, op, m, &headroom, stop));
     if (*stop || (headroom > e->places[m].free && !e->policy->in_turn)) {
       break; /* nothing that is needed later has room */
     }

@@ -26,6 +26,7 @@
  * which keeps it valid, too.
  */
 #include "base/group.h"
+#include "base/heap.h"
 #include "base/radix.h"
 #include "model/bounds_private.h"
 
@@ -33,6 +34,7 @@ typedef struct memory_search {
   fs_bounds *b;
   uint32_t memory;
   uint64_t unit, steps; /* steps that are left */
+  fs_heap open;         /* reached, by topological position */
   uint64_t *amount;     /* per op, in units */
   uint64_t *held;       /* ops with an amount, by topological position, with twice the room */
   uint32_t n_held;
@@ -164,8 +166,18 @@ static uint32_t find_chains(memory_search *s, uint32_t v) {
   return best;
 }
 
+/* Notes that a path of so many ticks leads to an op, which lies before `last`. */
+static fs_status reach(memory_search *s, uint32_t v, uint32_t op, fs_tick path, uint32_t last) {
+  bool again = s->reached[op] == v;
+  s->path[op] = again ? fs_max(s->path[op], path) : path;
+  s->reached[op] = v;
+  return again || s->b->position[op] >= last
+             ? FSCHED_OK
+             : fs_heap_push(s->b->ctx, &s->open, s->b->position[op], op);
+}
+
 /* Finds the ticks between the end of the first op and the start of each op behind it. */
-static void find_paths(memory_search *s, uint32_t v) {
+static fs_status find_paths(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n > 0);
   const fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
@@ -173,20 +185,16 @@ static void find_paths(memory_search *s, uint32_t v) {
   for (uint32_t i = 0; i < s->n; i++) {
     last = (uint32_t)fs_max(last, b->position[s->op[i]]);
   }
-  s->reached[s->op[0]] = v;
-  s->path[s->op[0]] = 0;
-  for (uint32_t at = b->position[s->op[0]]; at < last && count_step(s); at++) {
-    uint32_t op = g->topo[at];
-    if (s->reached[op] != v) {
-      continue;
-    }
+  s->open.n = 0;
+  FS_TRY(reach(s, v, s->op[0], 0, last));
+  while (s->open.n > 0 && count_step(s)) {
+    uint32_t op = fs_heap_pop(&s->open).id;
     fs_tick path = op == s->op[0] ? 0 : s->path[op] + g->op_time[op];
     for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && count_step(s); k++) {
-      uint32_t next = g->succ[k];
-      s->path[next] = s->reached[next] == v ? fs_max(s->path[next], path) : path;
-      s->reached[next] = v;
+      FS_TRY(reach(s, v, g->succ[k], path, last));
     }
   }
+  return FSCHED_OK;
 }
 
 /* ---- what is held */
@@ -237,7 +245,7 @@ static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   fs_tick most = gone(s, v), best_gap = 0;
   uint32_t end = find_chains(s, v), best = FS_NONE;
   fs_tick ticks = s->chain[end];
-  find_paths(s, v);
+  FS_TRY(find_paths(s, v));
   for (uint32_t i = 1; i < s->n; i++) {
     if (s->reached[s->op[i]] == v) {
       fs_tick gap = fs_min(s->path[s->op[i]], most);
@@ -435,6 +443,7 @@ fs_status fs_bounds_find_memories(fs_bounds *b) {
   memory_search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
   fs_status status = find_all(&s);
   fs_vec_free(b->ctx, &s.jobs);
+  fs_vec_free(b->ctx, &s.open);
   return status;
 }
 
