@@ -147,9 +147,21 @@ static void place_block(const fs_levels *k, uint32_t begin, uint32_t end) {
   }
 }
 
+/* Late sweeps change little. */
+static bool is_sorted(const level_key *key, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    if (by_key(&key[i - 1], &key[i]) > 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 static void sort_level(const fs_levels *k, uint32_t level) {
   uint32_t first = k->level0[level], last = k->level0[level + 1];
-  qsort(k->key + first, last - first, sizeof *k->key, by_key);
+  if (!is_sorted(k->key + first, last - first)) {
+    qsort(k->key + first, last - first, sizeof *k->key, by_key);
+  }
   for (uint32_t i = first, end; i < last; i = end) {
     end = end_of_block(k, i);
     place_block(k, i, end);
