@@ -5,6 +5,8 @@
  *
  *     max(L + C + (N - 1) m,  (q + 1) (L + C) + r m)
  */
+#include <stdlib.h>
+
 #include "exec/conformance/conformance_kit.h"
 #include "kit/quick.h"
 #include "kit/shared_facts.h"
@@ -168,8 +170,49 @@ START_TEST(span_facts)
 }
 END_TEST
 
+/* Whatever trips, depths and prefetches go together elsewhere: all compile, and do as many loads
+ * and uses as there are iterations, in their order. */
+START_TEST(loop_facts)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  if (file == NULL) {
+    return;
+  }
+  char line[4096];
+  int n = 0;
+  open_sim();
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned long long trip, depth, prefetch;
+    if (sscanf(line, "loop N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3 &&
+        sscanf(line, "trip N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3) {
+      continue;
+    }
+    ring_case x = {trip, depth, 1, 4, 4, 2};
+    fsched_program *p = compile_ring(&x, true);
+    ck_assert_uint_eq(p->view.n_commands, 2 * trip);
+    uint64_t last[2] = {0, 0}, count[2] = {0, 0};
+    for (uint32_t i = 0; i < p->view.n_commands; i++) { /* the commands of a queue, in its order */
+      const char *name = fs_stream_string(&p->view, p->view.ops[p->view.commands[i].target].name);
+      bool use = strncmp(name, "use[", 4) == 0;
+      uint64_t index = strtoull(strchr(name, '[') + 1, NULL, 10);
+      ck_assert(count[use] == 0 ? index == 0 : index == last[use] + 1);
+      last[use] = index;
+      count[use]++;
+    }
+    ck_assert_uint_eq(count[0], trip);
+    ck_assert_uint_eq(count[1], trip);
+    ck_assert_uint_eq(simulated(p), formula(&x));
+    fsched_program_destroy(p);
+    n++;
+  }
+  (void)fclose(file);
+  conf_close(&c);
+  ck_assert_int_ge(n, 20);
+}
+END_TEST
+
 FS_SUITE(sim_rings, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, MOST + 1, makespan_and_waits, waits_of_groups);
-  FS_TESTS(t, span_facts);
+  FS_TESTS(t, span_facts, loop_facts);
 }
