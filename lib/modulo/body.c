@@ -1,0 +1,309 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* An arc of distance d from op i becomes, in copy c of u, one to copy (c + d) mod u with distance
+ * (c + d) div u.  Queues are in one group if an op may choose between them; each resource is a
+ * group.  A track stands for so many lanes as divide all uses, or, where these are more than a word
+ * of bits holds, for more; uses are then rounded up, so that plans stay right. */
+#include "modulo/body.h"
+
+#include "base/saturate.h"
+
+enum { NUMBERS = 61 }; /* bits of the largest product of times and distances */
+
+typedef struct body_maker {
+  fs_arena *arena, scratch;
+  const fs_modulo_problem *p;
+  const uint32_t *depth;
+  fs_modulo_body *b;
+  uint32_t *group_of; /* per queue; then of resources */
+  uint32_t *bit_of;   /* per queue */
+  bool too_large;
+} body_maker;
+
+/* --- arcs --- */
+
+static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance, uint32_t ring) {
+  fs_modulo_body *b = m->b;
+  uint32_t u = b->copies, n = m->p->n;
+  for (uint32_t c = 0; c < u; c++) {
+    int64_t at = (int64_t)c + distance, turns = fs_floor_div(at, (int64_t)u);
+    uint32_t copy = (uint32_t)(at - turns * (int64_t)u);
+    b->arc[b->n_arcs++] = (fs_modulo_arc){c * n + from, copy * n + to, turns, ring};
+    b->distances += turns < 0 ? -turns : turns;
+  }
+}
+
+/* The depth that a ring is known to have, 0 if it is open, or FS_NONE. */
+static uint32_t depth_of(const body_maker *m, uint32_t ring) {
+  const fs_modulo_ring *r = &m->p->ring[ring];
+  return m->depth != NULL ? m->depth[ring] : r->depth;
+}
+
+static void add_ring(body_maker *m, uint32_t ring) {
+  const fs_modulo_problem *p = m->p;
+  uint32_t depth = depth_of(m, ring);
+  if (depth == 0) {
+    m->b->open[m->b->n_open++] = ring;
+  } else if (depth != FS_NONE) {
+    uint32_t writer = p->ring[ring].writer;
+    add_arcs(m, writer, writer, depth, ring);
+    for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
+      add_arcs(m, p->reader[k].op, writer, (int64_t)depth - p->reader[k].back, ring);
+    }
+  }
+}
+
+/* Sorts arcs by one of their ends. */
+static fs_status index_arcs(fs_arena *arena, const fs_modulo_body *b, bool by_to, uint32_t **first,
+                            uint32_t **list) {
+  FS_TRY(fs_new_zero(arena, first, (size_t)b->n + 2));
+  FS_TRY(fs_new(arena, list, b->n_arcs));
+  for (uint32_t k = 0; k < b->n_arcs; k++) {
+    (*first)[(by_to ? b->arc[k].to : b->arc[k].from) + 2]++;
+  }
+  for (uint32_t i = 0; i < b->n; i++) {
+    (*first)[i + 2] += (*first)[i + 1];
+  }
+  for (uint32_t k = 0; k < b->n_arcs; k++) {
+    (*list)[(*first)[(by_to ? b->arc[k].to : b->arc[k].from) + 1]++] = k;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_arcs(body_maker *m) {
+  const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
+  size_t room = (size_t)p->n_edges + p->n_rings + (p->n_rings == 0 ? 0 : p->reader0[p->n_rings]);
+  FS_TRY(fs_new(m->arena, &b->arc, room * b->copies));
+  FS_TRY(fs_new(m->arena, &b->open, p->n_rings));
+  for (uint32_t e = 0; e < p->n_edges; e++) {
+    add_arcs(m, p->edge[e].from, p->edge[e].to, p->edge[e].distance, FS_NONE);
+  }
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    add_ring(m, r);
+  }
+  FS_TRY(index_arcs(m->arena, b, false, &b->out0, &b->out));
+  return index_arcs(m->arena, b, true, &b->in0, &b->in);
+}
+
+/* --- groups and claims --- */
+
+/* The first queue of a queue's group, by halving paths. */
+static uint32_t root_of(uint32_t *parent, uint32_t q) {
+  for (; parent[q] != q; q = parent[q]) {
+    parent[q] = parent[parent[q]];
+  }
+  return q;
+}
+
+/* Gives every queue that an op may take a group, and a bit there. */
+static fs_status group_queues(body_maker *m, uint32_t *bits) {
+  const fs_modulo_problem *p = m->p;
+  uint32_t *parent;
+  FS_TRY(fs_new(&m->scratch, &parent, p->n_queues));
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    parent[q] = q;
+  }
+  for (uint32_t i = 0; i < p->n; i++) {
+    bool gang = p->gang != NULL && p->gang[i];
+    for (uint32_t k = p->eligible0[i] + 1; !gang && k < p->eligible0[i + 1]; k++) {
+      uint32_t a = root_of(parent, p->eligible[k - 1]), b = root_of(parent, p->eligible[k]);
+      parent[a > b ? a : b] = a > b ? b : a;
+    }
+  }
+  for (uint32_t q = 0; q < p->n_queues; q++) { /* the root comes first */
+    uint32_t root = root_of(parent, q);
+    m->group_of[q] = root == q ? m->b->n_groups++ : m->group_of[root];
+    m->bit_of[q] = bits[m->group_of[q]]++;
+    m->too_large |= m->bit_of[q] >= FS_MODULO_TRACKS;
+  }
+  m->b->n_queue_groups = m->b->n_groups;
+  return FSCHED_OK;
+}
+
+static uint64_t common_divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static fs_status group_lanes(body_maker *m, uint32_t *bits) {
+  const fs_modulo_problem *p = m->p;
+  FS_TRY(fs_new_zero(m->arena, &m->b->unit, p->n_resources));
+  for (uint32_t k = 0; p->use0 != NULL && k < p->use0[p->n]; k++) {
+    uint64_t *unit = &m->b->unit[p->use[k].resource];
+    *unit = common_divisor(*unit, p->use[k].amount);
+  }
+  for (uint32_t r = 0; r < p->n_resources; r++) {
+    uint64_t *unit = &m->b->unit[r];
+    *unit = fs_max(fs_max(*unit, 1), fs_ceil_div(p->lanes[r], FS_MODULO_TRACKS));
+    bits[m->b->n_groups++] = (uint32_t)(p->lanes[r] / *unit);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status name_tracks(body_maker *m, const uint32_t *bits) {
+  fs_modulo_body *b = m->b;
+  FS_TRY(fs_new(m->arena, &b->track0, (size_t)b->n_groups + 1));
+  for (uint32_t g = 0; g < b->n_groups; g++) {
+    b->track0[g] = b->n_tracks;
+    b->n_tracks += bits[g];
+  }
+  b->track0[b->n_groups] = b->n_tracks;
+  FS_TRY(fs_new(m->arena, &b->name, b->n_tracks));
+  for (uint32_t q = 0; q < m->p->n_queues; q++) {
+    b->name[b->track0[m->group_of[q]] + m->bit_of[q]] = q;
+  }
+  for (uint32_t g = b->n_queue_groups; g < b->n_groups; g++) {
+    for (uint32_t t = b->track0[g]; t < b->track0[g + 1]; t++) {
+      b->name[t] = (t - b->track0[g]) * (uint32_t)m->b->unit[g - b->n_queue_groups];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static void claim_queues(body_maker *m, uint32_t op, uint32_t i) {
+  const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
+  uint32_t first = b->n_claims;
+  bool gang = p->gang != NULL && p->gang[i];
+  for (uint32_t k = p->eligible0[i]; k < p->eligible0[i + 1]; k++) {
+    uint32_t q = p->eligible[k];
+    if (gang || b->n_claims == first) {
+      b->claim[b->n_claims++] = (fs_modulo_claim){op, m->group_of[q], 0, b->time[op]};
+    }
+    b->claim[b->n_claims - 1].domain |= UINT64_C(1) << m->bit_of[q];
+  }
+}
+
+static void claim_lanes(body_maker *m, uint32_t op, uint32_t i) {
+  const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
+  for (uint32_t k = p->use0 == NULL ? 0 : p->use0[i]; p->use0 != NULL && k < p->use0[i + 1]; k++) {
+    uint32_t g = b->n_queue_groups + p->use[k].resource;
+    uint32_t lanes = b->track0[g + 1] - b->track0[g];
+    uint64_t all = lanes == 64 ? UINT64_MAX : (UINT64_C(1) << lanes) - 1;
+    uint64_t want = fs_min(fs_ceil_div(p->use[k].amount, m->b->unit[p->use[k].resource]), lanes);
+    for (uint64_t c = 0; c < want; c++) {
+      b->claim[b->n_claims++] = (fs_modulo_claim){op, g, all, b->latency[op]};
+    }
+  }
+}
+
+static fs_status make_claims(body_maker *m) {
+  const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
+  size_t room = p->eligible0[p->n];
+  if (p->use0 != NULL) {
+    room += (size_t)p->use0[p->n] * FS_MODULO_TRACKS;
+  }
+  FS_TRY(fs_new(m->arena, &b->claim, room * b->copies));
+  FS_TRY(fs_new(m->arena, &b->claim0, (size_t)b->n + 1));
+  for (uint32_t op = 0; op < b->n; op++) {
+    b->claim0[op] = b->n_claims;
+    claim_queues(m, op, op % p->n);
+    claim_lanes(m, op, op % p->n);
+  }
+  b->claim0[b->n] = b->n_claims;
+  FS_TRY(fs_new_zero(m->arena, &b->member0, (size_t)b->n_groups + 2));
+  FS_TRY(fs_new(m->arena, &b->member, b->n_claims));
+  for (uint32_t c = 0; c < b->n_claims; c++) {
+    b->member0[b->claim[c].group + 2]++;
+  }
+  for (uint32_t g = 0; g < b->n_groups; g++) {
+    b->member0[g + 2] += b->member0[g + 1];
+  }
+  for (uint32_t c = 0; c < b->n_claims; c++) {
+    b->member[b->member0[b->claim[c].group + 1]++] = c;
+  }
+  return FSCHED_OK;
+}
+
+static bool same_claims(const fs_modulo_body *b, uint32_t g, uint32_t bit, uint32_t other) {
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
+    uint64_t domain = b->claim[b->member[k]].domain;
+    if ((domain >> bit & 1) != (domain >> other & 1)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static fs_status find_alike_tracks(body_maker *m) {
+  fs_modulo_body *b = m->b;
+  FS_TRY(fs_new(m->arena, &b->alike, b->n_tracks));
+  for (uint32_t g = 0; g < b->n_groups; g++) {
+    for (uint32_t t = b->track0[g]; t < b->track0[g + 1]; t++) {
+      uint32_t first = b->track0[g];
+      while (!same_claims(b, g, t - b->track0[g], first - b->track0[g])) {
+        first++;
+      }
+      b->alike[t] = first;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_tracks(body_maker *m) {
+  const fs_modulo_problem *p = m->p;
+  uint32_t *bits;
+  FS_TRY(fs_new(&m->scratch, &m->group_of, p->n_queues));
+  FS_TRY(fs_new(&m->scratch, &m->bit_of, p->n_queues));
+  FS_TRY(fs_new_zero(&m->scratch, &bits, (size_t)p->n_queues + p->n_resources));
+  FS_TRY(group_queues(m, bits));
+  FS_TRY(group_lanes(m, bits));
+  if (m->too_large) {
+    return FSCHED_OK;
+  }
+  FS_TRY(name_tracks(m, bits));
+  FS_TRY(make_claims(m));
+  return find_alike_tracks(m);
+}
+
+/* --- the whole --- */
+
+static fs_status copy_times(body_maker *m) {
+  const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
+  FS_TRY(fs_new(m->arena, &b->time, b->n));
+  FS_TRY(fs_new(m->arena, &b->latency, b->n));
+  uint64_t total = 0;
+  for (uint32_t i = 0; i < b->n; i++) {
+    fs_tick time = p->time[i % p->n], latency = p->latency[i % p->n];
+    assert(time > 0 && latency >= time);
+    total = fs_add_most(total, latency);
+    b->time[i] = (int64_t)time;
+    b->latency[i] = (int64_t)latency;
+  }
+  m->too_large |= total >> NUMBERS != 0;
+  b->total = (int64_t)fs_min(total, (uint64_t)1 << NUMBERS);
+  return FSCHED_OK;
+}
+
+static fs_status make_body(body_maker *m) {
+  FS_TRY(copy_times(m));
+  FS_TRY(make_tracks(m));
+  if (m->too_large) {
+    return FSCHED_OK;
+  }
+  FS_TRY(make_arcs(m));
+  uint64_t most = fs_multiply_most((uint64_t)m->b->total, (uint64_t)m->b->distances + m->b->n);
+  m->too_large |= most >> NUMBERS != 0;
+  return FSCHED_OK;
+}
+
+fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                              uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
+                              fs_decision *decided) {
+  assert(copies >= 1 && copies <= 4);
+  assert(copies == 1 || depth != NULL || p->n_rings == 0);
+  *out = (fs_modulo_body){.p = p, .n = p->n * copies, .copies = copies};
+  body_maker m = {.arena = arena, .p = p, .depth = depth, .b = out};
+  fs_arena_init(&m.scratch, ctx);
+  fs_status status = make_body(&m);
+  fs_arena_release(&m.scratch);
+  *decided = m.too_large ? fs_not_decided() : fs_decided_by(true);
+  return status;
+}

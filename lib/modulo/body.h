@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A problem made ready for search: copies are ops of their own, rings of known depth are arcs, and
+ * queues and lanes are tracks. */
+#ifndef FS_MODULO_BODY_H
+#define FS_MODULO_BODY_H
+
+#include "modulo/problem.h"
+
+enum { FS_MODULO_TRACKS = 64 }; /* of a group */
+
+/* start(to) + distance * period >= start(from) + latency(from) */
+typedef struct fs_modulo_arc {
+  uint32_t from, to;
+  int64_t distance; /* may be negative where a ring is read long after it is written */
+  uint32_t ring;    /* of the problem, or FS_NONE */
+} fs_modulo_arc;
+
+/* An op's need of one track.  Tracks that ops choose between form a group, in which they are
+ * bits. */
+typedef struct fs_modulo_claim {
+  uint32_t op, group;
+  uint64_t domain;
+  int64_t hold; /* ticks: time on a queue, latency on a lane */
+} fs_modulo_claim;
+
+typedef struct fs_modulo_body {
+  const fs_modulo_problem *p;
+  uint32_t n, copies; /* op copy * p->n + i is op i of the problem */
+  int64_t *time, *latency;
+  uint32_t n_arcs;
+  fs_modulo_arc *arc;
+  uint32_t *out0, *out; /* CSR per op: arcs from it */
+  uint32_t *in0, *in;   /* CSR per op: arcs to it */
+  uint32_t n_claims;
+  uint32_t *claim0; /* CSR per op: claims; those of queues come first */
+  fs_modulo_claim *claim;
+  uint32_t n_queue_groups, n_groups, n_tracks;
+  uint32_t *track0;           /* per group: its first track */
+  uint32_t *name;             /* per track: the queue, or its first lane within its resource */
+  uint64_t *unit;             /* per resource: lanes that a track stands for */
+  uint32_t *alike;            /* per track: the first one that the same claims may take */
+  uint32_t *member0, *member; /* CSR per group: claims */
+  /* rings whose depth is to be chosen, of a body of one copy: */
+  uint32_t n_open;
+  uint32_t *open;    /* rings of the problem */
+  int64_t total;     /* ticks: sum of all latencies */
+  int64_t distances; /* sum of all distances, without signs */
+} fs_modulo_body;
+
+/* Makes the body of so many copies.  `depth`: per ring of the problem a depth to be taken instead
+ * of its own; FS_NONE: none, the ring does not limit; NULL: their own, and those without stay open.
+ * *decided: FS_NOT_DECIDED if it is too large (numbers, or queues of a group), else FS_YES.
+ * Requires 1 to 4 copies, and depths unless there is one copy.  Complexity: O(size * copies).
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                              uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
+                              fs_decision *decided) FS_MUST_USE;
+
+/* Is there a wait between two ops of which the second comes after the first, if they share a queue
+ * or not?  Requires an op. */
+static inline bool fs_modulo_waits(const fs_modulo_body *b, uint32_t from, bool share) {
+  FS_ASSERT_SLOW(from < b->n);
+  return !share || b->latency[from] > b->time[from];
+}
+
+#endif

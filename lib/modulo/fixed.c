@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Depth-first search over the tracks of claims, the order of pairs on a track, and the depths of
+ * open rings.  What has the fewest values left for the failures it has had is decided first
+ * (dom/wdeg: Boussemart, Hemery, Lecoutre, Sais: "Boosting systematic search by weighting
+ * constraints", 2004). Of a pair's orders the one that leaves most room comes first, of tracks the
+ * one with the least load; of tracks that are alike and free only the first is tried.
+ *
+ * Runs are cut off after a number of nodes that grows by half each time; what has failed keeps its
+ * weight.  So hard cores come to the top, and the last run, which is not cut off, proves. */
+#include "modulo/fixed.h"
+
+#include "modulo/state.h"
+
+enum {
+  FIRST_RUN = 40,        /* nodes */
+  MOST_PERIOD_BITS = 44, /* a period times the largest depth is a number */
+  MOST_NUMBER_BITS = 60
+};
+
+typedef enum choice_kind { CHOICE_NONE, CHOICE_PAIR, CHOICE_CLAIM, CHOICE_DEPTH } choice_kind;
+
+typedef struct choice_point {
+  choice_kind kind;
+  uint32_t id;
+  uint64_t size; /* values */
+  uint32_t weight;
+} choice_point;
+
+typedef struct fixed_search {
+  fs_modulo_state s;
+  uint64_t nodes; /* that are left of this run */
+  uint64_t seed;
+  bool cut; /* the run was cut off */
+} fixed_search;
+
+/* --- what to decide --- */
+
+/* Fewer values for more failures. */
+static bool is_harder(const choice_point *a, const choice_point *b) {
+  uint64_t x = a->size * (b->weight + 1), y = b->size * (a->weight + 1);
+  return x < y;
+}
+
+static void offer_choice(choice_point *best, choice_kind kind, uint32_t id, uint64_t size,
+                         uint32_t weight) {
+  choice_point c = {kind, id, size, weight};
+  if (best->kind == CHOICE_NONE || is_harder(&c, best)) {
+    *best = c;
+  }
+}
+
+/* Is a track free, and is an earlier one that is like it free, too, and open to the claim? */
+static bool is_repeated(const fs_modulo_state *s, uint32_t claim, uint32_t bit) {
+  const fs_modulo_body *b = s->b;
+  uint32_t first = b->track0[b->claim[claim].group];
+  uint64_t domain = fs_modulo_domain(s, claim);
+  if (s->cell[s->load0 + first + bit] != 0) {
+    return false;
+  }
+  for (uint32_t t = b->alike[first + bit]; t < first + bit; t++) {
+    if (b->alike[t] == b->alike[first + bit] && s->cell[s->load0 + t] == 0 &&
+        (domain >> (t - first) & 1) != 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static uint64_t without_repeated(const fs_modulo_state *s, uint32_t claim) {
+  uint64_t domain = fs_modulo_domain(s, claim), out = 0;
+  for (uint64_t left = domain; left != 0; left &= left - 1) {
+    uint32_t bit = (uint32_t)__builtin_ctzll(left);
+    out |= is_repeated(s, claim, bit) ? 0 : UINT64_C(1) << bit;
+  }
+  return out;
+}
+
+static void offer_pairs(const fs_modulo_state *s, choice_point *best) {
+  for (uint32_t k = 0; k < s->n_pairs; k++) {
+    if (s->cell[s->pair0 + k] != FS_MODULO_OPEN) {
+      continue;
+    }
+    uint64_t a = fs_modulo_domain(s, s->pair[k].claim_a);
+    if (fs_modulo_single(a) && a == fs_modulo_domain(s, s->pair[k].claim_b)) {
+      fs_modulo_window w = fs_modulo_pair_window(s, k);
+      offer_choice(best, CHOICE_PAIR, k, (uint64_t)(w.high - w.low + 1), s->weight[k]);
+    }
+  }
+}
+
+static choice_point choose_point(const fs_modulo_state *s) {
+  const fs_modulo_body *b = s->b;
+  choice_point best = {.kind = CHOICE_NONE};
+  offer_pairs(s, &best);
+  for (uint32_t c = 0; c < b->n_claims; c++) {
+    if (!fs_modulo_single(fs_modulo_domain(s, c))) {
+      uint64_t size = (uint64_t)__builtin_popcountll(without_repeated(s, c));
+      offer_choice(&best, CHOICE_CLAIM, c, size, s->weight[s->n_pairs + c]);
+    }
+  }
+  if (b->n_open > 0 && !fs_modulo_depths_fit(s)) {
+    for (uint32_t r = 0; r < b->n_open; r++) {
+      uint64_t size = (uint64_t)(s->cell[s->high0 + r] - s->cell[s->low0 + r]) + 1;
+      if (size > 1) {
+        offer_choice(&best, CHOICE_DEPTH, r, size, s->weight[s->n_pairs + b->n_claims + r]);
+      }
+    }
+  }
+  return best;
+}
+
+/* --- values --- */
+
+/* How far the starts of a pair can be moved against each other in an order. */
+static int64_t order_room(const fs_modulo_state *s, uint32_t pair, int64_t k) {
+  const fs_modulo_pair *x = &s->pair[pair];
+  int64_t first = s->b->claim[x->claim_a].hold * s->scale - k * s->period;
+  int64_t last = (1 - k) * s->period - s->b->claim[x->claim_b].hold * s->scale;
+  int64_t low = fs_modulo_path(s, x->a, x->b), high = -fs_modulo_path(s, x->b, x->a);
+  return (last < high ? last : high) - (first > low ? first : low);
+}
+
+static bool draw_one_in(fixed_search *x, uint32_t n) {
+  x->seed = x->seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+  return (x->seed >> 33) % n == 0;
+}
+
+static bool dive(fixed_search *x);
+
+/* Decides one thing in one way and goes on; true: a plan was found. */
+static bool try_value(fixed_search *x, const choice_point *c, int64_t value) {
+  fs_modulo_state *s = &x->s;
+  size_t length = s->trail.n;
+  bool fits = false;
+  switch (c->kind) {
+    case CHOICE_NONE:
+      break;
+    case CHOICE_PAIR:
+      fits = fs_modulo_put_pair(s, c->id, value);
+      break;
+    case CHOICE_CLAIM:
+      fits = fs_modulo_put_domain(s, c->id, UINT64_C(1) << value);
+      break;
+    case CHOICE_DEPTH:
+      fits = fs_modulo_put_depth(s, c->id, value, value);
+      break;
+  }
+  if (fits && dive(x)) {
+    return true;
+  }
+  fs_modulo_undo_to(s, length);
+  return false;
+}
+
+static bool is_over(const fixed_search *x) { return x->cut || x->s.status != FSCHED_OK; }
+
+/* Tries the orders of a pair, from the one with most room outwards. */
+static bool try_orders(fixed_search *x, const choice_point *c) {
+  fs_modulo_window w = fs_modulo_pair_window(&x->s, c->id);
+  int64_t best = w.low;
+  for (int64_t k = w.low + 1; k <= w.high && k < w.low + 64; k++) {
+    int64_t more = order_room(&x->s, c->id, k) - order_room(&x->s, c->id, best);
+    best = more > 0 ? k : best;
+  }
+  if (draw_one_in(x, 16)) {
+    best = best > w.low ? best - 1 : best < w.high ? best + 1 : best;
+  }
+  for (int64_t off = 0; best - off >= w.low || best + off <= w.high; off++) {
+    if (best + off <= w.high && try_value(x, c, best + off)) {
+      return true;
+    }
+    if (off > 0 && best - off >= w.low && !is_over(x) && try_value(x, c, best - off)) {
+      return true;
+    }
+    if (is_over(x)) {
+      return false;
+    }
+  }
+  return false;
+}
+
+static bool try_tracks(fixed_search *x, const choice_point *c) {
+  const fs_modulo_state *s = &x->s;
+  uint32_t first = s->b->track0[s->b->claim[c->id].group];
+  for (uint64_t left = without_repeated(s, c->id); left != 0 && !is_over(x);) {
+    uint32_t best = FS_NONE;
+    for (uint64_t rest = left; rest != 0; rest &= rest - 1) {
+      uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+      if (best == FS_NONE || s->cell[s->load0 + first + bit] < s->cell[s->load0 + first + best]) {
+        best = bit;
+      }
+    }
+    left &= ~(UINT64_C(1) << best);
+    if (try_value(x, c, best)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool try_depths(fixed_search *x, const choice_point *c) {
+  int64_t low = x->s.cell[x->s.low0 + c->id], high = x->s.cell[x->s.high0 + c->id];
+  for (int64_t depth = high; depth >= low && !is_over(x); depth--) {
+    if (try_value(x, c, depth)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Finds a plan below the present state; false: there is none, or the run is over. */
+static bool dive(fixed_search *x) {
+  fs_modulo_state *s = &x->s;
+  if (!fs_modulo_propagate(s)) {
+    return false;
+  }
+  choice_point c = choose_point(s);
+  if (c.kind != CHOICE_NONE && (x->nodes == 0 || s->steps >= s->q->steps)) {
+    x->cut = true;
+    return false;
+  }
+  x->nodes--;
+  bool found = false;
+  switch (c.kind) {
+    case CHOICE_NONE:
+      return true;
+    case CHOICE_PAIR:
+      found = try_orders(x, &c);
+      s->weight[c.id] += !found;
+      break;
+    case CHOICE_CLAIM:
+      found = try_tracks(x, &c);
+      s->weight[s->n_pairs + c.id] += !found;
+      break;
+    case CHOICE_DEPTH:
+      found = try_depths(x, &c);
+      s->weight[s->n_pairs + s->b->n_claims + c.id] += !found;
+      break;
+  }
+  return found;
+}
+
+/* --- the whole --- */
+
+/* Looks at all pairs, and gives claims of one track that track. */
+static bool begin_search(fs_modulo_state *s) {
+  if (s->overfull && s->q->memory) {
+    return false;
+  }
+  if (!fs_modulo_root(s)) {
+    return false;
+  }
+  for (uint32_t c = 0; c < s->b->n_claims; c++) {
+    if (s->b->claim[c].hold * s->scale > s->period || !fs_modulo_begin_claim(s, c)) {
+      return false;
+    }
+  }
+  for (uint32_t k = 0; k < s->n_pairs; k++) {
+    if (!s->is_waiting[k]) {
+      s->is_waiting[k] = true;
+      s->waiting[s->n_waiting++] = k;
+    }
+  }
+  return fs_modulo_propagate(s);
+}
+
+static void read_choice(const fs_modulo_state *s, fs_modulo_choice *out) {
+  const fs_modulo_body *b = s->b;
+  out->period = s->q->period;
+  for (uint32_t i = 0; i < b->n; i++) {
+    out->start[i] = FS_MODULO_FAR;
+    for (uint32_t j = 0; j < b->n; j++) {
+      int64_t path = fs_modulo_path(s, j, i);
+      out->start[i] = path > out->start[i] ? path : out->start[i];
+    }
+    out->part[i] = s->part[i];
+  }
+  for (uint32_t c = 0; c < b->n_claims; c++) {
+    out->track[c] = (uint32_t)__builtin_ctzll(fs_modulo_domain(s, c));
+  }
+  for (uint32_t r = 0; r < b->n_open; r++) {
+    int64_t high = s->cell[s->high0 + r];
+    out->depth[r] = high > FS_MODULO_DEPTHS ? FS_NONE : (uint32_t)high;
+  }
+}
+
+static void run_searches(fixed_search *x, fs_modulo_choice *out, fs_decision *found) {
+  fs_modulo_state *s = &x->s;
+  size_t root = s->trail.n;
+  for (uint64_t nodes = FIRST_RUN; s->steps < s->q->steps; nodes += nodes / 2) {
+    x->nodes = nodes;
+    x->cut = false;
+    if (dive(x)) {
+      read_choice(s, out);
+      *found = fs_decided_by(true);
+      return;
+    }
+    fs_modulo_undo_to(s, root);
+    if (s->status != FSCHED_OK) {
+      return;
+    }
+    if (!x->cut) {
+      *found = fs_decided_by(false);
+      return;
+    }
+  }
+}
+
+static bool numbers_fit(const fs_modulo_body *b, const fs_modulo_question *q) {
+  return b->total <= (INT64_C(1) << MOST_NUMBER_BITS) / q->period.den &&
+         q->period.num >> MOST_PERIOD_BITS == 0 &&
+         b->distances + b->n <= (INT64_C(1) << MOST_NUMBER_BITS) / q->period.num;
+}
+
+fs_status fs_modulo_fixed(fsched_context *ctx, const fs_modulo_body *b, const fs_modulo_question *q,
+                          fs_modulo_choice *out, fs_decision *found, uint64_t *steps) {
+  assert(q->period.num > 0 && q->period.den > 0);
+  assert(out->start != NULL);
+  fixed_search x = {.seed = 1};
+  *found = fs_not_decided();
+  if (!numbers_fit(b, q)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_state_make(ctx, b, q, &x.s));
+  if (begin_search(&x.s)) {
+    run_searches(&x, out, found);
+  } else if (x.s.status == FSCHED_OK) {
+    *found = fs_decided_by(false);
+  }
+  *steps += x.s.steps;
+  fs_modulo_state_drop(&x.s);
+  return x.s.status;
+}
+
+fs_status fs_modulo_choice_new(fs_arena *arena, const fs_modulo_body *b, fs_modulo_choice *out) {
+  FS_TRY(fs_new_zero(arena, &out->start, b->n));
+  FS_TRY(fs_new_zero(arena, &out->track, b->n_claims));
+  FS_TRY(fs_new_zero(arena, &out->part, b->n));
+  return fs_new_none(arena, &out->depth, b->n_open);
+}
+
+void fs_modulo_choice_copy(const fs_modulo_body *b, fs_modulo_choice *to,
+                           const fs_modulo_choice *from) {
+  assert(to->start != NULL && from->start != NULL);
+  to->period = from->period;
+  memcpy(to->start, from->start, b->n * sizeof *to->start);
+  memcpy(to->track, from->track, b->n_claims * sizeof *to->track);
+  memcpy(to->part, from->part, b->n * sizeof *to->part);
+  if (b->n_open > 0) {
+    memcpy(to->depth, from->depth, b->n_open * sizeof *to->depth);
+  }
+}

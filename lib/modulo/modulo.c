@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modulo/modulo.h"
+
+#include "modulo/bounds.h"
+#include "modulo/goals.h"
+#include "modulo/least.h"
+#include "modulo/settle.h"
+
+enum { USUAL_STEPS = 1 << 27, USUAL_OPS = 512, USUAL_COPIES = 4, ROLE_STEPS = 1 << 20 };
+
+typedef struct modulo_planner {
+  fsched_context *ctx;
+  fs_arena *arena, *scratch;
+  const fs_modulo_problem *p;
+  fs_modulo_options options;
+  fs_modulo_body body;
+  fs_modulo_choice best; /* of `body` */
+  fs_modulo_plan *out;
+  bool memory;           /* the memory has been found to limit */
+  uint32_t limit_memory; /* the memory, where it makes the interval longer */
+} modulo_planner;
+
+static fs_modulo_ratio greatest_bound(const fs_modulo_bounds *bounds) {
+  return fs_modulo_greater(bounds->resource, bounds->recurrence);
+}
+
+static fs_status find_bounds(modulo_planner *m, bool *endless) {
+  fs_modulo_bounds *bounds = &m->out->bounds;
+  FS_TRY(fs_modulo_bounds_of(m->ctx, &m->body, bounds, endless));
+  return fs_modulo_roles(m->ctx, &m->body, ROLE_STEPS, &bounds->roles, &bounds->roles_index);
+}
+
+/* The first memory that the plan overfills, or FS_NONE. */
+static uint32_t overfull_memory(const modulo_planner *m) {
+  for (uint32_t k = 0; k < m->p->n_memories; k++) {
+    if (m->out->bytes[k] > m->p->capacity[k]) {
+      return k;
+    }
+  }
+  return FS_NONE;
+}
+
+static fs_status plan_one_copy(modulo_planner *m) {
+  fs_modulo_plan *out = m->out;
+  fs_modulo_ratio lower = fs_modulo_greater(greatest_bound(&out->bounds), out->bounds.roles);
+  fs_modulo_least least = {.body = &m->body, .lower = lower, .steps = m->options.steps};
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &m->best));
+  out->steps += least.taken;
+  out->found = least.found;
+  out->proven = least.proven;
+  if (least.found.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
+  uint32_t overfull = overfull_memory(m);
+  if (overfull == FS_NONE) {
+    return FSCHED_OK;
+  }
+  fs_modulo_ratio free = out->ii;
+  m->memory = true;
+  least = (fs_modulo_least){.body = &m->body, .memory = true, .steps = m->options.steps};
+  least.lower = out->proven ? free : lower;
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &m->best));
+  out->steps += least.taken;
+  out->found = least.found;
+  out->proven = least.proven;
+  m->limit_memory = overfull;
+  if (least.found.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
+  m->limit_memory = fs_modulo_less(free, out->ii) ? overfull : FS_NONE;
+  return FSCHED_OK;
+}
+
+/* --- copies --- */
+
+/* Depths of rings in a body of copies: their own, or what the memory allows, or no limit. */
+static fs_status depths_of_copies(const modulo_planner *m, fs_arena *scratch, uint32_t **depth) {
+  const fs_modulo_problem *p = m->p;
+  FS_TRY(fs_new(scratch, depth, p->n_rings));
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    uint32_t memory = p->ring[r].memory;
+    bool bounded = memory != FS_NONE && p->capacity[memory] != FS_UNBOUNDED;
+    (*depth)[r] = p->ring[r].depth != 0  ? p->ring[r].depth
+                  : bounded              ? m->out->depth[r]
+                  : p->ring[r].most != 0 ? p->ring[r].most
+                                         : FS_NONE;
+  }
+  return FSCHED_OK;
+}
+
+static fs_modulo_ratio times(fs_modulo_ratio a, int64_t n) {
+  return fs_modulo_ratio_of(a.num * n, a.den);
+}
+
+/* Tries a body of so many copies, if it may have a lesser interval than the plan. */
+static fs_status try_copies(modulo_planner *m, uint32_t copies) {
+  fs_modulo_plan *out = m->out;
+  fs_modulo_body body;
+  fs_decision fits;
+  uint32_t *depth, index;
+  fs_modulo_choice choice;
+  fs_modulo_ratio roles;
+  FS_TRY(depths_of_copies(m, m->scratch, &depth));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, copies, depth, &body, &fits));
+  if (fits.is != FS_YES || body.n > m->options.ops) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_roles(m->ctx, &body, ROLE_STEPS, &roles, &index));
+  fs_modulo_ratio lower = fs_modulo_greater(greatest_bound(&out->bounds), roles);
+  if (!fs_modulo_less(lower, out->ii)) {
+    return FSCHED_OK;
+  }
+  fs_modulo_least least = {.body = &body, .lower = times(lower, copies)};
+  least.upper = times(out->ii, copies);
+  least.steps = m->options.steps / 4;
+  FS_TRY(fs_modulo_choice_new(m->scratch, &body, &choice));
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &choice));
+  out->steps += least.taken;
+  if (least.found.is == FS_YES) {
+    m->body = body;
+    m->best = choice;
+    out->proven = least.proven;
+    FS_TRY(fs_modulo_settle(m->ctx, m->arena, &body, &choice, out));
+    assert(overfull_memory(m) == FS_NONE);
+  }
+  return FSCHED_OK;
+}
+
+/* Copies pay where whole ops on queues, and nothing else, keep the interval above the bounds. */
+static fs_status plan_copies(modulo_planner *m) {
+  fs_modulo_plan *out = m->out;
+  fs_modulo_ratio bound = greatest_bound(&out->bounds);
+  bool pays = fs_modulo_less(bound, out->bounds.roles) && m->limit_memory == FS_NONE;
+  for (uint32_t copies = 2; pays && copies <= m->options.copies; copies++) {
+    if (fs_modulo_less(bound, out->ii)) {
+      FS_TRY(try_copies(m, copies));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- the whole --- */
+
+static bool same_ratio(fs_modulo_ratio a, fs_modulo_ratio b) {
+  return a.num == b.num && a.den == b.den;
+}
+
+static void name_limit(modulo_planner *m) {
+  fs_modulo_plan *out = m->out;
+  const fs_modulo_bounds *bounds = &out->bounds;
+  if (m->limit_memory != FS_NONE) {
+    out->limited_by = FS_MODULO_BY_MEMORY;
+    out->limited_index = m->limit_memory;
+  } else if (same_ratio(out->ii, bounds->resource)) {
+    out->limited_by = bounds->resource_by;
+    out->limited_index = bounds->resource_index;
+  } else if (same_ratio(out->ii, bounds->recurrence)) {
+    out->limited_by = bounds->recurrence_by;
+    out->limited_index = bounds->recurrence_index;
+  } else if (out->copies == 1 && same_ratio(out->ii, bounds->roles)) {
+    out->limited_by = FS_MODULO_BY_ROLES;
+    out->limited_index = bounds->roles_index;
+  } else {
+    out->limited_by = FS_MODULO_BY_ORDER;
+    out->limited_index = FS_NONE;
+  }
+}
+
+static fs_status improve_goals(modulo_planner *m) {
+  fs_modulo_goals goals = {.body = &m->body, .memory = true, .steps = m->options.steps / 4};
+  FS_TRY(fs_modulo_improve(m->ctx, m->arena, &goals, &m->best, m->out));
+  m->out->steps += goals.taken;
+  return FSCHED_OK;
+}
+
+static fs_status make_plan(modulo_planner *m) {
+  fs_modulo_plan *out = m->out;
+  fs_decision fits;
+  bool endless;
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, NULL, &m->body, &fits));
+  if (fits.is != FS_YES || m->p->n > m->options.ops) {
+    return FSCHED_OK;
+  }
+  FS_TRY(find_bounds(m, &endless));
+  if (endless) {
+    out->found = fs_decided_by(false);
+    out->limited_by = out->bounds.recurrence_by;
+    out->limited_index = out->bounds.recurrence_index;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
+  FS_TRY(plan_one_copy(m));
+  if (out->found.is == FS_YES) {
+    FS_TRY(plan_copies(m));
+  }
+  name_limit(m);
+  if (out->found.is == FS_YES && !m->options.quick) {
+    FS_TRY(improve_goals(m));
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_modulo_schedule(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                             const fs_modulo_options *options, fs_modulo_plan *out) {
+  assert(options->copies <= USUAL_COPIES);
+  FS_SCRATCH(scratch, ctx);
+  modulo_planner m = {.ctx = ctx, .arena = arena, .scratch = &scratch, .p = p, .out = out};
+  m.options = *options;
+  m.options.steps = options->steps == 0 ? USUAL_STEPS : options->steps;
+  m.options.copies = options->copies == 0 ? USUAL_COPIES : options->copies;
+  m.options.ops = options->ops == 0 ? USUAL_OPS : options->ops;
+  m.limit_memory = FS_NONE;
+  *out = (fs_modulo_plan){.found = fs_not_decided(), .ii = {0, 1}};
+  return p->n == 0 ? FSCHED_OK : make_plan(&m);
+}

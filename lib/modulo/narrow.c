@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from longest paths, tracks and loads.
+ *
+ * For a and b on one track, with holds p and q, some k has
+ *
+ *     start(a) + p <= start(b) + k * period <= start(a) + period - q.
+ *
+ * Since path(a, b) <= start(b) - start(a) <= -path(b, a), k lies in a window.  If it is empty, the
+ * two cannot share a track; if it has one k and they do share, both inequalities are put in. */
+#include "modulo/state.h"
+
+fs_modulo_window fs_modulo_pair_window(const fs_modulo_state *s, uint32_t pair) {
+  assert(pair < s->n_pairs);
+  const fs_modulo_pair *x = &s->pair[pair];
+  int64_t first = s->b->claim[x->claim_a].hold * s->scale;
+  int64_t second = s->b->claim[x->claim_b].hold * s->scale;
+  int64_t there = fs_modulo_path(s, x->a, x->b), back = fs_modulo_path(s, x->b, x->a);
+  if (x->a == x->b || first + second > s->period) {
+    return (fs_modulo_window){1, 0};
+  }
+  if (there == FS_MODULO_FAR || back == FS_MODULO_FAR) {
+    return (fs_modulo_window){0, 0};
+  }
+  return (fs_modulo_window){fs_ceiling_div(first + back, s->period),
+                            fs_floor_div(s->period - second - there, s->period)};
+}
+
+bool fs_modulo_put_pair(fs_modulo_state *s, uint32_t pair, int64_t k) {
+  assert(pair < s->n_pairs);
+  const fs_modulo_pair *x = &s->pair[pair];
+  int64_t first = s->b->claim[x->claim_a].hold * s->scale;
+  int64_t second = s->b->claim[x->claim_b].hold * s->scale;
+  return fs_modulo_set(s, s->pair0 + pair, k) &&
+         fs_modulo_insert(s, x->a, x->b, first - k * s->period) &&
+         fs_modulo_insert(s, x->b, x->a, second - (1 - k) * s->period) &&
+         (!s->b->p->held_back || fs_modulo_hold_pair(s, pair));
+}
+
+/* Looks at a pair of which something has changed. */
+static bool look_at_pair(fs_modulo_state *s, uint32_t pair) {
+  const fs_modulo_pair *x = &s->pair[pair];
+  uint64_t a = fs_modulo_domain(s, x->claim_a), b = fs_modulo_domain(s, x->claim_b);
+  if (s->cell[s->pair0 + pair] != FS_MODULO_OPEN) {
+    return true;
+  }
+  if ((a & b) == 0) {
+    return fs_modulo_set(s, s->pair0 + pair, FS_MODULO_APART);
+  }
+  fs_modulo_window w = fs_modulo_pair_window(s, pair);
+  bool share = a == b && fs_modulo_single(a);
+  if (w.low > w.high) {
+    return !share && (!fs_modulo_single(a) || fs_modulo_put_domain(s, x->claim_b, b & ~a)) &&
+           (!fs_modulo_single(b) || fs_modulo_put_domain(s, x->claim_a, a & ~b));
+  }
+  return !share || w.low < w.high || fs_modulo_put_pair(s, pair, w.low);
+}
+
+/* --- loads --- */
+
+/* Do the claims of a group that have no track yet fit into what its tracks have left?  What is less
+ * than the least of them is of no use. */
+static bool group_fits(const fs_modulo_state *s, uint32_t g) {
+  const fs_modulo_body *b = s->b;
+  int64_t rest = 0, least = INT64_MAX, room = 0;
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
+    uint32_t c = b->member[k];
+    if (!fs_modulo_single(fs_modulo_domain(s, c))) {
+      int64_t hold = b->claim[c].hold * s->scale;
+      rest += hold;
+      least = hold < least ? hold : least;
+    }
+  }
+  for (uint32_t t = b->track0[g]; t < b->track0[g + 1]; t++) {
+    int64_t left = s->period - s->cell[s->load0 + t];
+    room += left >= least ? left : 0;
+  }
+  return rest <= room;
+}
+
+/* Takes a track that has become full from the claims that do not fit there any more. */
+static bool close_track(fs_modulo_state *s, uint32_t g, uint32_t bit) {
+  const fs_modulo_body *b = s->b;
+  int64_t left = s->period - s->cell[s->load0 + b->track0[g] + bit];
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
+    uint32_t c = b->member[k];
+    uint64_t domain = fs_modulo_domain(s, c);
+    if (!fs_modulo_single(domain) && b->claim[c].hold * s->scale > left &&
+        !fs_modulo_put_domain(s, c, domain & ~(UINT64_C(1) << bit))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool give_track(fs_modulo_state *s, uint32_t claim, uint32_t bit) {
+  const fs_modulo_claim *c = &s->b->claim[claim];
+  uint32_t load = s->load0 + s->b->track0[c->group] + bit;
+  if (!fs_modulo_set(s, load, s->cell[load] + c->hold * s->scale) || s->cell[load] > s->period ||
+      !group_fits(s, c->group)) {
+    s->weight[s->n_pairs + claim]++;
+    return false;
+  }
+  return close_track(s, c->group, bit) && (!s->b->p->held_back || fs_modulo_hold_claim(s, claim));
+}
+
+bool fs_modulo_begin_claim(fs_modulo_state *s, uint32_t claim) {
+  assert(claim < s->b->n_claims);
+  uint64_t domain = fs_modulo_domain(s, claim);
+  return domain != 0 && (!fs_modulo_single(s->b->claim[claim].domain) ||
+                         give_track(s, claim, (uint32_t)__builtin_ctzll(domain)));
+}
+
+bool fs_modulo_put_domain(fs_modulo_state *s, uint32_t claim, uint64_t domain) {
+  assert(claim < s->b->n_claims);
+  uint64_t old = fs_modulo_domain(s, claim);
+  domain &= old;
+  if (domain == old) {
+    return true;
+  }
+  if (domain == 0 || !fs_modulo_set(s, s->domain0 + claim, (int64_t)domain)) {
+    return false;
+  }
+  for (uint32_t k = s->of0[claim]; k < s->of0[claim + 1]; k++) {
+    uint32_t pair = s->of[k];
+    if (!s->is_waiting[pair]) {
+      s->is_waiting[pair] = true;
+      s->waiting[s->n_waiting++] = pair;
+    }
+  }
+  return !fs_modulo_single(domain) || give_track(s, claim, (uint32_t)__builtin_ctzll(domain));
+}
+
+bool fs_modulo_propagate(fs_modulo_state *s) {
+  assert(s->part != NULL);
+  do {
+    while (s->n_waiting > 0) {
+      uint32_t pair = s->waiting[--s->n_waiting];
+      s->is_waiting[pair] = false;
+      s->steps++;
+      if (!look_at_pair(s, pair)) {
+        s->weight[pair]++;
+        return false;
+      }
+    }
+    if (!fs_modulo_propagate_rings(s)) {
+      return false;
+    }
+  } while (s->n_waiting > 0);
+  return true;
+}
