@@ -6,6 +6,7 @@
 #include "base/text/columns.h"
 
 #include "base/text/fields.h"
+#include "draw/loops.h"
 #include "model/width.h"
 
 typedef struct fs_stats {
@@ -252,6 +253,10 @@ static fs_status put_stats(fs_stats *o, fs_arena *arena) {
   syncs(o);
   frontier(o);
   bounds(o);
+  if (s->n_loops > 0) {
+    key(o, "loops");
+    fs_loops_put_json(o->t, s);
+  }
   key(o, "search");
   put_u64(o->t, "{\"nodes\": ", s->search_nodes);
   fs_text_puts(o->t, ", \"gap\": ");

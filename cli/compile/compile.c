@@ -14,6 +14,7 @@
 #include "cli/compile/emit.h"
 #include "cli/compile/refine.h"
 #include "compile/passes.h"
+#include "draw/loops.h"
 #include "draw/stats.h"
 #include "model/handle.h"
 
@@ -94,6 +95,8 @@ static bool pass_runs(const fs_job *job, fs_pass pass) {
     case FS_PASS_CODEGEN:
     case FS_PASS_COUNT:
       break;
+    case FS_PASS_LOOPS:
+      return job->graph->n_loops > 0;
     case FS_PASS_REFINE:
       return fs_refine_has_models(o->refine);
     case FS_PASS_BARRIER:
@@ -411,6 +414,7 @@ static void put_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   }
   fs_text_puts(t, "\n");
   put_refine_end(t, s->refine_end);
+  fs_loops_put(t, job->graph, s->loop, s->n_loops, true);
   put_sync(t, sync, unit);
 }
 
@@ -539,6 +543,10 @@ static void json_summary(fs_text *t, const fs_cli *cli, const fs_job *job) {
   json_text(t, "refinement_ended_by", refine_ended_by(s->refine_end));
   json_sync(t, job->schedule->sync);
   json_memories(t, s);
+  if (s->n_loops > 0) {
+    fs_text_puts(t, ", \"loops\": ");
+    fs_loops_put_json(t, s);
+  }
   if (fs_args_has(&cli->args, FS_OPTION_PROFILE)) {
     json_key(t, "profile_ops", cli->profile.ops);
     json_key(t, "profile_copies", cli->profile.copies);

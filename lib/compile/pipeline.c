@@ -9,10 +9,12 @@
 #include "base/warnings.h"
 #include "block/block.h"
 #include "codegen/codegen.h"
+#include "compile/loops.h"
 #include "compile/passes.h"
 #include "compile/synchronise.h"
 #include "ctrledge/ctrledge.h"
 #include "draw/dump.h"
+#include "draw/loops.h"
 #include "fsched/verify.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
@@ -43,6 +45,8 @@ typedef struct pipeline {
   fs_sync_kind kind; /* and the numbers of barriers and slots: the target's or the options' */
   uint32_t barriers, slots;
   fs_lower_bounds bounds;
+  fs_arena arena; /* of the plans of loops */
+  fs_loop_plans loops;
   fs_schedule *schedule;
   fs_sync *sync;
   fsched_program *program;
@@ -56,13 +60,22 @@ static void set_status(fs_schedule *s) {
   s->status = s->makespan == s->lower_bound ? FS_SCHEDULE_OPTIMAL : FS_SCHEDULE_FEASIBLE;
 }
 
+static uint32_t effort_of(const pipeline *p) {
+  return p->options.effort == 0 ? FSCHED_EFFORT_USUAL : p->options.effort - 1;
+}
+
+static fs_status pass_loops(pipeline *p) {
+  return fs_loops_plan(p->ctx, &p->arena, p->graph, effort_of(p), fs_sync_has_waits(p->kind),
+                       &p->loops);
+}
+
 static fs_status list_schedule(pipeline *p, bool silent) {
-  fs_listsched_options o = {
-      .evict = p->options.evict,
-      .seed = p->options.seed,
-      .lower_bound = p->bounds.all,
-      .effort = p->options.effort == 0 ? FSCHED_EFFORT_USUAL : p->options.effort - 1,
-      .silent = silent};
+  fs_listsched_options o = {.evict = p->options.evict,
+                            .seed = p->options.seed,
+                            .lower_bound = p->bounds.all,
+                            .effort = effort_of(p),
+                            .position = p->loops.position,
+                            .silent = silent};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
   p->schedule->lower_bound = p->bounds.all;
   set_status(p->schedule);
@@ -187,6 +200,7 @@ static uint64_t pass_work(const pipeline *p, fs_pass pass) {
     case FS_PASS_VERIFY:
       return fs_verify_schedule_work(p->schedule) + fs_verify_program_work(p->program);
     case FS_PASS_BOUNDS:
+    case FS_PASS_LOOPS:
     case FS_PASS_REFINE:
     case FS_PASS_CTRLEDGE:
     case FS_PASS_WAITS:
@@ -203,6 +217,9 @@ static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
   switch (pass) {
     case FS_PASS_BOUNDS:
       return fs_dump_bounds(t, p->graph, &p->bounds);
+    case FS_PASS_LOOPS:
+      fs_loops_put(t, p->graph, p->loops.report, p->loops.n, false);
+      return FSCHED_OK;
     case FS_PASS_LISTSCHED:
     case FS_PASS_REFINE:
       if (p->schedule == NULL) {
@@ -292,6 +309,9 @@ static fs_status replace_waits(pipeline *p) {
 
 static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_BOUNDS, pass_bounds));
+  if (p->graph->n_loops > 0) {
+    FS_TRY(run_pass(p, FS_PASS_LOOPS, pass_loops));
+  }
   FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
   if (fs_refine_has_models(p->options.refine)) {
     FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
@@ -299,6 +319,7 @@ static fs_status run_passes(pipeline *p) {
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
   FS_TRY(replace_waits(p));
+  FS_TRY(fs_loops_keep(p->ctx, &p->loops, p->schedule));
   FS_TRY(run_pass(p, FS_PASS_CODEGEN, pass_codegen));
   return p->options.verify ? run_pass(p, FS_PASS_VERIFY, pass_verify) : FSCHED_OK;
 }
@@ -431,12 +452,14 @@ static void drop(pipeline *p) {
   fs_sync_destroy(p->sync);
   fs_schedule_destroy(p->schedule);
   fsched_program_destroy(p->program);
+  fs_arena_release(&p->arena);
 }
 
 fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
                              const fsched_compile_options *options, fsched_schedule **schedule,
                              fsched_program **program) {
   pipeline p = {.ctx = ctx, .graph = graph};
+  fs_arena_init(&p.arena, ctx);
   if (schedule != NULL) {
     *schedule = NULL;
   }
@@ -473,6 +496,7 @@ fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *grap
                                    const fsched_compile_options *options,
                                    fsched_model_format format, char **text, size_t *length) {
   pipeline p = {.ctx = ctx, .graph = graph};
+  fs_arena_init(&p.arena, ctx);
   FS_TRY(take_options(&p, options));
   FS_TRY(check_waits(&p, true));
   if ((unsigned)format > FSCHED_MODEL_MPS) {

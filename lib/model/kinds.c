@@ -15,6 +15,7 @@ const char *const fs_words_hazards[] = {FS_HAZARDS(WORD)};
 const char *const fs_words_placement[] = {FS_PLACEMENTS(WORD)};
 const char *const fs_words_io[] = {FS_IOS(WORD)};
 const char *const fs_words_tag[] = {FS_TAGS(WORD)};
+const char *const fs_words_loop_limit[] = {FS_LOOP_LIMITS(WORD)};
 
 #define WHAT(id, word, what, ...) what,
 const char *const fs_words_target[] = {FS_COMMAND_KINDS(WHAT)};

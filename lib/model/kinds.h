@@ -109,6 +109,22 @@ extern const char *const fs_words_copy[FS_N_COPY_KINDS];
 #define FS_SPILL_WORD_(id, word) "spill_" word,
 extern const char *const fs_words_spill[FS_N_COPY_KINDS];
 
+/* What keeps iterations of a loop from beginning more often.  X(ID, "word"):
+ * roles  whole ops have to be divided among queues
+ * order  none of the others alone */
+#define FS_LOOP_LIMITS(X)     \
+  X(QUEUE, "queue")           \
+  X(RESOURCE, "resource")     \
+  X(RECURRENCE, "recurrence") \
+  X(SLOTS, "slots")           \
+  X(ROLES, "roles")           \
+  X(ORDER, "order")           \
+  X(MEMORY, "memory")
+#define FS_LOOP_LIMIT_MEMBER_(id, ...) FS_LOOP_BY_##id,
+typedef enum fs_loop_limit { FS_LOOP_LIMITS(FS_LOOP_LIMIT_MEMBER_) } fs_loop_limit;
+enum { FS_N_LOOP_LIMITS = 0 FS_LOOP_LIMITS(FS_COUNT_ROW_) };
+extern const char *const fs_words_loop_limit[FS_N_LOOP_LIMITS];
+
 /* What is known about the optimality of a schedule.  X(ID, "word"). */
 #define FS_SCHEDULE_STATUSES(X) \
   X(OPTIMAL, "optimal")         \

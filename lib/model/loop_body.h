@@ -45,13 +45,25 @@ typedef struct fs_loop_body {
   uint64_t *held; /* per memory: bytes of versions from outside that the loop touches, aligned */
 } fs_loop_body;
 
-/* Is there no loop in it, and does it hold ops that run twice or more in a run?  Requires a loop of
- * the graph. */
-bool fs_loop_is_inner(const fsched_graph *g, uint32_t loop);
+/* What is found once for all loops of a graph. */
+typedef struct fs_loop_index {
+  bool *inner;            /* per loop: no loop is in it, and it has ops that run twice or more */
+  uint32_t *body0, *body; /* CSR per loop: its own body ops */
+  uint32_t *op0, *op;     /* CSR per body op: its instances, ascending */
+  uint32_t *nth;          /* per op: which instance it is, from 0 */
+  uint32_t *member;       /* per body op: which of its loop's own, from 0 */
+  uint64_t *depth;  /* per arg of a body op's first instance, from value0: slots given, or 0 */
+  uint32_t *value0; /* per body op */
+} fs_loop_index;
 
-/* Finds the body of such a loop; its arrays are in `arena`.  Complexity: O((ops + edges + accesses
- * of two iterations) log) and O(ops) once.  Errors: FSCHED_SYSTEM. */
+/* Makes the index in `arena`.  Complexity: O(ops + loops + rings).  Errors: FSCHED_SYSTEM. */
+fs_status fs_loop_index_make(fs_arena *arena, const fsched_graph *g,
+                             fs_loop_index *out) FS_MUST_USE;
+
+/* Finds the body of a loop that is `inner`; its arrays are in `arena`.  Complexity: O(n log n) in
+ * members, edges and args of two iterations.  Errors: FSCHED_SYSTEM. */
 fs_status fs_loop_body_find(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
-                            uint32_t loop, fs_loop_body *out) FS_MUST_USE;
+                            const fs_loop_index *index, uint32_t loop,
+                            fs_loop_body *out) FS_MUST_USE;
 
 #endif

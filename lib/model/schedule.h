@@ -11,6 +11,7 @@
 
 #include "fsched/compile.h"
 #include "model/graph.h"
+#include "model/loop_report.h"
 
 /* The purpose of a copy. */
 typedef enum fs_copy_role {
@@ -91,6 +92,8 @@ typedef struct fs_schedule {
   fs_refine_end refine_end;
   uint64_t search_nodes; /* of the refinement */
   fs_tick relaxation;    /* lower bound by the LP relaxation of a model; 0: there was none */
+  uint32_t n_loops;      /* of the graph, that hold no others and run twice or more */
+  fs_loop_report *loop;  /* in a schedule that was read from a file there is none */
 } fs_schedule;
 
 /* Makes an empty schedule of a graph, which must outlive it.  Errors: FSCHED_SYSTEM. */

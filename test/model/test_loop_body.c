@@ -165,8 +165,10 @@ START_TEST(random_bodies)
     put_graph(&b, &t, (uint64_t)_i * BODIES + (uint64_t)i + 1);
     fsched_graph *g = parse(t.at);
     fs_loop_body body;
-    ck_assert(!fs_loop_is_inner(g, 0) && fs_loop_is_inner(g, 1));
-    ck_fs(ctx, fs_loop_body_find(ctx, &own_arena, g, 1, &body));
+    fs_loop_index index;
+    ck_fs(ctx, fs_loop_index_make(&own_arena, g, &index));
+    ck_assert(!index.inner[0] && index.inner[1]);
+    ck_fs(ctx, fs_loop_body_find(ctx, &own_arena, g, &index, 1, &body));
     ck_assert_uint_eq(body.n, b.n);
     ck_assert_uint_eq(body.trip, TRIP);
     ck_assert_uint_eq(body.runs, b.runs);
@@ -188,7 +190,9 @@ static fs_loop_body find_body(const char *ops) {
                  ops);
   fsched_graph *g = parse(text);
   fs_loop_body body;
-  ck_fs(ctx, fs_loop_body_find(ctx, &own_arena, g, 0, &body));
+  fs_loop_index index;
+  ck_fs(ctx, fs_loop_index_make(&own_arena, g, &index));
+  ck_fs(ctx, fs_loop_body_find(ctx, &own_arena, g, &index, 0, &body));
   fsched_graph_destroy(g); /* names of values are no longer there */
   return body;
 }

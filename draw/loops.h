@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that were unrolled: how often their iterations begin, and could begin. */
+#ifndef FS_DRAW_LOOPS_H
+#define FS_DRAW_LOOPS_H
+
+#include "model/schedule.h"
+
+/* Writes a line for each loop: what the schedule does, if there is one (else NULL), and the plan.
+ */
+void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *report, uint32_t n,
+                  bool scheduled);
+/* Writes the reports as a JSON list.  Requires reports where the schedule says it has some. */
+void fs_loops_put_json(fs_text *t, const fs_schedule *s);
+
+#endif

@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modulo/loop.h"
+
+#include "base/saturate.h"
+
+typedef struct loop_maker {
+  fs_arena *arena;
+  const fsched_graph *g;
+  const fs_loop_body *body;
+  fs_modulo_loop *out;
+  uint64_t *unit; /* per resource: all amounts are multiples of it */
+} loop_maker;
+
+static fs_status make_times(loop_maker *k) {
+  const fs_loop_body *body = k->body;
+  fs_tick *time, *latency;
+  FS_TRY(fs_new(k->arena, &time, body->n));
+  FS_TRY(fs_new(k->arena, &latency, body->n));
+  for (uint32_t m = 0; m < body->n; m++) {
+    time[m] = latency[m] = k->g->op_time[body->op[m]];
+    if (time[m] == 0) {
+      k->out->why_not = "an op takes no time";
+    }
+  }
+  k->out->problem.time = time;
+  k->out->problem.latency = latency;
+  return FSCHED_OK;
+}
+
+/* The queues that an op may run on, or all of which a gang takes. */
+static const uint32_t *queues_of(const fsched_graph *g, uint32_t op, uint32_t *n) {
+  uint32_t gang = g->op_gang[op], d = g->op_domain[op];
+  if (gang != FS_NONE) {
+    *n = g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+    return g->gang_queue + g->gang_queue0[gang];
+  }
+  *n = g->target.domain_queue0[d + 1] - g->target.domain_queue0[d];
+  return g->target.domain_queue + g->target.domain_queue0[d];
+}
+
+static fs_status make_queues(loop_maker *k) {
+  const fsched_graph *g = k->g;
+  const fs_loop_body *body = k->body;
+  uint32_t *first, *queue, n, n_all = 0;
+  bool *gang;
+  if (g->target.implicit_queues) {
+    k->out->why_not = "the target names no queues";
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(k->arena, &first, (size_t)body->n + 1));
+  FS_TRY(fs_new(k->arena, &gang, body->n));
+  for (uint32_t m = 0; m < body->n; m++) {
+    (void)queues_of(g, body->op[m], &n);
+    first[m] = n_all;
+    n_all += n;
+    gang[m] = g->op_gang[body->op[m]] != FS_NONE;
+  }
+  first[body->n] = n_all;
+  FS_TRY(fs_new(k->arena, &queue, n_all));
+  for (uint32_t m = 0; m < body->n; m++) {
+    const uint32_t *own = queues_of(g, body->op[m], &n);
+    memcpy(queue + first[m], own, n * sizeof *queue);
+  }
+  fs_modulo_problem *p = &k->out->problem;
+  p->n_queues = g->target.n_queues;
+  p->eligible0 = first;
+  p->eligible = queue;
+  p->gang = gang;
+  return FSCHED_OK;
+}
+
+/* The first value of a writer, or of those behind it: they ascend. */
+static uint32_t first_value(const fs_loop_body *body, uint32_t writer) {
+  uint32_t low = 0, high = body->n_values;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (body->value[middle].writer < writer) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+/* Whether a ring of given depth says the same as an edge. */
+static bool said_by_ring(const fs_loop_body *body, const fs_body_edge *e) {
+  bool said = false;
+  for (uint32_t v = first_value(body, e->to); v < body->n_values && !said; v++) {
+    const fs_body_value *value = &body->value[v];
+    if (value->writer != e->to) {
+      break;
+    }
+    said = value->depth > 0 && e->from == e->to && e->distance == value->depth;
+    for (uint32_t r = value->reader0; r < value->reader0 + value->n_readers && !said; r++) {
+      const fs_body_reader *reader = &body->reader[r];
+      said = value->depth > 0 && reader->member == e->from &&
+             e->distance + reader->back == value->depth;
+    }
+  }
+  return said;
+}
+
+static fs_status make_edges(loop_maker *k) {
+  const fs_loop_body *body = k->body;
+  fs_modulo_problem *p = &k->out->problem;
+  fs_modulo_edge *edge;
+  FS_TRY(fs_new(k->arena, &edge, body->n_edges));
+  for (uint32_t e = 0; e < body->n_edges; e++) {
+    const fs_body_edge *x = &body->edge[e];
+    if (!said_by_ring(body, x)) {
+      edge[p->n_edges++] = (fs_modulo_edge){x->from, x->to, (uint32_t)x->distance};
+    }
+  }
+  p->edge = edge;
+  return FSCHED_OK;
+}
+
+static fs_status make_rings(loop_maker *k) {
+  const fs_loop_body *body = k->body;
+  fs_modulo_problem *p = &k->out->problem;
+  fs_modulo_ring *ring;
+  fs_modulo_reader *reader;
+  uint32_t *reader0, n = 0;
+  FS_TRY(fs_new(k->arena, &ring, body->n_values));
+  FS_TRY(fs_new(k->arena, &reader0, (size_t)body->n_values + 1));
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    const fs_body_value *x = &body->value[v];
+    reader0[v] = n;
+    n += x->n_readers;
+    ring[v] = (fs_modulo_ring){.writer = x->writer,
+                               .memory = x->memory,
+                               .size = x->size,
+                               .depth = (uint32_t)fs_min(x->depth, UINT32_MAX / 2)};
+  }
+  reader0[body->n_values] = n;
+  FS_TRY(fs_new(k->arena, &reader, n));
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    const fs_body_value *x = &body->value[v];
+    for (uint32_t r = 0; r < x->n_readers; r++) {
+      const fs_body_reader *from = &body->reader[x->reader0 + r];
+      reader[reader0[v] + r] = (fs_modulo_reader){from->member, (uint32_t)from->back};
+    }
+  }
+  p->n_rings = body->n_values;
+  p->ring = ring;
+  p->reader0 = reader0;
+  p->reader = reader;
+  return FSCHED_OK;
+}
+
+/* Room for slots: without what the loop holds, and without the scratch of all its ops. */
+static fs_status make_memories(loop_maker *k) {
+  const fsched_graph *g = k->g;
+  const fs_loop_body *body = k->body;
+  uint64_t *capacity;
+  FS_TRY(fs_new(k->arena, &capacity, g->target.n_memories));
+  for (uint32_t i = 0; i < g->target.n_memories; i++) {
+    const fs_memory *m = &g->target.memory[i];
+    capacity[i] = m->capacity;
+    if (fs_memory_bounded(m)) {
+      capacity[i] -= fs_min(body->held[i], capacity[i]);
+      k->out->narrowed = k->out->narrowed || fs_memory_spills(m);
+    }
+  }
+  for (uint32_t m = 0; m < body->n; m++) {
+    uint32_t op = body->op[m];
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      uint32_t memory = g->scratch_memory[i];
+      if (fs_memory_bounded(&g->target.memory[memory])) {
+        uint64_t align = g->target.memory[memory].align;
+        uint64_t size = fs_align_up(g->scratch_size[i], align);
+        capacity[memory] -= fs_min(size, capacity[memory]);
+        k->out->narrowed = true;
+      }
+    }
+  }
+  k->out->problem.n_memories = g->target.n_memories;
+  k->out->problem.capacity = capacity;
+  return FSCHED_OK;
+}
+
+static uint64_t divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+/* Finds in which units the resources are used. */
+static void find_units(loop_maker *k) {
+  const fsched_graph *g = k->g;
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m];
+    for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+      uint32_t r = g->use_resource[i];
+      k->unit[r] = divisor(g->use_amount[i], k->unit[r]);
+    }
+  }
+}
+
+/* Resources, and one more for the limit of ops at a time. */
+static fs_status make_resources(loop_maker *k) {
+  const fsched_graph *g = k->g;
+  uint32_t n = g->target.n_resources, n_uses = 0, limit = g->target.concurrency != 0;
+  uint32_t *lanes, *use0;
+  fs_modulo_use *use;
+  FS_TRY(fs_new_zero(k->arena, &k->unit, n));
+  FS_TRY(fs_new_zero(k->arena, &lanes, (size_t)n + 1));
+  FS_TRY(fs_new(k->arena, &use0, (size_t)k->body->n + 1));
+  find_units(k);
+  for (uint32_t r = 0; r < n; r++) {
+    uint64_t capacity = g->target.resource_capacity[r] / fs_max(k->unit[r], 1);
+    lanes[r] = (uint32_t)fs_min(capacity, UINT32_MAX);
+  }
+  lanes[n] = (uint32_t)fs_min(g->target.concurrency, UINT32_MAX);
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m];
+    use0[m] = n_uses;
+    n_uses += g->op_use0[op + 1] - g->op_use0[op] + limit;
+  }
+  use0[k->body->n] = n_uses;
+  FS_TRY(fs_new(k->arena, &use, n_uses));
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m], at = use0[m];
+    for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+      uint32_t r = g->use_resource[i];
+      use[at++] = (fs_modulo_use){r, (uint32_t)fs_min(g->use_amount[i] / k->unit[r], UINT32_MAX)};
+    }
+    if (limit) {
+      use[at] = (fs_modulo_use){n, 1};
+    }
+  }
+  fs_modulo_problem *p = &k->out->problem;
+  p->n_resources = n + limit;
+  p->lanes = lanes;
+  p->use0 = use0;
+  p->use = use;
+  return FSCHED_OK;
+}
+
+fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_loop_body *body,
+                              bool held_back, fs_modulo_loop *out) {
+  assert(body->periodic);
+  *out = (fs_modulo_loop){.problem = {.n = body->n, .held_back = held_back},
+                          .widened = fs_graph_wait(g) > 0};
+  loop_maker k = {.arena = arena, .g = g, .body = body, .out = out};
+  FS_TRY(make_times(&k));
+  FS_TRY(make_queues(&k));
+  if (out->why_not != NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(make_edges(&k));
+  FS_TRY(make_rings(&k));
+  FS_TRY(make_memories(&k));
+  return make_resources(&k);
+}

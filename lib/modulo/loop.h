@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The body of a loop that was unrolled, as a problem. */
+#ifndef FS_MODULO_LOOP_H
+#define FS_MODULO_LOOP_H
+
+#include "model/loop_body.h"
+#include "modulo/problem.h"
+
+typedef struct fs_modulo_loop {
+  fs_modulo_problem problem; /* its rings are the body's values, its ops the body's members */
+  const char *why_not;       /* there is no problem; NULL: there is */
+  bool narrowed; /* it leaves out, or takes more room than, what the loop may do: a plan of the
+                  * problem is right, but a lesser interval is possible where memory limits */
+  bool widened;  /* it leaves out what the loop has to keep: a lesser interval is not possible, but
+                  * the plan may be too good */
+} fs_modulo_loop;
+
+/* Makes the problem of a periodic body, in `arena`.  `held_back`: as in the problem.
+ *
+ * Memory that leaves its content to a backing store, and scratch, make it narrower; the target's
+ * wait makes it wider.  Edges that the rings say are left out.
+ * Complexity: O(members + edges * readers of one value).  Errors: FSCHED_SYSTEM. */
+fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_loop_body *body,
+                              bool held_back, fs_modulo_loop *out) FS_MUST_USE;
+
+#endif

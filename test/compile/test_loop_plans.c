@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Plans of loops in compiled graphs: known intervals, what limits them, and orders of all ops that
+ * the list scheduler can take. */
+#include <stdio.h>
+#include <string.h>
+
+#include "compile/loops.h"
+#include "kit/quick.h"
+#include "model/handle.h"
+
+#include "kit/context.h"
+
+static fsched_graph *parse(const char *text) {
+  fsched_read_options o = {.size = sizeof o, .unroll = 1};
+  fsched_graph *g;
+  fs_status status = fsched_graph_parse(ctx, "loops", text, strlen(text), &o, &g);
+  ck_assert_msg(status == FSCHED_OK, "%s\n%s", fs_test_diags(ctx), text);
+  return g;
+}
+
+/* Compiles, and checks the report of the first loop. */
+static fs_loop_report compile_loop(const char *text, fsched_graph **g, fsched_schedule **s) {
+  fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+  *g = parse(text);
+  ck_fs(ctx, fsched_compile(ctx, *g, &o, s, NULL));
+  ck_assert_uint_ge((*s)->schedule->n_loops, 1);
+  return (*s)->schedule->loop[0];
+}
+
+typedef struct known_loop {
+  const char *target, *body; /* `buffers` and `ops` of the loop */
+  uint64_t num, den;         /* of the least interval */
+  fs_loop_limit by;
+  const char *limit;
+  uint32_t copies;
+} known_loop;
+
+static const char two_queues[] = "queues: [{name: dma}, {name: mma}]";
+static const char load_use[] =
+    "  ops:\n  - {name: load, on: dma, time: 4, args: [{out: x, size: 64}]}\n"
+    "  - {name: use, on: mma, time: 3, args: [{in: x}]}\n";
+
+static const known_loop known[] = {
+    {two_queues, load_use, 4, 1, FS_LOOP_BY_QUEUE, "dma", 1},
+    /* One slot: the load waits for the use. */
+    {two_queues,
+     "  buffers: {x: {depth: 1}}\n"
+     "  ops:\n  - {name: load, on: dma, time: 4, args: [{out: x, size: 64}]}\n"
+     "  - {name: use, on: mma, time: 3, args: [{in: x}]}\n",
+     7, 1, FS_LOOP_BY_SLOTS, "x", 1},
+    /* Memory for one slot says the same. */
+    {"queues: [{name: dma}, {name: mma}], memories: [{name: m, capacity: 100}]", load_use, 7, 1,
+     FS_LOOP_BY_MEMORY, "m", 1},
+    /* A sum of steps of 5, handed on two iterations later. */
+    {two_queues,
+     "  ops:\n  - {name: add, on: dma, time: 5, args: [{in: s, distance: 2}, {out: s, size: 8}]}\n"
+     "  - {name: more, on: mma, time: 2, args: [{in: s}]}\n",
+     5, 1, FS_LOOP_BY_QUEUE, "dma", 1},
+    {two_queues,
+     "  ops:\n  - {name: add, on: dma, time: 5, args: [{in: s, distance: 2}, {out: t, size: 8}]}\n"
+     "  - {name: more, on: mma, time: 6, args: [{in: t}, {out: s, size: 8}]}\n",
+     6, 1, FS_LOOP_BY_QUEUE, "mma", 1},
+    {two_queues,
+     "  ops:\n  - {name: add, on: dma, time: 5, args: [{in: s, distance: 1}, {out: t, size: 8}]}\n"
+     "  - {name: more, on: mma, time: 6, args: [{in: t}, {out: s, size: 8}]}\n",
+     11, 1, FS_LOOP_BY_RECURRENCE, "more", 1},
+    /* Three ops, each on one of two queues: two copies of the body need three rounds. */
+    {"queues: [{name: q0, class: c}, {name: q1, class: c}]",
+     "  ops:\n  - {name: a, on: c}\n  - {name: b, on: c}\n  - {name: d, on: c}\n", 3, 2,
+     FS_LOOP_BY_QUEUE, "q0", 2},
+    /* One op at a time. */
+    {"queues: [{name: dma}, {name: mma}], resources: [{name: bus, capacity: 2}]",
+     "  ops:\n  - {name: a, on: dma, time: 2, uses: {bus: 2}}\n"
+     "  - {name: b, on: mma, time: 3, uses: {bus: 2}}\n",
+     5, 1, FS_LOOP_BY_RESOURCE, "bus", 1},
+    {"queues: [{name: dma}, {name: mma}], concurrency: 1",
+     "  ops:\n  - {name: a, on: dma, time: 2}\n  - {name: b, on: mma, time: 3}\n", 5, 1,
+     FS_LOOP_BY_RESOURCE, "concurrency", 1},
+};
+
+static void check_known(const known_loop *x) {
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget: {%s}\nops:\n"
+                 "- {name: z, on: dma, args: [{out: s, size: 8}]}\n"
+                 "- loop: outer\n  trip: 2\n  ops:\n  - loop: l\n    trip: 9\n",
+                 x->target);
+  if (strstr(x->target, "class: c") != NULL) { /* it has no dma */
+    (void)snprintf(text, sizeof text,
+                   "fsched: 1\ntarget: {%s}\nops:\n- loop: outer\n  trip: 2\n  ops:\n"
+                   "  - loop: l\n    trip: 9\n",
+                   x->target);
+  }
+  for (const char *line = x->body; *line != '\0';) { /* two steps further in */
+    size_t n = strcspn(line, "\n") + 1;
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), "  %.*s", (int)n, line);
+    line += n;
+  }
+  fsched_graph *g;
+  fsched_schedule *s;
+  fs_loop_report r = compile_loop(text, &g, &s);
+  ck_assert_msg(r.why_not == NULL, "%s:\n%s", r.why_not, text);
+  ck_assert_msg(r.ii.num == x->num && r.ii.den == x->den && r.proven && r.copies == x->copies,
+                "%llu / %llu, %d, %u copies:\n%s", (unsigned long long)r.ii.num,
+                (unsigned long long)r.ii.den, (int)r.proven, r.copies, text);
+  ck_assert_msg(r.limited_by == x->by && strcmp(r.limit, x->limit) == 0, "by %s %s:\n%s",
+                fs_words_loop_limit[r.limited_by], r.limit, text);
+  ck_assert_uint_eq(r.trip, 9);
+  ck_assert_uint_eq(r.runs, 2);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(known_intervals)
+{ check_known(&known[_i]); }
+END_TEST
+
+/* What there is no plan for. */
+START_TEST(no_plan)
+{
+  static const struct {
+    const char *text, *why;
+  } cases[] = {
+      {"fsched: 1\nops:\n- {loop: l, trip: 3, ops: [{name: a}]}\n", "the target names no queues"},
+      {"fsched: 1\ntarget: {queues: [{name: q}]}\nops:\n"
+       "- {loop: l, trip: 3, ops: [{name: a, on: q, time: 0}]}\n",
+       "an op takes no time"},
+      {"fsched: 1\ntarget: {queues: [{name: q}]}\nbuffers: [{name: y, size: 1000, io: output}]\n"
+       "ops:\n- loop: l\n  trip: 5\n  ops:\n"
+       "  - {name: a, on: q, args: [{out_existing: y, at: {length: 10, step: 10}}]}\n"
+       "  - {name: b, on: q, args: [{out_existing: y, at: {offset: 200, length: 10, step: "
+       "-40}}]}\n",
+       "its iterations are ordered unlike each other"},
+  };
+  for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+    fsched_graph *g;
+    fsched_schedule *s;
+    fs_loop_report r = compile_loop(cases[i].text, &g, &s);
+    ck_assert(r.why_not != NULL);
+    ck_assert_str_eq(r.why_not, cases[i].why);
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
+/* The order is a linear extension, in which iterations overlap. */
+START_TEST(orders)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {queues: [{name: dma}, {name: mma}, {name: cut}]}\nops:\n"
+      "- {name: z, on: dma, args: [{out: s, size: 8}]}\n"
+      "- loop: outer\n  trip: 3\n  ops:\n"
+      "  - {name: between, on: mma, args: [{in: s}, {out: t, size: 8}]}\n"
+      "  - loop: l\n    trip: 6\n    ops:\n"
+      "    - {name: load, on: dma, time: 3, args: [{in: t}, {out: x, size: 64}]}\n"
+      "    - {name: half, on: cut, time: 3, args: [{in: x}, {out: y, size: 64}]}\n"
+      "    - {name: use, on: mma, time: 3, args: [{in: y}, {in: s, distance: 1}, {out: s}]}\n"
+      "- {name: end, on: dma, args: [{in: s}]}\n";
+  fsched_graph *g = parse(text);
+  fs_loop_plans plans;
+  ck_fs(ctx, fs_loops_plan(ctx, &own_arena, g, 3, true, &plans));
+  ck_assert_uint_eq(plans.n, 1);
+  ck_assert(plans.position != NULL);
+  bool *taken;
+  ck_fs(ctx, fs_new_zero(&own_arena, &taken, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    ck_assert_uint_lt(plans.position[op], g->n_ops);
+    ck_assert(!taken[plans.position[op]]);
+    taken[plans.position[op]] = true;
+    for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
+      ck_assert_uint_lt(plans.position[g->pred[e]], plans.position[op]);
+    }
+  }
+  uint32_t ahead = 0; /* loads that come before a use of an earlier iteration */
+  for (uint32_t op = 0; op + 1 < g->n_ops; op++) {
+    ahead += strncmp(g->op_name[op], "use", 3) == 0 &&
+             strncmp(g->op_name[op + 1], "load", 4) == 0 &&
+             plans.position[op + 1] < plans.position[op];
+  }
+  ck_assert_uint_eq(ahead, 3 * 5);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A graph that had no loops has no reports. */
+START_TEST(no_loops)
+{
+  fsched_graph *g = fs_parse("fsched: 1\nops: [{name: a}, {name: b}]\n");
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_assert_uint_eq(s->schedule->n_loops, 0);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+FS_SUITE(loop_plans, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
+  FS_TESTS(t, no_plan, orders, no_loops);
+}
