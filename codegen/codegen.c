@@ -263,7 +263,8 @@ static void write_ops(fs_codegen *c) {
                                  .n_scratches = g->op_scratch0[o + 1] - g->op_scratch0[o],
                                  .after0 = g->op_after0[o],
                                  .n_afters = g->op_after0[o + 1] - g->op_after0[o],
-                                 .slots = g->op_slots == NULL ? 1 : g->op_slots[o]};
+                                 .slots = g->op_slots == NULL ? 1 : g->op_slots[o],
+                                 .slow = fs_op_slow(g, o)};
   }
 }
 

@@ -425,6 +425,9 @@ static void put_command(fs_dis *d, const fs_stream_command *c) {
   put_u64(d, ", \"epoch\": ", c->epoch);
   put_u64(d, ", \"start\": ", c->start);
   put_u64(d, ", \"end\": ", c->end);
+  if (fs_command_slow(d->s, c)) {
+    put_u64(d, ", \"free\": ", fs_command_free(d->s, c));
+  }
   if (fs_sync_has_stops(d->s->meta->sync)) {
     put_u64(d, ", \"issue\": ", c->issue);
   }

@@ -50,6 +50,9 @@ static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
   }
   put_key(t, "], \"start\": ", s->start[item]);
   put_key(t, ", \"end\": ", s->end[item]);
+  if (fs_item_slow(s, item)) {
+    put_key(t, ", \"free\": ", fs_item_free(s, item));
+  }
   fs_text_puts(t, "}");
 }
 

@@ -61,7 +61,10 @@ static void put_name(fs_text *t, const fs_schedule *s, uint32_t item) {
   }
 }
 
-static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item) {
+/* Whether some op ends after its queues go on, so that there is a column for that. */
+static bool has_free(const fs_schedule *s) { return fs_graph_first_slow(s->graph) != FS_NONE; }
+
+static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item, bool free) {
   fs_text *t = &c->text;
   put_name(t, s, item);
   fs_columns_cell(c, FS_LEFT);
@@ -71,6 +74,10 @@ static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item) {
   fs_columns_cell(c, FS_RIGHT);
   fs_text_u64(t, s->end[item]);
   fs_columns_cell(c, FS_RIGHT);
+  if (free) {
+    fs_text_u64(t, fs_item_free(s, item));
+    fs_columns_cell(c, FS_RIGHT);
+  }
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
   for (uint32_t k = 0; k < n; k++) {
@@ -87,15 +94,20 @@ static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item) {
 }
 
 fs_status fs_schedule_table_put(fs_text *t, const fs_schedule *s) {
-  static const char *const head[] = {"name", "type", "start", "end", "queue", "writes"};
+  enum { START = 2, FREE = 4, COLUMNS = 7 };
+  static const char *const head[COLUMNS] = {"name", "type",  "start", "end",
+                                            "free", "queue", "writes"};
+  bool free = has_free(s);
   fs_columns c;
-  fs_columns_init(&c, t->ctx, 6);
-  for (uint32_t i = 0; i < 6; i++) {
-    fs_text_puts(&c.text, head[i]);
-    fs_columns_cell(&c, i == 2 || i == 3 ? FS_RIGHT : FS_LEFT);
+  fs_columns_init(&c, t->ctx, free ? COLUMNS : COLUMNS - 1);
+  for (uint32_t i = 0; i < COLUMNS; i++) {
+    if (i != FREE || free) {
+      fs_text_puts(&c.text, head[i]);
+      fs_columns_cell(&c, i >= START && i <= FREE ? FS_RIGHT : FS_LEFT);
+    }
   }
   for (uint32_t i = 0; i < s->n_items; i++) {
-    put_row(&c, s, s->order[i]);
+    put_row(&c, s, s->order[i], free);
   }
   return fs_columns_finish(&c, "", t);
 }

@@ -13,6 +13,7 @@ enum {
   COMMAND_EPOCH,
   COMMAND_START,
   COMMAND_END,
+  COMMAND_FREE,
   COMMAND_ISSUE,
   COMMAND_WAITS,
   COMMAND_GANG,
@@ -24,10 +25,10 @@ enum {
   COMMAND_FIELDS
 };
 static const fs_field command_fields[COMMAND_FIELDS] = {
-    {"kind", true},       {"op", false},      {"buffer", false}, {"version", false},
-    {"direction", false}, {"epoch", true},    {"start", true},   {"end", true},
-    {"issue", false},     {"waits", true},    {"gang", false},   {"signal", true},
-    {"scope", true},      {"frontier", true}, {"tainted", true}, {"places", true}};
+    {"kind", true},    {"op", false},   {"buffer", false}, {"version", false}, {"direction", false},
+    {"epoch", true},   {"start", true}, {"end", true},     {"free", false},    {"issue", false},
+    {"waits", true},   {"gang", false}, {"signal", true},  {"scope", true},    {"frontier", true},
+    {"tainted", true}, {"places", true}};
 
 /* Reads {"axis": name, "epoch": n}. */
 static fs_status wait(fs_asm *a, uint32_t node, uint32_t *axis, uint32_t *epoch) {
@@ -251,6 +252,26 @@ static fs_status target(fs_asm *a, uint32_t node, const uint32_t *value, fs_stre
   return FSCHED_OK;
 }
 
+/* Reads when the queue goes on: after the time of the op, which is slow. */
+static fs_status read_free(fs_asm *a, uint32_t node, const fs_stream_command *r) {
+  uint64_t free;
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  if (!fs_command_has_op(r)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a copy has no 'free'");
+  }
+  FS_TRY(fs_fields_u64(&a->f, node, &free));
+  fs_stream_op *op = &a->ops.at[r->target];
+  if (free < r->start || free - r->start != op->time) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node,
+                          "the queue is free after the time of the op, %llu ticks after the start",
+                          (unsigned long long)op->time);
+  }
+  op->slow = 1;
+  return FSCHED_OK;
+}
+
 /* Reads a command.  `r` already has the barrier waits that stood before it. */
 static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
   uint32_t value[COMMAND_FIELDS], scope;
@@ -260,6 +281,7 @@ static fs_status command(fs_asm *a, uint32_t node, fs_stream_command r) {
   FS_TRY(fs_fields_u32(&a->f, value[COMMAND_EPOCH], &r.epoch));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_START], &r.start));
   FS_TRY(fs_fields_u64(&a->f, value[COMMAND_END], &r.end));
+  FS_TRY(read_free(a, value[COMMAND_FREE], &r));
   FS_TRY(fs_asm_only(a, node, "issue", value[COMMAND_ISSUE], fs_sync_has_stops(a->meta.at[0].sync),
                      FS_SYNC_BLOCK));
   FS_TRY(value[COMMAND_ISSUE] == FS_NONE ? FSCHED_OK

@@ -395,8 +395,9 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
   FS_TRY(check_string(c, o->name, "op", op));
   FS_NEED(c, o->time <= FSCHED_MAX_TIME, VALUE, "op %u takes %llu ticks", op,
           (unsigned long long)o->time);
-  FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX && o->reserved == 0, VALUE,
-          "op %u takes %u slots, reserved %u", op, o->slots, o->reserved);
+  FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX, VALUE, "op %u takes %u slots", op, o->slots);
+  FS_NEED(c, o->slow <= (fs_sync_has_waits(v->meta->sync)), VALUE, "op %u has slow %u", op,
+          o->slow);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(check_tile(c, o->arg0, o->n_args, v->n_args, "args", &at[0]));

@@ -151,6 +151,10 @@ static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_com
   FS_NEED(c, m->start <= m->end && m->end <= FS_STREAM_MOST, VALUE,
           "the time " FS_OF_COMMAND " is [%llu, %llu)", m->epoch, name,
           (unsigned long long)m->start, (unsigned long long)m->end);
+  FS_NEED(c, fs_command_free(&c->v, m) <= m->end, VALUE,
+          "the queue goes on at %llu, after the end " FS_OF_COMMAND " at %llu",
+          (unsigned long long)fs_command_free(&c->v, m), m->epoch, name,
+          (unsigned long long)m->end);
   FS_NEED(c, m->n_frontier <= c->v.meta->frontier_capacity, WAIT,
           "the frontier " FS_OF_COMMAND " has %u entries, more than its capacity", m->epoch, name,
           m->n_frontier);

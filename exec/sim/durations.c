@@ -204,6 +204,33 @@ static uint64_t adversarial(const fs_instance *x, uint32_t command) {
   }
 }
 
+/* Random and adversarial durations keep the queue for the planned part of the duration, for none of
+ * it or for all. */
+uint64_t fs_sim_occupancy(const fs_instance *x, uint32_t command, uint64_t duration) {
+  assert(command < x->stream->n_commands);
+  const fs_stream_command *c = &x->stream->commands[command];
+  uint64_t ticks = fs_command_free(x->stream, c) - c->start, all = c->end - c->start;
+  if (!fs_command_slow(x->stream, c)) {
+    return duration;
+  }
+  switch (x->times.mode) {
+    case FSCHED_DURATIONS_RANDOM:
+    case FSCHED_DURATIONS_ADVERSARIAL:
+      switch (mix(drawn(x, command), 1) % 4) {
+        case 0:
+          return 0;
+        case 1:
+          return duration;
+        default:
+          return duration / all * ticks + duration % all * ticks / all;
+      }
+    case FSCHED_DURATIONS_MEASURED:
+    case FSCHED_DURATIONS_PLANNED:
+      break;
+  }
+  return fs_min(fs_multiply_most(ticks, x->times.tick), duration);
+}
+
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command) {
   assert(command < x->stream->n_commands);
   uint64_t time = planned(x, &x->stream->commands[command]);

@@ -94,9 +94,17 @@ static fs_status take_state(fs_instance *x) {
   FS_TRY(fs_new(&x->arena, &x->reached, s->n_axes));
   FS_TRY(fs_new(&x->arena, &x->at, s->n_queues));
   FS_TRY(fs_new(&x->arena, &x->meeting, x->slot0[s->n_axes] - x->slot0[s->n_queues]));
-  /* At most one command runs on a queue, so the heap never grows. */
-  FS_TRY(fs_new(&x->arena, &x->running.at, s->n_queues));
-  x->running.cap = s->n_queues;
+  /* At most one command runs on a queue, or, of slow ones, any number, and as many as there are
+   * queues go on; so the heap never grows. */
+  size_t most = (fs_stream_has_slow(s) ? s->n_commands : 0) + (size_t)s->n_queues;
+  FS_TRY(fs_new(&x->arena, &x->running.at, most));
+  x->running.cap = most;
+  if (fs_stream_has_slow(s)) {
+    FS_TRY(fs_new(&x->arena, &x->over, s->n_commands));
+    FS_TRY(fs_new(&x->arena, &x->reached_at, s->n_queues));
+    FS_TRY(fs_new(&x->arena, &x->gone_on, s->n_queues));
+    FS_TRY(fs_new(&x->arena, &x->passed, x->slot0[s->n_axes] - x->slot0[s->n_queues]));
+  }
   for (uint32_t q = 0; q < s->n_queues; q++) {
     for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
       x->queue[s->queues[q].command0 + i] = q;

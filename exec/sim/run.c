@@ -8,6 +8,9 @@
  * and the next command of its queue has its turn.  Barriers and syncs (sim/sync.c) add things to
  * wait for: one for each barrier, and one for being issued.
  *
+ * A slow command lets its queue go on before it is over, so more than one runs on a queue.  Epochs
+ * are reached in their order all the same: that of a command waits for all commands before it.
+ *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the
  * virtual time at which it could have begun.  So the run may meet ends out of order, but never
@@ -32,6 +35,12 @@ static void reset(fs_instance *x) {
   uint32_t n_meetings = x->slot0[s->n_axes] - x->slot0[s->n_queues];
   for (uint32_t i = 0; i < n_meetings; i++) {
     x->meeting[i] = (fs_sim_meeting){.last = FS_NONE};
+  }
+  if (x->over != NULL) {
+    memset(x->over, 0xFF, s->n_commands * sizeof *x->over);
+    memset(x->gone_on, 0, s->n_queues * sizeof *x->gone_on);
+    memset(x->reached_at, 0, s->n_queues * sizeof *x->reached_at);
+    memset(x->passed, 0, n_meetings * sizeof *x->passed);
   }
   for (uint32_t i = 0; !x->config.empty && i < x->io->n_given; i++) {
     x->there[i] = false;
@@ -70,6 +79,12 @@ static void start_command(fs_instance *x, uint32_t command) {
   }
 }
 
+static void push_event(fs_instance *x, uint64_t time, uint32_t event) {
+  fs_status status = fs_heap_push(x->ctx, &x->running, time, event);
+  assert(status == FSCHED_OK); /* the heap has room for all commands that can run at once */
+  (void)status;
+}
+
 /* Begins a command whose waits are all over. */
 static void begin(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
@@ -83,10 +98,19 @@ static void begin(fs_instance *x, uint32_t command) {
   }
   start_command(x, command);
   fs_sim_guard_begin(x, command);
-  uint64_t end = fs_add_most(x->from[command], fs_sim_duration(x, command));
-  fs_status status = fs_heap_push(x->ctx, &x->running, end, command);
-  assert(status == FSCHED_OK); /* the heap has room for one command per queue */
-  (void)status;
+  uint64_t duration = fs_sim_duration(x, command);
+  push_event(x, fs_add_most(x->from[command], duration), command);
+  if (!fs_command_slow(x->stream, &x->stream->commands[command])) {
+    return;
+  }
+  uint64_t free = fs_add_most(x->from[command], fs_sim_occupancy(x, command, duration));
+  if (!fs_sim_is_gang(&x->stream->commands[command])) {
+    push_event(x, free, x->stream->n_commands + x->queue[command]);
+    return;
+  }
+  for (uint32_t m = command; m != FS_NONE; m = x->next_member[m]) {
+    push_event(x, free, x->stream->n_commands + x->queue[m]);
+  }
 }
 
 void fs_sim_release(fs_instance *x, uint32_t command, uint64_t time) {
@@ -122,6 +146,44 @@ static void reach(fs_instance *x, uint32_t axis, uint32_t epoch, uint64_t time) 
   }
 }
 
+/* Where ops are slow: the epoch of a command is reached, as all those before it are over, too.  The
+ * epoch of a gang is when those of all members are. */
+static void pass_command(fs_instance *x, uint32_t command) {
+  const fs_stream_command *c = &x->stream->commands[command];
+  uint32_t q = x->queue[command];
+  uint64_t time = x->reached_at[q] = fs_max(x->reached_at[q], x->over[command]);
+  if (c->signal) {
+    reach(x, q, c->epoch, time);
+  }
+  if (!fs_sim_is_gang(c)) {
+    return;
+  }
+  fs_sim_meeting *m = &x->passed[fs_sim_meeting_of(x, c) - x->meeting];
+  m->from = fs_max(m->from, time);
+  if (++m->arrived == x->stream->axes[c->gang_axis].n_members) {
+    reach(x, c->gang_axis, c->gang_epoch, m->from);
+  }
+}
+
+/* Where ops are slow: a command is over, and with it all epochs that it held back. */
+static void leave_in_any_order(fs_instance *x, uint32_t command, uint64_t to) {
+  uint32_t queue = x->queue[command];
+  const fs_stream_queue *q = &x->stream->queues[queue];
+  x->over[command] = to;
+  while (x->at[queue] < q->n_commands && x->over[q->command0 + x->at[queue]] != UINT64_MAX) {
+    pass_command(x, q->command0 + x->at[queue]++);
+  }
+}
+
+/* Where ops are slow: the queue goes on after its latest command. */
+static void go_on(fs_instance *x, uint32_t queue, uint64_t time) {
+  const fs_stream_queue *q = &x->stream->queues[queue];
+  uint32_t next = ++x->gone_on[queue];
+  if (next < q->n_commands) {
+    fs_sim_release(x, q->command0 + next, time);
+  }
+}
+
 /* A command is over on its queue; of a gang, each member is over on its own queue. */
 static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint64_t to) {
   const fs_stream_command *c = &x->stream->commands[command];
@@ -131,6 +193,13 @@ static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint6
     x->work->record.end[command] = to / x->times.per_ns;
   }
   x->n_left--;
+  if (x->over != NULL) {
+    leave_in_any_order(x, command, to);
+    if (!fs_command_slow(x->stream, c)) {
+      go_on(x, x->queue[command], to);
+    }
+    return;
+  }
   uint32_t at = ++x->at[x->queue[command]];
   if (c->signal) {
     reach(x, x->queue[command], at, to);
@@ -173,7 +242,9 @@ static void end(fs_instance *x, uint32_t command, uint64_t time) {
     next = x->next_member[m];
     leave_command(x, m, from, time);
   }
-  reach(x, c->gang_axis, c->gang_epoch, time);
+  if (x->over == NULL) {
+    reach(x, c->gang_axis, c->gang_epoch, time);
+  }
   fs_sim_sync_go_on(x);
 }
 
@@ -229,6 +300,10 @@ fsched_cause fs_sim_run(fs_instance *x, uint64_t k) {
       continue;
     }
     fs_heap_entry e = fs_heap_pop(&x->running);
+    if (e.id >= x->stream->n_commands) {
+      go_on(x, e.id - x->stream->n_commands, e.key);
+      continue;
+    }
     end(x, e.id, e.key);
     uint64_t moves = atomic_load_explicit(&x->moves, memory_order_relaxed);
     atomic_store_explicit(&x->moves, moves + 1, memory_order_relaxed);

@@ -74,19 +74,25 @@ struct fs_instance {
   fs_sim_times times;
 
   /* Of the running invocation; used by the simulation's own thread alone. */
-  uint32_t *left;          /* per command: open waits, plus one until its turn on its queue */
-  uint64_t *from;          /* per command: when the last of these was over; then its begin */
-  uint32_t *reached;       /* per axis: the epoch that it has reached */
-  uint32_t *at;            /* per queue: number of commands that are over */
-  fs_sim_meeting *meeting; /* per slot of a collective axis, from slot0[n_queues] on */
-  uint32_t *next_member;   /* per command */
-  uint32_t *kept_left;     /* per kept item: writers that have not run */
-  bool *there;             /* per given item: its content is in place */
+  uint32_t *left;    /* per command: open waits, plus one until its turn on its queue */
+  uint64_t *from;    /* per command: when the last of these was over; then its begin */
+  uint32_t *reached; /* per axis: the epoch that it has reached */
+  uint32_t *at;      /* per queue: number of commands up to which all are over */
+  /* Where ops are slow, else NULL: per command: its end, though ones before it may not be over, or
+   * UINT64_MAX; per queue: the latest end of the commands up to `at`, and how many commands have
+   * let it go on; per meeting: members whose epochs are reached, and when the last one was. */
+  uint64_t *over, *reached_at;
+  uint32_t *gone_on;
+  fs_sim_meeting *passed;
+  fs_sim_meeting *meeting;        /* per slot of a collective axis, from slot0[n_queues] on */
+  uint32_t *next_member;          /* per command */
+  uint32_t *kept_left;            /* per kept item: writers that have not run */
+  bool *there;                    /* per given item: its content is in place */
   uint32_t *parked, *next_parked; /* per given item, per command: list of the commands that wait for
                                      the content */
   uint64_t *seen;                 /* per place of a running command: hash of the place's bytes */
-  fs_heap running;                /* running commands by their end */
-  uint32_t n_left;                /* commands */
+  fs_heap running; /* running commands by their end; n_commands + queue: it goes on, by the time */
+  uint32_t n_left; /* commands */
   uint64_t makespan;
   fs_sim_physical *physical; /* sync: barrier */
   uint32_t *freed, n_freed;  /* stack of physical barriers that can be mapped to their next use */
@@ -123,6 +129,9 @@ fs_status fs_sim_times_make(fs_instance *x) FS_MUST_USE;
 void fs_sim_times_begin(fs_instance *x, uint64_t k);
 /* Requires a command. */
 uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
+/* How long a command keeps its queue when it takes that duration: at most as long, and less only if
+ * it is slow.  Requires a command. */
+uint64_t fs_sim_occupancy(const fs_instance *x, uint32_t command, uint64_t duration);
 
 /* sim/guard.c */
 fs_status fs_sim_guard_make(fs_instance *x) FS_MUST_USE;

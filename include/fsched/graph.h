@@ -129,6 +129,9 @@ typedef struct fsched_op_desc {
   int has_start;           /* start is given */
   uint64_t start;
   uint32_t slots; /* producer slots of a barrier, taken by the op or each gang member; 0: 1 */
+  /** Ticks from the start until the op is complete, at least its time: its queues go on after the
+   *  time, while its result, and what it holds, are free only then.  0: as long as its time. */
+  uint64_t latency;
 } fsched_op_desc;
 
 typedef struct fsched_arg_desc {

@@ -360,6 +360,15 @@ static fs_status check_waits(const pipeline *p, bool models) {
                  (unsigned long long)t->wait);
 }
 
+/* No model knows that an op may be complete after its queues have gone on. */
+static fs_status check_latencies(const pipeline *p, bool models) {
+  uint32_t op = models ? fs_graph_first_slow(p->graph) : FS_NONE;
+  return op == FS_NONE ? FSCHED_OK
+                       : fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED,
+                                 fs_op_pos(p->ctx, p->graph, op), "leave the refinement out",
+                                 "no model knows the latency of op '%s'", p->graph->op_name[op]);
+}
+
 static fs_status check_refine(const pipeline *p) {
   const fsched_compile_options *o = &p->options;
   if (!fs_refine_known((unsigned)o->refine)) {
@@ -389,6 +398,7 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   }
   FS_TRY(check_refine(p));
   FS_TRY(check_waits(p, fs_refine_has_models(p->options.refine)));
+  FS_TRY(check_latencies(p, fs_refine_has_models(p->options.refine)));
   if (p->options.dump_after != 0 && p->options.dump == NULL) {
     return bad_option(p, "'dump_after' is set, and 'dump' is not");
   }
@@ -431,6 +441,12 @@ static fs_status choose_sync(pipeline *p) {
     mark before = mark_now(p);
     warn_unused_barriers(p);
     return since(p, before);
+  }
+  uint32_t slow = fs_graph_first_slow(p->graph);
+  if (slow != FS_NONE) { /* the target has no barriers, or its graph would have been refused */
+    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, fs_op_pos(p->ctx, p->graph, slow),
+                   NULL, "this version does not support the latency of op '%s' with barriers",
+                   p->graph->op_name[slow]);
   }
   p->kind = FS_SYNC_BARRIER;
   p->slots = p->graph->target.barrier_slots;
@@ -499,6 +515,7 @@ fsched_status fsched_compile_model(fsched_context *ctx, const fsched_graph *grap
   fs_arena_init(&p.arena, ctx);
   FS_TRY(take_options(&p, options));
   FS_TRY(check_waits(&p, true));
+  FS_TRY(check_latencies(&p, true));
   if ((unsigned)format > FSCHED_MODEL_MPS) {
     return bad_enum(&p, "format", (int)format, "fsched_model_format");
   }

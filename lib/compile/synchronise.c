@@ -8,7 +8,8 @@ fs_status fs_schedule_synchronise(fsched_schedule *handle) {
   fs_schedule *s = handle->schedule;
   assert(handle->sync == NULL);
   FS_TRY(fs_sync_create(s, FS_SYNC_TIMELINE, &handle->sync));
-  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, handle->sync));
+  const fs_reuse reuse = {.plain_ends = true};
+  FS_TRY(fs_ctrledge_run(s->ctx, s, &reuse, handle->sync));
   return fs_waits_run(s->ctx, s, handle->sync);
 }
 

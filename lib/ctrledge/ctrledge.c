@@ -9,7 +9,8 @@
  *   4. Each such contact gives edges from every last to every first access, except those that queue
  *      order, the graph, copies' data or another edge together with queue order imply.
  *
- * Later holders come later in s->order, so the edges can close no cycle.
+ * Later holders come later in s->order, so the edges can close no cycle.  Queue order gives the end
+ * of no slow item, nor an epoch before which one may run (lib/waits/waits.h).
  *
  * Source: control edges as in Kundeti, An ILP for Generating Optimal Schedules with Resource
  * Constraints; there they leave from the writer alone, which is a race when a reader is late. */
@@ -29,6 +30,7 @@ typedef struct ctrledge_run {
   fs_arena *scratch;
   fs_accesses acc;
   fs_segments segs;
+  const fs_tick *over;              /* per item: when what it holds is free */
   uint32_t *in_memory0, *in_memory; /* CSR: segments by memory */
   FS_VEC(uint64_t) edge;
   FS_VEC(fs_lane) lane;
@@ -47,7 +49,7 @@ static fs_status add_edge(ctrledge_run *r, uint32_t from, uint32_t to) {
   const fs_schedule *s = r->s;
   assert(r->acc.position[from] < r->acc.position[to]);
   if (!r->reuse.queues_open && s->queue[from] == s->queue[to] && fs_item_plain(s, from) &&
-      fs_item_plain(s, to)) {
+      fs_item_plain(s, to) && !fs_item_slow(s, from)) {
     return FSCHED_OK;
   }
   return fs_vec_push(r->ctx, &r->edge,
@@ -160,9 +162,13 @@ static bool given(const ctrledge_run *r, uint32_t residency) {
 }
 
 /* A residency that stays to the end of the invocation keeps its units for ever, so that not even an
- * item at the last instant gets them. */
-static fs_tick holder_end(const fs_schedule *s, uint32_t residency) {
-  return fs_residency_stays(s, residency) ? FS_TICK_NONE : s->res_end[residency];
+ * item at the last instant gets them.  An epoch that a slow item holds back keeps units as long. */
+static fs_tick holder_end(const ctrledge_run *r, uint32_t residency) {
+  fs_tick end = r->s->res_end[residency];
+  for (uint32_t i = r->acc.res0[residency]; i < r->acc.res0[residency + 1]; i++) {
+    end = fs_max(end, r->over[r->acc.item[i]]);
+  }
+  return fs_residency_stays(r->s, residency) ? FS_TICK_NONE : end;
 }
 
 static fs_holder segment_holder(const ctrledge_run *r, uint32_t seg) {
@@ -172,7 +178,7 @@ static fs_holder segment_holder(const ctrledge_run *r, uint32_t seg) {
   uint32_t first = r->acc.res0[residency];
   uint32_t last = r->acc.res0[residency + 1];
   return (fs_holder){.begin = s->res_begin[residency],
-                     .end = holder_end(s, residency),
+                     .end = holder_end(r, residency),
                      .turn = given(r, residency) ? 0 : r->acc.position[r->acc.item[first]],
                      .last_use = last == first ? 0 : r->acc.position[r->acc.item[last - 1]],
                      .amount = s->res_size[residency],
@@ -261,7 +267,7 @@ static fs_holder item_holder(const ctrledge_run *r, uint32_t item, uint64_t amou
   FS_ASSERT_SLOW(amount > 0 && item < r->s->n_items);
   uint32_t position = r->acc.position[item];
   return (fs_holder){.begin = r->s->start[item],
-                     .end = r->s->end[item],
+                     .end = r->over[item],
                      .turn = position,
                      .last_use = position,
                      .amount = amount,
@@ -355,6 +361,22 @@ typedef struct known_positions {
   uint32_t *stamp;    /* per queue: the item that `position` is for */
 } known_positions;
 
+/* Does an item occupy the queue? */
+static bool occupies(const ctrledge_run *r, uint32_t item, uint32_t queue) {
+  uint32_t n, i = 0;
+  const uint32_t *queues = fs_item_queues(r->s, item, &n);
+  while (i < n && queues[i] != queue) {
+    i++;
+  }
+  return i < n;
+}
+
+/* Is the end of `item` known on that queue by queue order, not by a wait for its epoch?  Then it is
+ * not known that slow items before it are over. */
+static bool by_queue_order(const ctrledge_run *r, uint32_t to, uint32_t item, uint32_t queue) {
+  return r->s->graph->op_latency != NULL && !fs_item_slow(r->s, item) && occupies(r, to, queue);
+}
+
 static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_t item) {
   FS_ASSERT_SLOW(item < r->s->n_items && r->acc.position[item] < r->acc.position[to]);
   uint32_t n;
@@ -362,7 +384,7 @@ static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_
   uint32_t position = r->acc.position[item];
   for (uint32_t i = 0; i < n; i++) {
     uint32_t q = queues[i];
-    if (k->stamp[q] != to || k->position[q] < position) {
+    if ((k->stamp[q] != to || k->position[q] < position) && !by_queue_order(r, to, item, q)) {
       k->stamp[q] = to;
       k->position[q] = position;
     }
@@ -488,7 +510,20 @@ static fs_status lanes(ctrledge_run *r) {
   return concurrency(r);
 }
 
+/* When what items hold is free: when their epochs are reached, as the plan has it. */
+static fs_status find_over(ctrledge_run *r) {
+  fs_tick *reached;
+  r->over = r->s->end;
+  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_schedule_reached(r->s, r->scratch, &reached));
+  r->over = reached;
+  return FSCHED_OK;
+}
+
 static fs_status run_all(ctrledge_run *r) {
+  FS_TRY(find_over(r));
   FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, r->scratch, &r->acc));
   r->sync->position = r->acc.position;
   r->sync->data0 = r->acc.data0;

@@ -62,6 +62,14 @@ static void order(segment_maker *m, uint32_t before, uint32_t after) {
   m->state.at[after] |= NOT_FIRST;
 }
 
+/* Orders two members by their queue.  The end of a slow one is implied by another slow one alone,
+ * which nobody follows without a wait for its epoch. */
+static void order_by_queue(segment_maker *m, uint32_t before, uint32_t after) {
+  bool ends = !fs_item_slow(m->s, m->member.at[before]) || fs_item_slow(m->s, m->member.at[after]);
+  m->state.at[before] |= ends ? NOT_LAST : 0;
+  m->state.at[after] |= NOT_FIRST;
+}
+
 /* Orders the member `slot` after its predecessors in the same segment. */
 static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
   const fsched_graph *g = m->s->graph;
@@ -103,7 +111,7 @@ static fs_status add_member(segment_maker *m, uint32_t seg, uint32_t item) {
   if (!m->open && fs_item_plain(m->s, item)) {
     uint32_t q = m->s->queue[item];
     if (m->queue_seg[q] == seg) {
-      order(m, m->queue_slot[q], slot);
+      order_by_queue(m, m->queue_slot[q], slot);
     }
     m->queue_seg[q] = seg;
     m->queue_slot[q] = slot;

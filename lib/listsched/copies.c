@@ -99,14 +99,17 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
   FS_TRY(fs_vec_push(e->ctx, &e->copy_end, e->now + time));
   FS_TRY(fs_vec_push(e->ctx, &e->copy_queue, queue));
   FS_TRY(fs_vec_push(e->ctx, &e->order, e->g->n_ops + id));
-  FS_TRY(fs_engine_acquire(e, queue, e->now + time));
-  return fs_heap_push(e->ctx, &e->ends, e->now + time, e->g->n_ops + id);
+  fs_tick end = e->now + time, reached = end;
+  FS_TRY(fs_engine_occupy(e, queue, end, end, &reached));
+  FS_TRY(fs_vec_push(e->ctx, &e->copy_reached, reached));
+  FS_TRY(reached > end ? fs_engine_free_at(e, queue, end) : FSCHED_OK);
+  return fs_heap_push(e->ctx, &e->ends, reached, e->g->n_ops + id);
 }
 
 fs_status fs_engine_end_copy(fs_engine *e, uint32_t copy) {
-  assert(copy < e->copy.n && e->copy_end.at[copy] == e->now);
+  assert(copy < e->copy.n && e->copy_reached.at[copy] == e->now);
   uint32_t v = e->copy.at[copy].version;
-  e->v_last_end[v] = fs_max(e->v_last_end[v], e->now);
+  e->v_last_end[v] = fs_max(e->v_last_end[v], e->copy_end.at[copy]);
   if (e->copy.at[copy].kind == FS_SPILL_WRITE) {
     e->v_writing[v] = 0;
     e->v_dirty[v] = 0;

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The simulated run.  Events are the ends of items, given starts, and the ends of a target's waits.
+/* The simulated run.  Events are the times at which epochs of items are reached, given starts, and
+ * the ends of a target's waits.  An epoch is reached when the item has ended, and all those before
+ * it on its queues: until then what comes after it cannot start, and what it holds is not free.
+ * Where slow ops are on a queue, it may go on before: that is an event, too.
  * After each event the best op or copy starts on every free queue; then claims are made in planned
  * order, each followed by such starts; then reads are prefetched.
  *
@@ -250,26 +253,42 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
   return FSCHED_OK;
 }
 
-static fs_status issue_queues(fs_engine *e, uint32_t op, uint32_t queue, fs_tick end) {
+/* The queues of an op: of a gang all members, else e->op_queue. */
+static const uint32_t *queues_of(const fs_engine *e, uint32_t op, uint32_t *n) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
-  if (gang == FS_NONE) {
-    return fs_engine_acquire(e, queue, end);
+  *n = gang == FS_NONE ? 1 : g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+  return gang == FS_NONE ? &e->op_queue[op] : &g->gang_queue[g->gang_queue0[gang]];
+}
+
+/* Are the queues of a running op free by the time when its epochs are reached, and not before? */
+static bool frees_when_reached(const fs_engine *e, uint32_t op) {
+  return e->op_start[op] + e->g->op_time[op] == e->op_reached[op];
+}
+
+/* The op, which starts now, takes its queues and adds the events to come. */
+static fs_status issue_queues(fs_engine *e, uint32_t op) {
+  uint32_t n;
+  const uint32_t *queues = queues_of(e, op, &n);
+  fs_tick free = e->now + e->g->op_time[op];
+  e->op_reached[op] = e->op_end[op];
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(fs_engine_occupy(e, queues[i], free, e->op_end[op], &e->op_reached[op]));
   }
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    FS_TRY(fs_engine_acquire(e, g->gang_queue[i], end));
+  for (uint32_t i = 0; i < n && !frees_when_reached(e, op); i++) {
+    FS_TRY(fs_engine_free_at(e, queues[i], free));
   }
-  return FSCHED_OK;
+  return fs_heap_push(e->ctx, &e->ends, e->op_reached[op], op);
 }
 
 static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   assert(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
   assert(e->op_unissued_preds[op] == 0 && e->op_running_preds[op] == 0);
   const fsched_graph *g = e->g;
-  fs_tick end = e->now + g->op_time[op];
   e->op_phase[op] = FS_OP_RUNNING;
   e->op_start[op] = e->now;
-  e->op_end[op] = end;
+  e->op_end[op] = e->now + fs_op_latency(g, op);
   e->op_queue[op] = queue;
   e->issue_count++;
   e->slot_left[fs_engine_slot(e, op)] -= g->op_time[op];
@@ -278,7 +297,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];
   e->unissued_previous[e->unissued_next[at]] = e->unissued_previous[at];
   fs_engine_drop_holds(e, op);
-  FS_TRY(issue_queues(e, op, queue, end));
+  FS_TRY(issue_queues(e, op));
   if (e->any_bounded) {
     if (e->op_holds[op]) {
       uint32_t slot = fs_engine_slot(e, op);
@@ -296,7 +315,6 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
     e->resource_free[g->use_resource[i]] -= g->use_amount[i];
   }
   FS_TRY(fs_vec_push(e->ctx, &e->order, op));
-  FS_TRY(fs_heap_push(e->ctx, &e->ends, end, op));
   e->steps += 2 + g->succ0[op + 1] - g->succ0[op];
   for (uint32_t i = g->succ0[op]; i < g->succ0[op + 1]; i++) {
     if (--e->op_unissued_preds[g->succ[i]] == 0) {
@@ -310,7 +328,7 @@ static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes)
   FS_ASSERT_SLOW(e->v_users[v] > 0);
   FS_ASSERT_SLOW(!writes || e->v_writers_running[v] > 0);
   e->v_users[v]--;
-  e->v_last_end[v] = e->now;
+  e->v_last_end[v] = fs_max(e->v_last_end[v], e->op_end[op]);
   if (writes) {
     e->v_writers_running[v]--;
     if (fs_version_kept(e->g, v) && e->v_writers_left[v] == 0 && e->v_writers_running[v] == 0 &&
@@ -321,27 +339,24 @@ static fs_status end_version(fs_engine *e, uint32_t op, uint32_t v, bool writes)
     }
   }
   if (e->v_state[v] == FS_V_DEAD) {
-    e->residency.at[e->v_residency[v]].end = e->now;
+    e->residency.at[e->v_residency[v]].end = e->v_last_end[v];
     return fs_engine_drop_store(e, v);
   }
   return fs_engine_settle(e, v);
 }
 
 static fs_status end_op(fs_engine *e, uint32_t op) {
-  assert(e->op_phase[op] == FS_OP_RUNNING && e->op_end[op] == e->now);
+  assert(e->op_phase[op] == FS_OP_RUNNING && e->op_reached[op] == e->now);
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_DONE;
   e->n_done++;
   if (e->n_done % PROGRESS_STEP == 0 && e->hears_progress) {
     fs_progress_at(e->ctx, e->n_done);
   }
-  uint32_t gang = g->op_gang[op];
-  if (gang == FS_NONE) {
-    FS_TRY(fs_engine_release_queue(e, e->op_queue[op]));
-  } else {
-    for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-      FS_TRY(fs_engine_release_queue(e, g->gang_queue[i]));
-    }
+  uint32_t n;
+  const uint32_t *queues = queues_of(e, op, &n);
+  for (uint32_t i = 0; i < n && frees_when_reached(e, op); i++) {
+    FS_TRY(fs_engine_release_queue(e, queues[i]));
   }
   e->concurrency_free += g->target.concurrency != 0;
   for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
@@ -352,7 +367,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       uint32_t m = g->scratch_memory[i];
       if (fs_memory_bounded(&g->target.memory[m])) {
-        e->residency.at[e->scratch_residency[i]].end = e->now;
+        e->residency.at[e->scratch_residency[i]].end = e->op_end[op];
         FS_TRY(fs_places_depart(&e->places[m], e->scratch_place[i]));
         FS_TRY(fs_engine_unblock(e, m));
       }
@@ -418,19 +433,26 @@ static fs_status issue_ops(fs_engine *e) {
   return FSCHED_OK;
 }
 
+static fs_status end_copy(fs_engine *e, uint32_t copy) {
+  assert(copy < e->copy.n);
+  if (e->copy_end.at[copy] ==
+      e->copy_reached.at[copy]) { /* else the queue has an event of its own */
+    FS_TRY(fs_engine_release_queue(e, e->copy_queue.at[copy]));
+  }
+  return fs_engine_end_copy(e, copy);
+}
+
 static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
-    if (item >= FS_ENGINE_WAKE) {
+    if (item >= FS_ENGINE_WAKE + e->n_slots) {
+      FS_TRY(fs_engine_release_queue(e, item - FS_ENGINE_WAKE - e->n_slots));
+    } else if (item >= FS_ENGINE_WAKE) {
       fs_engine_wake(e, item - FS_ENGINE_WAKE);
-      continue;
-    }
-    assert(item < e->g->n_ops + e->copy.n);
-    if (item < e->g->n_ops) {
+    } else if (item < e->g->n_ops) {
       FS_TRY(end_op(e, item));
     } else {
-      FS_TRY(fs_engine_release_queue(e, e->copy_queue.at[item - e->g->n_ops]));
-      FS_TRY(fs_engine_end_copy(e, item - e->g->n_ops));
+      FS_TRY(end_copy(e, item - e->g->n_ops));
     }
   }
   while (e->next_release < e->release.n &&

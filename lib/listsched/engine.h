@@ -105,6 +105,7 @@ typedef struct fs_engine {
   uint32_t *op_unissued_preds, *op_running_preds;
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
+  fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too */
   uint32_t *op_queue;
   uint32_t n_done;
 
@@ -112,9 +113,10 @@ typedef struct fs_engine {
   uint32_t n_queues, queue_limit, n_slots, n_busy;
   fs_heap *idle; /* per class, or one of all implicit queues: free ones, and some that are busy */
   FS_VEC(uint8_t) queue_busy;
-  FS_VEC(uint8_t) queue_idle;  /* it is in `idle` */
-  FS_VEC(fs_tick) queue_until; /* end of the running item */
-  FS_VEC(uint64_t) queue_held; /* position of the gang it is kept for, else UINT64_MAX */
+  FS_VEC(uint8_t) queue_idle;    /* it is in `idle` */
+  FS_VEC(fs_tick) queue_until;   /* when its latest item lets it go on */
+  FS_VEC(fs_tick) queue_reached; /* when all of its items so far have ended */
+  FS_VEC(uint64_t) queue_held;   /* position of the gang it is kept for, else UINT64_MAX */
   FS_VEC(fs_tick) queue_held_until;
   FS_VEC(uint32_t) held;              /* queues that are kept, some of them twice */
   uint32_t *queue_slot0, *queue_slot; /* domains that a queue is in */
@@ -128,7 +130,9 @@ typedef struct fs_engine {
   fs_heap *copies; /* per domain: version * 2 + kind by position of the op that wants it */
   fs_heap *later;  /* per slot: soon ops over the quota */
   fs_heap soon;
-  fs_heap ends;               /* events: item by end; FS_ENGINE_WAKE + slot: what waits may start */
+  fs_heap ends;               /* events: item, when its epochs are reached; FS_ENGINE_WAKE + slot:
+                               * what waits may start; FS_ENGINE_WAKE + n_slots + queue: it is free
+                               * again, before the epoch of its item is reached */
   fs_tick *op_wake;           /* with a target's wait: the last event of that kind for the op */
   FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
   FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
@@ -207,6 +211,7 @@ typedef struct fs_engine {
   FS_VEC(fs_copy_record) copy;
   FS_VEC(fs_tick) copy_start;
   FS_VEC(fs_tick) copy_end;
+  FS_VEC(fs_tick) copy_reached; /* as op_reached */
   FS_VEC(uint32_t) copy_queue;
   FS_VEC(uint32_t) order;
 } fs_engine;
@@ -322,6 +327,14 @@ static inline bool fs_engine_dies(const fs_engine *e, uint32_t version) {
 uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred);
 /* Requires a queue that is free, or with implicit queues the next one to be made. */
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
+/* The item keeps the queue until `until`, and ends at `end`.  Raises *reached, which is at least
+ * the end, to the time when all items of the queue up to this one have ended.  Requires a queue as
+ * fs_engine_acquire does, and until <= end. */
+fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick end,
+                           fs_tick *reached) FS_MUST_USE;
+/* The queue is free at `until`, which is before the event of its item.  Requires a queue that is
+ * busy. */
+fs_status fs_engine_free_at(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 /* Requires a queue that is busy. */
 fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) FS_MUST_USE;
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of

@@ -87,6 +87,7 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_retry, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_start, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
+  FS_TRY(fs_new_zero(e->scratch, &e->op_reached, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
   if (fs_graph_wait(g) != 0) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_wake, n));
@@ -158,6 +159,7 @@ static fs_status add_queues(fs_engine *e) {
     FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 1));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, none));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
   }
@@ -357,7 +359,7 @@ static void forget_run(fs_engine *e) {
   e->no_room = e->blocked = e->given_up = false;
   e->issue_count = e->next_checked = 0;
   e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
-  e->queue_idle.n = 0;
+  e->queue_idle.n = e->queue_reached.n = e->copy_reached.n = 0;
   e->n_memory_woken = e->n_domain_opened = 0;
   e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
   e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
@@ -410,6 +412,8 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_busy);
   fs_vec_free(ctx, &e->queue_idle);
   fs_vec_free(ctx, &e->queue_until);
+  fs_vec_free(ctx, &e->queue_reached);
+  fs_vec_free(ctx, &e->copy_reached);
   fs_vec_free(ctx, &e->queue_held);
   fs_vec_free(ctx, &e->queue_held_until);
   fs_vec_free(ctx, &e->held);

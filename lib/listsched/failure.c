@@ -55,8 +55,8 @@ static bool say_before(const fs_engine *e, uint32_t op, fs_text *t) {
     uint32_t p = g->pred[i];
     bool waits = e->op_phase[p] < FS_OP_RUNNING;
     if (e->op_phase[p] != FS_OP_DONE &&
-        (late == FS_NONE ||
-         (e->op_phase[late] >= FS_OP_RUNNING && (waits || e->op_end[p] > e->op_end[late])))) {
+        (late == FS_NONE || (e->op_phase[late] >= FS_OP_RUNNING &&
+                             (waits || e->op_reached[p] > e->op_reached[late])))) {
       late = p;
     }
   }
@@ -67,7 +67,7 @@ static bool say_before(const fs_engine *e, uint32_t op, fs_text *t) {
     fs_text_printf(t, "op '%.80s', which comes before it, has not started", g->op_name[late]);
   } else {
     fs_text_printf(t, "op '%.80s', which comes before it, ends at %llu", g->op_name[late],
-                   (unsigned long long)e->op_end[late]);
+                   (unsigned long long)e->op_reached[late]);
   }
   return true;
 }

@@ -21,7 +21,7 @@ fs_status fs_plan_ranks(const fsched_graph *g, fs_arena *arena, fs_tick **out) {
         tail = fs_max(tail, fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v)));
       }
     }
-    rank[op] = g->op_time[op] + tail;
+    rank[op] = fs_op_latency(g, op) + tail;
   }
   *out = rank;
   return FSCHED_OK;
@@ -346,7 +346,7 @@ static fs_status end_in_order(fsched_context *ctx, const fsched_graph *g, fs_are
       start = fs_max(start, queue.key);
       FS_TRY(fs_heap_push(ctx, queues, start + g->op_time[op], queue.id));
     }
-    end[op] = start + g->op_time[op];
+    end[op] = start + fs_op_latency(g, op);
     *last = fs_max(*last, end[op]);
   }
   return FSCHED_OK;

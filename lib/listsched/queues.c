@@ -10,6 +10,7 @@ static fs_status add_queue(fs_engine *e) {
   FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
   e->n_queues++;
@@ -84,6 +85,20 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
     }
   }
   return FSCHED_OK;
+}
+
+fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick end,
+                           fs_tick *reached) {
+  assert(until <= end && end <= *reached);
+  FS_TRY(fs_engine_acquire(e, queue, until));
+  e->queue_reached.at[queue] = fs_max(e->queue_reached.at[queue], end);
+  *reached = fs_max(*reached, e->queue_reached.at[queue]);
+  return FSCHED_OK;
+}
+
+fs_status fs_engine_free_at(fs_engine *e, uint32_t queue, fs_tick until) {
+  assert(queue < e->n_queues && e->queue_busy.at[queue]);
+  return fs_heap_push(e->ctx, &e->ends, until, FS_ENGINE_WAKE + e->n_slots + queue);
 }
 
 fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) {
@@ -208,7 +223,7 @@ static fs_tick ready_on(const fs_engine *e, uint32_t op, uint32_t queue) {
   fs_tick at = 0;
   for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
     uint32_t p = g->pred[i];
-    at = fs_max(at, e->op_end[p] + (ran_on(e, p, queue) ? 0 : g->target.wait));
+    at = fs_max(at, e->op_reached[p] + (ran_on(e, p, queue) ? 0 : g->target.wait));
   }
   return at;
 }
@@ -222,13 +237,14 @@ static fs_status wake_at(fs_engine *e, uint32_t op, fs_tick at) {
   return fs_heap_push(e->ctx, &e->ends, at, FS_ENGINE_WAKE + fs_engine_slot(e, op));
 }
 
-/* The queue of the op that ended last of the predecessors; of a gang, a free member on which the op
- * can run. */
+/* The queue of the op that was over last of the predecessors; of a gang, a free member on which the
+ * op can run. */
 static uint32_t queue_of_last(const fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   uint32_t last = FS_NONE;
   for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
-    last = last == FS_NONE || e->op_end[g->pred[i]] > e->op_end[last] ? g->pred[i] : last;
+    bool later = last == FS_NONE || e->op_reached[g->pred[i]] > e->op_reached[last];
+    last = later ? g->pred[i] : last;
   }
   if (last == FS_NONE) {
     return FS_NONE;
@@ -274,7 +290,7 @@ static fs_tick gang_ready(const fs_engine *e, uint32_t op) {
     for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
       shared = shared || ran_on(e, p, g->gang_queue[k]);
     }
-    at = fs_max(at, e->op_end[p] + (shared ? 0 : g->target.wait));
+    at = fs_max(at, e->op_reached[p] + (shared ? 0 : g->target.wait));
   }
   return at;
 }

@@ -90,7 +90,7 @@ static fs_tick heads_and_tails(fs_bounds *b) {
     for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1]; p++) {
       uint32_t pred = g->pred[p];
       if (fs_bounds_inside(b, pred)) {
-        b->head[op] = fs_max(b->head[op], b->head[pred] + g->op_time[pred]);
+        b->head[op] = fs_max(b->head[op], b->head[pred] + fs_op_latency(g, pred));
       }
     }
   }
@@ -100,10 +100,10 @@ static fs_tick heads_and_tails(fs_bounds *b) {
     for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
       uint32_t succ = g->succ[s];
       if (fs_bounds_inside(b, succ)) {
-        b->tail[op] = fs_max(b->tail[op], b->tail[succ] + g->op_time[succ]);
+        b->tail[op] = fs_max(b->tail[op], b->tail[succ] + fs_op_latency(g, succ));
       }
     }
-    longest = fs_max(longest, b->head[op] + g->op_time[op] + b->tail[op]);
+    longest = fs_max(longest, b->head[op] + fs_op_latency(g, op) + b->tail[op]);
   }
   return longest;
 }
@@ -211,9 +211,9 @@ static fs_status add_copies(fs_bounds *b, uint32_t d) {
     fs_tick head = 0, tail = 0;
     for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
       uint32_t op = g->access_op[i];
-      tail = fs_max(tail, g->op_time[op] + b->tail[op]);
+      tail = fs_max(tail, fs_op_latency(g, op) + b->tail[op]);
       if (fs_tag_writes(g->arg_tag[g->access_arg[i]])) {
-        head = fs_max(head, b->head[op] + g->op_time[op]);
+        head = fs_max(head, b->head[op] + fs_op_latency(g, op));
       }
     }
     FS_TRY(
@@ -228,7 +228,9 @@ static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
   assert(slot < b->g->target.n_domains + b->g->n_gangs);
   for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
     uint32_t op = b->slot_op[i];
-    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op] * share));
+    fs_tick late =
+        fs_op_latency(b->g, op) - b->g->op_time[op]; /* the queue is free before the end */
+    FS_TRY(fs_bounds_add_job(b, b->head[op], late + b->tail[op], b->g->op_time[op] * share));
   }
   return FSCHED_OK;
 }
@@ -376,7 +378,8 @@ static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
       break;
     }
     /* rounding amounts down keeps it a bound */
-    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], g->op_time[op] * (u->amount >> shift)));
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op],
+                             fs_op_latency(g, op) * (u->amount >> shift)));
   }
   return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
 }
@@ -400,7 +403,7 @@ static fs_status resource_bounds(fs_bounds *b, fs_tick *out) {
 static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
   for (uint32_t i = b->first; i < b->last && b->g->target.concurrency > 0; i++) {
     uint32_t op = b->g->topo[i];
-    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], b->g->op_time[op]));
+    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], fs_op_latency(b->g, op)));
   }
   return fs_bounds_windows(b, b->g->target.concurrency, out);
 }
@@ -454,7 +457,7 @@ static fs_status series_bound(fs_bounds *b, fs_tick *out) {
     uint32_t op = g->topo[i];
     if (reach <= i && last_root <= i) {
       FS_TRY(add_part(b, i, out));
-      *out += g->op_time[op];
+      *out += fs_op_latency(g, op);
       b->first = i + 1;
     }
     for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {

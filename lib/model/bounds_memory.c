@@ -111,7 +111,9 @@ static void add_amount(memory_search *s, uint32_t op, uint64_t amount) {
 
 /* ---- the ops of a version */
 
-static fs_tick time_of(const memory_search *s, uint32_t i) { return s->b->g->op_time[s->op[i]]; }
+static fs_tick time_of(const memory_search *s, uint32_t i) {
+  return fs_op_latency(s->b->g, s->op[i]);
+}
 
 static fs_status list_ops(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n_held <= s->b->g->n_ops);
@@ -189,7 +191,7 @@ static fs_status find_paths(memory_search *s, uint32_t v) {
   FS_TRY(reach(s, v, s->op[0], 0, last));
   while (s->open.n > 0 && count_step(s)) {
     uint32_t op = fs_heap_pop(&s->open).id;
-    fs_tick path = op == s->op[0] ? 0 : s->path[op] + g->op_time[op];
+    fs_tick path = op == s->op[0] ? 0 : s->path[op] + fs_op_latency(g, op);
     for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && count_step(s); k++) {
       FS_TRY(reach(s, v, g->succ[k], path, last));
     }
@@ -210,11 +212,11 @@ static fs_status hold(memory_search *s, fs_tick head, fs_tick tail, fs_tick tick
 }
 
 static fs_tick end_head(const memory_search *s, uint32_t i) {
-  return s->b->head[s->op[i]] + s->b->g->op_time[s->op[i]];
+  return s->b->head[s->op[i]] + fs_op_latency(s->b->g, s->op[i]);
 }
 
 static fs_tick start_tail(const memory_search *s, uint32_t i) {
-  return s->b->tail[s->op[i]] + s->b->g->op_time[s->op[i]];
+  return s->b->tail[s->op[i]] + fs_op_latency(s->b->g, s->op[i]);
 }
 
 static void hold_chain(memory_search *s, uint32_t i, uint64_t units) {
@@ -387,7 +389,7 @@ static fs_status list_memories(memory_search *s) {
     memory[v] = fs_version_memory(g, v);
   }
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    s->ticks = fs_add_most(s->ticks, g->op_time[op]);
+    s->ticks = fs_add_most(s->ticks, fs_op_latency(g, op));
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       s->scratch_op[i] = op;
     }
@@ -466,7 +468,7 @@ static fs_status memory_bound(fs_bounds *b, uint32_t k, fs_tick *out) {
   const fs_bounds_memory *m = &b->memory[k];
   for (uint32_t i = lower(b, m, b->first), n = lower(b, m, b->last); i < n; i++) {
     uint32_t op = m->held_op[i];
-    fs_tick work = fs_multiply_most(b->g->op_time[op], m->held_amount[i]);
+    fs_tick work = fs_multiply_most(fs_op_latency(b->g, op), m->held_amount[i]);
     FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], work));
   }
   for (uint32_t i = 0; b->copies && i < m->n_jobs; i++) {

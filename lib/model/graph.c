@@ -114,9 +114,10 @@ fs_tick fs_spill_read_time(const fs_memory *m, uint64_t size) {
   return copy_time(m->read_fixed, m->read_rate, m->read_per, size);
 }
 
-fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
+fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time,
+                                   const fs_tick *op_latency, const fs_memory *memory,
                                    const char *file) {
-  fs_tick *times;
+  fs_tick *times, *latencies = NULL;
   fs_memory *memories;
   const char **files;
   uint32_t n_files = g->n_files + (file != NULL);
@@ -124,6 +125,10 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, cons
   FS_TRY(fs_new(&g->arena, &memories, g->target.n_memories));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     times[i] = op_time[i];
+  }
+  if (op_latency != NULL) {
+    FS_TRY(fs_new(&g->arena, &latencies, g->n_ops));
+    memcpy(latencies, op_latency, g->n_ops * sizeof *latencies);
   }
   for (uint32_t i = 0; i < g->target.n_memories; i++) {
     memories[i] = memory[i];
@@ -139,8 +144,18 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, cons
   g->file = files;
   g->n_files = n_files;
   g->op_time = times;
+  g->op_latency = latencies;
   g->target.memory = memories;
   return FSCHED_OK;
+}
+
+uint32_t fs_graph_first_slow(const fsched_graph *g) {
+  for (uint32_t op = 0; g->op_latency != NULL && op < g->n_ops; op++) {
+    if (fs_op_slow(g, op)) {
+      return op;
+    }
+  }
+  return FS_NONE;
 }
 
 fs_tick fs_graph_wait(const fsched_graph *g) {

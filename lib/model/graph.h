@@ -114,7 +114,9 @@ struct fsched_graph {
 
   uint32_t n_ops;
   const char **op_name;
-  fs_tick *op_time;
+  fs_tick *op_time;    /* how long an op keeps its queues */
+  fs_tick *op_latency; /* when it is complete after its start: at least the time; NULL when it is
+                        * the time for all.  An op is slow when it is more (fs_op_slow) */
   uint32_t *op_domain; /* eligible queues; FS_NONE for a gang */
   uint32_t *op_gang;   /* gang id or FS_NONE; equal queue sets have one id */
   uint32_t *op_slots;  /* producer slots of a barrier per member command; NULL: all 1 */
@@ -170,6 +172,16 @@ struct fsched_graph {
   uint32_t *race_a, *race_b, *race_version;
 };
 
+/* When the op is complete after its start, and whether its queues go on before that: then queue
+ * order does not imply its end.  Requires an op of the graph. */
+static inline fs_tick fs_op_latency(const fsched_graph *g, uint32_t op) {
+  FS_ASSERT_SLOW(op < g->n_ops);
+  return g->op_latency == NULL ? g->op_time[op] : g->op_latency[op];
+}
+static inline bool fs_op_slow(const fsched_graph *g, uint32_t op) {
+  FS_ASSERT_SLOW(op < g->n_ops);
+  return g->op_latency != NULL && g->op_latency[op] > g->op_time[op];
+}
 static inline bool fs_memory_bounded(const fs_memory *m) { return m->capacity != FS_UNBOUNDED; }
 /* Can versions leave this memory?  It then has a backing store and queues that copy. */
 static inline bool fs_memory_spills(const fs_memory *m) {
@@ -191,13 +203,16 @@ fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op);
 static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph *g, fs_pos pos) {
   return g->ctx == ctx ? pos : FS_NOWHERE;
 }
-/* Puts another graph behind the handle, which differs in the times of ops, in the memories (costs
- * of copies), and in one more name of a file that was read (or NULL).  The arrays of the former
- * graph are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM; then nothing has
- * changed.
+/* Puts another graph behind the handle, which differs in the times and latencies of ops, in the
+ * memories (costs of copies), and in one more name of a file that was read (or NULL).  The arrays
+ * of the former graph are not written, and live as long as the handle.  Errors: FSCHED_SYSTEM; then
+ * nothing has changed.
  */
-fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time, const fs_memory *memory,
+fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time,
+                                   const fs_tick *op_latency, const fs_memory *memory,
                                    const char *file) FS_MUST_USE;
+/* The first slow op (fs_op_slow); FS_NONE: queue order implies the end of every op.  O(ops). */
+uint32_t fs_graph_first_slow(const fsched_graph *g);
 /* The number of barriers that a compilation may use, from its option (0: as the target says): at
  * least 1 or FS_BARRIERS_AUTO; 0 for kinds of sync other than FS_SYNC_BARRIER.
  * Errors, reported: neither the target nor the option gives a number, or the option removes a

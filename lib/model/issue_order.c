@@ -5,7 +5,8 @@
  * length in a group need ordering:
  *
  *   - before the ops that depend on them by an edge of the graph;
- *   - before the item with a length on the same queue;
+ *   - before the item on the same queue that keeps it for a time, and so do slow ones that keep it
+ *     for none;
  *   - a read before everything that touches the residency it fills;
  *   - a write after the ops that wrote its residency, and before a read of the content it stored;
  *   - the last users of a place that is freed at t before the users of the residency that begins
@@ -55,13 +56,22 @@ static bool instant(const issue_order *o, uint32_t item) {
   return o->s->start[item] == o->s->end[item];
 }
 
-static fs_status add_edge(issue_order *o, uint32_t from, uint32_t to) {
-  assert(from < o->s->n_items && to < o->s->n_items);
-  if (from == to || o->local[from] == FS_NONE || o->local[to] == FS_NONE || !instant(o, from)) {
+/* Does the item keep its queues for no time? */
+static bool passes(const issue_order *o, uint32_t item) {
+  return o->s->start[item] == fs_item_free(o->s, item);
+}
+
+static fs_status push_edge(issue_order *o, uint32_t from, uint32_t to) {
+  if (from == to || o->local[from] == FS_NONE || o->local[to] == FS_NONE) {
     return FSCHED_OK;
   }
   fs_edge e = {o->local[from], o->local[to]};
   return fs_vec_push(o->ctx, &o->edge, e);
+}
+
+static fs_status add_edge(issue_order *o, uint32_t from, uint32_t to) {
+  assert(from < o->s->n_items && to < o->s->n_items);
+  return instant(o, from) ? push_edge(o, from, to) : FSCHED_OK;
 }
 
 /* ---- what the group touches */
@@ -106,7 +116,7 @@ static fs_status collect_touches(issue_order *o) {
     uint32_t item = o->group[i], n;
     const uint32_t *queues = fs_item_queues(o->s, item, &n);
     o->local[item] = i;
-    for (uint32_t k = 0; k < n && !instant(o, item); k++) {
+    for (uint32_t k = 0; k < n && !passes(o, item); k++) {
       o->busy[queues[k]] = item;
     }
     FS_TRY(collect_item(o, item));
@@ -139,8 +149,8 @@ static fs_status edges_of_item(issue_order *o, uint32_t item) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
   for (uint32_t k = 0; k < n; k++) {
-    if (o->busy[queues[k]] != FS_NONE) {
-      FS_TRY(add_edge(o, item, o->busy[queues[k]]));
+    if (o->busy[queues[k]] != FS_NONE && passes(o, item)) {
+      FS_TRY(push_edge(o, item, o->busy[queues[k]]));
     }
   }
   if (!fs_item_is_copy(s, item)) {
@@ -324,7 +334,7 @@ static fs_status order_group(issue_order *o, uint32_t *group, uint32_t n) {
   assert(n > 0);
   bool simple = true;
   for (uint32_t i = 0; i < n; i++) {
-    simple = simple && !instant(o, group[i]);
+    simple = simple && !passes(o, group[i]);
   }
   if (simple || n == 1) {
     return FSCHED_OK;

@@ -40,9 +40,9 @@ static fs_status given_starts(const fsched_graph *g, fs_arena *arena, uint64_t *
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
       uint32_t m = g->scratch_memory[i];
       uint64_t size = fs_align_up(g->scratch_size[i], g->target.memory[m].align);
-      if (g->op_start[op] != FS_TICK_NONE && g->op_time[op] > 0) {
+      if (g->op_start[op] != FS_TICK_NONE && fs_op_latency(g, op) > 0) {
         at[n++] = (scratch_change){g->op_start[op], true, m, size};
-        at[n++] = (scratch_change){g->op_start[op] + g->op_time[op], false, m, size};
+        at[n++] = (scratch_change){g->op_start[op] + fs_op_latency(g, op), false, m, size};
       }
     }
   }

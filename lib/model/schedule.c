@@ -77,3 +77,20 @@ fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t 
   }
   return FSCHED_OK;
 }
+
+fs_status fs_schedule_reached(const fs_schedule *s, fs_arena *arena, fs_tick **out) {
+  assert(s->order != NULL || s->n_items == 0);
+  fs_tick *queue;
+  FS_TRY(fs_new(arena, out, s->n_items));
+  FS_TRY(fs_new_zero(arena, &queue, s->n_queues));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i], n;
+    const uint32_t *queues = fs_item_queues(s, item, &n);
+    (*out)[item] = s->end[item];
+    for (uint32_t k = 0; k < n; k++) {
+      queue[queues[k]] = fs_max(queue[queues[k]], s->end[item]);
+      (*out)[item] = fs_max((*out)[item], queue[queues[k]]);
+    }
+  }
+  return FSCHED_OK;
+}

@@ -59,7 +59,7 @@ typedef struct fs_schedule {
   const char **queue_name;
 
   uint32_t n_items, n_copies;
-  fs_tick *start, *end; /* per item; end - start is the op's or copy's time */
+  fs_tick *start, *end; /* per item; end - start is the op's latency, or the copy's time */
   uint32_t *queue;      /* per item; for a gang its first member */
   /* Items in order of issue: starts never decrease, and it agrees with every queue's FIFO order,
    * all precedence and all reuse of places, also among items with equal starts. */
@@ -106,6 +106,21 @@ static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {
   FS_ASSERT_SLOW(item < s->n_items);
   return item >= s->graph->n_ops;
 }
+/* Does the item end after its queues go on?  Requires an item of the schedule. */
+static inline bool fs_item_slow(const fs_schedule *s, uint32_t item) {
+  FS_ASSERT_SLOW(item < s->n_items);
+  return !fs_item_is_copy(s, item) && fs_op_slow(s->graph, item);
+}
+/* When the item's queues go on: its end, or earlier for a slow op.  Requires an item of the
+ * schedule. */
+static inline fs_tick fs_item_free(const fs_schedule *s, uint32_t item) {
+  FS_ASSERT_SLOW(item < s->n_items);
+  return fs_item_slow(s, item) ? s->start[item] + s->graph->op_time[item] : s->end[item];
+}
+/* Finds per item when its epochs are reached, in the arena: it and all items before it on its
+ * queues have ended then.  Requires an order of issue.  O(items and their queues).
+ * lib/model/schedule.c */
+fs_status fs_schedule_reached(const fs_schedule *s, fs_arena *arena, fs_tick **out) FS_MUST_USE;
 /* Finds the fs_copy_role of every copy, in the arena.  O(items + versions).
  * lib/model/schedule.c */
 fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) FS_MUST_USE;

@@ -42,7 +42,7 @@ typedef struct fs_sync {
 
   /* lib/ctrledge: edges between items, ascending by (to, from) in order of issue, without repeats
    * and without orderings that a graph edge, a copy's data or the queue order of non-gangs already
-   * gives.
+   * gives.  Queue order gives none after slow items (fs_item_slow).
    */
   uint32_t n_control;
   uint32_t *control_from, *control_to;
@@ -137,6 +137,8 @@ typedef struct fs_reuse {
   const bool *loose; /* per memory: its addresses are not assigned yet, so only in-place outputs
                       * count; NULL: all are assigned */
   bool lanes_stay;   /* existing lanes and control edges stay, and those of places are added */
+  bool plain_ends;   /* the schedule is not the compiler's: what an item holds is free at its end,
+                      * though its epoch may be reached later */
   bool queues_open;  /* queues will be chosen anew: their orders count for nothing, so the edges
                       * hold for any queues */
 } fs_reuse;

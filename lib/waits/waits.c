@@ -12,6 +12,13 @@
  * later than the item it belongs to, so an earlier candidate can never make a later one redundant,
  * alone or together with others.
  *
+ * A command that starts knows by queue order that those before it on its queue are over which keep
+ * the queue until they are; a slow one may still run.  So it waits for the epochs of slow ones on
+ * its own axis, too, and what queue order tells of that axis ends before the first slow command
+ * that is not known to be over:
+ *
+ *     queue a   |-p1-|-slow-|-p3-|-x-|          known of a when x starts: a:1, and that p3 is over
+ *
  * A gang's members are commands of their own and each waits for itself.  A command that comes after
  * a gang waits for its collective axis, which stands for all members; that wait is redundant only
  * when the clock knows every member.
@@ -183,19 +190,21 @@ static fs_status collect_predecessors(waits_pass *p) {
 
 /* The walk */
 
-/* Is the item at a position, all members of it, known to be complete? */
-static bool known(const waits_pass *p, fs_clock clock, uint32_t position) {
+/* Is the item at a position, all members of it, known to be complete to a command on queue q? */
+static bool known(const waits_pass *p, fs_clock clock, uint32_t position, uint32_t q) {
   FS_ASSERT_SLOW(position < p->s->n_items);
   fs_wait done = p->complete[position];
   if (done.axis < p->s->n_queues) {
     return fs_clock_get(&p->clocks, clock, done.axis) >= done.epoch;
   }
   uint32_t item = p->s->order[position];
+  uint32_t in_order = fs_item_slow(p->s, item) ? FS_NONE : q; /* queue order tells its end there */
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   const uint32_t *commands = &p->y->item_command[p->y->item_command0[item]];
   for (uint32_t i = 0; i < n; i++) {
-    if (fs_clock_get(&p->clocks, clock, queues[i]) < command_epoch(p, commands[i], queues[i])) {
+    if (queues[i] != in_order &&
+        fs_clock_get(&p->clocks, clock, queues[i]) < command_epoch(p, commands[i], queues[i])) {
       return false;
     }
   }
@@ -231,11 +240,11 @@ static fs_status sort_waits(waits_pass *p, fs_wait *w, size_t n) {
   return FSCHED_OK;
 }
 
-/* Does the item at a position run on queue q and nowhere else? */
+/* Does the item at a position run on queue q and nowhere else, and keep it until it is over? */
 static bool alone_on(const waits_pass *p, uint32_t position, uint32_t q) {
   uint32_t n;
   const uint32_t *queues = queues_at(p, position, &n);
-  return n == 1 && queues[0] == q;
+  return n == 1 && queues[0] == q && !fs_item_slow(p->s, p->s->order[position]);
 }
 
 /* Finds the waits of the item's command on queue q; *clock: what is known before it starts. */
@@ -250,7 +259,7 @@ static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32
     y->waits_edges++;
     if (alone_on(p, pred, q)) {
       y->waits_same_queue++;
-    } else if (known(p, *clock, pred)) {
+    } else if (known(p, *clock, pred, q)) {
       y->waits_dominated++;
       y->waits_dominated_exact +=
           fs_clock_get(&p->asked, p->queue_asked[q], done.axis) >= done.epoch;
@@ -284,9 +293,48 @@ static fs_status file_frontier(waits_pass *p, uint32_t command) {
   return FSCHED_OK;
 }
 
-static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command) {
-  FS_TRY(fs_storer_make(&p->storer, command, q, p->queue_clock[q]));
+static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command, fs_clock clock) {
+  FS_TRY(fs_storer_make(&p->storer, command, q, clock));
   return file_frontier(p, command);
+}
+
+/* Commands up to an epoch have been issued on queue q: raises the queue's own epoch, in what it
+ * knows, up to the first slow command that may still run. */
+static fs_status go_on_in_order(waits_pass *p, uint32_t q, uint32_t issued) {
+  const fs_sync *y = p->y;
+  fs_clock *clock = &p->queue_clock[q];
+  uint32_t before = fs_clock_get(&p->clocks, *clock, q), epoch = before;
+  while (epoch < issued && !fs_item_slow(p->s, y->command_item[y->queue_command0[q] + epoch])) {
+    epoch++;
+  }
+  return epoch > before ? fs_clock_raise(&p->clocks, clock, q, epoch) : FSCHED_OK;
+}
+
+/* `over`: what is complete with the command, which is what its queue knows when it starts, and the
+ * queue up to its epoch. */
+static fs_status file_command(waits_pass *p, uint32_t position, uint32_t q, uint32_t command,
+                              fs_clock over) {
+  if (p->stores) {
+    FS_TRY(store_frontier(p, q, command, over));
+  }
+  if (p->successors[position] > 0) {
+    FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], over));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status issue_command(waits_pass *p, uint32_t position, uint32_t q, uint32_t command) {
+  uint32_t epoch = command_epoch(p, command, q);
+  FS_TRY(find_waits(p, position, q, command, &p->queue_clock[q]));
+  FS_TRY(go_on_in_order(p, q, epoch));
+  if (fs_clock_get(&p->clocks, p->queue_clock[q], q) == epoch) {
+    return file_command(p, position, q, command, p->queue_clock[q]);
+  }
+  fs_clock over = fs_clock_share(&p->clocks, p->queue_clock[q]);
+  FS_TRY(fs_clock_raise(&p->clocks, &over, q, epoch));
+  FS_TRY(file_command(p, position, q, command, over));
+  fs_clock_drop(&p->clocks, over);
+  return FSCHED_OK;
 }
 
 static fs_status issue_item(waits_pass *p, uint32_t position) {
@@ -296,15 +344,7 @@ static fs_status issue_item(waits_pass *p, uint32_t position) {
   for (uint32_t m = 0; m < n; m++) {
     uint32_t q = queues[m];
     uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
-    fs_clock *clock = &p->queue_clock[q];
-    FS_TRY(find_waits(p, position, q, command, clock));
-    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
-    if (p->stores) {
-      FS_TRY(store_frontier(p, q, command));
-    }
-    if (p->successors[position] > 0) {
-      FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], *clock));
-    }
+    FS_TRY(issue_command(p, position, q, command));
   }
   for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
     uint32_t pred = p->pred.at[i];
@@ -382,10 +422,11 @@ static fs_scope scope_between(const fs_schedule *s, uint32_t a, uint32_t b) {
   return t->queue[a].device == t->queue[b].device ? FS_SCOPE_DEVICE : FS_SCOPE_DEVICE_GROUP;
 }
 
-static void mark(waits_pass *p, uint32_t command, uint32_t queue, uint32_t waiter) {
+/* `own`: the wait is for the axis of the waiting queue itself. */
+static void mark(waits_pass *p, uint32_t command, uint32_t queue, uint32_t waiter, bool own) {
   FS_ASSERT_SLOW(command < p->y->n_commands);
   fs_sync *y = p->y;
-  fs_scope scope = scope_between(p->s, queue, waiter);
+  fs_scope scope = own ? FS_SCOPE_QUEUE : scope_between(p->s, queue, waiter);
   y->n_signals += !y->signal[command];
   y->signal[command] = 1;
   y->scope[command] = scope > y->scope[command] ? (uint8_t)scope : y->scope[command];
@@ -399,14 +440,14 @@ static void mark_signals(waits_pass *p, const uint32_t *gang_item0, const uint32
       uint32_t axis = y->wait[w].axis;
       uint32_t epoch = y->wait[w].epoch;
       if (axis < p->s->n_queues) {
-        mark(p, y->queue_command0[axis] + epoch - 1, axis, q);
+        mark(p, y->queue_command0[axis] + epoch - 1, axis, q, axis == q);
         continue;
       }
       uint32_t item = gang_item[gang_item0[axis - p->s->n_queues] + epoch - 1];
       uint32_t n;
       const uint32_t *queues = fs_item_queues(p->s, item, &n);
       for (uint32_t m = 0; m < n; m++) {
-        mark(p, y->item_command[y->item_command0[item] + m], queues[m], q);
+        mark(p, y->item_command[y->item_command0[item] + m], queues[m], q, false);
       }
     }
   }
@@ -492,7 +533,7 @@ static fs_status issue_with_barriers(waits_pass *p, uint32_t item) {
       FS_TRY(tell_barriers(p, command, *clock));
     }
     FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
-    FS_TRY(store_frontier(p, q, command));
+    FS_TRY(store_frontier(p, q, command, *clock));
     if (!split) {
       FS_TRY(tell_barriers(p, command, *clock));
     }

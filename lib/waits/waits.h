@@ -6,12 +6,13 @@
  * edge, for each member command of the item that comes later.  A wait that queue order and the
  * other waits of the stream already imply is dropped, so no wait can be left out.  Each wanted
  * order is counted once, by the first of these that holds:
- *   same queue  it runs on the queue itself, and nowhere else
+ *   same queue  it runs on the queue itself, and nowhere else, and is not slow (fs_item_slow)
  *   exact       an earlier command of the queue, or another wait of the same command, waits for the
  *               very axis and this epoch or a later one
  *   frontier    all of it is known through what waits brought along, over any number of queues
  *   emitted     a wait in the stream
- * A queue thus never waits for its own axis, nor for an epoch twice; every wait is for a command
+ * A queue thus waits for its own axis only where a slow command may still run, and never for an
+ * epoch twice; every wait is for a command
  * that comes earlier in schedule->order, so whoever submits in that order never waits for what is
  * not submitted yet.
  *
@@ -25,8 +26,8 @@
  * is tainted.  One that is not tainted implies every entry of the exact clock.
  *
  * A command signals when some command waits for its epoch or for its gang's.  Its scope is the
- * widest distance to a queue that waits: device, device group (one machine), system; queue when no
- * command waits. */
+ * widest distance to a queue that waits: device, device group (one machine), system; queue when
+ * nobody waits but its own queue, on its own axis. */
 #ifndef FS_WAITS_H
 #define FS_WAITS_H
 

@@ -320,6 +320,10 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
     fs_rng r = {p->seed ^ (uint64_t)(id + 1) << 32};
     d.slots = 1 + fs_rng_below(&r, p->most_demand);
   }
+  if (p->latencies) {
+    fs_rng r = {p->seed ^ (uint64_t)(id + 1) << 24};
+    d.latency = fs_rng_one_in(&r, 3) ? op->time + 1 + fs_rng_below(&r, 3 * p->max_time) : 0;
+  }
   d.gang = op->n_gang > 0 ? gang : NULL;
   d.n_gang = op->n_gang;
   keep(g, fsched_builder_op(g->b, &d, NULL));

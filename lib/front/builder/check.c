@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The precondition of compiling: every op fits into the memories, and into the resources that it
- * uses, by itself. */
+ * uses, by itself; and the kind of sync has what the graph asks for. */
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
 #include "model/needs.h"
@@ -163,4 +163,46 @@ fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) {
   fit_all(&f);
   check_uses(b, g);
   return FSCHED_OK;
+}
+
+/* Refuses counting queues and stacks of targets without 'sync: block'. */
+static void check_kind(fsched_builder *b) {
+  if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
+    return;
+  }
+  for (uint32_t q = 0; q < b->queue.n; q++) {
+    if (b->queue.at[q].counting) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_pos_at(&b->counting_at, q),
+                            "leave it out, or give the target 'sync: block'",
+                            "queue '%s' is counting, which takes 'sync: block', not '%s'",
+                            b->queue.at[q].name, fs_words_sync[b->sync]);
+    }
+  }
+  for (uint32_t m = 0; m < b->memory.n; m++) {
+    if (b->memory.at[m].m.stack) {
+      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, b->memory.at[m].placement_at,
+                            "use 'contiguous', or give the target 'sync: block'",
+                            "memory '%s' is a stack, which takes 'sync: block', not '%s'",
+                            b->memory.at[m].m.name, fs_words_sync[b->sync]);
+    }
+  }
+}
+
+/* Barriers and syncs that stop everything take queue order for an order of ends. */
+static void check_latencies(fsched_builder *b, const fsched_graph *g) {
+  for (uint32_t op = 0; op < g->n_ops && !fs_sync_has_waits(b->sync); op++) {
+    if (fs_op_slow(g, op)) {
+      (void)fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->op_at, op),
+                            "leave the latency out, or give the target 'sync: timeline'",
+                            "this version does not support the latency of op '%s' with 'sync: %s'",
+                            g->op_name[op], fs_words_sync[b->sync]);
+      return;
+    }
+  }
+}
+
+void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g) {
+  assert(g->op_time != NULL || g->n_ops == 0);
+  check_kind(b);
+  check_latencies(b, g);
 }

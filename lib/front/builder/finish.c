@@ -332,29 +332,6 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   return list_domains(r);
 }
 
-/* Refuses counting queues and stacks of targets without 'sync: block'. */
-static void check_sync(fsched_builder *b) {
-  if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
-    return;
-  }
-  for (uint32_t q = 0; q < b->queue.n; q++) {
-    if (b->queue.at[q].counting) {
-      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, fs_pos_at(&b->counting_at, q),
-                            "leave it out, or give the target 'sync: block'",
-                            "queue '%s' is counting, which takes 'sync: block', not '%s'",
-                            b->queue.at[q].name, fs_words_sync[b->sync]);
-    }
-  }
-  for (uint32_t m = 0; m < b->memory.n; m++) {
-    if (b->memory.at[m].m.stack) {
-      (void)fs_builder_fail(b, FS_DIAG_SYNC_KIND, b->memory.at[m].placement_at,
-                            "use 'contiguous', or give the target 'sync: block'",
-                            "memory '%s' is a stack, which takes 'sync: block', not '%s'",
-                            b->memory.at[m].m.name, fs_words_sync[b->sync]);
-    }
-  }
-}
-
 /* Finds the launch of each class. */
 static fs_status resolve_launches(fsched_builder *b, fsched_graph *g) {
   fs_target *t = &g->target;
@@ -390,12 +367,16 @@ static void add_launches(fsched_builder *b, fsched_graph *g) {
     if (!known || (gang && b->bad)) {
       continue;
     }
-    g->op_time[op] +=
+    fs_tick launch =
         gang ? fs_gang_launch(g, g->op_gang[op]) : fs_domain_launch(t, g->op_domain[op]);
-    if (g->op_time[op] > FSCHED_MAX_TIME) {
+    g->op_time[op] += launch;
+    if (g->op_latency != NULL) {
+      g->op_latency[op] += launch;
+    }
+    if (fs_op_latency(g, op) > FSCHED_MAX_TIME) {
       (void)fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&b->op_at, op), NULL,
                             "op '%s' takes %llu ticks with its launch, more than 2^40",
-                            g->op_name[op], (unsigned long long)g->op_time[op]);
+                            g->op_name[op], (unsigned long long)fs_op_latency(g, op));
     }
   }
   for (uint32_t m = 0; m < t->n_memories; m++) {
@@ -413,7 +394,7 @@ static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   assert(g->n_edges == 0);
   FS_TRY(copy_target(b, g));
   FS_TRY(keep_places(b, g));
-  check_sync(b);
+  fs_builder_check_sync(b, g);
   FS_SCRATCH(scratch, b->ctx);
   resolver r = {.b = b, .g = g};
   FS_TRY(resolve_all(&r, &scratch));
@@ -460,16 +441,20 @@ static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
 /* Copies the arrays that most graphs do not need. */
 static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
   uint32_t n = g->n_ops;
-  bool starts = false, slots = false;
+  bool starts = false, slots = false, latencies = false;
   for (uint32_t i = 0; i < n; i++) {
     starts |= b->op.at[i].start != FS_TICK_NONE;
     slots |= b->op.at[i].slots != 1;
+    latencies |= b->op.at[i].latency != b->op.at[i].time;
   }
   if (starts) {
     FS_TRY(fs_new(&b->arena, &g->op_start, n));
   }
   if (slots) {
     FS_TRY(fs_new(&b->arena, &g->op_slots, n));
+  }
+  if (latencies) {
+    FS_TRY(fs_new(&b->arena, &g->op_latency, n));
   }
   if (b->op_at.n > 0) {
     FS_TRY(fs_new(&b->arena, &g->op_at, n));
@@ -480,6 +465,9 @@ static fs_status copy_rare(fsched_builder *b, fsched_graph *g) {
     }
     if (slots) {
       g->op_slots[i] = b->op.at[i].slots;
+    }
+    if (latencies) {
+      g->op_latency[i] = b->op.at[i].latency;
     }
     if (b->op_at.n > 0) {
       g->op_at[i] = fs_pos_at(&b->op_at, i);

@@ -139,10 +139,23 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
   return status;
 }
 
+static uint64_t op_time(const fsched_op_desc *d) {
+  return d->time == 0 && !d->has_time ? 1 : d->time;
+}
+
+static const char latency_hint[] =
+    "'time' says how long the op keeps its queue, 'latency' when its result is there";
+
 static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
   FS_TRY(fs_builder_check_name(b, "op", d->name));
   FS_TRY(check_count(b, "ops", b->op.n));
   FS_TRY(fs_builder_limit(b, "the time", d->time, FSCHED_MAX_TIME));
+  FS_TRY(fs_builder_limit(b, "the latency", d->latency, FSCHED_MAX_TIME));
+  if (d->latency != 0 && d->latency < op_time(d)) {
+    return fs_builder_fail(b, FS_DIAG_OUT_OF_RANGE, b->pos, latency_hint,
+                           "the latency of op '%s' is %llu, less than its time of %llu", d->name,
+                           (unsigned long long)d->latency, (unsigned long long)op_time(d));
+  }
   if (d->has_start) {
     FS_TRY(fs_builder_limit(b, "the start", d->start, FSCHED_MAX_TIME));
   }
@@ -165,7 +178,8 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
     b->incomplete = true;
     return checked;
   }
-  fs_op_draft op = {.time = d.time == 0 && !d.has_time ? 1 : d.time,
+  fs_op_draft op = {.time = op_time(&d),
+                    .latency = fs_max(d.latency, op_time(&d)),
                     .start = d.has_start ? d.start : FS_TICK_NONE,
                     .on_word = FS_NONE,
                     .on_default = d.on == NULL,

@@ -30,6 +30,7 @@ typedef struct fs_op_draft {
   uint32_t kernel;
   uint32_t arg0;
   uint32_t slots;
+  uint64_t latency; /* at least the time */
 } fs_op_draft;
 
 typedef struct fs_arg_draft {
@@ -231,6 +232,9 @@ fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* C
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires an order of the graph, and versions. */
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Refuses what the kind of sync does not have: counting queues, stacks, slow ops.  Requires the
+ * ops' times. */
+void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g);
 /* Requires the pairs in place. */
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires a graph that is complete. */

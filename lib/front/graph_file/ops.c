@@ -155,6 +155,7 @@ enum {
   OP_NAME,
   OP_ON,
   OP_TIME,
+  OP_LATENCY,
   OP_AFTER,
   OP_START,
   OP_ARGS,
@@ -164,13 +165,12 @@ enum {
   OP_KERNEL,
   OP_SIZE,
   OP_SLOTS,
-  OP_LATENCY,
   OP_KEYS
 };
 static const fs_key op_keys[] = {
-    {"name", false}, {"on", false},    {"time", false},    {"after", false},   {"start", false},
-    {"args", false}, {"uses", false},  {"scratch", false}, {"inplace", false}, {"kernel", false},
-    {"size", false}, {"slots", false}, {"latency", true}};
+    {"name", false},   {"on", false},   {"time", false}, {"latency", false}, {"after", false},
+    {"start", false},  {"args", false}, {"uses", false}, {"scratch", false}, {"inplace", false},
+    {"kernel", false}, {"size", false}, {"slots", false}};
 
 /* Reports a gang's member that is not a queue; for a class, the hint lists its queues. */
 static void no_member(fs_reader *r, uint32_t item, const char *name) {
@@ -235,6 +235,22 @@ static fs_status read_gang(fs_op_reader *o, uint32_t node, fsched_op_desc *d) {
   return FSCHED_OK;
 }
 
+/* A latency is at least the op's time, which has been read. */
+static void read_latency(fs_reader *r, uint32_t node, fsched_op_desc *d) {
+  uint64_t latency;
+  if (!fs_read_number(r, node, "'latency'", 0, FSCHED_MAX_TIME, &latency)) {
+    return;
+  }
+  if (latency < d->time) {
+    fs_read_fail(r, FS_DIAG_OUT_OF_RANGE, node,
+                 "'time' says how long the op keeps its queue, 'latency' when its result is there",
+                 "'latency' is %llu, less than the op's 'time' of %llu",
+                 (unsigned long long)latency, (unsigned long long)d->time);
+    return;
+  }
+  d->latency = latency;
+}
+
 static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, uint32_t *op) {
   fs_reader *r = o->r;
   fsched_op_desc d = {.size = sizeof d, .has_time = 1, .time = 1};
@@ -257,6 +273,9 @@ static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, u
   fs_read_locate(r, value[OP_NAME]);
   if (value[OP_TIME] != FS_NONE) {
     (void)fs_read_number(r, value[OP_TIME], "'time'", 0, FSCHED_MAX_TIME, &d.time);
+  }
+  if (value[OP_LATENCY] != FS_NONE) {
+    read_latency(r, value[OP_LATENCY], &d);
   }
   if (value[OP_START] != FS_NONE) {
     d.has_start = fs_read_number(r, value[OP_START], "'start'", 0, FSCHED_MAX_TIME, &d.start);

@@ -20,8 +20,8 @@ typedef struct applier {
   fs_arena *arena; /* scratch */
   fs_names ops, buffers;
   uint64_t tick_ps;
-  fs_tick *op_time;
-  uint32_t *costs0, *costs; /* CSR of points; per item: index of its costs, or FS_NONE */
+  fs_tick *op_time, *op_latency; /* op_latency: NULL where the graph has none */
+  uint32_t *costs0, *costs;      /* CSR of points; per item: index of its costs, or FS_NONE */
   fs_copy_point *point;
   fs_copy_cost *cost;
   uint32_t first_unknown; /* first item that the graph does not have */
@@ -91,6 +91,20 @@ static fs_tick launch_of(const fsched_graph *g, uint32_t op) {
   return gang ? fs_gang_launch(g, g->op_gang[op]) : fs_domain_launch(&g->target, g->op_domain[op]);
 }
 
+/* What is measured is when the op was complete.  A slow op then keeps its queue no longer than
+ * that. */
+static void take_time(applier *a, uint32_t op, fs_tick ticks) {
+  if (fs_op_slow(a->g, op)) {
+    a->op_latency[op] = ticks;
+    a->op_time[op] = fs_min(a->op_time[op], ticks);
+    return;
+  }
+  a->op_time[op] = ticks;
+  if (a->op_latency != NULL) {
+    a->op_latency[op] = ticks;
+  }
+}
+
 static fs_status take_item(applier *a, uint32_t i) {
   const fs_profile_item *item = &a->p->item[i];
   bool is_op = item->kind == FS_PROFILE_OP;
@@ -103,7 +117,7 @@ static fs_status take_item(applier *a, uint32_t i) {
   }
   FS_TRY(to_ticks(a, item, &ticks));
   if (is_op) {
-    a->op_time[id] = ticks + launch_of(a->g, id);
+    take_time(a, id, ticks + launch_of(a->g, id));
     a->use.ops++;
   } else {
     a->use.copies++;
@@ -127,6 +141,10 @@ static fs_status take_items(applier *a) {
   FS_TRY(fs_new(a->arena, &a->op_time, g->n_ops));
   FS_TRY(fs_new(a->arena, &a->costs, a->p->n_items));
   memcpy(a->op_time, g->op_time, g->n_ops * sizeof *a->op_time);
+  if (g->op_latency != NULL) {
+    FS_TRY(fs_new(a->arena, &a->op_latency, g->n_ops));
+    memcpy(a->op_latency, g->op_latency, g->n_ops * sizeof *a->op_latency);
+  }
   for (uint32_t i = 0; i < a->p->n_items; i++) {
     FS_TRY(take_item(a, i));
   }
@@ -238,7 +256,7 @@ static fs_status apply(applier *a, fsched_graph *graph) {
   FS_TRY(fit_costs(a));
   FS_TRY(warn(a));
   FS_TRY(cost_memories(a, &memory));
-  return fs_graph_become_measured(graph, a->op_time, memory, a->p->file);
+  return fs_graph_become_measured(graph, a->op_time, a->op_latency, memory, a->p->file);
 }
 
 fsched_status fsched_graph_apply_profile(fsched_context *ctx, fsched_graph *graph,

@@ -51,10 +51,20 @@ static fs_status read_version(fs_sparse *p, uint32_t buffer_node, uint32_t versi
 
 /* ---- items */
 
-enum { ITEM_NAME, ITEM_KIND, ITEM_BUFFER, ITEM_VERSION, ITEM_QUEUES, ITEM_START, ITEM_END, ITEM_N };
+enum {
+  ITEM_NAME,
+  ITEM_KIND,
+  ITEM_BUFFER,
+  ITEM_VERSION,
+  ITEM_QUEUES,
+  ITEM_START,
+  ITEM_END,
+  ITEM_FREE,
+  ITEM_N
+};
 static const fs_field item_fields[ITEM_N] = {
     {"name", false},  {"kind", false}, {"buffer", false}, {"version", false},
-    {"queues", true}, {"start", true}, {"end", true}};
+    {"queues", true}, {"start", true}, {"end", true},     {"free", false}};
 
 static fs_status queue_id(fs_sparse *p, uint32_t node, uint32_t *id) {
   if (!p->g->target.implicit_queues) {
@@ -139,6 +149,19 @@ static fs_status read_copy(fs_sparse *p, uint32_t node, const uint32_t *value, u
   return FSCHED_OK;
 }
 
+/* When the queues go on follows from the graph; what the file says is compared.  It may be left
+ * out. */
+static fs_status read_free(fs_sparse *p, uint32_t node, uint32_t item) {
+  fs_tick free, right = fs_item_free(p->s, item);
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(read_time(p, node, &free));
+  return free == right ? FSCHED_OK
+                       : fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, node,
+                                        "its queues are free at %llu", (unsigned long long)right);
+}
+
 static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t *n_copies) {
   uint32_t value[ITEM_N], kind = 0, item;
   FS_TRY(fs_fields_mapping(&p->f, node, item_fields, ITEM_N, value));
@@ -156,7 +179,9 @@ static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t
   p->listed_index[item] = index;
   p->item_node[item] = node;
   FS_TRY(read_queues(p, value[ITEM_QUEUES], item));
-  return read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item], &p->s->end[item]);
+  FS_TRY(
+      read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item], &p->s->end[item]));
+  return read_free(p, value[ITEM_FREE], item);
 }
 
 /* Counts the items that are not ops, from their kinds alone. */

@@ -99,7 +99,9 @@ typedef struct fs_stream_op { /* program order */
   uint64_t time;
   uint32_t name, kernel; /* FS_NONE: mix */
   uint32_t arg0, n_args, use0, n_uses, scratch0, n_scratches, after0, n_afters;
-  uint32_t slots, reserved; /* producer slots that each of its commands takes of a barrier */
+  uint32_t slots; /* producer slots that each of its commands takes of a barrier */
+  uint32_t slow;  /* 0/1; timelines alone: `time` is how long its commands keep their queues, and
+                   * they end later; else they end after `time` */
 } fs_stream_op;
 
 typedef struct fs_stream_arg {
@@ -232,6 +234,24 @@ static inline fs_sync_kind fs_stream_sync(const fs_stream *s) {
 
 static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) {
   return offset == FS_NONE ? NULL : s->strings + offset;
+}
+
+/* Does the command end after its queue goes on, and when does that go on?  Requires a command of
+ * the stream. */
+static inline bool fs_command_slow(const fs_stream *s, const fs_stream_command *c) {
+  FS_ASSERT_SLOW(!fs_command_has_op(c) || c->target < s->n_ops);
+  return fs_command_has_op(c) && s->ops[c->target].slow != 0;
+}
+static inline uint64_t fs_command_free(const fs_stream *s, const fs_stream_command *c) {
+  return fs_command_slow(s, c) ? c->start + s->ops[c->target].time : c->end;
+}
+/* Is some op slow?  O(ops). */
+static inline bool fs_stream_has_slow(const fs_stream *s) {
+  uint32_t op = 0;
+  while (op < s->n_ops && s->ops[op].slow == 0) {
+    op++;
+  }
+  return op < s->n_ops;
 }
 
 /* The name of the target: the op's, or that of the version's buffer. */

@@ -129,11 +129,26 @@ static fs_tick copy_time(const fs_vsched *v, uint32_t copy) {
   return fixed + (rate == 0 ? 0 : size / rate + (size % rate != 0));
 }
 
+/* When an op is complete after its start. */
+static fs_tick latency(const fsched_graph *g, uint32_t op) {
+  return g->op_latency == NULL ? g->op_time[op] : g->op_latency[op];
+}
+
+/* Whether the item ends later than its queues go on. */
+static bool is_slow(const fs_vsched *v, uint32_t item) {
+  return item < v->g->n_ops && latency(v->g, item) > v->g->op_time[item];
+}
+
+/* When the item's queues go on. */
+static fs_tick queue_free(const fs_vsched *v, uint32_t item) {
+  return is_slow(v, item) ? v->s->start[item] + v->g->op_time[item] : v->s->end[item];
+}
+
 static void check_durations(fs_vsched *v) {
   char name[FS_SNAME];
   const fs_schedule *s = v->s;
   for (uint32_t i = 0; i < s->n_items; i++) {
-    fs_tick time = i < v->g->n_ops ? v->g->op_time[i] : copy_time(v, fs_vsched_copy(v, i));
+    fs_tick time = i < v->g->n_ops ? latency(v->g, i) : copy_time(v, fs_vsched_copy(v, i));
     if (s->end[i] - s->start[i] != time) {
       FS_REFUTE(v, FS_DIAG_VERIFY_DURATION, "%s takes %llu instead of %llu",
                 fs_vsched_item(v, i, name), (unsigned long long)(s->end[i] - s->start[i]),
@@ -147,7 +162,46 @@ static void check_durations(fs_vsched *v) {
   }
 }
 
-static void check_precedence(fs_vsched *v) {
+static const uint32_t *item_queues(const fs_vsched *v, uint32_t item, uint32_t *n) {
+  uint32_t gang = item < v->g->n_ops ? v->g->op_gang[item] : FS_NONE;
+  if (gang == FS_NONE) {
+    *n = 1;
+    return &v->s->queue[item];
+  }
+  *n = v->g->gang_queue0[gang + 1] - v->g->gang_queue0[gang];
+  return v->g->gang_queue + v->g->gang_queue0[gang];
+}
+
+/* Whether queue order alone tells one op that another is over. */
+static bool in_order(const fs_vsched *v, uint32_t before, uint32_t after) {
+  return v->g->op_gang[before] == FS_NONE && v->g->op_gang[after] == FS_NONE &&
+         v->s->queue[before] == v->s->queue[after] && !is_slow(v, before);
+}
+
+/* Finds when the epochs of each item are reached: the latest end of the items up to it on its
+ * queues. */
+static fs_status find_reached(fs_vsched *v, fs_tick **out) {
+  const fs_schedule *s = v->s;
+  fs_tick *latest;
+  FS_TRY(fs_new(&v->arena, out, s->n_items));
+  FS_TRY(fs_new_zero(&v->arena, &latest, s->n_queues));
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    uint32_t item = s->order[i], n;
+    const uint32_t *queue = item_queues(v, item, &n);
+    (*out)[item] = s->end[item];
+    for (uint32_t k = 0; k < n; k++) {
+      latest[queue[k]] = fs_max(latest[queue[k]], s->end[item]);
+      (*out)[item] = fs_max((*out)[item], latest[queue[k]]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_precedence(fs_vsched *v) {
+  fs_tick *reached = v->s->end;
+  if (v->g->op_latency != NULL) {
+    FS_TRY(find_reached(v, &reached));
+  }
   const fsched_graph *g = v->g;
   char name[FS_SNAME], other[FS_SNAME];
   for (uint32_t o = 0; o < g->n_ops; o++) {
@@ -160,9 +214,17 @@ static void check_precedence(fs_vsched *v) {
       } else if (v->position[p] > v->position[o]) {
         FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued before %s, on which it depends",
                   fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
+      } else if (reached[p] > v->s->start[o] && !in_order(v, p, o)) {
+        FS_REFUTE(
+            v, FS_DIAG_VERIFY_PRECEDENCE,
+            "%s starts before %llu, when the epoch of %s is reached, which slow ops before it "
+            "hold back",
+            fs_vsched_item(v, o, name), (unsigned long long)reached[p],
+            fs_vsched_item(v, p, other));
       }
     }
   }
+  return FSCHED_OK;
 }
 
 /* Checks the control edges, which were added for memory, amounts or barriers, when the schedule
@@ -182,16 +244,6 @@ static void check_control(fs_vsched *v) {
 }
 
 /* --- queues --- */
-
-static const uint32_t *item_queues(const fs_vsched *v, uint32_t item, uint32_t *n) {
-  uint32_t gang = item < v->g->n_ops ? v->g->op_gang[item] : FS_NONE;
-  if (gang == FS_NONE) {
-    *n = 1;
-    return &v->s->queue[item];
-  }
-  *n = v->g->gang_queue0[gang + 1] - v->g->gang_queue0[gang];
-  return v->g->gang_queue + v->g->gang_queue0[gang];
-}
 
 static bool queue_allowed(const fs_vsched *v, uint32_t item) {
   const fs_target *t = &v->g->target;
@@ -217,8 +269,8 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
   return false;
 }
 
-/* Checks items by queue in order of issue: none starts before the end of an item issued before
- * it. */
+/* Checks items by queue in order of issue: none starts before an item issued before it lets the
+ * queue go on, at its end or, if it is slow, earlier. */
 static fs_status check_queues(fs_vsched *v) {
   const fs_schedule *s = v->s;
   uint32_t *last;
@@ -233,10 +285,10 @@ static fs_status check_queues(fs_vsched *v) {
     }
     for (uint32_t k = 0; k < n; k++) {
       uint32_t before = last[queue[k]];
-      if (before != FS_NONE && s->end[before] > s->start[item]) {
+      if (before != FS_NONE && queue_free(v, before) > s->start[item]) {
         FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE_OVERLAP, "%s starts on %s before the end at %llu of %s",
                   fs_vsched_item(v, item, name), s->queue_name[queue[k]],
-                  (unsigned long long)s->end[before], fs_vsched_item(v, before, other));
+                  (unsigned long long)queue_free(v, before), fs_vsched_item(v, before, other));
       }
       last[queue[k]] = item;
     }
@@ -351,7 +403,7 @@ static fs_status check_items(fs_vsched *v) {
   FS_TRY(check_order(v));
   check_status(v);
   check_durations(v);
-  check_precedence(v);
+  FS_TRY(check_precedence(v));
   check_control(v);
   FS_TRY(check_queues(v));
   return check_amounts(v);

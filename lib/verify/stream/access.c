@@ -68,7 +68,7 @@ static bool same_item(const accessed_item *t, uint32_t command) {
 }
 
 static bool ordered(const accessed_item *t, uint32_t command) {
-  return t->before->epoch[t->v->command_queue[command]] >= t->v->s->commands[command].epoch;
+  return fs_vs_before(t->v, t->before, command);
 }
 
 /* Whether the lack of an order is allowed: the accesses are of one version and race.  With raw
@@ -248,16 +248,22 @@ static bool writes_part(const accessed_item *t, uint32_t version) {
   return false;
 }
 
+/* Whether what is ordered after a command is so after an earlier one, too: both are of one queue,
+ * and the earlier one is not slow, or else both are. */
+static bool stands_for(const fs_vs *v, uint32_t command, uint32_t earlier) {
+  return v->command_queue[command] == v->command_queue[earlier] &&
+         (!fs_vs_slow(v, earlier) || fs_vs_slow(v, command));
+}
+
 static fs_status add_reader(const accessed_item *t, uint32_t cell, uint32_t version) {
   fs_vpool *pool = &t->v->pool;
   for (uint32_t k = 0; k < t->n; k++) {
-    uint32_t q = t->v->command_queue[t->commands[k]];
     uint32_t i = t->v->s->n_races > 0 ? FS_NONE : pool->cell.at[cell].readers;
     uint32_t steps = 64; /* the last reader of each queue is enough */
-    while (i != FS_NONE && steps-- > 0 && t->v->command_queue[pool->node.at[i].who] != q) {
+    while (i != FS_NONE && steps-- > 0 && !stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       i = pool->node.at[i].next;
     }
-    if (i != FS_NONE && t->v->command_queue[pool->node.at[i].who] == q) {
+    if (i != FS_NONE && stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       pool->node.at[i].who = t->commands[k];
     } else {
       FS_TRY(fs_vpool_push_reader(pool, cell, t->commands[k], version));

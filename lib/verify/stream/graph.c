@@ -226,6 +226,18 @@ static bool same_lists(const compare *c, const fs_stream_op *o) {
   return ok;
 }
 
+/* Whether the commands of the op are planned to take its latency. */
+static bool same_latency(const compare *c, uint32_t op) {
+  const fs_vs *v = c->v;
+  const fsched_graph *g = c->g;
+  bool same = true;
+  for (uint32_t k = v->op_command0[op]; g->op_latency != NULL && k < v->op_command0[op + 1]; k++) {
+    const fs_stream_command *m = &v->s->commands[v->op_command[k]];
+    same = same && m->end - m->start == g->op_latency[op];
+  }
+  return same;
+}
+
 /* The first property in which the op differs from the graph's op, NULL when there is none. */
 static const char *op_difference(const compare *c, uint32_t op) {
   const fs_stream_op *o = &c->v->s->ops[op];
@@ -235,6 +247,10 @@ static const char *op_difference(const compare *c, uint32_t op) {
   }
   if (o->time != g->op_time[op]) {
     return "time of op";
+  }
+  if (o->slow != (g->op_latency != NULL && g->op_latency[op] > g->op_time[op]) ||
+      !same_latency(c, op)) {
+    return "latency of op";
   }
   if (o->slots != (g->op_slots == NULL ? 1 : g->op_slots[op])) {
     return "slots of op";

@@ -78,7 +78,8 @@ static bool op_ranges(const fs_stream *s) {
     ok = is_string(s, o->name) && in_range(o->arg0, o->n_args, s->n_args) &&
          in_range(o->use0, o->n_uses, s->n_uses) &&
          in_range(o->scratch0, o->n_scratches, s->n_scratches) &&
-         in_range(o->after0, o->n_afters, s->n_afters) && o->time <= FSCHED_MAX_TIME;
+         in_range(o->after0, o->n_afters, s->n_afters) && o->time <= FSCHED_MAX_TIME &&
+         o->slow <= 1;
   }
   for (uint32_t i = 0; ok && i < s->n_args; i++) {
     const fs_stream_arg *a = &s->args[i];

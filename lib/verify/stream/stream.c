@@ -38,8 +38,8 @@
 #include "base/progress.h"
 #include "fsched/verify.h"
 
-/* The narrowest scope from queue a to queue b.  No command waits for its own queue, except through
- * a collective axis, to which all members have to signal that they are complete. */
+/* The narrowest scope from queue a to queue b.  For a collective axis all members have to signal
+ * that they are complete, a waiting queue's own member too. */
 static fs_scope scope_between(const fs_stream *s, uint32_t a, uint32_t b) {
   const fs_stream_queue *x = &s->queues[a], *y = &s->queues[b];
   if (x->machine != y->machine) {
@@ -69,8 +69,12 @@ static fs_status check_signals(fs_vs *v) {
     for (uint32_t k = 0; k < s->commands[i].n_waits; k++) {
       const fs_stream_wait *w = &s->waits[s->commands[i].wait0 + k];
       if (w->axis < s->n_queues) {
-        note_waiter(v, s->queues[w->axis].command0 + w->epoch - 1, v->command_queue[i], scope,
-                    signal);
+        uint32_t awaited = s->queues[w->axis].command0 + w->epoch - 1;
+        if (w->axis == v->command_queue[i]) {
+          signal[awaited] = 1; /* to its own queue */
+        } else {
+          note_waiter(v, awaited, v->command_queue[i], scope, signal);
+        }
         continue;
       }
       uint32_t occ = v->occ0[w->axis] + w->epoch - 1;

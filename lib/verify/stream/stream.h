@@ -72,6 +72,15 @@ typedef struct fs_vs {
   fs_vclock **occ_clock;   /* per occurrence: clocks of all members */
   uint32_t *occ_refs;      /* per occurrence: number of its readers to come */
   uint32_t *progress;      /* per axis: epochs complete */
+  /* Where ops are slow (stream/walk.c): */
+  bool any_slow;
+  uint32_t *next_slow; /* per command: the epoch of the first slow command of its queue from this
+                        * one on, FS_NONE: none */
+  uint32_t *in_order;  /* per queue: the epoch up to which its next command knows it by order */
+  uint64_t *reached;   /* per command: the planned time at which its epoch is reached */
+  uint32_t one_queue, one_epoch; /* of the item at hand, if it is one command */
+  fs_vdense by_order;            /* if it is a gang: what all members know of quick commands */
+  bool is_gang;
   fs_vdense now, meet, other;
   uint32_t now_queue; /* queue whose clock `now` is; FS_NONE: none */
   uint32_t *source;   /* per queue: the wait that gave its entry of `now` */
@@ -116,6 +125,25 @@ static inline bool fs_vs_contiguous(const fs_stream_memory *m) {
 }
 static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
   return a->offset == 0 && a->length == v->s->buffers[a->buffer].size;
+}
+
+/* Whether the command may still run when the next one of its queue starts.  Requires a command. */
+static inline bool fs_vs_slow(const fs_vs *v, uint32_t command) {
+  assert(command < v->s->n_commands);
+  const fs_stream_command *c = &v->s->commands[command];
+  return fs_command_has_op(c) && v->s->ops[c->target].slow != 0;
+}
+/* Whether a command is complete before each member of the item at hand.  Requires a command. */
+static inline bool fs_vs_before(const fs_vs *v, const fs_vdense *before, uint32_t command) {
+  assert(command < v->s->n_commands);
+  uint32_t q = v->command_queue[command], epoch = v->s->commands[command].epoch;
+  if (before->epoch[q] >= epoch) {
+    return true;
+  }
+  if (!v->any_slow || fs_vs_slow(v, command)) {
+    return false;
+  }
+  return v->is_gang ? v->by_order.epoch[q] >= epoch : q == v->one_queue && epoch < v->one_epoch;
 }
 
 /* Each part reports its findings and returns FSCHED_OK, or FSCHED_SYSTEM. */

@@ -11,7 +11,13 @@
  * queue's last command, that command itself, and for each wait the same two of the command waited
  * for; members of one gang add nothing to each other's clocks.  Queues share clocks: a command
  * without waits knows what its predecessor knew, plus the predecessor.  A clock is kept while some
- * command will wait for it. */
+ * command will wait for it.
+ *
+ * A slow command lets its queue go on before it is complete.  Then queue order says that a quick
+ * command is complete before the next one (fs_vs_before), but nothing of slow ones, and an epoch,
+ * which stands for all commands up to it, is known by order up to the first slow one alone:
+ * in_order.  A wait for an epoch tells of all of them, on the command's own queue as well.  Where
+ * no op is slow, a command's epoch less one is always known. */
 #include <stdio.h>
 
 #include "base/context.h"
@@ -69,17 +75,38 @@ static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait
 
 /* --- one command --- */
 
+/* Whether a run is planned to take its op's time, or, if that is slow, more. */
+static bool is_its_time(const fs_vs *v, uint32_t command) {
+  const fs_stream_command *c = &v->s->commands[command];
+  uint64_t time = v->s->ops[c->target].time;
+  return fs_vs_slow(v, command) ? c->end - c->start > time : c->end - c->start == time;
+}
+
+/* The planned time at which all commands that the point stands for, and those before them on their
+ * queues, have ended. */
+static uint64_t point_reached(const fs_vs *v, const fs_stream_wait *w) {
+  if (is_queue(v, w->axis)) {
+    return v->reached[queue_command(v, w->axis, w->epoch)];
+  }
+  uint64_t latest = 0;
+  uint32_t occ = point_occ(v, w);
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    latest = fs_max(latest, v->reached[v->occ_command[k]]);
+  }
+  return latest;
+}
+
 static void check_plan(fs_vwalk *walk, uint32_t command) {
   fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
   char name[FS_VNAME], other[FS_VNAME];
-  if (c->start > c->end ||
-      (fs_command_has_op(c) && c->end - c->start != v->s->ops[c->target].time)) {
+  if (c->start > c->end || (fs_command_has_op(c) && !is_its_time(v, command))) {
     FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned at %llu to %llu, which is not its time",
              fs_vs_command_name(v, command, name), (unsigned long long)c->start,
              (unsigned long long)c->end);
   }
-  if (c->epoch > 1 && c[-1].end > c->start) {
+  if (c->epoch > 1 && (fs_vs_slow(v, command - 1) ? c[-1].start + v->s->ops[c[-1].target].time
+                                                  : c[-1].end) > c->start) {
     FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned before the end of the command before it",
              fs_vs_command_name(v, command, name));
   }
@@ -90,6 +117,11 @@ static void check_plan(fs_vwalk *walk, uint32_t command) {
     if (v->s->commands[target].end > c->start) {
       FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned before the end of %s, for which it waits",
                fs_vs_command_name(v, command, name), fs_vs_command_name(v, target, other));
+    } else if (v->any_slow && point_reached(v, w) > c->start) {
+      FS_WRONG(v, FS_DIAG_VERIFY_PLAN,
+               "%s is planned before %llu, when epoch %u of %s is reached, for which it waits",
+               fs_vs_command_name(v, command, name), (unsigned long long)point_reached(v, w),
+               w->epoch, fs_vs_string(v, v->s->axes[w->axis].name));
     }
   }
   if (fs_sync_has_barriers(v->kind)) {
@@ -241,7 +273,25 @@ static fs_status learn(fs_vwalk *walk, uint32_t command) {
   return FSCHED_OK;
 }
 
-/* Runs one command, and leaves in `now` the commands that are complete after it. */
+/* The epoch before `limit` up to which all commands of queue q are complete, if they are up to
+ * `epoch` and the queue goes on in order. */
+static uint32_t known_by_order(const fs_vs *v, uint32_t q, uint32_t epoch, uint32_t limit) {
+  uint32_t slow = v->next_slow[v->s->queues[q].command0 + epoch];
+  return epoch + 1 >= limit ? epoch : fs_min(slow - 1, limit - 1);
+}
+
+/* After a command that is slow, or after one that still may run: `now`, which is what is complete
+ * after the command, becomes what is complete before it. */
+static void step_back(fs_vs *v, uint32_t command) {
+  uint32_t q = v->command_queue[command];
+  fs_vdense_clear(&v->now);
+  fs_vdense_join(&v->now, v->base[q]);
+  fs_vdense_raise(&v->now, q, v->in_order[q]);
+  v->now_queue = FS_NONE;
+}
+
+/* Runs one command, and leaves in `now` the commands that are complete before it; its own epoch may
+ * be there, too. */
 static fs_status one_command(fs_vwalk *walk, uint32_t command) {
   fs_vs *v = walk->v;
   const fs_stream_command *c = &v->s->commands[command];
@@ -249,17 +299,26 @@ static fs_status one_command(fs_vwalk *walk, uint32_t command) {
   if (v->now_queue != q) { /* else `now` is the clock after the command before it */
     fs_vdense_clear(&v->now);
     fs_vdense_join(&v->now, v->base[q]);
-    fs_vdense_raise(&v->now, q, c->epoch - 1);
+    fs_vdense_raise(&v->now, q, v->any_slow ? v->in_order[q] : c->epoch - 1);
     v->now_queue = q;
   }
   check_plan(walk, command);
   FS_TRY(learn(walk, command));
+  if (v->any_slow) {
+    v->in_order[q] = known_by_order(v, q, v->now.epoch[q], c->epoch);
+  }
   if (v->snapshot_refs[command] > 0 && v->base[q] != NULL) {
     v->snapshot[command] = v->base[q];
     v->base[q]->refs++;
   }
+  bool in_order = !v->any_slow || v->in_order[q] == c->epoch - 1;
   fs_vdense_raise(&v->now, q, c->epoch);
   check_frontier(v, command);
+  if (!in_order || fs_vs_slow(v, command)) {
+    step_back(v, command);
+  } else if (v->any_slow) {
+    v->in_order[q] = c->epoch;
+  }
   return FSCHED_OK;
 }
 
@@ -267,23 +326,31 @@ static fs_status one_command(fs_vwalk *walk, uint32_t command) {
 
 /* Reduces `meet` to the knowledge that all of a gang's members share.  A member's knowledge of its
  * own epoch does no harm, since only the item itself has that epoch. */
-static void meet_now(fs_vs *v, bool first) {
+static void meet_now(fs_vs *v, fs_vdense *meet, bool first) {
   if (first) {
-    fs_vdense_clear(&v->meet);
+    fs_vdense_clear(meet);
     for (uint32_t i = 0; i < v->now.n; i++) {
-      fs_vdense_raise(&v->meet, v->now.touched[i], v->now.epoch[v->now.touched[i]]);
+      fs_vdense_raise(meet, v->now.touched[i], v->now.epoch[v->now.touched[i]]);
     }
     return;
   }
   uint32_t n = 0;
-  for (uint32_t i = 0; i < v->meet.n; i++) {
-    uint32_t q = v->meet.touched[i];
-    v->meet.epoch[q] = (uint32_t)fs_min(v->meet.epoch[q], v->now.epoch[q]);
-    if (v->meet.epoch[q] > 0) {
-      v->meet.touched[n++] = q;
+  for (uint32_t i = 0; i < meet->n; i++) {
+    uint32_t q = meet->touched[i];
+    meet->epoch[q] = (uint32_t)fs_min(meet->epoch[q], v->now.epoch[q]);
+    if (meet->epoch[q] > 0) {
+      meet->touched[n++] = q;
     }
   }
-  v->meet.n = n;
+  meet->n = n;
+}
+
+/* The same for quick commands, of which a member knows by order all that come before it on its
+ * queue. */
+static void meet_by_order(fs_vs *v, uint32_t command, bool first) {
+  fs_vdense_raise(&v->now, v->command_queue[command], v->s->commands[command].epoch);
+  meet_now(v, &v->by_order, first);
+  v->now_queue = FS_NONE;
 }
 
 static void check_edges(fs_vs *v, uint32_t op, const fs_vdense *known) {
@@ -291,7 +358,7 @@ static void check_edges(fs_vs *v, uint32_t op, const fs_vdense *known) {
     uint32_t pred = v->pred.at[i];
     for (uint32_t k = v->op_command0[pred]; k < v->op_command0[pred + 1]; k++) {
       uint32_t c = v->op_command[k];
-      if (known->epoch[v->command_queue[c]] < v->s->commands[c].epoch) {
+      if (!fs_vs_before(v, known, c)) {
         char name[FS_VNAME];
         FS_WRONG(v, FS_DIAG_VERIFY_EDGE, "op %s depends on op %s and is not ordered after %s",
                  fs_vs_op_name(v, op), fs_vs_op_name(v, pred), fs_vs_command_name(v, c, name));
@@ -321,9 +388,15 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
   for (uint32_t i = 0; i < n; i++) {
     FS_TRY(one_command(walk, commands[i]));
     if (n > 1) {
-      meet_now(v, i == 0);
+      meet_now(v, &v->meet, i == 0);
+    }
+    if (n > 1 && v->any_slow) {
+      meet_by_order(v, commands[i], i == 0);
     }
   }
+  v->is_gang = n > 1;
+  v->one_queue = v->command_queue[commands[0]];
+  v->one_epoch = c->epoch;
   const fs_vdense *known = n > 1 ? &v->meet : &v->now;
   if (fs_command_has_op(c)) {
     check_edges(v, c->target, known);
@@ -511,6 +584,33 @@ static fs_status prepare_sync(fs_vwalk *w) {
   return FSCHED_OK;
 }
 
+/* Lists what is needed where ops are slow. */
+static fs_status prepare_slow(fs_vs *v) {
+  const fs_stream *s = v->s;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    v->any_slow = v->any_slow || s->ops[op].slow != 0;
+  }
+  if (!v->any_slow) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new_none(&v->arena, &v->next_slow, (size_t)s->n_commands + 1));
+  FS_TRY(fs_new_zero(&v->arena, &v->in_order, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &v->reached, s->n_commands));
+  FS_TRY(fs_vdense_init(&v->arena, &v->by_order, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t first = s->queues[q].command0, n = s->queues[q].n_commands, slow = FS_NONE;
+    for (uint32_t i = n; i-- > 0;) {
+      slow = fs_vs_slow(v, first + i) ? i + 1 : slow;
+      v->next_slow[first + i] = slow;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+      uint64_t before = i == 0 ? 0 : v->reached[first + i - 1];
+      v->reached[first + i] = fs_max(before, s->commands[first + i].end);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   const fs_stream *s = v->s;
   v->clocks.arena = &v->arena;
@@ -532,6 +632,7 @@ static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_none(&v->arena, &w->waiter, count_events(v)));
   FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
   count_refs(v);
+  FS_TRY(prepare_slow(v));
   return prepare_sync(w);
 }
 

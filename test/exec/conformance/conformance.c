@@ -384,6 +384,22 @@ static uint32_t source(const fs_stream *s, const fs_stream_wait *w) {
   return FS_NONE;
 }
 
+/* A slow command holds back the epochs behind it: all commands up to the epoch are over when one
+ * that waits for it begins. */
+static void check_epoch(const rig *r, const fs_stream_wait *w, uint32_t command) {
+  const fs_stream *s = r->s;
+  for (uint32_t c = 0; c < s->n_commands && fs_stream_has_slow(s); c++) {
+    const fs_stream_command *k = &s->commands[c];
+    bool of_gang = k->gang_axis == w->axis && k->gang_epoch == w->epoch;
+    bool of_queue = w->axis < s->n_queues && c == s->queues[w->axis].command0 + w->epoch - 1;
+    for (uint32_t i = 0; (of_gang || of_queue) && i < k->epoch; i++) {
+      ck_assert_msg(r->record.end[c - i] <= r->record.begin[command],
+                    "command %u begins before %u is over, whose epoch it waits for", command,
+                    c - i);
+    }
+  }
+}
+
 void rig_check_times(const rig *r) {
   const fs_stream *s = r->s;
   const uint64_t *begin = r->record.begin, *end = r->record.end;
@@ -392,11 +408,13 @@ void rig_check_times(const rig *r) {
     for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
       const fs_stream_command *k = &s->commands[c];
       ck_assert_msg(begin[c] <= end[c], "command %u ends before it begins", c);
-      if (c > queue->command0 && end[c - 1] > begin[c]) {
+      bool slow = c > queue->command0 && fs_command_slow(s, &s->commands[c - 1]);
+      if (c > queue->command0 && (slow ? begin[c - 1] : end[c - 1]) > begin[c]) {
         ck_abort_msg("command %u begins before the one before it is over", c);
       }
       for (uint32_t w = r->points.point0[c]; w < r->points.point0[c + 1]; w++) {
         uint32_t before = source(s, &r->points.point[w]);
+        check_epoch(r, &r->points.point[w], c);
         if (end[before] > begin[c]) {
           ck_abort_msg("command %u begins at %llu, before %u is over at %llu", c,
                        (unsigned long long)begin[c], before, (unsigned long long)end[before]);

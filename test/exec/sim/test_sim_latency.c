@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Ops that are complete later than their queues go on.
+ *
+ * Random graphs with such ops are compiled, verified and run with planned, random and adversarial
+ * durations: every digest and every output must be that of the sequential evaluation, and no
+ * command may begin later than planned when all take their planned times.  A stream that lacks a
+ * wait, be it one for the command's own axis, must go wrong if the verifier says that it was
+ * needed. */
+#include "exec/sim/sim_kit.h"
+#include "fsched/verify.h"
+#include "kit/mutate/mutate.h"
+#include "kit/quick.h"
+#include "kit/suite.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 40, INVOCATIONS = 3, STREAMS = 6 };
+#else
+enum { GRAPHS = 240, INVOCATIONS = 6, STREAMS = 20 };
+#endif
+/* This is in percent of the streams that lack a wait. */
+enum { LEAST_CAUGHT = 97 };
+
+static fs_conformance sim;
+static conf c;
+
+static fsched_program *compile(const fs_gen_params *params) {
+  fsched_graph *g;
+  fsched_program *p;
+  fsched_compile_options o = fs_quick;
+  o.verify = 1;
+  conf_ok(&c, fs_gen_graph(c.ctx, params, &g), "generate");
+  ck_assert_msg(fsched_compile(c.ctx, g, &o, NULL, &p) == FSCHED_OK, "seed %llu: %s",
+                (unsigned long long)params->seed,
+                fsched_diag_count(c.ctx) == 0 ? "" : fsched_diag_get(c.ctx, 0)->message);
+  fsched_graph_destroy(g);
+  return p;
+}
+
+static fs_gen_params any(uint64_t seed) {
+  fs_gen_params p = seed % 3 == 0 ? fs_gen_odd(seed, 40) : fs_gen_any(seed, 40);
+  p.sync = FSCHED_SYNC_TIMELINE;
+  p.counting = false;
+  p.latencies = true;
+  return p;
+}
+
+static uint32_t own_waits(const fs_stream *s) {
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
+      const fs_stream_command *k = &s->commands[s->queues[q].command0 + i];
+      for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
+        n += s->waits[w].axis == q;
+      }
+    }
+  }
+  return n;
+}
+
+/* With planned durations each command begins when it is planned to, or before. */
+static void check_plan(const rig *r) {
+  const fs_stream *s = r->s;
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    ck_assert_uint_le(r->record.begin[i], s->commands[i].start * 1000);
+    ck_assert_uint_le(r->record.end[i], s->commands[i].end * 1000);
+  }
+}
+
+/* The loop's number is the kind of durations. */
+START_TEST(right_for_all_durations)
+{
+  uint32_t waits = 0;
+  sim_open(&c, &sim, (fsched_durations)_i, (uint64_t)_i);
+  for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
+    rig r;
+    fs_gen_params params = any(seed);
+    fsched_program *p = compile(&params);
+    waits += own_waits(&p->view);
+    rig_open(&r, &c, &p->view, (rig_options){.timed = true});
+    for (uint32_t k = 0; k < (_i == 0 ? 1 : INVOCATIONS); k++) {
+      rig_run(&r, k);
+    }
+    if (_i == FSCHED_DURATIONS_PLANNED) {
+      check_plan(&r);
+    }
+    rig_close(&r);
+    fsched_program_destroy(p);
+  }
+  conf_close(&c);
+  ck_assert_uint_gt(waits, GRAPHS); /* for commands of the same queue */
+}
+END_TEST
+
+/* ---- plans */
+
+/* Compiles a graph, of which all is verified, and returns the planned start of the op. */
+static uint64_t start_of(const char *text, const char *name) {
+  fsched_graph *g;
+  fsched_program *p;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  conf_ok(&c, fsched_graph_parse(c.ctx, "graph", text, strlen(text), NULL, &g), "read");
+  conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
+  uint64_t start = UINT64_MAX;
+  for (uint32_t i = 0; i < p->view.n_commands; i++) {
+    const fs_stream_command *k = &p->view.commands[i];
+    bool it = strcmp(fs_command_target_name(&p->view, k), name) == 0;
+    start = it && fs_command_has_op(k) ? k->start : start;
+  }
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  return start;
+}
+
+static const char four_queues[] =
+    "fsched: 1\ntarget:\n  queues: [{name: a}, {name: b}, {name: c}]\n"
+    "  resources: [{name: r, capacity: 2}]\nops:\n";
+
+static uint64_t start_in(const char *ops, const char *name) {
+  char text[2048];
+  (void)snprintf(text, sizeof text, "%s%s", four_queues, ops);
+  return start_of(text, name);
+}
+
+START_TEST(plans_count_what_is_held_back)
+{
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
+  /* A reader on the same queue waits for the latency, what comes between goes on. */
+  ck_assert_uint_eq(
+      start_in(" - {name: load, on: a, time: 1, latency: 9, args: [{out: x, size: 1}]}\n"
+               " - {name: other, on: a, time: 2}\n"
+               " - {name: read, on: a, args: [{in: x}]}\n",
+               "read"),
+      9);
+  /* A quick op behind a slow one is over for other queues when the slow one is. */
+  ck_assert_uint_eq(start_in(" - {name: load, on: a, time: 1, latency: 9, start: 0}\n"
+                             " - {name: quick, on: a, start: 1, args: [{out: x, size: 1}]}\n"
+                             " - {name: next, on: b, args: [{in: x}]}\n",
+                             "next"),
+                    9);
+  /* The unit of `held` is not free before the slow op ahead of it ends: `user` takes that of
+   * `short`, though it is free later by the ends alone. */
+  ck_assert_uint_eq(start_in(" - {name: load, on: a, time: 1, latency: 20}\n"
+                             " - {name: held, on: a, time: 1, after: [gate], uses: {r: 1}}\n"
+                             " - {name: gate, on: b, time: 1}\n"
+                             " - {name: short, on: b, time: 3, after: [gate], uses: {r: 1}}\n"
+                             " - {name: wait, on: c, time: 4}\n"
+                             " - {name: user, on: c, after: [wait], uses: {r: 1}}\n",
+                             "user"),
+                    4);
+  conf_close(&c);
+}
+END_TEST
+
+/* ---- streams that lack a wait */
+
+static fsched_program *drop_wait(const fsched_program *p, uint32_t wait) {
+  fsched_program *copy = fs_mutant_copy(p);
+  fs_stream *s = &copy->view;
+  fs_stream_wait *waits = (fs_stream_wait *)(uintptr_t)s->waits;
+  fs_stream_command *commands = (fs_stream_command *)(uintptr_t)s->commands;
+  memmove(waits + wait, waits + wait + 1, (s->n_waits - wait - 1) * sizeof *waits);
+  for (uint32_t i = 0; i < s->n_commands; i++) {
+    if (commands[i].wait0 <= wait && wait < commands[i].wait0 + commands[i].n_waits) {
+      commands[i].n_waits--;
+    } else if (commands[i].wait0 > wait) {
+      commands[i].wait0--;
+    }
+  }
+  s->n_waits--;
+  fs_mutant_repair(copy);
+  return copy;
+}
+
+START_TEST(missing_waits_are_found)
+{
+  sim_counts n = {0};
+  uint32_t own = 0;
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
+  for (uint64_t seed = 1; seed <= STREAMS; seed++) {
+    fs_gen_params params = {.seed = seed,
+                            .n_ops = 16,
+                            .n_queues = 2 + (uint32_t)(seed % 3),
+                            .n_memories = (uint32_t)(seed % 3),
+                            .backing = true,
+                            .scratch = seed % 2 == 0,
+                            .inplace = true,
+                            .inouts = true,
+                            .ats = seed % 4 == 0,
+                            .io = true,
+                            .gangs = seed % 3 == 0,
+                            .versions = seed % 5 == 0,
+                            .latencies = true};
+    fsched_program *p = compile(&params);
+    uint32_t invocations = 4 * p->view.n_commands;
+    bool by_guard;
+    if (p->view.n_commands <= 64) {
+      ck_assert(!sim_goes_wrong(&c, p, invocations, &by_guard));
+      n.dropped += p->view.n_waits;
+      for (uint32_t w = 0; w < p->view.n_waits; w++) {
+        uint32_t before = own_waits(&p->view);
+        fsched_program *mutant = drop_wait(p, w);
+        bool is_own = own_waits(&mutant->view) < before;
+        own += is_own;
+        /* Each wait is needed, since the verifier finds none that the others give. */
+        ck_assert(fsched_verify_program(c.ctx, mutant, NULL) == FSCHED_WRONG);
+        fsched_diag_clear(c.ctx);
+        sim_judge(&c, mutant, invocations, &n);
+        fs_mutant_free(mutant);
+      }
+    }
+    fsched_program_destroy(p);
+  }
+  conf_close(&c);
+  ck_assert_uint_gt(own, STREAMS / 2);
+  sim_check_counts(&n, 4 * STREAMS, LEAST_CAUGHT);
+}
+END_TEST
+
+FS_SUITE(sim_latency, s) {
+  TCase *t = fs_case(s, NULL);
+  tcase_set_timeout(t, 60);
+  FS_LOOPS(t, FSCHED_DURATIONS_PLANNED, FSCHED_DURATIONS_ADVERSARIAL + 1, right_for_all_durations);
+  FS_TESTS(t, plans_count_what_is_held_back, missing_waits_are_found);
+}
