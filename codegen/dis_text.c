@@ -9,7 +9,8 @@
 #include "model/sync.h"
 
 typedef struct fs_listing {
-  fs_text *t; /* the text that cells are written to */
+  bool any_slow; /* some op ends after its queue goes on */
+  fs_text *t;    /* the text that cells are written to */
   const fs_stream *s;
 } fs_listing;
 
@@ -281,6 +282,10 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
   fs_columns_cell(c, FS_RIGHT);
   put_u64(l, "", m->end);
   fs_columns_cell(c, FS_RIGHT);
+  if (l->any_slow) {
+    put_u64(l, "", fs_command_free(l->s, m));
+    fs_columns_cell(c, FS_RIGHT);
+  }
   if (fs_sync_has_stops(sync)) {
     put_u64(l, "", m->issue);
     fs_columns_cell(c, FS_RIGHT);
@@ -304,13 +309,15 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
 }
 
 static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
-  /* By fs_sync_kind: the titles of the columns, and how many of the columns hold numbers. */
-  static const char *const head[][8] = {
+  /* By fs_sync_kind, and with slow ops: the titles of the columns, and how many hold numbers. */
+  static const char *const head[][9] = {
       {"epoch", "start", "end", "command", "waits", "signal", "frontier", "places"},
       {"epoch", "start", "end", "command", "frontier", "places"},
-      {"epoch", "start", "end", "issue", "command", "frontier", "places"}};
-  static const uint32_t columns[] = {8, 6, 7}, numbers[] = {3, 3, 4};
-  uint32_t sync = l->s->meta->sync, stop = 0;
+      {"epoch", "start", "end", "issue", "command", "frontier", "places"},
+      {"epoch", "start", "end", "free", "command", "waits", "signal", "frontier", "places"}};
+  static const uint32_t columns[] = {8, 6, 7, 9}, numbers[] = {3, 3, 4, 4};
+  enum { WITH_FREE = 3 }; /* timelines, with ops that are slow */
+  uint32_t sync = l->any_slow ? WITH_FREE : l->s->meta->sync, stop = 0;
   const fs_stream_queue *q = &l->s->queues[queue];
   l->t = out;
   put(l, "\nqueue ");
@@ -407,7 +414,7 @@ fs_status fsched_program_text(fsched_context *ctx, const fsched_program *p, char
                               size_t *length) {
   fs_text out;
   fs_text_init(&out, ctx);
-  fs_listing l = {.s = &p->view};
+  fs_listing l = {.s = &p->view, .any_slow = fs_stream_has_slow(&p->view)};
   fs_status status = put_all(&l, &out);
   if (status != FSCHED_OK) {
     fs_text_drop(&out);

@@ -226,7 +226,7 @@ fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) {
       item->start = fs_max(item->start, p->item[place[before]].end);
       FS_TRY(add_edge(p, g, before, op, place));
     }
-    item->end = item->start + g->op_time[op];
+    item->end = item->start + fs_op_latency(g, op);
     p->span = fs_max(p->span, item->end);
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {

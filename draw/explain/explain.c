@@ -63,11 +63,12 @@ const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t 
   return e->order.order + e->wants.position[item];
 }
 
-/* Whether the item runs on this queue only. */
+/* Whether the item runs on this queue only, and keeps it until it is complete. */
 static bool alone_on(const fs_explain *e, uint32_t item, uint32_t queue) {
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
-  return n == 1 && e->order.queue[members[0]] == queue;
+  return n == 1 && e->order.queue[members[0]] == queue &&
+         !fs_command_slow(e->s, &e->s->commands[item]);
 }
 
 static bool has_point(const fs_explain *e, uint32_t command, fs_stream_wait done) {
@@ -163,15 +164,20 @@ typedef struct chooser {
   fs_link link;
 } chooser;
 
+/* A link that holds until the end of `before`. */
+static fs_link link_after(const fs_explain *e, fs_hold_why hold, const fs_want *want,
+                          uint32_t before) {
+  return (fs_link){hold, want, before, FS_NONE, e->s->commands[before].end, 0};
+}
+
 static void offer(chooser *c, fs_link link, uint32_t rank) {
   const fs_stream_command *k = c->e->s->commands;
   const uint32_t *position = c->e->wants.position;
   uint64_t start = k[c->item].start;
-  uint64_t end = link.hold == FS_HOLD_GATE ? k[link.before].start : k[link.before].end;
-  if (position[link.before] >= position[c->item] || end > start) {
+  if (position[link.before] >= position[c->item] || link.until > start) {
     return; /* only a wrong stream has such an ordering */
   }
-  link.gap = start - end;
+  link.gap = start - link.until;
   bool better =
       c->link.hold == FS_HOLD_START || link.gap < c->link.gap ||
       (link.gap == c->link.gap &&
@@ -192,11 +198,32 @@ static void offer_sync(chooser *c, uint32_t command) {
   }
   for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
     uint32_t from = fs_explain_awaited(e, &p->point[w]);
-    offer(c, (fs_link){FS_HOLD_SYNC, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 2);
+    offer(c, link_after(e, FS_HOLD_SYNC, NULL, from), FS_WANT_CONCURRENCY + 2);
   }
   for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
     uint32_t from = e->wants.item[p->gate[g]];
-    offer(c, (fs_link){FS_HOLD_GATE, NULL, from, FS_NONE, 0}, FS_WANT_CONCURRENCY + 3);
+    fs_link gate = link_after(e, FS_HOLD_GATE, NULL, from);
+    gate.until = e->s->commands[from].start;
+    offer(c, gate, FS_WANT_CONCURRENCY + 3);
+  }
+}
+
+/* Offers the slow command that holds back the epoch of a wanted item, if one does. */
+static void offer_slow(chooser *c, const fs_want *want) {
+  const fs_explain *e = c->e;
+  const fs_stream_command *k = e->s->commands;
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, want->from, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t queue = e->order.queue[members[i]], last = members[i];
+    for (uint32_t m = e->s->queues[queue].command0; m < members[i]; m++) {
+      last = k[m].end > k[last].end ? m : last;
+    }
+    if (last != members[i]) {
+      fs_link link = link_after(e, FS_HOLD_QUEUE, NULL, e->wants.item[last]);
+      link.queue = queue;
+      offer(c, link, FS_WANT_CONCURRENCY + 1);
+    }
   }
 }
 
@@ -215,13 +242,17 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   assert(item < e->s->n_commands && e->wants.item[item] == item);
   const fs_stream *s = e->s;
   uint64_t start = s->commands[item].start;
-  chooser c = {e, item, 0, {.hold = FS_HOLD_START, .before = FS_NONE, .gap = start}};
+  chooser c = {
+      e, item, 0, {.hold = FS_HOLD_START, .before = FS_NONE, .queue = FS_NONE, .gap = start}};
   if (start == 0) {
     return c.link;
   }
   const fs_want *want = e->wants.want + e->wants.want0[item];
   for (uint32_t i = 0; i < e->wants.n_wants[item]; i++) {
-    offer(&c, (fs_link){FS_HOLD_WANT, &want[i], want[i].from, FS_NONE, 0}, want[i].why);
+    offer(&c, link_after(e, FS_HOLD_WANT, &want[i], want[i].from), want[i].why);
+    if (e->any_slow) {
+      offer_slow(&c, &want[i]);
+    }
   }
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
@@ -230,7 +261,10 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
     if (members[i] > s->queues[queue].command0) {
       uint32_t before = e->wants.item[members[i] - 1];
       fs_hold_why hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
-      offer(&c, (fs_link){hold, NULL, before, queue, 0}, FS_WANT_CONCURRENCY + 1);
+      fs_link link = link_after(e, hold, NULL, before);
+      link.queue = queue;
+      link.until = fs_command_free(s, &s->commands[before]);
+      offer(&c, link, FS_WANT_CONCURRENCY + 1);
     }
     offer_sync(&c, members[i]);
   }
@@ -367,6 +401,7 @@ fs_status fs_explain_prepare(fs_explain *e) {
                    e->s->n_commands - e->order.n_runnable);
   }
   FS_TRY(fs_stream_wants_find(&e->arena, e->s, &e->order, &e->wants));
+  e->any_slow = fs_stream_has_slow(e->s);
   FS_TRY(fs_new_none(&e->arena, &e->asked, e->s->n_axes));
   return fs_known_init(&e->arena, e->s, &e->order, &e->wants, &e->known);
 }

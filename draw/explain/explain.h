@@ -19,7 +19,8 @@ typedef struct fs_explain {
   fs_arena arena;
   fs_stream_order order;
   fs_wants wants;
-  bool all; /* lists are written in full */
+  bool all;      /* lists are written in full */
+  bool any_slow; /* some command ends after its queue goes on */
   fs_text *t;
 
   /* About the current command, see fs_explain_look_at: */
@@ -84,7 +85,9 @@ typedef struct fs_link {
   const fs_want *want;
   uint32_t before; /* the item that it follows */
   uint32_t queue;  /* QUEUE, GANG: the queue on which it follows */
-  uint64_t gap;    /* ticks from the end of `before` (GATE: its start; START: 0) to the start */
+  uint64_t until;  /* when `before` lets it go on: at its end, or when its queue does (GATE: at its
+                    * start; START: 0) */
+  uint64_t gap;    /* ticks from then to the start */
 } fs_link;
 /* Does the graph give the item's start?  False where the graph is not known.  Requires an item. */
 bool fs_explain_given(const fs_explain *e, uint32_t item);

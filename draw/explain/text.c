@@ -477,13 +477,13 @@ typedef struct shares { /* ticks before a start: in ops, in copies, in gaps */
   uint64_t ops, copies, gaps;
 } shares;
 
-static void add_share(shares *s, const fs_stream_command *c) {
+static void add_share(shares *s, const fs_stream_command *c, uint64_t until) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
-      s->ops += c->end - c->start;
+      s->ops += until - c->start;
       break;
     case FS_COMMAND_COPY:
-      s->copies += c->end - c->start;
+      s->copies += until - c->start;
       break;
   }
 }
@@ -503,7 +503,7 @@ static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
     at = k.before;
     if (at != FS_NONE && k.hold != FS_HOLD_GATE) {
       const fs_stream_command *c = &e->s->commands[at];
-      add_share(s, c);
+      add_share(s, c, k.until);
     }
   }
   return list_end(e, &l);
@@ -674,7 +674,7 @@ static fs_status put_summary(fs_explain *e) {
   fs_text_puts(e->t, "  what makes the makespan: each line is held by the one below it\n");
   FS_TRY(put_links(e, s.last, &share));
   const fs_stream_command *last = &e->s->commands[s.last];
-  add_share(&share, last);
+  add_share(&share, last, last->end);
   put_shares(e, "    ", &share);
   return FSCHED_OK;
 }

@@ -96,8 +96,8 @@ static fs_status collect_boxes(fs_svg *v, fs_svg_rows *rows) {
       fs_cent y = rows->y[queues[k]] + rows->gap / 2;
       rows->item[b] = item;
       rows->queue[b] = queues[k];
-      rows->box[b] = (fs_svg_box){fs_svg_x(v, s->start[item]), fs_svg_x(v, s->end[item]), y,
-                                  y + rows->pitch - rows->gap, b};
+      rows->box[b] = (fs_svg_box){fs_svg_x(v, s->start[item]), fs_svg_x(v, fs_item_free(s, item)),
+                                  y, y + rows->pitch - rows->gap, b};
     }
   }
   return FSCHED_OK;
@@ -186,6 +186,10 @@ static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {
   put_kind(t, kind_of(v, item), 1);
   fs_text_puts(t, ", ");
   fs_svg_interval(t, v, v->s->start[item], v->s->end[item]);
+  if (fs_item_slow(v->s, item)) {
+    fs_text_puts(t, ", free at ");
+    fs_text_u64(t, fs_item_free(v->s, item));
+  }
   for (uint32_t k = 0; k < n && k < 8; k++) {
     fs_text_puts(t, k == 0 ? ", on " : ", ");
     fs_svg_name(t, v->s->queue_name[queues[k]]);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Times as drawn: one pass over the commands, in an order in which they could run, places each
- * command as early as its own time and the commands that it follows allow. */
+ * command as early as its own time and the commands that it follows allow.  A slow command is drawn
+ * until its queue goes on, as the commands of a queue must not overlap. */
 #include "draw/trace/private.h"
 
 /* Returns the number of arrows that arrive at a command, and writes their sources to `from` unless
@@ -39,6 +40,14 @@ fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_str
   return FSCHED_OK;
 }
 
+/* When the command is over or, if it is slow, the next one of its queue begins. */
+static uint64_t drawn_end(const fs_tracer *r, const fs_trace_run *run, uint32_t c) {
+  const fs_stream_command *k = &r->s->commands[c];
+  bool last = k->epoch == r->s->queues[r->order.queue[c]].n_commands;
+  bool overlap = fs_command_slow(r->s, k) && !last;
+  return overlap ? fs_min(run->end[c], run->begin[c + 1]) : run->end[c];
+}
+
 fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
                         uint64_t *begin, uint64_t *end) {
   const fs_stream *s = r->s;
@@ -57,7 +66,7 @@ fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run 
       at = fs_max(at, begin[p->gate[g]]);
     }
     begin[c] = at;
-    end[c] = busy_until[q] = fs_max(run->end[c], at + 1);
+    end[c] = busy_until[q] = fs_max(drawn_end(r, run, c), at + 1);
   }
   return FSCHED_OK;
 }

@@ -164,6 +164,9 @@ static void put_slice(fs_tracer *r, uint32_t command) {
   fs_text_u64(&r->text, c->epoch);
   fs_trace_number(r, "planned_start", c->start);
   fs_trace_number(r, "planned_end", c->end);
+  if (fs_command_slow(r->s, c)) {
+    fs_trace_number(r, "planned_free", fs_command_free(r->s, c));
+  }
   put_waits(r, command);
   put_barriers(r, c);
   if (fs_sync_has_stops(r->s->meta->sync)) {

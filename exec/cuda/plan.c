@@ -62,6 +62,9 @@ static fs_status add_command(cuda_planner *p, uint32_t at) {
   }
   const fs_points *points = &p->order.points;
   for (uint32_t w = points->point0[c]; w < points->point0[c + 1]; w++) {
+    if (points->point[w].axis == queue) {
+      continue; /* a lane completes in order */
+    }
     uint32_t from = fs_stream_source(p->s, &p->order, &points->point[w], queue);
     FS_TRY(add_after(p, plan->item_of[from], item));
   }

@@ -7,24 +7,26 @@ fs_status fs_known_init(fs_arena *arena, const fs_stream *s, const fs_stream_ord
                         const fs_wants *wants, fs_known *k) {
   assert(s->n_meta == 1 && order->n_runnable == s->n_commands);
   assert(wants->item != NULL || s->n_commands == 0);
-  *k = (fs_known){.s = s, .order = order, .wants = wants, .command = FS_NONE};
+  *k = (fs_known){.s = s,
+                  .order = order,
+                  .wants = wants,
+                  .command = FS_NONE,
+                  .any_slow = fs_stream_has_slow(s),
+                  .own = FS_NONE};
   return fs_new_none(arena, &k->last, s->n_queues);
 }
 
 void fs_known_release(fsched_context *ctx, fs_known *k) { fs_vec_free(ctx, &k->hop); }
 
-static uint32_t known_epoch(const fs_known *k, uint32_t queue) {
-  assert(queue < k->s->n_queues);
-  return k->last[queue] == FS_NONE ? 0 : k->hop.at[k->last[queue]].epoch;
-}
-
 static fs_status learn(fsched_context *ctx, fs_known *k, fs_hop hop) {
   assert(hop.queue < k->s->n_queues);
-  if (hop.epoch <= known_epoch(k, hop.queue)) {
+  bool own = k->any_slow && hop.by != FS_NONE && hop.queue == k->order->queue[k->command];
+  uint32_t *last = own ? &k->own : &k->last[hop.queue];
+  if (*last != FS_NONE && hop.epoch <= k->hop.at[*last].epoch) {
     return FSCHED_OK;
   }
-  hop.previous = k->last[hop.queue];
-  k->last[hop.queue] = (uint32_t)k->hop.n;
+  hop.previous = *last;
+  *last = (uint32_t)k->hop.n;
   return fs_vec_push(ctx, &k->hop, hop);
 }
 
@@ -54,6 +56,7 @@ fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) {
   assert(command < k->s->n_commands);
   k->hop.n = 0;
   k->command = command;
+  k->own = FS_NONE;
   memset(k->last, 0xFF, k->s->n_queues * sizeof *k->last);
   fs_hop own = {k->order->queue[command], k->s->commands[command].epoch, FS_NONE, FS_NONE, 0, 0};
   FS_TRY(learn(ctx, k, own));
@@ -68,10 +71,10 @@ fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) {
   return FSCHED_OK;
 }
 
-uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch) {
-  assert(k->command != FS_NONE && queue < k->s->n_queues && epoch > 0);
-  uint32_t hop = k->last[queue];
-  if (known_epoch(k, queue) < epoch) {
+/* Of the hops of a queue from the last one on, the first that reaches the epoch; FS_NONE: none. */
+static uint32_t first_hop(const fs_known *k, uint32_t last, uint32_t epoch) {
+  uint32_t hop = last;
+  if (hop == FS_NONE || k->hop.at[hop].epoch < epoch) {
     return FS_NONE;
   }
   for (uint32_t before = k->hop.at[hop].previous;
@@ -81,13 +84,22 @@ uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch) {
   return hop;
 }
 
+uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch) {
+  assert(k->command != FS_NONE && queue < k->s->n_queues && epoch > 0);
+  return first_hop(k, k->last[queue], epoch);
+}
+
 uint32_t fs_known_item(const fs_known *k, uint32_t item) {
   assert(item < k->s->n_commands && k->wants->item[item] == item);
   uint32_t n = k->wants->n_members[item];
   const uint32_t *members = k->order->order + k->wants->position[item];
   uint32_t latest = FS_NONE;
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t hop = fs_known_hop(k, k->order->queue[members[i]], k->s->commands[members[i]].epoch);
+    uint32_t queue = k->order->queue[members[i]], epoch = k->s->commands[members[i]].epoch;
+    bool own = queue == k->order->queue[k->command] && members[i] != k->command;
+    uint32_t hop = own && fs_command_slow(k->s, &k->s->commands[members[i]])
+                       ? first_hop(k, k->own, epoch)
+                       : fs_known_hop(k, queue, epoch);
     if (hop == FS_NONE) {
       return FS_NONE;
     }

@@ -22,6 +22,8 @@ typedef struct fs_known {
   const fs_wants *wants; /* for its items */
   uint32_t command;
   uint32_t *last; /* per queue: the hop with the highest epoch, or FS_NONE */
+  bool any_slow;  /* commands end after their queues go on */
+  uint32_t own;   /* then: of the command's own queue, the hop with the highest epoch from a wait */
   FS_VEC(fs_hop) hop;
 } fs_known;
 
@@ -37,7 +39,9 @@ fs_status fs_known_find(fsched_context *ctx, fs_known *k, uint32_t command) FS_M
 /* The hop through which {queue: epoch} was learnt first; FS_NONE when it is not known.  Requires
  * that fs_known_find was called, and an epoch of the queue. */
 uint32_t fs_known_hop(const fs_known *k, uint32_t queue, uint32_t epoch);
-/* The same for all members of the item at order[position]: the hop of the one learnt last.
+/* The same for all members of the item at order[position]: the hop of the one learnt last.  Of a
+ * slow one on the command's own queue it is one that came from a wait, since the queue alone does
+ * not tell of its end.
  * Requires an item, given by the first of its commands. */
 uint32_t fs_known_item(const fs_known *k, uint32_t item);
 /* The hop through which the command that waited in `hop` is known.  Requires a hop that came from a
