@@ -1,0 +1,83 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Ops that are complete later than their queues go on, from the graph file to replays.
+
+cat >slow.yaml <<'EOF'
+fsched: 1
+name: slow
+target:
+  queues: [{name: dma, class: copy}, {name: dpu}]
+  memories: [{name: sram, capacity: 64}]
+buffers: [{name: r, io: output}]
+ops:
+  - {name: load, on: copy, time: 1, latency: 9, args: [{out: a, size: 4}]}
+  - {name: quick, on: copy, time: 2, args: [{out: c, size: 4}]}
+  - {name: read, on: copy, args: [{in: a}, {out: b, size: 4}]}
+  - {name: use, time: 3, args: [{in: c}, {out: d, size: 4}]}
+  - {name: last, time: 3, args: [{in: b}, {in: d}, {out: r, size: 4}]}
+EOF
+
+run 0 "$FSCHED" compile -q slow.yaml --verify -o slow.fsb --emit schedule=slow.json --emit table=table.txt \
+  --emit dot=slow.dot --emit svg=slow.svg --emit trace=slow.trace --emit c=slow.c
+golden slow.json latency.json
+golden table.txt latency-table.txt
+expect 'the trace shows when the queue goes on' holds slow.trace '"planned_free":1'
+expect 'the picture shows when the queue goes on' holds slow.svg 'load.*free at 1'
+run 0 "$FSCHED" verify slow.json --graph slow.yaml
+run 0 "$FSCHED" verify slow.fsb --graph slow.yaml
+run 0 "$FSCHED" dis slow.fsb
+golden out latency-dis.txt
+run 0 "$FSCHED" explain slow.fsb
+golden out latency-explain.txt
+run 0 "$FSCHED" dis --format json slow.fsb
+cp out slow.text
+run 0 "$FSCHED" asm slow.text -o again.fsb
+expect 'the text makes the same stream' same slow.fsb again.fsb
+
+# Every replay computes the same, whatever the durations.
+for seed in 1 2 3 4 5 6 7 8; do
+  run 0 "$FSCHED" run --check --on sim --durations adversarial --seed "$seed" slow.fsb
+done
+run 0 "$FSCHED" run --check --on sim slow.fsb
+expect 'the simulation takes the planned time' holds out 'in 15 ticks simulated'
+run 0 "$FSCHED" run --check --on cpu slow.fsb
+
+# A reader that does not wait for its own axis is refuted.
+sed 's/"epoch": 3, "start": 9, "end": 10, "waits": \[[^]]*\]/"epoch": 3, "start": 9, "end": 10, "waits": []/' \
+  slow.text >broken.text
+run 0 "$FSCHED" asm broken.text -o broken.fsb
+run 4 "$FSCHED" verify broken.fsb
+expect 'the order is missing' holds err 'op read depends on op load and is not ordered after command 1 of dma'
+
+# What the text says of the queue is checked.
+sed 's/"free": 1/"free": 2/' slow.text >wrong.text
+run 1 "$FSCHED" asm wrong.text -o wrong.fsb
+expect 'free is the time after the start' holds err 'free after the time of the op, 1 ticks'
+sed 's/"free": 1/"free": 2/' slow.json >wrong.json
+run 1 "$FSCHED" verify wrong.json --graph slow.yaml
+expect 'free follows from the graph' holds err 'its queues are free at 1'
+sed 's/"start": 9, "end": 12/"start": 3, "end": 6/' slow.json >early.json
+run 4 "$FSCHED" verify early.json --graph slow.yaml
+expect 'an epoch is held back' holds err 'op use at 3 starts before 9, when the epoch of op quick'
+
+# Another latency is another graph.
+sed 's/latency: 9/latency: 8/' slow.yaml >other.yaml
+run 4 "$FSCHED" verify slow.fsb --graph other.yaml
+expect 'the latency differs' holds err "latency of op"
+run 4 "$FSCHED" verify slow.json --graph other.yaml
+
+# Measured times are those until the op is complete.
+run 0 "$FSCHED" run --on sim --tick 1us --save-profile profile.json slow.fsb
+sed 's/latency: 9/latency: 90/' slow.yaml >longer.yaml
+run 0 "$FSCHED" compile -q --tick 1us --profile profile.json longer.yaml --emit schedule=measured.json -o measured.fsb
+expect 'the profile gives the latency' holds measured.json '"name": "load", .*"start": 0, "end": 9, "free": 1'
+
+# What does not know latencies refuses them.
+run 2 "$FSCHED" compile slow.yaml --refine ilp -o none.fsb
+expect 'models refuse' holds err "no model knows the latency of op 'load'"
+run 2 "$FSCHED" compile slow.yaml --barriers 4 -o none.fsb
+expect 'barriers refuse' holds err "does not support the latency of op 'load' with barriers"
+run 1 "$FSCHED" compile slow.yaml --set sync=block -o none.fsb
+expect 'syncs refuse' holds err "does not support the latency of op 'load' with 'sync: block'"
+run 2 "$FSCHED" compile slow.yaml --emit lp=none.lp -o none.fsb
+expect 'nothing is written' [ ! -e none.fsb ]
