@@ -217,12 +217,40 @@ START_TEST(short_descriptors_have_zeros_behind)
   /* The descriptor has the size from before there were kinds of sync. */
   d = (fsched_op_desc){.size = offsetof(fsched_op_desc, slots), .name = "b", .slots = 9};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d = (fsched_op_desc){.size = offsetof(fsched_op_desc, latency), .name = "c", .latency = 9};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
   fsched_queue_desc q = {.size = offsetof(fsched_queue_desc, counting), .name = "q", .counting = 1};
   ck_assert_int_eq(fsched_builder_queue(b, &q, NULL), FSCHED_OK);
   fsched_graph *g = finish(b);
   ck_assert_uint_eq(g->op_time[0], 1);
   ck_assert_ptr_null(g->op_slots);
+  ck_assert_ptr_null(g->op_latency);
   ck_assert(!g->target.queue[0].counting);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A latency of the time is none; launches are added to both. */
+START_TEST(latencies_are_at_least_the_times)
+{
+  fsched_builder *b = make();
+  const fsched_op_desc op[] = {
+      {.size = sizeof *op, .name = "a", .latency = 1},
+      {.size = sizeof *op, .name = "b", .has_time = 1, .latency = 3},
+      {.size = sizeof *op, .name = "c", .time = 4, .latency = 9},
+      {.size = sizeof *op, .name = "d", .time = 4},
+  };
+  const fs_tick time[] = {3, 2, 6, 6}, latency[] = {3, 5, 11, 6};
+  ck_assert_int_eq(fsched_builder_launch(b, NULL, 2), FSCHED_OK);
+  for (uint32_t i = 0; i < 4; i++) {
+    ck_assert_int_eq(fsched_builder_op(b, &op[i], NULL), FSCHED_OK);
+  }
+  fsched_graph *g = finish(b);
+  for (uint32_t i = 0; i < 4; i++) {
+    ck_assert_uint_eq(g->op_time[i], time[i]);
+    ck_assert_uint_eq(fs_op_latency(g, i), latency[i]);
+    ck_assert_int_eq(fs_op_slow(g, i), latency[i] > time[i]);
+  }
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -323,6 +351,12 @@ START_TEST(values_are_checked)
   fsched_op_desc o = {.size = sizeof o, .name = "o", .slots = (uint32_t)INT32_MAX + 1};
   ck_assert_int_eq(fsched_builder_op(b, &o, NULL), FSCHED_BAD_INPUT);
   said("out-of-range", "the number of slots is 2147483648");
+  o = (fsched_op_desc){.size = sizeof o, .name = "o", .latency = FSCHED_MAX_TIME + 1};
+  ck_assert_int_eq(fsched_builder_op(b, &o, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the latency is 1099511627777");
+  o = (fsched_op_desc){.size = sizeof o, .name = "o", .time = 5, .latency = 4};
+  ck_assert_int_eq(fsched_builder_op(b, &o, NULL), FSCHED_BAD_INPUT);
+  said("out-of-range", "the latency of op 'o' is 4, less than its time of 5");
   fsched_buffer_desc x = {.size = sizeof x, .name = "x", .io = (fsched_io)5};
   ck_assert_int_eq(fsched_builder_buffer(b, &x, NULL), FSCHED_BAD_INPUT);
   said("bad-argument", "'io' is 5");
@@ -487,6 +521,7 @@ FS_SUITE(builder, s) {
   FS_TESTS(t, domains_and_gangs, implicit_queues_ignore_on, default_memory_is_the_first_bounded,
            given_and_kept, lookups_before_inserts, zero_is_the_default, items_in_any_order,
            an_op_uses_a_thing_once, misuse_is_reported, short_descriptors_have_zeros_behind,
-           sizes_are_required, values_are_checked, options_are_checked, outputs_are_null_on_error,
-           many_tiles, large_graph, every_allocation_may_fail);
+           latencies_are_at_least_the_times, sizes_are_required, values_are_checked,
+           options_are_checked, outputs_are_null_on_error, many_tiles, large_graph,
+           every_allocation_may_fail);
 }

@@ -66,8 +66,9 @@ static void print_rules(const caught *table) {
 }
 
 /* Makes a small graph that has everything: the judge has to finish. */
-static fsched_graph *small_graph(uint64_t seed) {
+static fsched_graph *small_graph(uint64_t seed, fs_sync_kind kind) {
   fs_gen_params p = fs_gen_any(seed, 7);
+  p.latencies = seed % 3 == 0 && kind == FS_SYNC_TIMELINE;
   fsched_graph *g = NULL;
   return fs_gen_graph(ctx, &p, &g) == FSCHED_OK ? g : NULL;
 }
@@ -140,7 +141,7 @@ static void mutate_all(const fsched_graph *g, const fsched_program *p, uint64_t 
 /* Mutates the program as it is compiled, or after it was given barriers or stops. */
 static void mutate_program_of(uint64_t seed, fs_sync_kind kind,
                               mutation_tally tallies[FS_PROGRAM_MUTATION_COUNT]) {
-  fsched_graph *g = small_graph(seed);
+  fsched_graph *g = small_graph(seed, kind);
   fsched_program *p = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, NULL, &p) == FSCHED_OK) {
     if (kind == FS_SYNC_TIMELINE) {
@@ -224,7 +225,7 @@ static void one_schedule_mutant(const fsched_schedule *s, uint64_t seed, fs_sche
 }
 
 static void mutate_schedule_of(uint64_t seed, mutation_tally tallies[FS_SCHEDULE_MUTATION_COUNT]) {
-  fsched_graph *g = small_graph(seed);
+  fsched_graph *g = small_graph(seed, FS_SYNC_TIMELINE);
   fsched_schedule *s = NULL;
   if (g != NULL && fsched_compile(ctx, g, NULL, &s, NULL) == FSCHED_OK) {
     fsched_diag_clear(ctx);

@@ -216,9 +216,43 @@ START_TEST(missing_waits_are_found)
 }
 END_TEST
 
+/* Given content holds all of its bytes until its last reader is over, also where that is slow and a
+ * quick one of the same bytes follows it on the queue. */
+START_TEST(given_content_is_held)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {queues: [{name: a}], memories: [{name: m, capacity: 8}, {name: d}]}\n"
+      "buffers: [{name: x, size: 8, memory: m, io: input}]\nops:\n"
+      " - {name: slow, latency: 9, args: [{in: x, at: [0, 4]}, {out: p, size: 1, memory: d}]}\n"
+      " - {name: quick, args: [{in: x, at: [0, 4]}, {out: q, size: 1, memory: d}]}\n"
+      " - {name: c, after: [quick], args: [{out: y, size: 4, memory: m}]}\n"
+      " - {name: e, after: [quick], args: [{out: z, size: 4, memory: m}]}\n";
+  fsched_graph *g;
+  fsched_program *p;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
+  conf_ok(&c, fsched_graph_parse(c.ctx, "graph", text, sizeof text - 1, NULL, &g), "read");
+  conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
+  ck_assert_uint_eq(p->view.n_waits, 1);
+  ck_assert_uint_eq(own_waits(&p->view), 1);
+  fsched_program *mutant = drop_wait(p, 0);
+  ck_assert_int_eq(fsched_verify_program(c.ctx, mutant, NULL), FSCHED_WRONG);
+  bool held = false;
+  for (uint32_t i = 0; i < fsched_diag_count(c.ctx); i++) {
+    held = held || strstr(fsched_diag_get(c.ctx, i)->message, "share the place of given") != NULL;
+  }
+  ck_assert(held);
+  fs_mutant_free(mutant);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_diag_clear(c.ctx);
+  conf_close(&c);
+}
+END_TEST
+
 FS_SUITE(sim_latency, s) {
   TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 60);
   FS_LOOPS(t, FSCHED_DURATIONS_PLANNED, FSCHED_DURATIONS_ADVERSARIAL + 1, right_for_all_durations);
-  FS_TESTS(t, plans_count_what_is_held_back, missing_waits_are_found);
+  FS_TESTS(t, given_content_is_held, plans_count_what_is_held_back, missing_waits_are_found);
 }

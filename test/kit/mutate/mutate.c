@@ -529,21 +529,14 @@ static uint32_t queue_of(const fs_stream *s, uint32_t command) {
   return q;
 }
 
-/* Finds, as bits, which commands are complete whenever a command is. */
-static void close_waits(const fs_stream *s, uint64_t *known) {
-  fs_oracle_over(s, known);
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    known[c] |= (uint64_t)1 << c;
-  }
-}
-
 static void repair_signal(fs_stream *s, fs_stream_command *command, uint32_t d) {
   command[d].signal = command[d].scope = 0;
   for (uint32_t c = 0; c < s->n_commands; c++) {
     for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
       if (names(s, &s->waits[s->commands[c].wait0 + i], queue_of(s, d), d)) {
         const fs_stream_queue *a = &s->queues[queue_of(s, c)], *b = &s->queues[queue_of(s, d)];
-        unsigned scope = a->machine != b->machine ? FS_SCOPE_SYSTEM
+        unsigned scope = s->waits[s->commands[c].wait0 + i].axis == queue_of(s, c) ? FS_SCOPE_QUEUE
+                         : a->machine != b->machine                                ? FS_SCOPE_SYSTEM
                          : a->device != b->device ? FS_SCOPE_DEVICE_GROUP
                                                   : FS_SCOPE_DEVICE;
         command[d].signal = 1;
@@ -560,7 +553,7 @@ void fs_mutant_repair(fsched_program *copy) {
   size_t room = (size_t)s->n_commands * s->n_queues + SLACK;
   fs_stream_wait *f = calloc(room, sizeof *f);
   uint32_t n = 0;
-  close_waits(s, known);
+  fs_oracle_reached(s, known);
   for (uint32_t c = 0; c < s->n_commands; c++) {
     repair_signal(s, command, c);
     command[c].frontier0 = n;

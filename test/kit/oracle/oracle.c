@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Execution of a small program in every interleaving.
  *
- * State: per queue the commands that are complete and whether the next one runs; a byte holds
+ * State: per queue the commands that have begun, and which of them are over; a byte holds
  * (buffer, version, offset, op that wrote it) as one number; a counted unit holds its version.  A
  * command checks what it reads when it begins, spoils what it writes, and writes when it ends.
  * States are remembered by a hash of all that.  Members of a gang run as commands of their own;
  * only the search for deadlocks lets them start together.  A command that updates several barriers
- * ends with the last of its parts. */
+ * ends with the last of its parts.  After a slow command the next one may begin before it is over;
+ * an epoch is reached when all commands up to it are over. */
 #include <stdlib.h>
 
 #include "kit/oracle/oracle_private.h"
@@ -186,11 +187,21 @@ static bool point_reached(const machine *x, const fs_stream_wait *w) {
   return found > 0 && done == found;
 }
 
-static bool is_over(const machine *x, uint32_t d) { return x->done[x->queue_of[d]] >= x->epoch[d]; }
+static bool is_over(const machine *x, uint32_t d) { return x->over >> d & 1; }
 
 static bool has_begun(const machine *x, uint32_t d) {
-  uint32_t q = x->queue_of[d];
-  return is_over(x, d) || (x->running[q] && x->done[q] + 1 == x->epoch[d]);
+  return x->started[x->queue_of[d]] >= x->epoch[d];
+}
+
+static bool is_running(const machine *x, uint32_t d) { return has_begun(x, d) && !is_over(x, d); }
+
+/* Finds up to which command all of the queue are over. */
+static void set_done(machine *x, uint32_t q) {
+  const fs_stream_queue *u = &x->s->queues[q];
+  x->done[q] = 0;
+  while (x->done[q] < u->n_commands && is_over(x, u->command0 + x->done[q])) {
+    x->done[q]++;
+  }
 }
 
 /* Whether each barrier that c waits for is complete: the parts of commands that count in it are
@@ -213,10 +224,11 @@ static bool barriers_complete(const machine *x, uint32_t c) {
 
 static bool can_begin(const machine *x, uint32_t q) {
   const fs_stream_queue *u = &x->s->queues[q];
-  if (x->running[q] || x->done[q] == u->n_commands) {
+  uint32_t c = u->command0 + x->started[q];
+  if (x->started[q] == u->n_commands ||
+      (x->started[q] > 0 && !is_over(x, c - 1) && !is_slow(x->s, c - 1))) {
     return false;
   }
-  uint32_t c = u->command0 + x->done[q];
   const fs_stream_command *m = &x->s->commands[c];
   bool timeline = x->s->meta[0].sync == FS_SYNC_TIMELINE;
   for (uint32_t i = 0; i < m->n_waits && timeline; i++) {
@@ -240,11 +252,10 @@ static bool amounts_fit(const machine *x) {
   const fs_stream *s = x->s;
   uint64_t ops = 0;
   uint64_t *used = calloc(s->n_resources + 1, sizeof *used);
-  for (uint32_t q = 0; q < s->n_queues; q++) {
-    uint32_t c = s->queues[q].command0 + x->done[q];
-    bool counted = x->running[q] && s->commands[c].kind == FS_COMMAND_RUN;
-    for (uint32_t p = 0; p < q && counted; p++) { /* a gang counts once */
-      counted = !(x->running[p] && one_gang(x, c, s->queues[p].command0 + x->done[p]));
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    bool counted = is_running(x, c) && s->commands[c].kind == FS_COMMAND_RUN;
+    for (uint32_t d = 0; d < c && counted; d++) { /* a gang counts once */
+      counted = !(is_running(x, d) && one_gang(x, c, d));
     }
     if (counted) {
       const fs_stream_op *o = &s->ops[s->commands[c].target];
@@ -265,12 +276,12 @@ static bool amounts_fit(const machine *x) {
 /* --- the search --- */
 
 static uint64_t state_key(const machine *x) {
-  uint64_t h = x->hash;
+  uint64_t h = mix(x->hash + x->over);
   for (uint32_t q = 0; q < x->s->n_queues; q++) {
-    h = mix(h + x->done[q] * 2 + x->running[q] + 1);
-    if (x->running[q]) {
-      h = mix(h + x->parts[x->s->queues[q].command0 + x->done[q]]);
-    }
+    h = mix(h + x->started[q] + 1);
+  }
+  for (uint32_t c = 0; c < x->s->n_commands; c++) {
+    h = is_running(x, c) ? mix(h + x->parts[c] + c) : h;
   }
   return h | 1;
 }
@@ -352,8 +363,7 @@ static bool after_done(const machine *x, uint32_t c) {
   for (uint32_t i = 0; s->commands[c].kind == FS_COMMAND_RUN && i < o->n_afters; i++) {
     for (uint32_t d = 0; d < s->n_commands; d++) {
       if (s->commands[d].kind == FS_COMMAND_RUN &&
-          s->commands[d].target == s->afters[o->after0 + i] &&
-          x->done[x->queue_of[d]] < x->epoch[d]) {
+          s->commands[d].target == s->afters[o->after0 + i] && !is_over(x, d)) {
         return false;
       }
     }
@@ -362,14 +372,13 @@ static bool after_done(const machine *x, uint32_t c) {
 }
 
 static fs_oracle_verdict begin(machine *x, uint32_t q) {
-  uint32_t c = x->s->queues[q].command0 + x->done[q];
+  uint32_t c = x->s->queues[q].command0 + x->started[q];
   if (!after_done(x, c)) {
     return FS_ORACLE_ORDER;
   }
   bool gang_begun = false;
-  for (uint32_t p = 0; p < x->s->n_queues; p++) {
-    uint32_t d = x->s->queues[p].command0 + x->done[p];
-    if (x->running[p] && !one_gang(x, c, d) && touch(x, c, d)) {
+  for (uint32_t d = 0; d < x->s->n_commands; d++) {
+    if (is_running(x, d) && !one_gang(x, c, d) && touch(x, c, d)) {
       return FS_ORACLE_CONFLICT;
     }
   }
@@ -386,9 +395,9 @@ static fs_oracle_verdict begin(machine *x, uint32_t q) {
   oracle_undo *u = save(x, c, &n);
   spoil(x, c);
   x->parts[c] = 0;
-  x->running[q] = true;
+  x->started[q]++;
   fs_oracle_verdict verdict = amounts_fit(x) ? explore(x) : FS_ORACLE_CAPACITY;
-  x->running[q] = false;
+  x->started[q]--;
   restore(x, u, n);
   return verdict;
 }
@@ -402,26 +411,33 @@ static bool frontier_true(const machine *x, uint32_t c) {
   return fine;
 }
 
-static fs_oracle_verdict end_all(machine *x, uint32_t q) {
-  uint32_t c = x->s->queues[q].command0 + x->done[q];
-  size_t n;
-  if (!frontier_true(x, c)) {
-    return FS_ORACLE_FRONTIER;
+/* Whether the frontiers of the commands are true whose epochs are reached now; `before` were
+ * already. */
+static bool frontiers_true(const machine *x, uint32_t q, uint32_t before) {
+  bool fine = true;
+  for (uint32_t e = before; e < x->done[q]; e++) {
+    fine = fine && frontier_true(x, x->s->queues[q].command0 + e);
   }
+  return fine;
+}
+
+static fs_oracle_verdict end_all(machine *x, uint32_t c) {
+  size_t n;
+  uint32_t q = x->queue_of[c], before = x->done[q];
   oracle_undo *u = save(x, c, &n);
   finish(x, c);
-  x->running[q] = false;
-  x->done[q]++;
-  fs_oracle_verdict verdict = explore(x);
-  x->done[q]--;
-  x->running[q] = true;
+  x->over |= (uint64_t)1 << c;
+  set_done(x, q);
+  fs_oracle_verdict verdict = frontiers_true(x, q, before) ? explore(x) : FS_ORACLE_FRONTIER;
+  x->over &= ~((uint64_t)1 << c);
+  set_done(x, q);
   restore(x, u, n);
   return verdict;
 }
 
-/* Ends one of the parts of a queue's running command; the last part ends the command. */
-static fs_oracle_verdict end(machine *x, uint32_t q) {
-  uint32_t c = x->s->queues[q].command0 + x->done[q], n = x->s->commands[c].n_barrier_updates;
+/* Ends one of the parts of a running command; the last part ends the command. */
+static fs_oracle_verdict end(machine *x, uint32_t c) {
+  uint32_t n = x->s->commands[c].n_barrier_updates;
   fs_oracle_verdict verdict = FS_ORACLE_RIGHT;
   uint64_t before = x->parts[c];
   uint64_t whole = n >= 64 ? UINT64_MAX : ((uint64_t)1 << n) - 1;
@@ -434,7 +450,7 @@ static fs_oracle_verdict end(machine *x, uint32_t q) {
   }
   x->parts[c] = before;
   bool last = n <= 1 || (whole & ~before & ((whole & ~before) - 1)) == 0;
-  return verdict == FS_ORACLE_RIGHT && last ? end_all(x, q) : verdict;
+  return verdict == FS_ORACLE_RIGHT && last ? end_all(x, c) : verdict;
 }
 
 static fs_oracle_verdict explore(machine *x) {
@@ -448,10 +464,12 @@ static fs_oracle_verdict explore(machine *x) {
   for (uint32_t q = 0; q < x->s->n_queues; q++) {
     fs_oracle_verdict verdict = FS_ORACLE_RIGHT;
     all_done = all_done && x->done[q] == x->s->queues[q].n_commands;
-    if (x->running[q]) {
-      moved = true;
-      verdict = end(x, q);
-    } else if (can_begin(x, q)) {
+    for (uint32_t e = x->done[q]; e < x->started[q] && verdict == FS_ORACLE_RIGHT; e++) {
+      uint32_t c = x->s->queues[q].command0 + e;
+      moved = moved || !is_over(x, c);
+      verdict = is_over(x, c) ? verdict : end(x, c);
+    }
+    if (verdict == FS_ORACLE_RIGHT && can_begin(x, q)) {
       moved = true;
       verdict = begin(x, q);
     }
@@ -470,11 +488,17 @@ static fs_oracle_verdict explore(machine *x) {
 static bool gang_ready(machine *x, uint32_t c) {
   for (uint32_t d = 0; d < x->s->n_commands; d++) {
     uint32_t q = x->queue_of[d];
-    if (one_gang(x, c, d) && (x->done[q] + 1 != x->epoch[d] || !can_begin(x, q))) {
+    if (one_gang(x, c, d) && (x->started[q] + 1 != x->epoch[d] || !can_begin(x, q))) {
       return false;
     }
   }
   return true;
+}
+
+/* The next command of the queue begins, and is over. */
+static void pass(machine *x, uint32_t q) {
+  x->over |= (uint64_t)1 << (x->s->queues[q].command0 + x->started[q]++);
+  set_done(x, q);
 }
 
 static bool deadlocks(machine *x) {
@@ -483,16 +507,18 @@ static bool deadlocks(machine *x) {
   while (moved) {
     moved = false;
     for (uint32_t q = 0; q < s->n_queues; q++) {
-      uint32_t c = s->queues[q].command0 + x->done[q];
+      uint32_t c = s->queues[q].command0 + x->started[q];
       if (!can_begin(x, q)) {
         continue;
       }
       if (s->commands[c].gang_axis == FS_NONE) {
-        x->done[q]++;
+        pass(x, q);
         moved = true;
       } else if (gang_ready(x, c)) {
         for (uint32_t d = 0; d < s->n_commands; d++) {
-          x->done[x->queue_of[d]] += one_gang(x, c, d);
+          if (one_gang(x, c, d)) {
+            pass(x, x->queue_of[d]);
+          }
         }
         moved = true;
       }
@@ -501,8 +527,9 @@ static bool deadlocks(machine *x) {
   bool stuck = false;
   for (uint32_t q = 0; q < s->n_queues; q++) {
     stuck = stuck || x->done[q] < s->queues[q].n_commands;
-    x->done[q] = 0;
+    x->done[q] = x->started[q] = 0;
   }
+  x->over = 0;
   return stuck;
 }
 

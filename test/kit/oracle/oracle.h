@@ -40,6 +40,8 @@ bool fs_oracle_begun(const fs_stream *s, uint32_t d, uint32_t c);
 /* For up to 64 commands: bit d of over[c] says that queues and syncs show that d is complete before
  * c begins.  Nothing is concluded from what has begun because a physical barrier went on. */
 void fs_oracle_over(const fs_stream *s, uint64_t *over);
+/* The same with bit d of over[c] saying that d is complete when the epoch of c is reached. */
+void fs_oracle_reached(const fs_stream *s, uint64_t *over);
 /* Do commands wait for each other?  For up to 64 commands. */
 bool fs_oracle_circle(const fs_stream *s);
 

@@ -22,8 +22,9 @@ typedef struct machine {
   uint64_t held[MAX_COMMANDS], begun[MAX_COMMANDS];
   uint64_t said[MAX_COMMANDS];  /* bits: what a frontier claims */
   uint64_t parts[MAX_COMMANDS]; /* of a running command: updates that are over */
-  uint32_t done[64];            /* per queue */
-  bool running[64];
+  uint32_t started[64];         /* per queue: commands that have begun */
+  uint32_t done[64];            /* per queue: commands up to which all are over */
+  uint64_t over;                /* bits: commands that are over */
   uint64_t hash;
   uint64_t *seen;
   size_t n_seen, cap_seen;
@@ -32,6 +33,11 @@ typedef struct machine {
 
 static inline bool bounded_counted(const fs_stream_memory *m) {
   return m->capacity != FS_UNBOUNDED && m->placement == FSCHED_COUNTED;
+}
+
+/* May the queue of a command go on before it is over? */
+static inline bool is_slow(const fs_stream *s, uint32_t c) {
+  return s->commands[c].kind == FS_COMMAND_RUN && s->ops[s->commands[c].target].slow != 0;
 }
 
 static inline const fs_stream_place *places(const machine *x, uint32_t c) {

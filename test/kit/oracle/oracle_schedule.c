@@ -90,13 +90,25 @@ static bool may_run(const oracle_schedule_look *l, uint32_t item) {
 
 static fs_tick time_of(const oracle_schedule_look *l, uint32_t item) {
   if (item < l->g->n_ops) {
-    return l->g->op_time[item];
+    return l->g->op_latency == NULL ? l->g->op_time[item] : l->g->op_latency[item];
   }
   uint32_t copy = item - l->g->n_ops, v = l->s->copy_version[copy];
   const fs_memory *m = &l->g->target.memory[home(l, v)];
   uint64_t size = l->g->buffer_size[l->g->version_buffer[v]];
   return l->s->copy_kind[copy] == FS_SPILL_WRITE ? fs_spill_write_time(m, size)
                                                  : fs_spill_read_time(m, size);
+}
+
+static fs_tick free_at(const oracle_schedule_look *l, uint32_t item) {
+  return item < l->g->n_ops ? l->s->start[item] + l->g->op_time[item] : l->s->end[item];
+}
+
+/* Must item `k` be over when op o starts, as its epoch is not after that of op p, before o? */
+static bool holds_back(const oracle_schedule_look *l, uint32_t k, uint32_t p, uint32_t o) {
+  bool quick = time_of(l, p) == l->g->op_time[p];
+  bool plain = l->g->op_gang[p] == FS_NONE && l->g->op_gang[o] == FS_NONE;
+  bool order = quick && plain && l->s->queue[p] == l->s->queue[o];
+  return !order && share_queue(l, k, p) && place_in_order(l, k) < place_in_order(l, p);
 }
 
 static const char *check_items(const oracle_schedule_look *l) {
@@ -111,7 +123,7 @@ static const char *check_items(const oracle_schedule_look *l) {
       return "queue";
     }
     for (uint32_t k = 0; k < i; k++) {
-      if (share_queue(l, i, k) && meet(s->start[i], s->end[i], s->start[k], s->end[k])) {
+      if (share_queue(l, i, k) && meet(s->start[i], free_at(l, i), s->start[k], free_at(l, k))) {
         return "overlap on a queue";
       }
       if ((s->start[i] < s->start[k]) != (place_in_order(l, i) < place_in_order(l, k)) &&
@@ -125,6 +137,11 @@ static const char *check_items(const oracle_schedule_look *l) {
       if (s->end[l->g->pred[e]] > s->start[o] ||
           place_in_order(l, l->g->pred[e]) > place_in_order(l, o)) {
         return "precedence";
+      }
+      for (uint32_t k = 0; k < s->n_items; k++) {
+        if (holds_back(l, k, l->g->pred[e], o) && s->end[k] > s->start[o]) {
+          return "held back";
+        }
       }
     }
   }

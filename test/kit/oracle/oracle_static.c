@@ -99,11 +99,12 @@ static fs_oracle_verdict check_places(const machine *x) {
   return FS_ORACLE_RIGHT;
 }
 
-static bool reaches(const fs_stream *s, unsigned scope, uint32_t from, uint32_t to) {
+static bool reaches(const fs_stream *s, unsigned scope, uint32_t from, uint32_t to, bool own) {
   const fs_stream_queue *a = &s->queues[from], *b = &s->queues[to];
-  unsigned need = a->machine != b->machine ? FS_SCOPE_SYSTEM
-                  : a->device != b->device ? FS_SCOPE_DEVICE_GROUP
-                                           : FS_SCOPE_DEVICE;
+  unsigned need = own                        ? FS_SCOPE_QUEUE
+                  : a->machine != b->machine ? FS_SCOPE_SYSTEM
+                  : a->device != b->device   ? FS_SCOPE_DEVICE_GROUP
+                                             : FS_SCOPE_DEVICE;
   return scope >= need;
 }
 
@@ -118,9 +119,10 @@ static fs_oracle_verdict check_scopes(const machine *x) {
   for (uint32_t c = 0; c < s->n_commands; c++) {
     for (uint32_t i = 0; i < s->commands[c].n_waits; i++) {
       for (uint32_t d = 0; d < s->n_commands; d++) {
-        if (waits_on(x, &s->waits[s->commands[c].wait0 + i], d) &&
-            (!s->commands[d].signal ||
-             !reaches(s, s->commands[d].scope, x->queue_of[d], x->queue_of[c]))) {
+        const fs_stream_wait *w = &s->waits[s->commands[c].wait0 + i];
+        if (waits_on(x, w, d) &&
+            (!s->commands[d].signal || !reaches(s, s->commands[d].scope, x->queue_of[d],
+                                                x->queue_of[c], w->axis == x->queue_of[c]))) {
           return FS_ORACLE_SIGNAL;
         }
       }
@@ -133,10 +135,7 @@ static fs_oracle_verdict check_scopes(const machine *x) {
 static fs_oracle_verdict check_frontiers(machine *x) {
   const fs_stream *s = x->s;
   uint64_t known[MAX_COMMANDS];
-  fs_oracle_over(s, known);
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    known[c] |= (uint64_t)1 << c;
-  }
+  fs_oracle_reached(s, known);
   for (uint32_t c = 0; c < s->n_commands; c++) {
     uint64_t said = 0;
     for (uint32_t i = 0; i < s->commands[c].n_frontier; i++) {

@@ -134,12 +134,17 @@ static bool learn_barriers(const fs_stream *s, facts *all, uint32_t c) {
 
 static bool learn(const fs_stream *s, facts *all, uint32_t c) {
   bool first = c == s->queues[queue_of(s, c)].command0;
-  bool changed = !first && set_over(&all[c], all, c - 1);
+  bool slow = !first && is_slow(s, c - 1); /* it may still run, and has begun */
+  bool changed = !first && (slow ? take(&all[c], &all[c - 1]) : set_over(&all[c], all, c - 1));
   if (s->meta[0].sync == FS_SYNC_BARRIER) {
     return learn_barriers(s, all, c) || changed;
   }
   for (uint32_t d = 0; d < s->n_commands; d++) {
-    changed = (fs_oracle_held(s, d, c) && set_over(&all[c], all, d)) || changed;
+    bool held = fs_oracle_held(s, d, c);
+    for (uint32_t e = s->queues[queue_of(s, d)].command0; held && e < d; e++) { /* an epoch */
+      changed = set_over(&all[c], all, e) || changed;
+    }
+    changed = (held && set_over(&all[c], all, d)) || changed;
   }
   return changed;
 }
@@ -157,6 +162,17 @@ void fs_oracle_over(const fs_stream *s, uint64_t *over) {
     over[c] = all[c].over;
   }
   free(all);
+}
+
+void fs_oracle_reached(const fs_stream *s, uint64_t *over) {
+  uint64_t before[MAX_COMMANDS];
+  fs_oracle_over(s, before);
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    over[c] = 0;
+    for (uint32_t d = s->queues[queue_of(s, c)].command0; d <= c; d++) {
+      over[c] |= before[d] | (uint64_t)1 << d;
+    }
+  }
 }
 
 /* Whether d waits for an earlier use of a physical barrier than one that c updates; then d has
