@@ -102,6 +102,7 @@ fs_status fs_engine_start_copy(fs_engine *e, uint32_t entry, uint32_t queue) {
   fs_tick end = e->now + time, reached = end;
   FS_TRY(fs_engine_occupy(e, queue, end, end, &reached));
   FS_TRY(fs_vec_push(e->ctx, &e->copy_reached, reached));
+  e->queue_op.at[queue] = FS_NONE;
   FS_TRY(reached > end ? fs_engine_free_at(e, queue, end) : FSCHED_OK);
   return fs_heap_push(e->ctx, &e->ends, reached, e->g->n_ops + id);
 }

@@ -32,18 +32,36 @@ fs_status fs_engine_new_residency(fs_engine *e, uint32_t version, uint32_t op, u
   return fs_vec_push(e->ctx, &e->residency, r);
 }
 
-static fs_status make_runnable(fs_engine *e, uint32_t op) {
+static fs_status list_runnable(fs_engine *e, uint32_t op) {
   FS_ASSERT_SLOW(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
   uint32_t slot = fs_engine_slot(e, op);
   fs_engine_wake(e, slot);
   return fs_heap_push(e->ctx, &e->runnable[slot], e->position[op], op);
 }
 
+/* Makes the op runnable if it lacks nothing, and its predecessors are over for some queue. */
+static fs_status make_runnable(fs_engine *e, uint32_t op) {
+  if (e->op_phase[op] != FS_OP_CLAIMED || e->op_lacks[op] > 0) {
+    return FSCHED_OK;
+  }
+  if (!e->any_slow) {
+    return e->op_running_preds[op] == 0 ? list_runnable(e, op) : FSCHED_OK;
+  }
+  bool over = e->op_running_preds[op] == 0 || fs_engine_local_queue(e, op) != FS_NONE;
+  if (!over) {
+    return FSCHED_OK;
+  }
+  if (e->op_listed[op]) { /* there may be more queues for it now */
+    fs_engine_wake(e, fs_engine_slot(e, op));
+    return FSCHED_OK;
+  }
+  e->op_listed[op] = 1;
+  return list_runnable(e, op);
+}
+
 fs_status fs_engine_lack_less(fs_engine *e, uint32_t op) {
   assert(e->op_lacks[op] > 0);
-  return --e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 && e->op_phase[op] == FS_OP_CLAIMED
-             ? make_runnable(e, op)
-             : FSCHED_OK;
+  return --e->op_lacks[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
 }
 
 /* An op that holds memory while it runs and not before needs no room before its given start. */
@@ -63,7 +81,7 @@ fs_status fs_engine_soon(fs_engine *e, uint32_t op) {
     return fs_heap_push(e->ctx, &e->soon, e->position[op], op);
   }
   e->op_phase[op] = FS_OP_CLAIMED;
-  return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
+  return make_runnable(e, op);
 }
 
 static fs_status claimed(fs_engine *e, uint32_t op) {
@@ -71,7 +89,7 @@ static fs_status claimed(fs_engine *e, uint32_t op) {
   e->op_phase[op] = FS_OP_CLAIMED;
   fs_engine_wake_held(e, op);
   e->slot_claims[fs_engine_slot(e, op)]++;
-  return e->op_lacks[op] == 0 && e->op_running_preds[op] == 0 ? make_runnable(e, op) : FSCHED_OK;
+  return make_runnable(e, op);
 }
 
 /* Are all predecessors of the op claimed or issued?  Then it comes next. */
@@ -276,6 +294,9 @@ static fs_status issue_queues(fs_engine *e, uint32_t op) {
   for (uint32_t i = 0; i < n; i++) {
     FS_TRY(fs_engine_occupy(e, queues[i], free, e->op_end[op], &e->op_reached[op]));
   }
+  for (uint32_t i = 0; i < n && e->any_slow; i++) {
+    e->queue_op.at[queues[i]] = n == 1 ? op : FS_NONE;
+  }
   for (uint32_t i = 0; i < n && !frees_when_reached(e, op); i++) {
     FS_TRY(fs_engine_free_at(e, queues[i], free));
   }
@@ -284,7 +305,8 @@ static fs_status issue_queues(fs_engine *e, uint32_t op) {
 
 static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   assert(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
-  assert(e->op_unissued_preds[op] == 0 && e->op_running_preds[op] == 0);
+  assert(e->op_unissued_preds[op] == 0);
+  assert(e->op_running_preds[op] == 0 || fs_engine_local_queue(e, op) == queue);
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_RUNNING;
   e->op_start[op] = e->now;
@@ -375,7 +397,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   }
   for (uint32_t i = g->succ0[op]; i < g->succ0[op + 1]; i++) {
     uint32_t s = g->succ[i];
-    if (--e->op_running_preds[s] == 0 && e->op_phase[s] == FS_OP_CLAIMED && e->op_lacks[s] == 0) {
+    if (--e->op_running_preds[s] == 0 || e->any_slow) {
       FS_TRY(make_runnable(e, s));
     }
   }
@@ -427,9 +449,21 @@ static fs_status issue_ops(fs_engine *e) {
     uint32_t slot = fs_engine_slot(e, e->parked.at[i]);
     e->slot_closed[slot] = 0;
     e->slot_passed[slot] = 0;
-    FS_TRY(make_runnable(e, e->parked.at[i]));
+    FS_TRY(list_runnable(e, e->parked.at[i]));
   }
   fs_engine_keep_none(e);
+  return FSCHED_OK;
+}
+
+/* A queue goes on before the epoch of its latest item is reached.  Queue order tells others of that
+ * queue that the item is over, unless it is slow. */
+static fs_status free_queue(fs_engine *e, uint32_t queue) {
+  const fsched_graph *g = e->g;
+  uint32_t op = e->queue_op.at[queue];
+  FS_TRY(fs_engine_release_queue(e, queue));
+  for (uint32_t i = op == FS_NONE ? 0 : g->succ0[op]; op != FS_NONE && i < g->succ0[op + 1]; i++) {
+    FS_TRY(make_runnable(e, g->succ[i]));
+  }
   return FSCHED_OK;
 }
 
@@ -446,7 +480,7 @@ static fs_status end_items(fs_engine *e) {
   while (e->ends.n > 0 && e->ends.at[0].key == e->now) {
     uint32_t item = fs_heap_pop(&e->ends).id;
     if (item >= FS_ENGINE_WAKE + e->n_slots) {
-      FS_TRY(fs_engine_release_queue(e, item - FS_ENGINE_WAKE - e->n_slots));
+      FS_TRY(free_queue(e, item - FS_ENGINE_WAKE - e->n_slots));
     } else if (item >= FS_ENGINE_WAKE) {
       fs_engine_wake(e, item - FS_ENGINE_WAKE);
     } else if (item < e->g->n_ops) {

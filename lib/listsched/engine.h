@@ -103,6 +103,8 @@ typedef struct fs_engine {
   /* Ops. */
   uint8_t *op_phase;
   uint32_t *op_unissued_preds, *op_running_preds;
+  bool any_slow;      /* some op ends after its queues go on; only then: */
+  uint8_t *op_listed; /* the op is runnable */
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
   fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too */
@@ -113,7 +115,8 @@ typedef struct fs_engine {
   uint32_t n_queues, queue_limit, n_slots, n_busy;
   fs_heap *idle; /* per class, or one of all implicit queues: free ones, and some that are busy */
   FS_VEC(uint8_t) queue_busy;
-  FS_VEC(uint8_t) queue_idle;    /* it is in `idle` */
+  FS_VEC(uint8_t) queue_idle; /* it is in `idle` */
+  FS_VEC(uint32_t) queue_op;  /* its latest op, if its latest item is one alone on it, or FS_NONE */
   FS_VEC(fs_tick) queue_until;   /* when its latest item lets it go on */
   FS_VEC(fs_tick) queue_reached; /* when all of its items so far have ended */
   FS_VEC(uint64_t) queue_held;   /* position of the gang it is kept for, else UINT64_MAX */
@@ -337,6 +340,10 @@ fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick 
 fs_status fs_engine_free_at(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 /* Requires a queue that is busy. */
 fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) FS_MUST_USE;
+/* The one queue on which an op can run now though epochs of its predecessors are not reached: the
+ * others of them have ended there, which queue order tells.  FS_NONE: there is none, or all are
+ * reached.  Requires an op of the graph. */
+uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;

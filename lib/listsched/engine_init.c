@@ -89,6 +89,10 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_end, n));
   FS_TRY(fs_new_zero(e->scratch, &e->op_reached, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
+  e->any_slow = fs_graph_first_slow(g) != FS_NONE;
+  if (e->any_slow) {
+    FS_TRY(fs_new_zero(e->scratch, &e->op_listed, n));
+  }
   if (fs_graph_wait(g) != 0) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_wake, n));
   }
@@ -160,6 +164,7 @@ static fs_status add_queues(fs_engine *e) {
     FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, none));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_op, FS_NONE));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
   }
@@ -359,7 +364,7 @@ static void forget_run(fs_engine *e) {
   e->no_room = e->blocked = e->given_up = false;
   e->issue_count = e->next_checked = 0;
   e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
-  e->queue_idle.n = e->queue_reached.n = e->copy_reached.n = 0;
+  e->queue_idle.n = e->queue_reached.n = e->copy_reached.n = e->queue_op.n = 0;
   e->n_memory_woken = e->n_domain_opened = 0;
   e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
   e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
@@ -413,6 +418,7 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_idle);
   fs_vec_free(ctx, &e->queue_until);
   fs_vec_free(ctx, &e->queue_reached);
+  fs_vec_free(ctx, &e->queue_op);
   fs_vec_free(ctx, &e->copy_reached);
   fs_vec_free(ctx, &e->queue_held);
   fs_vec_free(ctx, &e->queue_held_until);

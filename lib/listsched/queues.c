@@ -11,6 +11,7 @@ static fs_status add_queue(fs_engine *e) {
   FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_op, FS_NONE));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
   e->n_queues++;
@@ -302,10 +303,36 @@ static bool waits_count(const fs_engine *e, uint32_t op) {
   return e->op_wake != NULL && (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE);
 }
 
+uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  const fsched_graph *g = e->g;
+  uint32_t queue = FS_NONE;
+  bool can =
+      e->any_slow && e->op_running_preds[op] > 0 && g->op_gang[op] == FS_NONE && e->op_wake == NULL;
+  for (uint32_t i = g->pred0[op]; can && i < g->pred0[op + 1]; i++) {
+    uint32_t p = g->pred[i];
+    if (e->op_phase[p] == FS_OP_DONE) {
+      continue;
+    }
+    can = e->op_phase[p] == FS_OP_RUNNING && e->op_end[p] <= e->now && !fs_op_slow(g, p) &&
+          g->op_gang[p] == FS_NONE && (queue == FS_NONE || queue == e->op_queue[p]);
+    queue = e->op_queue[p];
+  }
+  return can && (g->target.implicit_queues || in_domain(&g->target, g->op_domain[op], queue))
+             ? queue
+             : FS_NONE;
+}
+
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
+  if (e->op_running_preds[op] > 0) {
+    uint32_t q = fs_engine_local_queue(e, op);
+    bool free = !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
+    *queue = free ? q : FS_NONE;
+    return FSCHED_OK;
+  }
   if (gang == FS_NONE && waits_count(e, op)) {
     return queue_after_wait(e, op, queue);
   }

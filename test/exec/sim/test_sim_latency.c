@@ -93,6 +93,14 @@ END_TEST
 
 /* ---- plans */
 
+static uint64_t lower_bound; /* of the last graph */
+
+/* The bound of a queue counts its times, and the end of the last latency; it is met here. */
+static const char three_loads[] =
+    "fsched: 1\ntarget: {queues: [{name: a}]}\nops:\n"
+    " - {name: l, time: 1, latency: 9}\n - {name: m, time: 1, latency: 9}\n"
+    " - {name: n, time: 1, latency: 9}\n";
+
 /* Compiles a graph, of which all is verified, and returns the planned start of the op. */
 static uint64_t start_of(const char *text, const char *name) {
   fsched_graph *g;
@@ -101,6 +109,7 @@ static uint64_t start_of(const char *text, const char *name) {
   conf_ok(&c, fsched_graph_parse(c.ctx, "graph", text, strlen(text), NULL, &g), "read");
   conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
   uint64_t start = UINT64_MAX;
+  lower_bound = p->view.meta->lower_bound;
   for (uint32_t i = 0; i < p->view.n_commands; i++) {
     const fs_stream_command *k = &p->view.commands[i];
     bool it = strcmp(fs_command_target_name(&p->view, k), name) == 0;
@@ -124,6 +133,8 @@ static uint64_t start_in(const char *ops, const char *name) {
 START_TEST(plans_count_what_is_held_back)
 {
   sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
+  (void)start_of(three_loads, "l");
+  ck_assert_uint_eq(lower_bound, 11);
   /* A reader on the same queue waits for the latency, what comes between goes on. */
   ck_assert_uint_eq(
       start_in(" - {name: load, on: a, time: 1, latency: 9, args: [{out: x, size: 1}]}\n"
@@ -131,6 +142,13 @@ START_TEST(plans_count_what_is_held_back)
                " - {name: read, on: a, args: [{in: x}]}\n",
                "read"),
       9);
+  /* Quick ops of the queue go on behind a slow one, as queue order tells their ends there. */
+  ck_assert_uint_eq(start_in(" - {name: load, on: a, time: 1, latency: 90, start: 0}\n"
+                             " - {name: first, on: a, time: 2, args: [{out: x, size: 1}]}\n"
+                             " - {name: second, on: a, args: [{in: x}, {out: y, size: 1}]}\n"
+                             " - {name: third, on: a, args: [{in: y}]}\n",
+                             "third"),
+                    4);
   /* A quick op behind a slow one is over for other queues when the slow one is. */
   ck_assert_uint_eq(start_in(" - {name: load, on: a, time: 1, latency: 9, start: 0}\n"
                              " - {name: quick, on: a, start: 1, args: [{out: x, size: 1}]}\n"
