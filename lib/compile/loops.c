@@ -212,7 +212,7 @@ static void walk_keys(order_maker *m, order_key *key) {
     uint32_t op = g->topo[i];
     for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
       uint32_t from = g->pred[e];
-      m->at[op] = fs_max(m->at[op], fs_add_most(m->at[from], g->op_time[from]));
+      m->at[op] = fs_max(m->at[op], fs_add_most(m->at[from], fs_op_latency(g, from)));
     }
     delay(m, op);
     key[i] = (order_key){m->at[op], i, op};

@@ -17,7 +17,8 @@ static fs_status make_times(loop_maker *k) {
   FS_TRY(fs_new(k->arena, &time, body->n));
   FS_TRY(fs_new(k->arena, &latency, body->n));
   for (uint32_t m = 0; m < body->n; m++) {
-    time[m] = latency[m] = k->g->op_time[body->op[m]];
+    time[m] = k->g->op_time[body->op[m]];
+    latency[m] = fs_op_latency(k->g, body->op[m]);
     if (time[m] == 0) {
       k->out->why_not = "an op takes no time";
     }

@@ -6,6 +6,7 @@
 
 #include "compile/loops.h"
 #include "kit/quick.h"
+#include "kit/shared_facts.h"
 #include "model/handle.h"
 
 #include "kit/context.h"
@@ -115,6 +116,61 @@ START_TEST(known_intervals)
 { check_known(&known[_i]); }
 END_TEST
 
+/* Loads that take `latency` and occupy their queue for `occupied` ticks; depth 0: not given. */
+static fs_loop_report plan_ring(unsigned latency, unsigned occupied, unsigned use, unsigned depth,
+                                uint32_t *chosen) {
+  char text[1024], given[64] = "";
+  if (depth > 0) {
+    (void)snprintf(given, sizeof given, "  buffers: {x: {depth: %u}}\n", depth);
+  }
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget: {queues: [{name: dma}, {name: mma}]}\nops:\n"
+                 "- loop: l\n  trip: 20\n%s  ops:\n"
+                 "  - {name: load, on: dma, time: %u, latency: %u, args: [{out: x, size: 64}]}\n"
+                 "  - {name: use, on: mma, time: %u, args: [{in: x}]}\n",
+                 given, occupied, latency, use);
+  fsched_graph *g;
+  fsched_schedule *s;
+  fs_loop_report r = compile_loop(text, &g, &s);
+  ck_assert(r.why_not == NULL && r.proven);
+  ck_assert_uint_eq(r.n_slots, 1);
+  *chosen = r.slots[0].depth;
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  return r;
+}
+
+/* The least interval with a depth, and the least depth for the least interval of all. */
+START_TEST(mod_facts)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  if (file == NULL) {
+    return;
+  }
+  char line[4096];
+  int n = 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned latency, occupied, use, depth, num, den, least;
+    if (sscanf(line, "mod lat=%u occ=%u C=%u D=%u II_num=%u II_den=%u D_min=%u", &latency,
+               &occupied, &use, &depth, &num, &den, &least) != 7) {
+      continue;
+    }
+    uint32_t chosen;
+    fs_loop_report r = plan_ring(latency, occupied, use, depth, &chosen);
+    ck_assert_msg(r.ii.num == num && r.ii.den == den, "%llu / %llu: %s",
+                  (unsigned long long)r.ii.num, (unsigned long long)r.ii.den, line);
+    ck_assert_uint_eq(chosen, depth);
+    r = plan_ring(latency, occupied, use, 0, &chosen);
+    ck_assert_uint_eq(r.ii.num, occupied > use ? occupied : use);
+    ck_assert_uint_eq(r.ii.den, 1);
+    ck_assert_msg(chosen == least, "%u slots: %s", chosen, line);
+    n++;
+  }
+  (void)fclose(file);
+  ck_assert_int_ge(n, 12);
+}
+END_TEST
+
 /* What there is no plan for. */
 START_TEST(no_plan)
 {
@@ -198,5 +254,5 @@ END_TEST
 FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
-  FS_TESTS(t, no_plan, orders, no_loops);
+  FS_TESTS(t, mod_facts, no_plan, orders, no_loops);
 }
