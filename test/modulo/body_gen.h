@@ -25,11 +25,13 @@ typedef struct fs_body_params {
   bool lanes;           /* one or two resources */
   bool held_back;
   bool whole; /* latencies are times */
+  bool gangs; /* one op in four takes all queues of its class */
 } fs_body_params;
 
 typedef struct fs_body {
   fs_modulo_problem p;
   fs_tick time[FS_BODY_OPS], latency[FS_BODY_OPS];
+  bool gang[FS_BODY_OPS];
   uint32_t eligible0[FS_BODY_OPS + 1], eligible[3 * FS_BODY_OPS];
   fs_modulo_edge edge[FS_BODY_EDGES];
   fs_modulo_ring ring[FS_BODY_OPS];
@@ -59,6 +61,7 @@ static inline void fs_body_draw_ops(const fs_body_params *g, fs_rng *r, fs_body 
       b->eligible[n++] = q;
     }
     b->eligible0[i + 1] = n;
+    b->gang[i] = g->gangs && fs_rng_one_in(r, 4);
   }
 }
 
@@ -135,6 +138,7 @@ static inline void fs_body_draw(const fs_body_params *g, fs_body *b) {
   b->p.latency = b->latency;
   b->p.eligible0 = b->eligible0;
   b->p.eligible = b->eligible;
+  b->p.gang = b->gang;
   b->p.edge = b->edge;
   b->p.ring = b->ring;
   b->p.reader0 = b->reader0;

@@ -78,12 +78,10 @@ static int64_t end_of(const plan_run *r, uint64_t c) {
 }
 
 /* When a wait for a command is over. */
-static int64_t wait_end(const plan_run *r, const int64_t *latest, const uint64_t *before,
-                        uint64_t c, uint64_t to) {
+static int64_t wait_end(const plan_run *r, const uint64_t *over, uint64_t c, uint64_t to) {
   uint64_t i = c % r->p->n, mine = r->queues[row_of(r, c)];
   bool needs = (mine & r->queues[row_of(r, to)]) == 0 || r->p->latency[i] > r->p->time[i];
-  (void)latest;
-  return needs && r->p->held_back ? (int64_t)before[c] : end_of(r, c);
+  return needs && r->p->held_back ? (int64_t)over[c] : end_of(r, c);
 }
 
 typedef struct run_state {
@@ -104,13 +102,13 @@ static int64_t earliest(const plan_run *r, const run_state *s, uint64_t c) {
   }
   for (uint32_t k = 0; k < 64; k++) {
     if ((r->lanes[row] >> k & 1) != 0 && s->last_lane[k] != 0) {
-      raise_start(&start, wait_end(r, NULL, s->over, s->last_lane[k] - 1, c));
+      raise_start(&start, wait_end(r, s->over, s->last_lane[k] - 1, c));
     }
   }
   for (uint32_t e = 0; e < p->n_edges; e++) {
     if (p->edge[e].to == i && p->edge[e].distance <= it) {
       uint64_t from = (it - p->edge[e].distance) * p->n + p->edge[e].from;
-      raise_start(&start, wait_end(r, NULL, s->over, from, c));
+      raise_start(&start, wait_end(r, s->over, from, c));
     }
   }
   for (uint32_t x = 0; x < p->n_rings; x++) {
@@ -122,11 +120,11 @@ static int64_t earliest(const plan_run *r, const run_state *s, uint64_t c) {
       int64_t at = old + p->reader[k].back;
       if (at >= 0 && at < ITERATIONS) {
         uint64_t from = (uint64_t)at * p->n + p->reader[k].op;
-        raise_start(&start, wait_end(r, NULL, s->over, from, c));
+        raise_start(&start, wait_end(r, s->over, from, c));
       }
     }
     if (old >= 0) {
-      raise_start(&start, wait_end(r, NULL, s->over, (uint64_t)old * p->n + i, c));
+      raise_start(&start, wait_end(r, s->over, (uint64_t)old * p->n + i, c));
     }
   }
   return start;

@@ -71,6 +71,7 @@ START_TEST(lanes_as_brute_force)
   for (uint64_t k = 0; k < 25; k++) {
     fs_body_params g = {.seed = (fs_turn() * 25 + k) * 10 + (uint64_t)_i, .n = 2 + k % 5};
     g.lanes = true;
+    g.gangs = k % 3 == 0;
     compare_with_brute(&g);
   }
 }
@@ -82,6 +83,7 @@ START_TEST(held_back_as_brute_force)
     fs_body_params g = {.seed = (fs_turn() * 25 + k) * 10 + (uint64_t)_i, .n = 2 + k % 5};
     g.held_back = true;
     g.lanes = k % 3 == 0;
+    g.gangs = k % 5 == 0;
     g.open = k % 4 == 0;
     g.room = g.open ? 8 + (uint32_t)k % 8 : 0;
     compare_with_brute(&g);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bodies whose interval is known, larger ones whose plans are run, and what is beyond a limit. */
+#include <stdio.h>
+
+#include "kit/shared_facts.h"
+#include "kit/turn.h"
+#include "modulo/body_gen.h"
+#include "modulo/brute.h"
+#include "modulo/modulo.h"
+#include "modulo/ratio.h"
+
+#include "kit/context.h"
+
+static fs_modulo_plan plan_with(const fs_modulo_problem *p, const fs_modulo_options *o) {
+  fs_modulo_plan plan;
+  ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, p, o, &plan));
+  return plan;
+}
+
+/* A load and a use on queues of their own, and a ring between them. */
+static fs_modulo_plan load_and_use(uint32_t latency, uint32_t occupancy, uint32_t use,
+                                   uint32_t depth) {
+  static const uint32_t eligible0[] = {0, 1, 2}, eligible[] = {0, 1}, reader0[] = {0, 1};
+  static const fs_modulo_reader reader = {1, 0};
+  static const fs_modulo_edge edge = {0, 1, 0};
+  static const uint64_t capacity = FS_UNBOUNDED;
+  fs_tick time[] = {occupancy, use}, latencies[] = {latency, use};
+  fs_modulo_ring ring = {.writer = 0, .memory = 0, .size = 1, .depth = depth};
+  fs_modulo_problem p = {.n = 2, .n_queues = 2, .n_edges = 1, .n_rings = 1, .n_memories = 1};
+  p.time = time;
+  p.latency = latencies;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  p.edge = &edge;
+  p.ring = &ring;
+  p.reader0 = reader0;
+  p.reader = &reader;
+  p.capacity = &capacity;
+  fs_modulo_plan plan = plan_with(&p, &(fs_modulo_options){0});
+  ck_assert_int_eq(plan.found.is, FS_YES);
+  ck_assert(plan.proven && plan.shortest && plan.least_memory);
+  fs_modulo_check(&p, &plan);
+  return plan;
+}
+
+START_TEST(facts)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  if (file == NULL) {
+    return;
+  }
+  char line[4096];
+  uint32_t seen = 0;
+  while (fgets(line, sizeof line, file) != NULL) {
+    unsigned latency, occupancy, use, depth, num, den, least;
+    if (sscanf(line, "mod lat=%u occ=%u C=%u D=%u II_num=%u II_den=%u D_min=%u", &latency,
+               &occupancy, &use, &depth, &num, &den, &least) != 7) {
+      continue;
+    }
+    fs_modulo_plan plan = load_and_use(latency, occupancy, use, depth);
+    ck_assert_int_eq(plan.ii.num, num);
+    ck_assert_int_eq(plan.ii.den, den);
+    bool ring = num > den * (use > occupancy ? use : occupancy);
+    ck_assert_int_eq(plan.limited_by, ring ? FS_MODULO_BY_RING : FS_MODULO_BY_QUEUES);
+    plan = load_and_use(latency, occupancy, use, 0);
+    ck_assert_int_eq(plan.ii.num, use > occupancy ? use : occupancy);
+    ck_assert_uint_eq(plan.depth[0], least);
+    seen++;
+  }
+  (void)fclose(file);
+  ck_assert_uint_eq(seen, 13);
+}
+END_TEST
+
+/* Three ops of one tick on two queues. */
+static fs_modulo_plan three_on_two(uint32_t copies) {
+  static const uint32_t eligible0[] = {0, 2, 4, 6}, eligible[] = {0, 1, 0, 1, 0, 1};
+  static const fs_tick time[] = {1, 1, 1};
+  fs_modulo_problem p = {.n = 3, .n_queues = 2};
+  p.time = p.latency = time;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  fs_modulo_plan plan = plan_with(&p, &(fs_modulo_options){.copies = copies});
+  ck_assert(plan.proven);
+  fs_modulo_check(&p, &plan);
+  return plan;
+}
+
+START_TEST(roles_alternate)
+{
+  fs_modulo_plan plan = three_on_two(1);
+  ck_assert_int_eq(plan.ii.num, 2);
+  ck_assert_int_eq(plan.ii.den, 1);
+  ck_assert_int_eq(plan.limited_by, FS_MODULO_BY_ROLES);
+  plan = three_on_two(4);
+  ck_assert_uint_eq(plan.copies, 2);
+  ck_assert_int_eq(plan.ii.num, 3);
+  ck_assert_int_eq(plan.ii.den, 2);
+  ck_assert_int_eq(plan.limited_by, FS_MODULO_BY_QUEUES);
+}
+END_TEST
+
+/* Plans of copies are run, and no interval is below the bounds or above that of one copy. */
+START_TEST(copies)
+{
+  uint32_t several = 0;
+  for (uint64_t k = 0; k < 30; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = fs_turn() * 30 + k, .n = 3 + k % 12, .classes = 1};
+    g.open = k % 3 == 0;
+    g.room = k % 6 == 0 ? 16 : 0;
+    g.held_back = k % 4 == 0;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan one = plan_with(&b.p, &(fs_modulo_options){.copies = 1, .quick = true});
+    fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){0});
+    if (plan.found.is == FS_YES) {
+      fs_modulo_check(&b.p, &plan);
+      ck_assert(!fs_modulo_less(one.ii, plan.ii));
+      ck_assert(!fs_modulo_less(plan.ii, plan.bounds.resource));
+      ck_assert(!fs_modulo_less(plan.ii, plan.bounds.recurrence));
+      several += plan.copies > 1;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(several, 0);
+}
+END_TEST
+
+/* Bodies of 20 to 30 ops are proven, and their plans hold. */
+START_TEST(bodies_of_thirty)
+{
+  for (uint64_t k = 0; k < 20; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = (fs_turn() * 10 + (uint64_t)_i) * 20 + k, .n = 20 + k % 11};
+    g.held_back = k % 2 == 0;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){.steps = 1 << 22});
+    ck_assert_int_eq(plan.found.is, FS_YES);
+    fs_modulo_check(&b.p, &plan);
+    fs_arena_release(&own_arena);
+  }
+}
+END_TEST
+
+/* Where memory limits, the plan fits and says so. */
+START_TEST(memory_limits)
+{
+  uint32_t limited = 0;
+  for (uint64_t k = 0; k < 20; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = fs_turn() * 20 + k, .n = 12 + k % 8, .open = true};
+    fs_modulo_options quick = {.copies = 1, .quick = true};
+    fs_body_draw(&g, &b);
+    fs_modulo_plan free = plan_with(&b.p, &quick);
+    ck_assert_int_eq(free.found.is, FS_YES);
+    b.capacity[0] = free.bytes[0] * (10 + k % 6) / 16;
+    fs_modulo_plan plan = plan_with(&b.p, &quick);
+    ck_assert(plan.found.is != FS_YES || !fs_modulo_less(plan.ii, free.ii));
+    if (plan.found.is == FS_YES) {
+      fs_modulo_check(&b.p, &plan);
+      ck_assert(fs_modulo_less(free.ii, plan.ii) == (plan.limited_by == FS_MODULO_BY_MEMORY));
+    }
+    limited += plan.limited_by == FS_MODULO_BY_MEMORY;
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(limited, 0);
+}
+END_TEST
+
+/* Beyond a limit nothing is claimed. */
+START_TEST(limits)
+{
+  static fs_body b;
+  for (uint64_t seed = 0; seed < 60; seed++) {
+    fs_body_params g = {.seed = seed, .n = 4 + seed % 20, .held_back = seed % 2 == 0};
+    fs_body_draw(&g, &b);
+    fs_modulo_plan full = plan_with(&b.p, &(fs_modulo_options){.copies = 1, .quick = true});
+    ck_assert(full.proven);
+    for (uint64_t steps = 1; steps < 1 << 22; steps *= 4) {
+      fs_modulo_options o = {.steps = steps, .copies = 1, .quick = true};
+      fs_modulo_plan plan = plan_with(&b.p, &o);
+      ck_assert_int_ne(plan.found.is, FS_NO);
+      if (plan.found.is == FS_YES) {
+        ck_assert(!fs_modulo_less(plan.ii, full.ii));
+        ck_assert(!plan.proven || !fs_modulo_less(full.ii, plan.ii));
+      }
+    }
+    fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){.ops = g.n - 1});
+    ck_assert_int_eq(plan.found.is, FS_NOT_DECIDED);
+    b.latency[0] = UINT64_C(1) << 62; /* numbers that are too large */
+    plan = plan_with(&b.p, &(fs_modulo_options){0});
+    ck_assert_int_eq(plan.found.is, FS_NOT_DECIDED);
+    fs_arena_release(&own_arena);
+  }
+}
+END_TEST
+
+/* The largest ratio of the cycles through `first` and later nodes, along all of them; false: one
+ * has no distance. */
+static bool walk_cycles(const fs_ratio_edge *edge, uint32_t m, uint32_t first, uint32_t at,
+                        uint32_t seen, int64_t weight, int64_t distance, fs_modulo_ratio *most) {
+  for (uint32_t e = 0; e < m; e++) {
+    if (edge[e].from != at || edge[e].to < first) {
+      continue;
+    }
+    int64_t w = weight + edge[e].weight, d = distance + edge[e].distance;
+    if (edge[e].to == first) {
+      if (d <= 0) {
+        return false;
+      }
+      *most = fs_modulo_greater(*most, fs_modulo_ratio_of(w, d));
+    } else if ((seen >> edge[e].to & 1) == 0 &&
+               !walk_cycles(edge, m, first, edge[e].to, seen | 1u << edge[e].to, w, d, most)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+START_TEST(ratios_along_all_cycles)
+{
+  fs_rng r = {fs_turn()};
+  uint32_t endless = 0;
+  for (uint32_t round = 0; round < 2000; round++) {
+    enum { MOST = 16 };
+    fs_ratio_edge edge[MOST];
+    uint32_t n = 1 + fs_rng_below(&r, 7), m = fs_rng_below(&r, MOST);
+    for (uint32_t e = 0; e < m; e++) {
+      edge[e] = (fs_ratio_edge){fs_rng_below(&r, n), fs_rng_below(&r, n), 1, 0};
+      edge[e].weight += fs_rng_below(&r, 20);
+      edge[e].distance = (int64_t)fs_rng_below(&r, 5) - (fs_rng_one_in(&r, 8) ? 1 : 0);
+    }
+    fs_modulo_ratio most = {0, 1};
+    bool ends = true;
+    for (uint32_t i = 0; i < n; i++) {
+      ends = ends && walk_cycles(edge, m, i, i, 1u << i, 0, 0, &most);
+    }
+    fs_ratio_cycle cycle;
+    ck_fs(ctx, fs_modulo_cycle(ctx, &own_arena, n, edge, m, &cycle));
+    ck_assert(cycle.endless == !ends);
+    ck_assert(!ends || (cycle.ratio.num == most.num && cycle.ratio.den == most.den));
+    endless += cycle.endless;
+    fs_arena_release(&own_arena);
+  }
+  ck_assert(endless > 0 && endless < 1900);
+}
+END_TEST
+
+FS_SUITE(modulo_known, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_TESTS(t, facts, roles_alternate, copies, memory_limits, limits, ratios_along_all_cycles);
+  FS_LOOPS(t, 0, 10, bodies_of_thirty);
+}
