@@ -81,3 +81,24 @@ run 1 "$FSCHED" compile slow.yaml --set sync=block -o none.fsb
 expect 'syncs refuse' holds err "does not support the latency of op 'load' with 'sync: block'"
 run 2 "$FSCHED" compile slow.yaml --emit lp=none.lp -o none.fsb
 expect 'nothing is written' [ ! -e none.fsb ]
+
+# Loads in a ring of D slots hide their latency: with N = 8 loads of time 1 and latency 9 and uses of
+# 2, the makespan is max(L + C + (N-1)*max(b, C), (q+1)*(L + C) + r*max(b, C)) where q = (N-1) div D
+# and r = (N-1) mod D.
+for pair in 3:35 4:28 6:25; do
+  cat >ring.yaml <<EOF
+fsched: 1
+target:
+  queues: [{name: dma, class: copy}, {name: dpu}]
+  memories: [{name: sram, capacity: ${pair%:*}}]
+ops:
+  - loop: ring
+    trip: 8
+    ops:
+      - {name: load, on: copy, time: 1, latency: 9, args: [{out: a, size: 1}]}
+      - {name: use, time: 2, args: [{in: a}]}
+EOF
+  run 0 "$FSCHED" compile --unroll ring.yaml --verify -o ring.fsb
+  expect "with ${pair%:*} slots the makespan is ${pair#*:}" holds err "makespan ${pair#*:},"
+  run 0 "$FSCHED" run --check --on sim --durations adversarial ring.fsb
+done

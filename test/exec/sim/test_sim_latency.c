@@ -15,7 +15,7 @@
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 40, INVOCATIONS = 3, STREAMS = 6 };
 #else
-enum { GRAPHS = 240, INVOCATIONS = 6, STREAMS = 20 };
+enum { GRAPHS = 160, INVOCATIONS = 4, STREAMS = 16 };
 #endif
 /* This is in percent of the streams that lack a wait. */
 enum { LEAST_CAUGHT = 97 };
