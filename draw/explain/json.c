@@ -202,6 +202,9 @@ static fs_status put_frontier(const fs_explain *e, uint32_t command) {
 static void put_times(const fs_explain *e, uint32_t item) {
   put_u64(e, ", \"start\": ", e->s->commands[item].start);
   put_u64(e, ", \"end\": ", e->s->commands[item].end);
+  if (fs_command_slow(e->s, &e->s->commands[item])) {
+    put_u64(e, ", \"free\": ", fs_command_free(e->s, &e->s->commands[item]));
+  }
 }
 
 static void put_links(const fs_explain *e, uint32_t item) {

@@ -540,6 +540,9 @@ static void put_item_head(const fs_explain *e, uint32_t item) {
   put_u64(e->t, ", planned from ", c->start);
   put_u64(e->t, " to ", c->end);
   put_unit(e, e->t);
+  if (fs_command_slow(e->s, c)) {
+    put_u64(e->t, ", queue free at ", fs_command_free(e->s, c));
+  }
   if (c->gang_axis != FS_NONE) {
     uint32_t n;
     const uint32_t *members = fs_explain_members(e, item, &n);

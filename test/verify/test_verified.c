@@ -286,6 +286,7 @@ static fsched_graph *make_graph(fsched_context *ctx, uint64_t seed) {
   params.max_size = seed % 2 == 0 ? 24 : 8;
   params.align = seed % 4 == 0 ? 4 : 1;
   params.tightness = seed % 2 == 0 ? 1.0 : 2.0;
+  params.latencies = seed % 4 == 1; /* these keep their timelines */
   return fs_gen_graph(ctx, &params, &g) == FSCHED_OK ? g : NULL;
 }
 

@@ -22,11 +22,12 @@
  * Data that is stored beside the commands (versions, frontiers, signals) is compared, not believed.
  *
  * Why one walk is enough.  Happens-before is queue order and syncs (members of a gang give each
- * other no order, each starts on its own; progress is proven as if they met, which is harder).  If
- * each pair of conflicting accesses is ordered by it, every execution sees the same sequence of
- * accesses to each byte, so values found in one execution are found in all.  Amounts: an amount is
- * a set of unit intervals, and two holders of one unit conflict; so each unit has at most one
- * holder at a time.
+ * other no order, each starts on its own; progress is proven as if they met, which is harder).  Of
+ * slow commands, which let their queue go on before they are complete, queue order tells nothing,
+ * and an epoch is reached when all commands up to it are complete.  If each pair of conflicting
+ * accesses is ordered by it, every execution sees the same sequence of accesses to each byte, so
+ * values found in one execution are found in all.  Amounts: an amount is a set of unit intervals,
+ * and two holders of one unit conflict; so each unit has at most one holder at a time.
  *
  * Complexity: O((commands + places + edges) log n) and O(known queues) per wait and frontier;
  * memory: places that are live, and clocks that some command will still wait for. */

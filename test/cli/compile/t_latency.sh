@@ -29,6 +29,8 @@ run 0 "$FSCHED" dis slow.fsb
 golden out latency-dis.txt
 run 0 "$FSCHED" explain slow.fsb
 golden out latency-explain.txt
+run 0 "$FSCHED" explain slow.fsb load
+expect 'the queue is free before the end' holds out 'planned from 0 to 9, queue free at 1'
 run 0 "$FSCHED" dis --format json slow.fsb
 cp out slow.text
 run 0 "$FSCHED" asm slow.text -o again.fsb
