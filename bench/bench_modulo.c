@@ -57,20 +57,36 @@ typedef struct modulo_tally {
   uint64_t ns[BODIES];
 } modulo_tally;
 
-/* Draws a body; with chosen depths its memory has between a half and all but one byte of what the
- * plan without a limit takes. */
+/* The bytes with which no ring is worse off than one iteration after the other needs. */
+static uint64_t least_bytes(const fs_body *b) {
+  uint64_t bytes = 0;
+  for (uint32_t r = 0; r < b->p.n_rings; r++) {
+    uint32_t depth = 1;
+    for (uint32_t k = b->reader0[r]; k < b->reader0[r + 1]; k++) {
+      depth = b->reader[k].back + 1 > depth ? b->reader[k].back + 1 : depth;
+    }
+    bytes += depth * b->ring[r].size;
+  }
+  return bytes;
+}
+
+/* Draws a body; with chosen depths its memory has more than is needed for any plan, and less than
+ * the plan without a limit takes. */
 static void draw_case(fsched_context *ctx, const modulo_case *c, uint32_t k, fs_body *b) {
   fs_body_params g = {.seed = k, .n = c->least + k % (c->most - c->least + 1), .open = c->open};
+  g.classes = c->open ? 3 : 0; /* with few queues, these limit */
   g.held_back = c->held_back;
   g.lanes = c->lanes;
   fs_body_draw(&g, b);
   if (c->open) {
     FS_SCRATCH(arena, ctx);
     fs_modulo_plan plan;
-    must(fs_modulo_schedule(ctx, &arena, &b->p, &(fs_modulo_options){.copies = 1}, &plan));
+    must(fs_modulo_schedule(ctx, &arena, &b->p, &(fs_modulo_options){.steps = 1 << 22, .copies = 1},
+                            &plan));
     fs_rng r = {k};
-    uint32_t bytes = (uint32_t)plan.bytes[0];
-    b->capacity[0] = bytes == 0 ? 0 : bytes - 1 - fs_rng_below(&r, bytes / 2 + 1);
+    uint64_t least = least_bytes(b), bytes = plan.bytes[0];
+    b->capacity[0] =
+        bytes <= least + 1 ? bytes : least + fs_rng_below(&r, (uint32_t)(bytes - least) / 2 + 1);
   }
 }
 

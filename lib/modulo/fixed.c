@@ -5,14 +5,14 @@
  * constraints", 2004). Of a pair's orders the one that leaves most room comes first, of tracks the
  * one with the least load; of tracks that are alike and free only the first is tried.
  *
- * Runs are cut off after a number of nodes that grows by half each time; what has failed keeps its
- * weight.  So hard cores come to the top, and the last run, which is not cut off, proves. */
+ * Runs are cut off after a number of failures that grows by half each time; what has failed keeps
+ * its weight.  So hard cores come to the top, and the last run, which is not cut off, proves. */
 #include "modulo/fixed.h"
 
 #include "modulo/state.h"
 
 enum {
-  FIRST_RUN = 40,        /* nodes */
+  FIRST_RUN = 40,        /* failures */
   MOST_PERIOD_BITS = 44, /* a period times the largest depth is a number */
   MOST_NUMBER_BITS = 60
 };
@@ -28,7 +28,7 @@ typedef struct choice_point {
 
 typedef struct fixed_search {
   fs_modulo_state s;
-  uint64_t nodes; /* that are left of this run */
+  uint64_t failures; /* that are left of this run */
   uint64_t seed;
   bool cut; /* the run was cut off */
 } fixed_search;
@@ -148,6 +148,7 @@ static bool try_value(fixed_search *x, const choice_point *c, int64_t value) {
   if (fits && dive(x)) {
     return true;
   }
+  x->failures -= !fits && x->failures > 0;
   fs_modulo_undo_to(s, length);
   return false;
 }
@@ -212,14 +213,14 @@ static bool try_depths(fixed_search *x, const choice_point *c) {
 static bool dive(fixed_search *x) {
   fs_modulo_state *s = &x->s;
   if (!fs_modulo_propagate(s)) {
+    x->failures -= x->failures > 0;
     return false;
   }
   choice_point c = choose_point(s);
-  if (c.kind != CHOICE_NONE && (x->nodes == 0 || s->steps >= s->q->steps)) {
+  if (c.kind != CHOICE_NONE && (x->failures == 0 || s->steps >= s->q->steps)) {
     x->cut = true;
     return false;
   }
-  x->nodes--;
   bool found = false;
   switch (c.kind) {
     case CHOICE_NONE:
@@ -287,8 +288,8 @@ static void read_choice(const fs_modulo_state *s, fs_modulo_choice *out) {
 static void run_searches(fixed_search *x, fs_modulo_choice *out, fs_decision *found) {
   fs_modulo_state *s = &x->s;
   size_t root = s->trail.n;
-  for (uint64_t nodes = FIRST_RUN; s->steps < s->q->steps; nodes += nodes / 2) {
-    x->nodes = nodes;
+  for (uint64_t most = FIRST_RUN; s->steps < s->q->steps; most += most / 2) {
+    x->failures = most;
     x->cut = false;
     if (dive(x)) {
       read_choice(s, out);

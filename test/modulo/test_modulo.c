@@ -55,6 +55,19 @@ START_TEST(as_brute_force)
 }
 END_TEST
 
+/* Shallow rings between few queues keep many intervals above all bounds. */
+START_TEST(shallow_rings_as_brute_force)
+{
+  for (uint64_t k = 0; k < 100; k++) {
+    fs_body_params g = {.seed = (fs_turn() * 100 + k) * 10 + (uint64_t)_i, .n = 4 + k % 3};
+    g.classes = 2 + (uint32_t)k % 2;
+    g.most_queues = 1;
+    g.most_depth = 1 + (uint32_t)k % 2;
+    compare_with_brute(&g);
+  }
+}
+END_TEST
+
 START_TEST(open_depths_as_brute_force)
 {
   for (uint64_t k = 0; k < 25; k++) {
@@ -121,6 +134,6 @@ END_TEST
 
 FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_LOOPS(t, 0, 10, as_brute_force, open_depths_as_brute_force, lanes_as_brute_force,
-           held_back_as_brute_force, goals_as_brute_force);
+  FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
+           lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force);
 }

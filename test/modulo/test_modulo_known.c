@@ -6,6 +6,7 @@
 #include "kit/turn.h"
 #include "modulo/body_gen.h"
 #include "modulo/brute.h"
+#include "modulo/least.h"
 #include "modulo/modulo.h"
 #include "modulo/ratio.h"
 
@@ -167,6 +168,32 @@ START_TEST(memory_limits)
 }
 END_TEST
 
+/* The search finds and proves the least interval without the bounds, too. */
+START_TEST(without_bounds)
+{
+  for (uint64_t k = 0; k < 300; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = fs_turn() * 300 + k, .n = 2 + k % 7};
+    g.held_back = k % 4 == 0;
+    g.classes = k % 2 == 0 ? 3 : 0;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){.copies = 1, .quick = true});
+    fs_modulo_body body;
+    fs_modulo_choice choice;
+    fs_decision fits;
+    ck_fs(ctx, fs_modulo_body_make(ctx, &own_arena, &b.p, 1, NULL, &body, &fits));
+    ck_fs(ctx, fs_modulo_choice_new(&own_arena, &body, &choice));
+    fs_modulo_least least = {.body = &body, .lower = {1, 3}, .steps = 1 << 27};
+    ck_fs(ctx, fs_modulo_least_period(ctx, &least, &choice));
+    ck_assert(least.found.is == FS_YES && least.proven);
+    ck_assert_msg(choice.period.num == plan.ii.num && choice.period.den == plan.ii.den,
+                  "seed %lu: %ld/%ld, not %ld/%ld", (unsigned long)g.seed, (long)choice.period.num,
+                  (long)choice.period.den, (long)plan.ii.num, (long)plan.ii.den);
+    fs_arena_release(&own_arena);
+  }
+}
+END_TEST
+
 /* Beyond a limit nothing is claimed. */
 START_TEST(limits)
 {
@@ -248,6 +275,7 @@ END_TEST
 
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, facts, roles_alternate, copies, memory_limits, limits, ratios_along_all_cycles);
+  FS_TESTS(t, facts, roles_alternate, copies, memory_limits, without_bounds, limits,
+           ratios_along_all_cycles);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }
