@@ -96,22 +96,24 @@ static fs_loop_ticks ticks_of(fs_modulo_ratio x) {
   return (fs_loop_ticks){(uint64_t)x.num, (uint64_t)x.den};
 }
 
-static fs_loop_ticks bound_of(const fs_modulo_plan *plan) {
+static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *plan) {
   const fs_modulo_bounds *b = &plan->bounds;
-  bool known = b->resource.den > 0 && b->recurrence.den > 0;
-  return known ? ticks_of(fs_modulo_greater(b->resource, b->recurrence)) : (fs_loop_ticks){0, 1};
+  if (b->resource.den == 0 || b->recurrence.den == 0) {
+    return (fs_loop_ticks){0, 1}; /* not known */
+  }
+  return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
 }
 
 static fs_status fill_report(const loop_planner *k, const fs_loop_body *body,
                              const fs_modulo_loop *loop, const fs_modulo_plan *plan,
                              fs_loop_report *r) {
   r->ii = ticks_of(plan->ii);
-  r->bound = bound_of(plan);
+  r->bound = bound_of(loop, plan);
   r->copies = plan->copies;
   r->makespan = (uint64_t)fs_ceiling_div(plan->makespan, plan->scale);
   FS_TRY(find_limit(k, body, plan, r));
   bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
-  r->proven = plan->proven && !loop->widened && !(loop->narrowed && by_memory);
+  r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
   r->n_slots = body->n_values;
   FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
   for (uint32_t v = 0; v < r->n_slots; v++) {
@@ -138,7 +140,7 @@ static fs_status search(loop_planner *k, const fs_loop_body *body, uint32_t at) 
   FS_TRY(fs_modulo_schedule(k->ctx, k->arena, &loop.problem, &o, plan));
   if (plan->found.is != FS_YES) {
     r->why_not = plan->found.is == FS_NO ? "its slots do not fit" : "it is too large";
-    r->bound = bound_of(plan);
+    r->bound = bound_of(&loop, plan);
     return FSCHED_OK;
   }
   k->plan[at] = plan;

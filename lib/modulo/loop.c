@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/loop.h"
 
+#include "modulo/body.h"
+
 #include "base/saturate.h"
 
 typedef struct loop_maker {
@@ -202,6 +204,25 @@ static void find_units(loop_maker *k) {
   }
 }
 
+/* The lanes of a resource, one for each unit that is used at least; too many are put together.  A
+ * resource without units in use has none of its own. */
+static uint32_t lanes_of(loop_maker *k, uint64_t capacity, uint64_t unit) {
+  uint64_t lanes = unit == 0 ? 0 : capacity / unit;
+  k->out->rounded = k->out->rounded || lanes > FS_MODULO_TRACKS;
+  return (uint32_t)fs_min(lanes, FS_MODULO_TRACKS);
+}
+
+/* The lanes that an amount takes, rounded up where lanes were put together. */
+static uint32_t lanes_for(uint64_t amount, uint64_t capacity, uint64_t unit) {
+  assert(unit > 0 && amount <= capacity);
+  uint64_t lanes = capacity / unit;
+  if (lanes <= FS_MODULO_TRACKS) {
+    return (uint32_t)(amount / unit);
+  }
+  uint64_t each = lanes / FS_MODULO_TRACKS; /* whole units for each */
+  return (uint32_t)fs_min(fs_ceil_div(amount / unit, each), FS_MODULO_TRACKS);
+}
+
 /* Resources, and one more for the limit of ops at a time. */
 static fs_status make_resources(loop_maker *k) {
   const fsched_graph *g = k->g;
@@ -213,10 +234,9 @@ static fs_status make_resources(loop_maker *k) {
   FS_TRY(fs_new(k->arena, &use0, (size_t)k->body->n + 1));
   find_units(k);
   for (uint32_t r = 0; r < n; r++) {
-    uint64_t capacity = g->target.resource_capacity[r] / fs_max(k->unit[r], 1);
-    lanes[r] = (uint32_t)fs_min(capacity, UINT32_MAX);
+    lanes[r] = lanes_of(k, g->target.resource_capacity[r], k->unit[r]);
   }
-  lanes[n] = (uint32_t)fs_min(g->target.concurrency, UINT32_MAX);
+  lanes[n] = lanes_of(k, g->target.concurrency, 1);
   for (uint32_t m = 0; m < k->body->n; m++) {
     uint32_t op = k->body->op[m];
     use0[m] = n_uses;
@@ -228,10 +248,11 @@ static fs_status make_resources(loop_maker *k) {
     uint32_t op = k->body->op[m], at = use0[m];
     for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
       uint32_t r = g->use_resource[i];
-      use[at++] = (fs_modulo_use){r, (uint32_t)fs_min(g->use_amount[i] / k->unit[r], UINT32_MAX)};
+      use[at++] = (fs_modulo_use){
+          r, lanes_for(g->use_amount[i], g->target.resource_capacity[r], k->unit[r])};
     }
     if (limit) {
-      use[at] = (fs_modulo_use){n, 1};
+      use[at] = (fs_modulo_use){n, lanes_for(1, g->target.concurrency, 1)};
     }
   }
   fs_modulo_problem *p = &k->out->problem;

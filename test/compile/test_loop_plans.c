@@ -77,6 +77,11 @@ static const known_loop known[] = {
     {"queues: [{name: dma}, {name: mma}], concurrency: 1",
      "  ops:\n  - {name: a, on: dma, time: 2}\n  - {name: b, on: mma, time: 3}\n", 5, 1,
      FS_LOOP_BY_RESOURCE, "concurrency", 1},
+    /* Units that are used in hundreds. */
+    {"queues: [{name: dma}, {name: mma}], resources: [{name: bus, capacity: 599}]",
+     "  ops:\n  - {name: a, on: dma, time: 2, uses: {bus: 300}}\n"
+     "  - {name: b, on: mma, time: 3, uses: {bus: 300}}\n",
+     5, 1, FS_LOOP_BY_RESOURCE, "bus", 1},
 };
 
 static void check_known(const known_loop *x) {
@@ -200,6 +205,33 @@ START_TEST(no_plan)
 }
 END_TEST
 
+/* Amounts of very many units are rounded up: the plan is right, and nothing is proven. */
+static void check_many_units(unsigned amount, uint64_t interval) {
+  char text[512];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget: {queues: [{name: q}, {name: r}],\n"
+                 "  resources: [{name: bus, capacity: 1000}]}\n"
+                 "ops:\n- loop: l\n  trip: 5\n  ops:\n"
+                 "  - {name: a, on: q, time: 2, uses: {bus: %u}}\n"
+                 "  - {name: b, on: r, time: 3, uses: {bus: 7}}\n",
+                 amount);
+  fsched_graph *g;
+  fsched_schedule *s;
+  fs_loop_report r = compile_loop(text, &g, &s);
+  ck_assert(r.why_not == NULL && !r.proven);
+  ck_assert_uint_eq(r.ii.num, interval);
+  ck_assert_uint_le(r.bound.num, 3 * r.bound.den);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(many_units)
+{
+  check_many_units(999, 5); /* they exclude each other */
+  check_many_units(1, 3);
+}
+END_TEST
+
 /* The order is a linear extension, in which iterations overlap. */
 START_TEST(orders)
 {
@@ -254,5 +286,5 @@ END_TEST
 FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
-  FS_TESTS(t, mod_facts, no_plan, orders, no_loops);
+  FS_TESTS(t, mod_facts, many_units, no_plan, orders, no_loops);
 }
