@@ -16,7 +16,10 @@
 #include "modulo/modulo.h"
 
 /* Steps of the lowest effort for one loop, and for how many loops there are as many for each. */
-enum { STEPS = 1 << 18, LOOPS = 8, LEAST_STEPS = 1 << 12 };
+enum { STEPS = 1 << 20, LOOPS = 8, LEAST_STEPS = 1 << 12 };
+
+/* Of larger bodies only the interval is looked for, in fewer steps, since these take longer. */
+enum { SMALL_BODY = 64 };
 
 typedef struct loop_planner {
   fsched_context *ctx;
@@ -134,7 +137,10 @@ static fs_status search(loop_planner *k, const fs_loop_body *body, uint32_t at) 
   if (r->why_not != NULL) {
     return FSCHED_OK;
   }
-  fs_modulo_options o = {.steps = k->steps};
+  bool small = body->n <= SMALL_BODY;
+  fs_modulo_options o = {.steps = small ? k->steps : k->steps * SMALL_BODY / body->n,
+                         .copies = loop.single ? 1 : 0,
+                         .quick = !small};
   fs_modulo_plan *plan;
   FS_TRY(fs_new_zero(k->arena, &plan, 1));
   FS_TRY(fs_modulo_schedule(k->ctx, k->arena, &loop.problem, &o, plan));

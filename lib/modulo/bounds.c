@@ -39,7 +39,6 @@ static void bound_lanes(const fs_modulo_body *b, fs_modulo_bounds *out) {
       for (uint32_t k = p->use0[i]; k < p->use0[i + 1]; k++) {
         bool here = p->use[k].resource == r;
         work += here ? b->latency[i] * p->use[k].amount : 0;
-        raise_resource(out, here ? b->latency[i] : 0, 1, FS_MODULO_BY_RESOURCE, r);
       }
     }
     if (p->lanes[r] > 0) {

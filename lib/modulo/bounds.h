@@ -13,10 +13,10 @@ fs_status fs_modulo_bounds_of(fsched_context *ctx, const fs_modulo_body *b, fs_m
                               bool *endless) FS_MUST_USE;
 
 /* The least period in which whole claims can be divided among tracks so that none is overloaded, or
- * a lower bound of it if it takes more than so many steps; divided by the copies.  *index: the
- * first queue of the group that needs it, FS_NONE if that is no group of queues. Errors:
- * FSCHED_SYSTEM. */
+ * a lower bound of it if it takes more than so many steps; divided by the copies.  *by, *index:
+ * what needs it, FS_MODULO_BY_ROLES and the first queue of the group, or FS_MODULO_BY_RESOURCE and
+ * the resource.  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t steps,
-                          fs_modulo_ratio *out, uint32_t *index) FS_MUST_USE;
+                          fs_modulo_ratio *out, fs_modulo_limit *by, uint32_t *index) FS_MUST_USE;
 
 #endif

@@ -173,8 +173,11 @@ static fs_status make_memories(loop_maker *k) {
       if (fs_memory_bounded(&g->target.memory[memory])) {
         uint64_t align = g->target.memory[memory].align;
         uint64_t size = fs_align_up(g->scratch_size[i], align);
+        if (size > capacity[memory]) {
+          k->out->why_not = "the scratch of all its ops at once does not fit";
+        }
         capacity[memory] -= fs_min(size, capacity[memory]);
-        k->out->narrowed = true;
+        k->out->narrowed = k->out->single = true;
       }
     }
   }

@@ -11,6 +11,8 @@ typedef struct fs_modulo_loop {
   const char *why_not;       /* there is no problem; NULL: there is */
   bool narrowed; /* it leaves out, or takes more room than, what the loop may do: a plan of the
                   * problem is right, but a lesser interval is possible where memory limits */
+  bool single; /* copies of the body would need scratch of their own, which the problem does not say
+                */
   bool rounded; /* amounts of a resource of very many units are rounded up: a plan of the problem is
                  * right, but a lesser interval, and a lesser bound by resources, are possible */
   bool widened; /* it leaves out what the loop has to keep: a lesser interval is not possible, but

@@ -16,8 +16,9 @@ typedef struct modulo_planner {
   fs_modulo_body body;
   fs_modulo_choice best; /* of `body` */
   fs_modulo_plan *out;
-  bool memory;           /* the memory has been found to limit */
-  uint32_t limit_memory; /* the memory, where it makes the interval longer */
+  bool memory;             /* the memory has been found to limit */
+  uint32_t limit_memory;   /* the memory, where it makes the interval longer */
+  uint32_t *fitting_depth; /* per ring, of the plan of one copy */
 } modulo_planner;
 
 static fs_modulo_ratio greatest_bound(const fs_modulo_bounds *bounds) {
@@ -27,13 +28,14 @@ static fs_modulo_ratio greatest_bound(const fs_modulo_bounds *bounds) {
 static fs_status find_bounds(modulo_planner *m, bool *endless) {
   fs_modulo_bounds *bounds = &m->out->bounds;
   FS_TRY(fs_modulo_bounds_of(m->ctx, &m->body, bounds, endless));
-  return fs_modulo_roles(m->ctx, &m->body, ROLE_STEPS, &bounds->roles, &bounds->roles_index);
+  return fs_modulo_roles(m->ctx, &m->body, ROLE_STEPS, &bounds->roles, &bounds->roles_by,
+                         &bounds->roles_index);
 }
 
 /* The first memory that the plan overfills, or FS_NONE. */
-static uint32_t overfull_memory(const modulo_planner *m) {
+static uint32_t overfull_memory(const modulo_planner *m, const uint64_t *bytes) {
   for (uint32_t k = 0; k < m->p->n_memories; k++) {
-    if (m->out->bytes[k] > m->p->capacity[k]) {
+    if (bytes[k] > m->p->capacity[k]) {
       return k;
     }
   }
@@ -52,7 +54,7 @@ static fs_status plan_one_copy(modulo_planner *m) {
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
-  uint32_t overfull = overfull_memory(m);
+  uint32_t overfull = overfull_memory(m, out->bytes);
   if (overfull == FS_NONE) {
     return FSCHED_OK;
   }
@@ -75,17 +77,21 @@ static fs_status plan_one_copy(modulo_planner *m) {
 
 /* --- copies --- */
 
-/* Depths of rings in a body of copies: their own, or what the memory allows, or no limit. */
-static fs_status depths_of_copies(const modulo_planner *m, fs_arena *scratch, uint32_t **depth) {
+static bool ring_is_open(const fs_modulo_problem *p, uint32_t ring) {
+  uint32_t memory = p->ring[ring].memory;
+  return p->ring[ring].depth == 0 && memory != FS_NONE && p->capacity[memory] != FS_UNBOUNDED;
+}
+
+/* Depths of rings in a body of copies: their own; where the memory decides, no limit, or those of
+ * the plan of one copy, which fit. */
+static fs_status depths_of_copies(const modulo_planner *m, bool fitting, uint32_t **depth) {
   const fs_modulo_problem *p = m->p;
-  FS_TRY(fs_new(scratch, depth, p->n_rings));
+  FS_TRY(fs_new(m->scratch, depth, p->n_rings));
   for (uint32_t r = 0; r < p->n_rings; r++) {
-    uint32_t memory = p->ring[r].memory;
-    bool bounded = memory != FS_NONE && p->capacity[memory] != FS_UNBOUNDED;
-    (*depth)[r] = p->ring[r].depth != 0  ? p->ring[r].depth
-                  : bounded              ? m->out->depth[r]
-                  : p->ring[r].most != 0 ? p->ring[r].most
-                                         : FS_NONE;
+    (*depth)[r] = p->ring[r].depth != 0           ? p->ring[r].depth
+                  : fitting && ring_is_open(p, r) ? m->fitting_depth[r]
+                  : p->ring[r].most != 0          ? p->ring[r].most
+                                                  : FS_NONE;
   }
   return FSCHED_OK;
 }
@@ -94,36 +100,58 @@ static fs_modulo_ratio times(fs_modulo_ratio a, int64_t n) {
   return fs_modulo_ratio_of(a.num * n, a.den);
 }
 
-/* Tries a body of so many copies, if it may have a lesser interval than the plan. */
-static fs_status try_copies(modulo_planner *m, uint32_t copies) {
-  fs_modulo_plan *out = m->out;
+typedef struct copies_try {
   fs_modulo_body body;
+  fs_modulo_choice choice;
+  fs_modulo_plan plan;
+} copies_try;
+
+/* Looks for a plan of a body of so many copies with a lesser interval than the best. */
+static fs_status find_copies(modulo_planner *m, uint32_t copies, bool fitting, copies_try *t) {
+  const fs_modulo_plan *best = m->out;
   fs_decision fits;
   uint32_t *depth, index;
-  fs_modulo_choice choice;
+  fs_modulo_limit by;
   fs_modulo_ratio roles;
-  FS_TRY(depths_of_copies(m, m->scratch, &depth));
-  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, copies, depth, &body, &fits));
-  if (fits.is != FS_YES || body.n > m->options.ops) {
+  t->plan = *best;
+  t->plan.found = fs_decided_by(false);
+  FS_TRY(depths_of_copies(m, fitting, &depth));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, copies, depth, &t->body, &fits));
+  if (fits.is != FS_YES || t->body.n > m->options.ops) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_modulo_roles(m->ctx, &body, ROLE_STEPS, &roles, &index));
-  fs_modulo_ratio lower = fs_modulo_greater(greatest_bound(&out->bounds), roles);
-  if (!fs_modulo_less(lower, out->ii)) {
+  FS_TRY(fs_modulo_roles(m->ctx, &t->body, ROLE_STEPS, &roles, &by, &index));
+  fs_modulo_ratio lower = fs_modulo_greater(greatest_bound(&best->bounds), roles);
+  if (!fs_modulo_less(lower, best->ii)) {
     return FSCHED_OK;
   }
-  fs_modulo_least least = {.body = &body, .lower = times(lower, copies)};
-  least.upper = times(out->ii, copies);
+  fs_modulo_least least = {.body = &t->body, .lower = times(lower, copies)};
+  least.upper = times(best->ii, copies);
   least.steps = m->options.steps / 4;
-  FS_TRY(fs_modulo_choice_new(m->scratch, &body, &choice));
-  FS_TRY(fs_modulo_least_period(m->ctx, &least, &choice));
-  out->steps += least.taken;
-  if (least.found.is == FS_YES) {
-    m->body = body;
-    m->best = choice;
-    out->proven = least.proven;
-    FS_TRY(fs_modulo_settle(m->ctx, m->arena, &body, &choice, out));
-    assert(overfull_memory(m) == FS_NONE);
+  FS_TRY(fs_modulo_choice_new(m->scratch, &t->body, &t->choice));
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &t->choice));
+  m->out->steps += least.taken;
+  t->plan.steps = m->out->steps;
+  t->plan.found = least.found;
+  t->plan.proven = least.proven;
+  return least.found.is == FS_YES
+             ? fs_modulo_settle(m->ctx, m->arena, &t->body, &t->choice, &t->plan)
+             : FSCHED_OK;
+}
+
+/* First with depths that nothing limits; if what they come to does not fit, with those that do, and
+ * then nothing is proven. */
+static fs_status try_copies(modulo_planner *m, uint32_t copies) {
+  copies_try t;
+  FS_TRY(find_copies(m, copies, false, &t));
+  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) != FS_NONE) {
+    FS_TRY(find_copies(m, copies, true, &t));
+    t.plan.proven = false;
+  }
+  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+    m->body = t.body;
+    m->best = t.choice;
+    *m->out = t.plan;
   }
   return FSCHED_OK;
 }
@@ -133,6 +161,10 @@ static fs_status plan_copies(modulo_planner *m) {
   fs_modulo_plan *out = m->out;
   fs_modulo_ratio bound = greatest_bound(&out->bounds);
   bool pays = fs_modulo_less(bound, out->bounds.roles) && m->limit_memory == FS_NONE;
+  FS_TRY(fs_new(m->scratch, &m->fitting_depth, m->p->n_rings));
+  if (m->p->n_rings > 0) {
+    memcpy(m->fitting_depth, out->depth, m->p->n_rings * sizeof *out->depth);
+  }
   for (uint32_t copies = 2; pays && copies <= m->options.copies; copies++) {
     if (fs_modulo_less(bound, out->ii)) {
       FS_TRY(try_copies(m, copies));
@@ -160,7 +192,7 @@ static void name_limit(modulo_planner *m) {
     out->limited_by = bounds->recurrence_by;
     out->limited_index = bounds->recurrence_index;
   } else if (out->copies == 1 && same_ratio(out->ii, bounds->roles)) {
-    out->limited_by = FS_MODULO_BY_ROLES;
+    out->limited_by = bounds->roles_by;
     out->limited_index = bounds->roles_index;
   } else {
     out->limited_by = FS_MODULO_BY_ORDER;

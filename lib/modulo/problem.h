@@ -85,7 +85,7 @@ typedef enum fs_modulo_limit {
 typedef struct fs_modulo_bounds {
   fs_modulo_ratio resource, recurrence; /* ticks an iteration */
   fs_modulo_ratio roles; /* of one copy: whole ops divided among queues; 0 where not known */
-  fs_modulo_limit resource_by, recurrence_by;
+  fs_modulo_limit resource_by, recurrence_by, roles_by;
   uint32_t resource_index, recurrence_index, roles_index;
 } fs_modulo_bounds;
 

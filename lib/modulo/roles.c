@@ -129,16 +129,19 @@ static fs_status pack_group(fs_arena *scratch, role_packer *r) {
 }
 
 fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t steps,
-                          fs_modulo_ratio *out, uint32_t *index) {
+                          fs_modulo_ratio *out, fs_modulo_limit *by, uint32_t *index) {
   FS_SCRATCH(scratch, ctx);
   int64_t most = 0;
-  *index = FS_NONE;
+  *by = FS_MODULO_BY_ROLES;
+  *index = 0;
   for (uint32_t g = 0; g < b->n_groups; g++) {
     role_packer r = {.b = b, .group = g, .steps = steps};
     FS_TRY(pack_group(&scratch, &r));
     if (r.target > most) {
       most = r.target;
-      *index = g < b->n_queue_groups ? b->name[b->track0[g]] : FS_NONE;
+      bool queues = g < b->n_queue_groups;
+      *by = queues ? FS_MODULO_BY_ROLES : FS_MODULO_BY_RESOURCE;
+      *index = queues ? b->name[b->track0[g]] : g - b->n_queue_groups;
     }
   }
   *out = fs_modulo_ratio_of(most, b->copies);

@@ -82,6 +82,25 @@ static const known_loop known[] = {
      "  ops:\n  - {name: a, on: dma, time: 2, uses: {bus: 300}}\n"
      "  - {name: b, on: mma, time: 3, uses: {bus: 300}}\n",
      5, 1, FS_LOOP_BY_RESOURCE, "bus", 1},
+    /* Amounts unlike each other. */
+    {"queues: [{name: dma}, {name: mma}], resources: [{name: bus, capacity: 2}]",
+     "  ops:\n  - {name: a, on: dma, time: 3, uses: {bus: 1}}\n"
+     "  - {name: b, on: mma, time: 2, uses: {bus: 2}}\n",
+     5, 1, FS_LOOP_BY_RESOURCE, "bus", 1},
+    /* Two instances of one op at a time, on units of their own. */
+    {"queues: [{name: q0, class: c}, {name: q1, class: c}], resources: [{name: bus, capacity: 2}]",
+     "  ops:\n  - {name: a, on: c, time: 3, uses: {bus: 1}}\n", 3, 2, FS_LOOP_BY_QUEUE, "q0", 2},
+    {"queues: [{name: q0, class: c}, {name: q1, class: c}], concurrency: 3",
+     "  ops:\n  - {name: a, on: c, time: 3}\n", 3, 2, FS_LOOP_BY_QUEUE, "q0", 2},
+    /* Copies whose values need more slots than those of one. */
+    {"queues: [{name: q0, class: c}, {name: q1, class: c}, {name: q2, class: c}],\n"
+     "  memories: [{name: m, capacity: 1GiB}]",
+     "  ops:\n  - {name: a, on: c, time: 6, args: [{out: x, size: 32}]}\n"
+     "  - {name: b, on: c, time: 1, args: [{in: x}]}\n",
+     7, 3, FS_LOOP_BY_QUEUE, "q0", 3},
+    /* Scratch for one instance at a time. */
+    {"queues: [{name: q0, class: c}, {name: q1, class: c}], memories: [{name: m, capacity: 64}]",
+     "  ops:\n  - {name: a, on: c, time: 3, scratch: {m: 40}}\n", 3, 1, FS_LOOP_BY_ROLES, "q0", 1},
 };
 
 static void check_known(const known_loop *x) {
@@ -183,6 +202,10 @@ START_TEST(no_plan)
     const char *text, *why;
   } cases[] = {
       {"fsched: 1\nops:\n- {loop: l, trip: 3, ops: [{name: a}]}\n", "the target names no queues"},
+      {"fsched: 1\ntarget: {queues: [{name: q}, {name: r}], memories: [{name: m, capacity: 64}]}\n"
+       "ops:\n- loop: l\n  trip: 3\n  ops:\n  - {name: a, on: q, scratch: {m: 40}}\n"
+       "  - {name: b, on: r, scratch: {m: 40}}\n",
+       "the scratch of all its ops at once does not fit"},
       {"fsched: 1\ntarget: {queues: [{name: q}]}\nops:\n"
        "- {loop: l, trip: 3, ops: [{name: a, on: q, time: 0}]}\n",
        "an op takes no time"},
@@ -199,6 +222,33 @@ START_TEST(no_plan)
     fs_loop_report r = compile_loop(cases[i].text, &g, &s);
     ck_assert(r.why_not != NULL);
     ck_assert_str_eq(r.why_not, cases[i].why);
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
+/* Where there is no room for the slots that copies would need, their plan fits, or is not taken. */
+START_TEST(copies_fit)
+{
+  for (unsigned capacity = 32; capacity <= 160; capacity += 32) {
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "fsched: 1\ntarget:\n"
+                   "  queues: [{name: q0, class: c}, {name: q1, class: c}, {name: q2, class: c}]\n"
+                   "  memories: [{name: m, capacity: %u}]\n"
+                   "ops:\n- loop: l\n  trip: 9\n  ops:\n"
+                   "  - {name: a, on: c, time: 6, args: [{out: x, size: 32}]}\n"
+                   "  - {name: b, on: c, time: 1, args: [{in: x}]}\n",
+                   capacity);
+    fsched_graph *g;
+    fsched_schedule *s;
+    fs_loop_report r = compile_loop(text, &g, &s);
+    ck_assert(r.why_not == NULL);
+    ck_assert_uint_eq(r.n_slots, 1);
+    ck_assert_uint_le(r.slots[0].depth * r.slots[0].bytes, capacity);
+    ck_assert(capacity < 160 || r.ii.num * 3 == 7 * r.ii.den);
+    ck_assert(capacity > 32 || r.ii.num == 7 * r.ii.den);
     fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
   }
@@ -286,5 +336,5 @@ END_TEST
 FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
-  FS_TESTS(t, mod_facts, many_units, no_plan, orders, no_loops);
+  FS_TESTS(t, mod_facts, copies_fit, many_units, no_plan, orders, no_loops);
 }

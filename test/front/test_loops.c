@@ -375,6 +375,35 @@ static void print_after(loop_program *p, int me) {
   }
 }
 
+static bool in_loop(const loop_program *p, int loop, int done) {
+  return encloses(p, loop, p->done[done].node);
+}
+
+/* The version from before the loop counts as version -1, if an instance in the loop uses it. */
+static bool entry_counts(const loop_program *p, int me, int temp) {
+  const loop_ring *r = &p->ring[me][temp];
+  for (int i = 0; i < p->n_uses; i++) {
+    if (p->use[i].temp == temp && p->use[i].version == r->version[0] - 1 &&
+        in_loop(p, p->at[me].parent, p->use[i].by)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* After all instances that used a version; no op works in place here. */
+static void print_uses_after(loop_program *p, int temp, int version) {
+  for (int i = 0; i < p->n_uses; i++) {
+    if (p->use[i].temp == temp && p->use[i].version == version) {
+      if (p->use[i].by == p->n_done) {
+        set_fault(p, "bad-loop");
+      } else {
+        print_one_after(p, p->use[i].by);
+      }
+    }
+  }
+}
+
 /* Of a ring with D slots, version k of which begins: it comes after those that used version k - D,
  * and where slots are given back `every` at a time, after those of as many versions, or after the
  * one that came after them. */
@@ -385,6 +414,9 @@ static void print_ring_after(loop_program *p, int me, int temp) {
   r->version[k] = p->current[temp];
   r->by[k] = p->n_done;
   r->n++;
+  if (k == slots - 1 && r->version[0] > 0 && entry_counts(p, me, temp)) {
+    print_uses_after(p, temp, r->version[0] - 1);
+  }
   int back = k < slots ? 0 : (k - slots) % loop->every[temp];
   if (k < slots) {
     return;
@@ -393,26 +425,25 @@ static void print_ring_after(loop_program *p, int me, int temp) {
     print_one_after(p, r->by[k - back]);
     return;
   }
-  for (int i = 0; i < p->n_uses; i++) {
-    for (int j = 0; j < loop->every[temp] && p->use[i].by != p->n_done; j++) {
-      if (p->use[i].temp == temp && p->use[i].version == r->version[k - slots + j]) {
-        print_one_after(p, p->use[i].by);
-      }
-    }
+  for (int j = 0; j < loop->every[temp]; j++) {
+    print_uses_after(p, temp, r->version[k - slots + j]);
   }
 }
 
-/* Notes a use; of a version whose slot was taken by another op before, it is a fault. */
+/* Notes a use; of a version whose slot was taken before, it is a fault. */
 static void note_use(loop_program *p, int temp, int version) {
   p->use[p->n_uses++] = (loop_use){temp, version, p->n_done};
   for (int i = 0; i < p->n; i++) {
     const loop_ring *r = &p->ring[i][temp];
+    const loop_node *loop = &p->at[p->at[i].parent < 0 ? 0 : p->at[i].parent];
     for (int j = 0; j < r->n; j++) {
-      int every = p->at[p->at[i].parent].every[temp];
-      int taker = j - j % every + p->at[p->at[i].parent].slots[temp];
-      if (r->version[j] == version && taker < r->n && r->by[taker] != p->n_done) {
+      if (r->version[j] == version && j - j % loop->every[temp] + loop->slots[temp] < r->n) {
         set_fault(p, "bad-loop");
       }
+    }
+    if (r->n >= loop->slots[temp] && r->n > 0 && version == r->version[0] - 1 &&
+        entry_counts(p, i, temp)) {
+      set_fault(p, "bad-loop");
     }
   }
 }

@@ -11,7 +11,8 @@
  *
  *     D = 4, g = 2     load[4] after use[0], use[1];  load[5] after load[4];  load[6] after ...
  *
- * So no more than D versions are in use at once.  Where they lie, placement decides. */
+ * So no more than D versions are in use at once.  The value that the loop finds when it first runs,
+ * if it is used there, counts as version -1.  Where versions lie, placement decides. */
 #include "base/group.h"
 #include "front/builder/carried.h"
 
@@ -36,13 +37,34 @@ static fs_status add_order(ring_orders *o, uint32_t op, uint32_t before, fs_pos 
   return fs_builder_place(b, &b->afters.at, b->afters.item.n - 1, at);
 }
 
-/* Orders an op, which begins a version, after those that use an older one. */
+/* Whether an op writes a buffer in its old place; items ascend in ops. */
+static bool in_place(const fsched_builder *b, uint32_t op, uint32_t buffer) {
+  const fs_item_draft *x = b->inplaces.item.at;
+  size_t low = 0, high = b->inplaces.item.n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (x[middle].op < op) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  for (; low < b->inplaces.item.n && x[low].op == op; low++) {
+    if (x[low].a == buffer && x[low].b == buffer) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Orders an op, which begins a version, after those that use an older one.  `slot`: it takes the
+ * slot of that one, and may work in place. */
 static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uint32_t op,
-                                  uint32_t older) {
+                                  uint32_t older, bool slot) {
   fsched_builder *b = o->b;
   for (uint32_t i = o->use0[older]; i < o->use0[older + 1]; i++) {
     uint32_t user = o->use[i];
-    if (user > op) {
+    if (user > op || (user == op && !(slot && in_place(b, op, ring->buffer)))) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                             "the depth of '%.80s' is %llu, and op '%.80s' uses a version when its "
                             "slot is taken again",
@@ -57,11 +79,42 @@ static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uin
   return FSCHED_OK;
 }
 
+/* The version that the ring's loop finds when it first runs, if an op in it uses that; or FS_NONE.
+ */
+static uint32_t entry_version(const ring_orders *o, const fs_ring_draft *ring, uint32_t first) {
+  const fsched_builder *b = o->b;
+  uint32_t v = first;
+  while (v-- > 0) {
+    if (o->version[v].buffer == ring->buffer) {
+      break;
+    }
+  }
+  for (uint32_t i = v == FS_NONE ? 0 : o->use0[v]; v != FS_NONE && i < o->use0[v + 1]; i++) {
+    uint32_t loop = b->loop_of.at[b->origin.at[o->use[i]]];
+    while (loop != FS_NONE && loop != ring->loop) {
+      loop = b->loop.at[loop].parent;
+    }
+    if (loop == ring->loop) {
+      return v;
+    }
+  }
+  return FS_NONE;
+}
+
+/* Version k takes the slot of version k - D; the one that was there before, that of version -1. */
 static fs_status order_ring(ring_orders *o, uint32_t r) {
   const fs_ring_draft *ring = &o->b->ring.at[r];
   const uint32_t *begun = o->begun + o->begun0[r];
   uint32_t n = o->begun0[r + 1] - o->begun0[r];
-  for (uint64_t k = ring->depth; ring->depth > 0 && k < n; k++) {
+  if (ring->depth == 0 || n < ring->depth) {
+    return FSCHED_OK;
+  }
+  uint32_t entry = entry_version(o, ring, begun[0]);
+  if (entry != FS_NONE) {
+    uint32_t op = o->version[begun[ring->depth - 1]].begun;
+    FS_TRY(order_after_uses(o, ring, op, entry, true));
+  }
+  for (uint64_t k = ring->depth; k < n; k++) {
     uint32_t op = o->version[begun[k]].begun;
     uint64_t back = (k - ring->depth) % ring->every;
     if (back > 0) {
@@ -69,7 +122,7 @@ static fs_status order_ring(ring_orders *o, uint32_t r) {
       continue;
     }
     for (uint64_t i = 0; i < ring->every; i++) {
-      FS_TRY(order_after_uses(o, ring, op, begun[k - ring->depth + i]));
+      FS_TRY(order_after_uses(o, ring, op, begun[k - ring->depth + i], i == 0));
     }
   }
   return FSCHED_OK;
