@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/loop.h"
 
-#include "modulo/body.h"
-
 #include "base/saturate.h"
+
+/* Each is searched for by itself. */
+enum { MOST_LANES = 16 };
 
 typedef struct loop_maker {
   fs_arena *arena;
@@ -211,25 +212,31 @@ static void find_units(loop_maker *k) {
  * resource without units in use has none of its own. */
 static uint32_t lanes_of(loop_maker *k, uint64_t capacity, uint64_t unit) {
   uint64_t lanes = unit == 0 ? 0 : capacity / unit;
-  k->out->rounded = k->out->rounded || lanes > FS_MODULO_TRACKS;
-  return (uint32_t)fs_min(lanes, FS_MODULO_TRACKS);
+  k->out->rounded = k->out->rounded || lanes > MOST_LANES;
+  return (uint32_t)fs_min(lanes, MOST_LANES);
 }
 
 /* The lanes that an amount takes, rounded up where lanes were put together. */
 static uint32_t lanes_for(uint64_t amount, uint64_t capacity, uint64_t unit) {
   assert(unit > 0 && amount <= capacity);
   uint64_t lanes = capacity / unit;
-  if (lanes <= FS_MODULO_TRACKS) {
+  if (lanes <= MOST_LANES) {
     return (uint32_t)(amount / unit);
   }
-  uint64_t each = lanes / FS_MODULO_TRACKS; /* whole units for each */
-  return (uint32_t)fs_min(fs_ceil_div(amount / unit, each), FS_MODULO_TRACKS);
+  uint64_t each = lanes / MOST_LANES; /* whole units for each */
+  return (uint32_t)fs_min(fs_ceil_div(amount / unit, each), MOST_LANES);
+}
+
+/* Whether the limit of ops at a time matters: else no more run than there are queues. */
+static bool limits_ops(const fsched_graph *g) {
+  uint64_t limit = g->target.concurrency;
+  return limit != 0 && (limit < g->target.n_queues || g->op_latency != NULL);
 }
 
 /* Resources, and one more for the limit of ops at a time. */
 static fs_status make_resources(loop_maker *k) {
   const fsched_graph *g = k->g;
-  uint32_t n = g->target.n_resources, n_uses = 0, limit = g->target.concurrency != 0;
+  uint32_t n = g->target.n_resources, n_uses = 0, limit = limits_ops(g);
   uint32_t *lanes, *use0;
   fs_modulo_use *use;
   FS_TRY(fs_new_zero(k->arena, &k->unit, n));
