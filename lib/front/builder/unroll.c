@@ -318,7 +318,9 @@ fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) {
     const fs_loop_draft *loop = &b->loop.at[l];
     g->loop[l] = (fs_graph_loop){b->loops.text.at[l], loop->parent, loop->trip};
   }
-  memcpy(g->body_op_loop, b->loop_of.at, g->n_body_ops * sizeof *g->body_op_loop);
+  for (uint32_t op = 0; op < g->n_body_ops; op++) {
+    g->body_op_loop[op] = b->loop_of.at[op];
+  }
   for (uint32_t op = 0; op < g->n_ops; op++) {
     g->op_body_op[op] = b->origin.at[op];
   }
