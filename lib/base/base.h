@@ -48,6 +48,15 @@ typedef uint64_t fs_tick;
 static inline uint64_t fs_min(uint64_t a, uint64_t b) { return a < b ? a : b; }
 static inline uint64_t fs_max(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
+/* The greatest common divisor; of a number and 0 that number. */
+static inline uint64_t fs_common_divisor(uint64_t a, uint64_t b) {
+  while (b != 0) {
+    uint64_t rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
 /* Rounds up to a multiple of `align`; no overflow for values up to 2^62.  Requires that `align` is
  * a power of two. */
 static inline uint64_t fs_align_up(uint64_t value, uint64_t align) {

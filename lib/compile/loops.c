@@ -18,6 +18,9 @@
 /* Steps of the lowest effort for one loop, and for how many loops there are as many for each. */
 enum { STEPS = 1 << 20, LOOPS = 8, LEAST_STEPS = 1 << 12 };
 
+/* Times above this are not added up. */
+#define LATEST ((uint64_t)INT64_MAX / 8)
+
 /* Of larger bodies only the interval is looked for, in fewer steps, since these take longer. */
 enum { SMALL_BODY = 64 };
 
@@ -149,7 +152,8 @@ static fs_status search(loop_planner *k, const fs_loop_body *body, uint32_t at) 
     r->bound = bound_of(&loop, plan);
     return FSCHED_OK;
   }
-  k->plan[at] = plan;
+  uint64_t last = fs_multiply_most((uint64_t)plan->period, body->trip);
+  k->plan[at] = last < LATEST ? plan : NULL; /* else it is of no use for an order */
   return fill_report(k, body, &loop, plan, r);
 }
 
@@ -269,7 +273,11 @@ static fs_status plan_all(loop_planner *k, fs_arena *scratch) {
       any = any || k->plan[k->report_of[l]] != NULL;
     }
   }
-  return any ? make_order(k, scratch) : FSCHED_OK;
+  uint64_t all = 0;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    all = fs_add_most(all, fs_op_latency(g, op));
+  }
+  return any && all < LATEST ? make_order(k, scratch) : FSCHED_OK;
 }
 
 fs_status fs_loops_plan(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,

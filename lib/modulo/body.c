@@ -5,9 +5,14 @@
  * of bits holds, for more; uses are then rounded up, so that plans stay right. */
 #include "modulo/body.h"
 
+#include "base/group.h"
+
 #include "base/saturate.h"
 
-enum { NUMBERS = 61 }; /* bits of the largest product of times and distances */
+enum {
+  NUMBERS = 61,      /* bits of the largest product of times and distances */
+  MOST_CLAIMS = 1024 /* pairs of them are listed */
+};
 
 typedef struct body_maker {
   fs_arena *arena, scratch;
@@ -120,21 +125,12 @@ static fs_status group_queues(body_maker *m, uint32_t *bits) {
   return FSCHED_OK;
 }
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static fs_status group_lanes(body_maker *m, uint32_t *bits) {
   const fs_modulo_problem *p = m->p;
   FS_TRY(fs_new_zero(m->arena, &m->b->unit, p->n_resources));
   for (uint32_t k = 0; p->use0 != NULL && k < p->use0[p->n]; k++) {
     uint64_t *unit = &m->b->unit[p->use[k].resource];
-    *unit = common_divisor(*unit, p->use[k].amount);
+    *unit = fs_common_divisor(*unit, p->use[k].amount);
   }
   for (uint32_t r = 0; r < p->n_resources; r++) {
     uint64_t *unit = &m->b->unit[r];
@@ -207,14 +203,13 @@ static fs_status make_claims(body_maker *m) {
     claim_lanes(m, op, op % p->n);
   }
   b->claim0[b->n] = b->n_claims;
+  m->too_large |= b->n_claims > MOST_CLAIMS;
   FS_TRY(fs_new_zero(m->arena, &b->member0, (size_t)b->n_groups + 2));
   FS_TRY(fs_new(m->arena, &b->member, b->n_claims));
   for (uint32_t c = 0; c < b->n_claims; c++) {
     b->member0[b->claim[c].group + 2]++;
   }
-  for (uint32_t g = 0; g < b->n_groups; g++) {
-    b->member0[g + 2] += b->member0[g + 1];
-  }
+  fs_group_sum(b->member0, b->n_groups);
   for (uint32_t c = 0; c < b->n_claims; c++) {
     b->member[b->member0[b->claim[c].group + 1]++] = c;
   }

@@ -26,8 +26,19 @@ typedef struct choice_point {
   uint32_t weight;
 } choice_point;
 
+/* A choice on the way down, and what is left to be tried of it. */
+typedef struct search_frame {
+  choice_point c;
+  size_t length; /* of the trail before any value */
+  fs_modulo_window orders;
+  int64_t best, off; /* orders: from the best outwards; depths: the next one */
+  bool below;        /* orders: that above the best at this distance has been tried */
+  uint64_t tracks;
+} search_frame;
+
 typedef struct fixed_search {
   fs_modulo_state s;
+  FS_VEC(search_frame) frame;
   uint64_t failures; /* that are left of this run */
   uint64_t seed;
   bool cut; /* the run was cut off */
@@ -88,9 +99,10 @@ static void offer_pairs(const fs_modulo_state *s, choice_point *best) {
   }
 }
 
-static choice_point choose_point(const fs_modulo_state *s) {
+static choice_point choose_point(fs_modulo_state *s) {
   const fs_modulo_body *b = s->b;
   choice_point best = {.kind = CHOICE_NONE};
+  s->steps += s->n_pairs / 4 + b->n_claims;
   offer_pairs(s, &best);
   for (uint32_t c = 0; c < b->n_claims; c++) {
     if (!fs_modulo_single(fs_modulo_domain(s, c))) {
@@ -125,120 +137,155 @@ static bool draw_one_in(fixed_search *x, uint32_t n) {
   return (x->seed >> 33) % n == 0;
 }
 
-static bool dive(fixed_search *x);
-
-/* Decides one thing in one way and goes on; true: a plan was found. */
-static bool try_value(fixed_search *x, const choice_point *c, int64_t value) {
+/* Puts in one value; false: it contradicts what is known. */
+static bool put_value(fixed_search *x, const choice_point *c, int64_t value) {
   fs_modulo_state *s = &x->s;
-  size_t length = s->trail.n;
-  bool fits = false;
   switch (c->kind) {
     case CHOICE_NONE:
       break;
     case CHOICE_PAIR:
-      fits = fs_modulo_put_pair(s, c->id, value);
-      break;
+      return fs_modulo_put_pair(s, c->id, value);
     case CHOICE_CLAIM:
-      fits = fs_modulo_put_domain(s, c->id, UINT64_C(1) << value);
-      break;
+      return fs_modulo_put_domain(s, c->id, UINT64_C(1) << value);
     case CHOICE_DEPTH:
-      fits = fs_modulo_put_depth(s, c->id, value, value);
-      break;
+      return fs_modulo_put_depth(s, c->id, value, value);
   }
-  if (fits && dive(x)) {
-    return true;
-  }
-  x->failures -= !fits && x->failures > 0;
-  fs_modulo_undo_to(s, length);
   return false;
 }
 
 static bool is_over(const fixed_search *x) { return x->cut || x->s.status != FSCHED_OK; }
 
-/* Tries the orders of a pair, from the one with most room outwards. */
-static bool try_orders(fixed_search *x, const choice_point *c) {
-  fs_modulo_window w = fs_modulo_pair_window(&x->s, c->id);
+/* Orders of a pair are tried from the one with most room outwards. */
+static void begin_orders(fixed_search *x, search_frame *f) {
+  fs_modulo_window w = fs_modulo_pair_window(&x->s, f->c.id);
   int64_t best = w.low;
   for (int64_t k = w.low + 1; k <= w.high && k < w.low + 64; k++) {
-    int64_t more = order_room(&x->s, c->id, k) - order_room(&x->s, c->id, best);
+    int64_t more = order_room(&x->s, f->c.id, k) - order_room(&x->s, f->c.id, best);
     best = more > 0 ? k : best;
   }
   if (draw_one_in(x, 16)) {
     best = best > w.low ? best - 1 : best < w.high ? best + 1 : best;
   }
-  for (int64_t off = 0; best - off >= w.low || best + off <= w.high; off++) {
-    if (best + off <= w.high && try_value(x, c, best + off)) {
-      return true;
-    }
-    if (off > 0 && best - off >= w.low && !is_over(x) && try_value(x, c, best - off)) {
-      return true;
-    }
-    if (is_over(x)) {
-      return false;
-    }
-  }
-  return false;
+  f->orders = w;
+  f->best = best;
 }
 
-static bool try_tracks(fixed_search *x, const choice_point *c) {
-  const fs_modulo_state *s = &x->s;
-  uint32_t first = s->b->track0[s->b->claim[c->id].group];
-  for (uint64_t left = without_repeated(s, c->id); left != 0 && !is_over(x);) {
-    uint32_t best = FS_NONE;
-    for (uint64_t rest = left; rest != 0; rest &= rest - 1) {
-      uint32_t bit = (uint32_t)__builtin_ctzll(rest);
-      if (best == FS_NONE || s->cell[s->load0 + first + bit] < s->cell[s->load0 + first + best]) {
-        best = bit;
-      }
-    }
-    left &= ~(UINT64_C(1) << best);
-    if (try_value(x, c, best)) {
+static bool next_order(search_frame *f, int64_t *value) {
+  const fs_modulo_window *w = &f->orders;
+  while (f->best - f->off >= w->low || f->best + f->off <= w->high) {
+    bool below = f->below;
+    *value = below ? f->best - f->off : f->best + f->off;
+    f->off += below || f->off == 0;
+    f->below = !below && *value != f->best;
+    if (*value >= w->low && *value <= w->high) {
       return true;
     }
   }
   return false;
 }
 
-static bool try_depths(fixed_search *x, const choice_point *c) {
-  int64_t low = x->s.cell[x->s.low0 + c->id], high = x->s.cell[x->s.high0 + c->id];
-  for (int64_t depth = high; depth >= low && !is_over(x); depth--) {
-    if (try_value(x, c, depth)) {
-      return true;
+/* Of tracks the one with the least load comes first. */
+static bool next_track(const fs_modulo_state *s, search_frame *f, int64_t *value) {
+  uint32_t first = s->b->track0[s->b->claim[f->c.id].group], best = FS_NONE;
+  for (uint64_t rest = f->tracks; rest != 0; rest &= rest - 1) {
+    uint32_t bit = (uint32_t)__builtin_ctzll(rest);
+    if (best == FS_NONE || s->cell[s->load0 + first + bit] < s->cell[s->load0 + first + best]) {
+      best = bit;
     }
+  }
+  if (best == FS_NONE) {
+    return false;
+  }
+  f->tracks &= ~(UINT64_C(1) << best);
+  *value = best;
+  return true;
+}
+
+static bool next_value(fixed_search *x, search_frame *f, int64_t *value) {
+  switch (f->c.kind) {
+    case CHOICE_NONE:
+      break;
+    case CHOICE_PAIR:
+      return next_order(f, value);
+    case CHOICE_CLAIM:
+      return next_track(&x->s, f, value);
+    case CHOICE_DEPTH:
+      *value = f->off--;
+      return *value >= f->best;
   }
   return false;
 }
 
-/* Finds a plan below the present state; false: there is none, or the run is over. */
-static bool dive(fixed_search *x) {
+static bool push_frame(fixed_search *x, choice_point c) {
   fs_modulo_state *s = &x->s;
-  if (!fs_modulo_propagate(s)) {
-    x->failures -= x->failures > 0;
-    return false;
-  }
-  choice_point c = choose_point(s);
-  if (c.kind != CHOICE_NONE && (x->failures == 0 || s->steps >= s->q->steps)) {
-    x->cut = true;
-    return false;
-  }
-  bool found = false;
+  search_frame f = {.c = c, .length = s->trail.n};
   switch (c.kind) {
     case CHOICE_NONE:
-      return true;
+      break;
     case CHOICE_PAIR:
-      found = try_orders(x, &c);
-      s->weight[c.id] += !found;
+      begin_orders(x, &f);
       break;
     case CHOICE_CLAIM:
-      found = try_tracks(x, &c);
-      s->weight[s->n_pairs + c.id] += !found;
+      f.tracks = without_repeated(s, c.id);
       break;
-    case CHOICE_DEPTH:
-      found = try_depths(x, &c);
-      s->weight[s->n_pairs + s->b->n_claims + c.id] += !found;
+    case CHOICE_DEPTH: /* from the largest down */
+      f.best = s->cell[s->low0 + c.id];
+      f.off = s->cell[s->high0 + c.id];
       break;
   }
-  return found;
+  if (fs_vec_push(s->ctx, &x->frame, f) != FSCHED_OK) {
+    s->status = FSCHED_SYSTEM;
+    return false;
+  }
+  return true;
+}
+
+/* A choice of which nothing was left has failed. */
+static void pop_frame(fixed_search *x) {
+  fs_modulo_state *s = &x->s;
+  const choice_point *c = &x->frame.at[--x->frame.n].c;
+  uint32_t first = c->kind == CHOICE_PAIR    ? 0
+                   : c->kind == CHOICE_CLAIM ? s->n_pairs
+                                             : s->n_pairs + s->b->n_claims;
+  s->weight[first + c->id]++;
+}
+
+/* Goes on with the next value of the last choice that has one; false: none has. */
+static bool step_on(fixed_search *x) {
+  while (x->frame.n > 0) {
+    search_frame *f = &x->frame.at[x->frame.n - 1];
+    int64_t value;
+    fs_modulo_undo_to(&x->s, f->length);
+    if (is_over(x) || !next_value(x, f, &value)) {
+      pop_frame(x);
+    } else if (put_value(x, &f->c, value)) {
+      return true;
+    } else {
+      x->failures -= x->failures > 0;
+    }
+  }
+  return false;
+}
+
+/* Finds a plan below the present state; false: there is none, or the run is over.  Choices are on a
+ * stack of their own, as there may be as many as pairs. */
+static bool dive(fixed_search *x) {
+  fs_modulo_state *s = &x->s;
+  assert(x->frame.n == 0);
+  do {
+    if (!fs_modulo_propagate(s)) {
+      x->failures -= x->failures > 0;
+      continue;
+    }
+    choice_point c = choose_point(s);
+    if (c.kind == CHOICE_NONE) {
+      x->frame.n = 0;
+      return true;
+    }
+    x->cut = x->failures == 0 || s->steps >= s->q->steps;
+    (void)(!x->cut && push_frame(x, c));
+  } while (step_on(x));
+  return false;
 }
 
 /* --- the whole --- */
@@ -329,6 +376,7 @@ fs_status fs_modulo_fixed(fsched_context *ctx, const fs_modulo_body *b, const fs
     *found = fs_decided_by(false);
   }
   *steps += x.s.steps;
+  fs_vec_free(ctx, &x.frame);
   fs_modulo_state_drop(&x.s);
   return x.s.status;
 }

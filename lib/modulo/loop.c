@@ -187,15 +187,6 @@ static fs_status make_memories(loop_maker *k) {
   return FSCHED_OK;
 }
 
-static uint64_t divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* Finds in which units the resources are used. */
 static void find_units(loop_maker *k) {
   const fsched_graph *g = k->g;
@@ -203,7 +194,7 @@ static void find_units(loop_maker *k) {
     uint32_t op = k->body->op[m];
     for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
       uint32_t r = g->use_resource[i];
-      k->unit[r] = divisor(g->use_amount[i], k->unit[r]);
+      k->unit[r] = fs_common_divisor(g->use_amount[i], k->unit[r]);
     }
   }
 }

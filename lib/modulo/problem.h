@@ -130,12 +130,7 @@ static inline int64_t fs_ceiling_div(int64_t a, int64_t b) { return -fs_floor_di
 /* Requires den > 0. */
 static inline fs_modulo_ratio fs_modulo_ratio_of(int64_t num, int64_t den) {
   assert(den > 0);
-  int64_t a = num < 0 ? -num : num, b = den;
-  while (b != 0) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
+  int64_t a = (int64_t)fs_common_divisor((uint64_t)(num < 0 ? -num : num), (uint64_t)den);
   return (fs_modulo_ratio){num / a, den / a};
 }
 /* Compares without overflow: by whole parts first, then by the turned fractions. */

@@ -7,6 +7,9 @@
 #include "base/radix.h"
 #include "modulo/bounds.h"
 
+/* Of more claims only the longest counts: each is a level of the recursion. */
+enum { MOST_CLAIMS = 256 };
+
 typedef struct role_packer {
   const fs_modulo_body *b;
   uint32_t group, n;
@@ -119,13 +122,14 @@ static fs_status pack_group(fs_arena *scratch, role_packer *r) {
     int64_t hold = b->claim[r->claim[k]].hold;
     r->target = hold > r->target ? hold : r->target;
   }
-  for (;;) {
+  while (r->n <= MOST_CLAIMS) {
     r->next = INT64_MAX;
     if (pack_from(r, 0) || r->steps == 0 || r->next == INT64_MAX) {
       return FSCHED_OK;
     }
     r->target = r->next;
   }
+  return FSCHED_OK;
 }
 
 fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t steps,

@@ -3,6 +3,8 @@
  * b behind the end of a is the one by which an order is kept.  Only neighbours need an edge. */
 #include "modulo/settle.h"
 
+#include "base/group.h"
+
 #include "base/saturate.h"
 #include "modulo/ratio.h"
 
@@ -46,9 +48,7 @@ static fs_status list_tracks(plan_settler *s) {
   for (uint32_t c = 0; c < b->n_claims; c++) {
     s->track0[track_of(s, c) + 2]++;
   }
-  for (uint32_t t = 0; t < b->n_tracks; t++) {
-    s->track0[t + 2] += s->track0[t + 1];
-  }
+  fs_group_sum(s->track0, b->n_tracks);
   for (uint32_t c = 0; c < b->n_claims; c++) {
     s->on[s->track0[track_of(s, c) + 1]++] = c;
   }

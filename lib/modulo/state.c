@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/state.h"
 
+#include "base/group.h"
+
 static bool may_meet(const fs_modulo_claim *c, const fs_modulo_claim *d) {
   return c->group == d->group && (c->domain & d->domain) != 0;
 }
@@ -40,9 +42,7 @@ static fs_status make_pairs(fs_modulo_state *s) {
     s->of0[x->claim_a + 2]++;
     s->of0[x->claim_b + 2]++;
   }
-  for (uint32_t c = 0; c < b->n_claims; c++) {
-    s->of0[c + 2] += s->of0[c + 1];
-  }
+  fs_group_sum(s->of0, b->n_claims);
   for (uint32_t k = 0; k < s->n_pairs; k++) {
     s->of[s->of0[s->pair[k].claim_a + 1]++] = k;
     s->of[s->of0[s->pair[k].claim_b + 1]++] = k;

@@ -132,8 +132,81 @@ START_TEST(goals_as_brute_force)
 }
 END_TEST
 
+/* The body of u iterations as a body of its own: copy c of op i is op c * n + i.  Rings of given
+ * depths become edges; false: one would be of a later iteration. */
+static bool unroll_body(const fs_body *b, uint32_t u, fs_body *out) {
+  const fs_modulo_problem *p = &b->p;
+  *out = *b;
+  out->p.n = u * p->n;
+  out->p.n_edges = out->p.n_rings = 0;
+  for (uint32_t c = 0; c < u; c++) {
+    uint32_t first = p->eligible0[p->n];
+    for (uint32_t i = 0; i < p->n; i++) {
+      out->time[c * p->n + i] = b->time[i];
+      out->latency[c * p->n + i] = b->latency[i];
+      out->gang[c * p->n + i] = b->gang[i];
+      out->eligible0[c * p->n + i] = c * first + p->eligible0[i];
+    }
+    memcpy(out->eligible + c * first, p->eligible, first * sizeof *p->eligible);
+    out->eligible0[u * p->n] = u * first;
+    for (uint32_t e = 0; e < p->n_edges; e++) {
+      uint32_t at = c + p->edge[e].distance;
+      out->edge[out->p.n_edges++] =
+          (fs_modulo_edge){c * p->n + p->edge[e].from, at % u * p->n + p->edge[e].to, at / u};
+    }
+    for (uint32_t r = 0; r < p->n_rings; r++) {
+      for (uint32_t k = p->reader0[r]; k <= p->reader0[r + 1]; k++) {
+        bool own = k == p->reader0[r + 1];
+        uint32_t op = own ? p->ring[r].writer : p->reader[k].op;
+        uint32_t back = own ? 0 : p->reader[k].back;
+        if (p->ring[r].depth < back || out->p.n_edges == FS_BODY_EDGES) {
+          return false;
+        }
+        uint32_t at = c + p->ring[r].depth - back;
+        out->edge[out->p.n_edges++] =
+            (fs_modulo_edge){c * p->n + op, at % u * p->n + p->ring[r].writer, at / u};
+      }
+    }
+  }
+  out->p.time = out->time;
+  out->p.latency = out->latency;
+  out->p.gang = p->gang == NULL ? NULL : out->gang;
+  out->p.eligible0 = out->eligible0;
+  out->p.eligible = out->eligible;
+  out->p.edge = out->edge;
+  return true;
+}
+
+/* What is proven for a body of copies is so by brute force over the unrolled body. */
+START_TEST(copies_as_brute_force)
+{
+  uint32_t several = 0;
+  for (uint64_t k = 0; k < 60; k++) {
+    static fs_body b, unrolled;
+    uint32_t u = 2 + (uint32_t)k % 2;
+    fs_body_params g = {.seed = (fs_turn() * 60 + k) * 10 + (uint64_t)_i, .n = 5 - u};
+    g.classes = 1;
+    g.whole = k % 3 > 0;
+    g.most_depth = 6;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_of(&b.p, u, true);
+    if (plan.found.is == FS_YES && plan.copies == u && plan.proven &&
+        unroll_body(&b, u, &unrolled)) {
+      fs_brute_wish wish = {fs_modulo_ratio_of(plan.ii.num * u, plan.ii.den), true, -1,
+                            FS_UNBOUNDED};
+      fs_modulo_check(&b.p, &plan);
+      must_not_be(&unrolled.p, wish, g.seed, "of copies, of a lesser interval");
+      several++;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(several, 0);
+}
+END_TEST
+
 FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
-           lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force);
+           lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force,
+           copies_as_brute_force);
 }

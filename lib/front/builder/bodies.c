@@ -273,6 +273,7 @@ static void check_ring(fs_bodies *u, fs_ring_draft *ring) {
     return;
   }
   ring->op = begun->op;
+  ring->in_place = in_its_place(u, begun->op, ring->buffer);
   ring->arg = begun->arg - b->op.at[begun->op].arg0;
   if (ring->depth > 0 && ring->depth < begun->need) {
     (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,

@@ -63,8 +63,9 @@ typedef struct fs_ring_draft {
   uint64_t depth; /* 0: not given */
   uint64_t every; /* at least 1 */
   uint32_t loop, buffer;
-  uint32_t op;  /* in bodies that were looked at: the op of the body that begins the buffer, ... */
-  uint32_t arg; /* ... and by which of its args */
+  uint32_t op;   /* in bodies that were looked at: the op of the body that begins the buffer, ... */
+  uint32_t arg;  /* ... and by which of its args */
+  bool in_place; /* it does so in the place of the version before */
   fs_pos at;
 } fs_ring_draft;
 

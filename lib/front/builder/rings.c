@@ -37,26 +37,6 @@ static fs_status add_order(ring_orders *o, uint32_t op, uint32_t before, fs_pos 
   return fs_builder_place(b, &b->afters.at, b->afters.item.n - 1, at);
 }
 
-/* Whether an op writes a buffer in its old place; items ascend in ops. */
-static bool in_place(const fsched_builder *b, uint32_t op, uint32_t buffer) {
-  const fs_item_draft *x = b->inplaces.item.at;
-  size_t low = 0, high = b->inplaces.item.n;
-  while (low < high) {
-    size_t middle = low + (high - low) / 2;
-    if (x[middle].op < op) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  for (; low < b->inplaces.item.n && x[low].op == op; low++) {
-    if (x[low].a == buffer && x[low].b == buffer) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* Orders an op, which begins a version, after those that use an older one.  `slot`: it takes the
  * slot of that one, and may work in place. */
 static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uint32_t op,
@@ -64,7 +44,7 @@ static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uin
   fsched_builder *b = o->b;
   for (uint32_t i = o->use0[older]; i < o->use0[older + 1]; i++) {
     uint32_t user = o->use[i];
-    if (user > op || (user == op && !(slot && in_place(b, op, ring->buffer)))) {
+    if (user > op || (user == op && !(slot && ring->in_place))) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                             "the depth of '%.80s' is %llu, and op '%.80s' uses a version when its "
                             "slot is taken again",

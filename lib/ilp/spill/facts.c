@@ -14,15 +14,6 @@
 #include "ilp/spill/private.h"
 #include "model/overwritten.h"
 
-static uint64_t divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 /* ---- times */
 
 static bool bounded_version(const fsched_graph *g, uint32_t v) {
@@ -54,15 +45,16 @@ static void find_unit(fs_spill_model *t) {
   const fsched_graph *g = t->g;
   uint64_t unit = 0;
   for (uint32_t op = 0; op < g->n_ops; op++) {
-    unit = divisor(unit, g->op_time[op]);
+    unit = fs_common_divisor(unit, g->op_time[op]);
     if (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE) {
-      unit = divisor(unit, g->op_start[op]);
+      unit = fs_common_divisor(unit, g->op_start[op]);
     }
     t->refused |= g->op_time[op] == 0 && needs_bounded(g, op);
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {
     if (fs_version_spills(g, v)) {
-      unit = divisor(divisor(unit, copy_tick(g, v, true)), copy_tick(g, v, false));
+      unit =
+          fs_common_divisor(fs_common_divisor(unit, copy_tick(g, v, true)), copy_tick(g, v, false));
       t->refused |= copy_tick(g, v, true) == 0 || copy_tick(g, v, false) == 0;
     }
   }
@@ -451,19 +443,19 @@ static fs_status measure(fs_spill_model *t) {
   FS_TRY(fs_new_zero(&t->arena, &sum, g->target.n_memories));
   for (uint32_t i = 0; i < g->n_versions; i++) {
     const fs_spill_version *v = &t->version[i];
-    t->memory_unit[v->memory] = divisor(t->memory_unit[v->memory], v->size);
+    t->memory_unit[v->memory] = fs_common_divisor(t->memory_unit[v->memory], v->size);
     sum[v->memory] += v->size;
     if (v->bounded_store) {
       uint32_t b = g->target.memory[v->memory].backing;
       uint64_t size = fs_align_up(fs_version_size(g, i), g->target.memory[b].align);
-      t->memory_unit[b] = divisor(t->memory_unit[b], size);
+      t->memory_unit[b] = fs_common_divisor(t->memory_unit[b], size);
       sum[b] += size;
     }
   }
   for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
     uint32_t m = g->scratch_memory[i];
     uint64_t size = fs_align_up(g->scratch_size[i], g->target.memory[m].align);
-    t->memory_unit[m] = divisor(t->memory_unit[m], size);
+    t->memory_unit[m] = fs_common_divisor(t->memory_unit[m], size);
     sum[m] += size;
   }
   for (uint32_t m = 0; m < g->target.n_memories; m++) {

@@ -37,7 +37,7 @@ static bool scale(bounded *b) {
   uint64_t sum = 0, unit = 0;
   for (uint32_t k = 0; k < b->n; k++) {
     sum = sum > UINT64_MAX - b->use[k] ? UINT64_MAX : sum + b->use[k];
-    unit = fs_time_gcd(unit, b->use[k]);
+    unit = fs_common_divisor(unit, b->use[k]);
   }
   if (sum <= b->capacity) {
     return false;

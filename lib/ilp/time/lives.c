@@ -316,7 +316,7 @@ static fs_status gather_lives(fs_time_model *t, fs_arena *arena, uint32_t memory
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     if (p->res_memory[r] == memory && t->life[r].touched && p->res_size[r] > 0) {
       h->at[h->n++] = r;
-      h->unit = fs_time_gcd(h->unit, p->res_size[r]);
+      h->unit = fs_common_divisor(h->unit, p->res_size[r]);
       sum = sum > UINT64_MAX - p->res_size[r] ? UINT64_MAX : sum + p->res_size[r];
     }
   }

@@ -33,7 +33,7 @@ static fs_status find_units(fs_time_model *t) {
   FS_TRY(fs_new_none(&t->arena, &t->position_var0, p->n_residencies));
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     uint64_t *unit = &t->unit[p->res_memory[r]];
-    *unit = fs_time_gcd(*unit, p->res_size[r]);
+    *unit = fs_common_divisor(*unit, p->res_size[r]);
   }
   return FSCHED_OK;
 }

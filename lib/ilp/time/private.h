@@ -115,15 +115,6 @@ void fs_time_drop_weaker(fs_time_model *t, bool *before, bool kept);
 /* time/amounts.c: resources, concurrency and classes of queues. */
 fs_status fs_time_amounts(fs_time_model *t) FS_MUST_USE;
 
-static inline uint64_t fs_time_gcd(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t c = a % b;
-    a = b;
-    b = c;
-  }
-  return a;
-}
-
 /* time/lives.c: lives of residencies, and memories as amounts. */
 fs_status fs_time_lives(fs_time_model *t) FS_MUST_USE;
 /* Requires lives. */

@@ -98,3 +98,25 @@ run 0 "$FSCHED" compile m.yaml -q --unroll -o m.fsb --dump-after loops
 expect "dump" holds err '^  loop tiles: 4 iterations; one every 1 at best (queue dma)$'
 run 2 "$FSCHED" compile "$TOP/examples/figure-10.yaml" -o m.fsb --dump-after loops
 expect "no loops" holds err "the pass 'loops' does not run for this target"
+
+# Bodies of many ops take little stack, and little time where amounts leave much to be tried.
+large() {
+  echo 'fsched: 1'
+  echo 'target: {queues: [{name: dma}, {name: dpu}], resources: [{name: lanes, capacity: 16}]}'
+  echo 'loops:'
+  echo '  - {loop: all, trip: 2, ops: ['
+  awk -v n="$1" -v amounts="$2" 'BEGIN {
+    for (i = 0; i < n; i++) {
+      printf "    {name: o%d, on: %s, time: %d%s},\n", i, i % 2 ? "dma" : "dpu", 1 + i % 5,
+        amounts ? sprintf(", uses: {lanes: %d}", i % 3 ? 15 : 1) : ""
+    }
+  }'
+  echo '  ]}'
+}
+large 500 0 >large.yaml
+large 400 1 >amounts.yaml
+for graph in large amounts; do
+  run 0 sh -c 'ulimit -s 256 && exec "$@"' sh "$FSCHED" compile $graph.yaml -q --unroll --effort 5 \
+    -o large.fsb --emit stats=st
+  expect "and its interval is told" holds st '"loops": \[{"name": "all", "trip": 2'
+done

@@ -5,12 +5,15 @@
 #define FS_TEST_SIM_KIT_H
 
 #include "exec/conformance/conformance_kit.h"
+#include "kit/gen.h"
 
 /* Opens the device `sim`, which stays in use until conf_close. */
 void sim_open(conf *c, fs_conformance *sim, fsched_durations durations, uint64_t seed);
-/* Compiles a random graph.  Only memory orders its ops, so that whatever a wait is for shows in
- * bytes. */
-fsched_program *sim_compile(const conf *c, uint64_t seed);
+/* Random graphs in which only memory orders ops, so that whatever a wait is for shows in bytes. */
+fs_gen_params sim_params(uint64_t seed);
+fsched_program *sim_compile(const conf *c, const fs_gen_params *params);
+/* A copy of the program that lacks a wait. */
+fsched_program *sim_drop_wait(const fsched_program *p, uint32_t wait);
 /* Whether one of `n` invocations goes wrong; *by_guard says that two commands touched the same
  * bytes at once. */
 bool sim_goes_wrong(const conf *c, const fsched_program *p, uint32_t n, bool *by_guard);

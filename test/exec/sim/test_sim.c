@@ -385,6 +385,7 @@ static void wave(uint32_t queues, uint32_t each) {
   fs_stream_axis *axis = calloc(queues, sizeof *axis);
   fs_stream_command *command = calloc(n, sizeof *command);
   fs_stream_wait *wait = calloc(n, sizeof *wait);
+  fs_stream_op op = {.time = 1, .kernel = FS_NONE};
   for (uint32_t q = 0; q < queues; q++) {
     queue[q] = (fs_stream_queue){.command0 = q * each, .n_commands = each};
     for (uint32_t i = 0; i < each; i++) {
@@ -402,7 +403,7 @@ static void wave(uint32_t queues, uint32_t each) {
     }
   }
   s.queues = queue, s.n_queues = queues, s.axes = axis, s.n_axes = queues;
-  s.commands = command, s.n_commands = n, s.waits = wait;
+  s.commands = command, s.n_commands = n, s.waits = wait, s.ops = &op, s.n_ops = 1;
   rig_open(&r, &c, &s, (rig_options){.empty = true, .timed = true});
   for (uint64_t k = 0; k < 2; k++) {
     run(k);

@@ -171,43 +171,15 @@ END_TEST
 
 /* ---- streams that lack a wait */
 
-static fsched_program *drop_wait(const fsched_program *p, uint32_t wait) {
-  fsched_program *copy = fs_mutant_copy(p);
-  fs_stream *s = &copy->view;
-  fs_stream_wait *waits = (fs_stream_wait *)(uintptr_t)s->waits;
-  fs_stream_command *commands = (fs_stream_command *)(uintptr_t)s->commands;
-  memmove(waits + wait, waits + wait + 1, (s->n_waits - wait - 1) * sizeof *waits);
-  for (uint32_t i = 0; i < s->n_commands; i++) {
-    if (commands[i].wait0 <= wait && wait < commands[i].wait0 + commands[i].n_waits) {
-      commands[i].n_waits--;
-    } else if (commands[i].wait0 > wait) {
-      commands[i].wait0--;
-    }
-  }
-  s->n_waits--;
-  fs_mutant_repair(copy);
-  return copy;
-}
-
 START_TEST(missing_waits_are_found)
 {
   sim_counts n = {0};
   uint32_t own = 0;
   sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
   for (uint64_t seed = 1; seed <= STREAMS; seed++) {
-    fs_gen_params params = {.seed = seed,
-                            .n_ops = 16,
-                            .n_queues = 2 + (uint32_t)(seed % 3),
-                            .n_memories = (uint32_t)(seed % 3),
-                            .backing = true,
-                            .scratch = seed % 2 == 0,
-                            .inplace = true,
-                            .inouts = true,
-                            .ats = seed % 4 == 0,
-                            .io = true,
-                            .gangs = seed % 3 == 0,
-                            .versions = seed % 5 == 0,
-                            .latencies = true};
+    fs_gen_params params = sim_params(seed);
+    params.gangs = seed % 3 == 0;
+    params.latencies = true;
     fsched_program *p = compile(&params);
     uint32_t invocations = 4 * p->view.n_commands;
     bool by_guard;
@@ -216,7 +188,7 @@ START_TEST(missing_waits_are_found)
       n.dropped += p->view.n_waits;
       for (uint32_t w = 0; w < p->view.n_waits; w++) {
         uint32_t before = own_waits(&p->view);
-        fsched_program *mutant = drop_wait(p, w);
+        fsched_program *mutant = sim_drop_wait(p, w);
         bool is_own = own_waits(&mutant->view) < before;
         own += is_own;
         /* Each wait is needed, since the verifier finds none that the others give. */
@@ -253,7 +225,7 @@ START_TEST(given_content_is_held)
   conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
   ck_assert_uint_eq(p->view.n_waits, 1);
   ck_assert_uint_eq(own_waits(&p->view), 1);
-  fsched_program *mutant = drop_wait(p, 0);
+  fsched_program *mutant = sim_drop_wait(p, 0);
   ck_assert_int_eq(fsched_verify_program(c.ctx, mutant, NULL), FSCHED_WRONG);
   bool held = false;
   for (uint32_t i = 0; i < fsched_diag_count(c.ctx); i++) {

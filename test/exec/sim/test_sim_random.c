@@ -74,37 +74,20 @@ END_TEST
 
 /* ---- streams that lack a wait */
 
-static fsched_program *drop_wait(const fsched_program *p, uint32_t wait) {
-  fsched_program *copy = fs_mutant_copy(p);
-  fs_stream *s = &copy->view;
-  fs_stream_wait *waits = (fs_stream_wait *)(uintptr_t)s->waits;
-  fs_stream_command *commands = (fs_stream_command *)(uintptr_t)s->commands;
-  memmove(waits + wait, waits + wait + 1, (s->n_waits - wait - 1) * sizeof *waits);
-  for (uint32_t i = 0; i < s->n_commands; i++) {
-    if (commands[i].wait0 <= wait && wait < commands[i].wait0 + commands[i].n_waits) {
-      commands[i].n_waits--;
-    } else if (commands[i].wait0 > wait) {
-      commands[i].wait0--;
-    }
-  }
-  s->n_waits--;
-  fs_mutant_repair(copy);
-  return copy;
-}
-
 START_TEST(missing_waits_are_found)
 {
   sim_counts n = {0};
   sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
   for (uint64_t seed = 1; seed <= STREAMS; seed++) {
-    fsched_program *p = sim_compile(&c, seed);
+    fs_gen_params params = sim_params(seed);
+    fsched_program *p = sim_compile(&c, &params);
     uint32_t invocations = 4 * p->view.n_commands;
     bool by_guard;
     if (p->view.n_commands <= 64) {
       ck_assert(!sim_goes_wrong(&c, p, invocations, &by_guard));
       n.dropped += p->view.n_waits;
       for (uint32_t w = 0; w < p->view.n_waits; w++) {
-        fsched_program *mutant = drop_wait(p, w);
+        fsched_program *mutant = sim_drop_wait(p, w);
         sim_judge(&c, mutant, invocations, &n);
         fs_mutant_free(mutant);
       }

@@ -267,7 +267,8 @@ START_TEST(missing_syncs_are_found)
   sim_counts n = {0};
   sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
   for (uint64_t seed = 1; seed <= STREAMS; seed++) {
-    fsched_program *p = sim_compile(&c, seed);
+    fs_gen_params params = sim_params(seed);
+    fsched_program *p = sim_compile(&c, &params);
     bool by_guard;
     if (p->view.n_commands <= 64) {
       fsched_program *q = fs_resync(c.ctx, &p->view, (fs_sync_kind)_i, seed);
