@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 
 #include "codegen/draft.h"
+#include "codegen/loops.h"
 #include "codegen/places.h"
 
 typedef struct fs_codegen {
@@ -94,7 +95,7 @@ static uint64_t string_bytes(const fs_codegen *c) {
     bytes += fs_string_bytes(g->kernel[k].builtin) + fs_string_bytes(g->kernel[k].module) +
              fs_string_bytes(g->kernel[k].function);
   }
-  return bytes;
+  return bytes + fs_loops_string_bytes(g);
 }
 
 static void count_places(fs_codegen *c) {
@@ -144,6 +145,7 @@ static void count(fs_codegen *c) {
   d->n_races = g->n_races;
   d->n_commands = c->sync->n_commands;
   count_sync(d, c->sync);
+  fs_loops_count(g, d);
   d->n_strings = string_bytes(c);
   count_places(c);
 }
@@ -426,6 +428,7 @@ static fs_status write_program(fs_codegen *c, fs_arena *arena, fsched_program **
   write_waits(c);
   write_barriers(c);
   write_stops(c);
+  fs_loops_write(c->g, c->sync, &c->d);
   return fs_draft_finish(&c->d, out);
 }
 

@@ -61,11 +61,6 @@ static uint32_t add_counted(fs_command_places *p, uint32_t residency, uint32_t s
   return n;
 }
 
-static uint8_t mode_of(unsigned tag) {
-  unsigned mode = (fs_tag_reads(tag) ? FS_MODE_R : 0) | (fs_tag_writes(tag) ? FS_MODE_W : 0);
-  return (uint8_t)(mode == 0 ? FS_MODE_R : mode); /* no_dep: kernels may read the content */
-}
-
 static uint32_t add_args(fs_command_places *p, uint32_t op, uint32_t n, fs_stream_place *out) {
   const fsched_graph *g = p->s->graph;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -84,7 +79,7 @@ static uint32_t add_args(fs_command_places *p, uint32_t op, uint32_t n, fs_strea
                                  .version = v,
                                  .arg = a,
                                  .space = FS_SPACE_MEMORY,
-                                 .mode = mode_of(g->arg_tag[a])};
+                                 .mode = fs_tag_mode(g->arg_tag[a])};
     }
     n++;
   }
@@ -136,7 +131,7 @@ static uint32_t places_of_op(fs_command_places *p, uint32_t op, fs_stream_place 
   if (p->sync->n_lanes != 0) {
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       if (g->arg_buffer[a] != FS_NONE) {
-        n = add_counted(p, p->s->arg_residency[a], FS_NONE, mode_of(g->arg_tag[a]), n, out);
+        n = add_counted(p, p->s->arg_residency[a], FS_NONE, fs_tag_mode(g->arg_tag[a]), n, out);
       }
     }
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {

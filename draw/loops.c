@@ -61,7 +61,6 @@ static void put_plan(fs_text *t, const fsched_graph *g, const fs_loop_report *r)
 
 void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *report, uint32_t n,
                   bool scheduled) {
-  assert(n <= g->n_loops);
   for (uint32_t i = 0; i < n; i++) {
     if (scheduled && i == SHOWN && n > SHOWN + 1) {
       fs_text_printf(t, "  and %u more loops, which the statistics have\n", n - i);
@@ -69,7 +68,7 @@ void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *repor
     }
     const fs_loop_report *r = &report[i];
     fs_text_puts(t, "  loop ");
-    fs_text_visible(t, g->loop[r->loop].name);
+    fs_text_visible(t, r->name);
     fs_text_printf(t, ": %llu iterations", (unsigned long long)r->trip);
     if (scheduled) {
       fs_text_puts(t, " in ");
@@ -115,7 +114,7 @@ void fs_loops_put_json(fs_text *t, const fs_schedule *s) {
   for (uint32_t i = 0; i < s->n_loops; i++) {
     const fs_loop_report *r = &s->loop[i];
     fs_text_puts(t, i == 0 ? "{\"name\": " : ", {\"name\": ");
-    fs_text_json_string(t, s->graph->loop[r->loop].name);
+    fs_text_json_string(t, r->name);
     fs_text_printf(t, ", \"trip\": %llu, \"runs\": %llu", (unsigned long long)r->trip,
                    (unsigned long long)r->runs);
     fs_text_printf(t, ", \"span\": %llu", (unsigned long long)r->span);

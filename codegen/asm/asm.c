@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Assembly of the text that dis_json.c writes.  Each list becomes its section, in the order in
+/* Assembly of the text that dis/json.c writes.  Each list becomes its section, in the order in
  * which the sections lie in the file, so that texts are added in canonical order too.  The result
  * then goes through fs_stream_check like any file. */
 #include "codegen/asm/asm.h"
@@ -11,8 +11,7 @@
 #include "fsched/graph.h"
 #include "model/kinds.h"
 
-/* Appends a text to the strings; without a node, *offset is FS_NONE. */
-static fs_status add_string(fs_asm *a, uint32_t node, uint32_t *offset) {
+fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) {
   *offset = FS_NONE;
   if (node == FS_NONE) {
     return FSCHED_OK;
@@ -44,8 +43,7 @@ static fs_status declare(fs_asm *a, fs_names *names, uint32_t node, const char *
   return FSCHED_OK;
 }
 
-/* Declares the names of a list's mappings before any of them is read. */
-static fs_status declare_all(fs_asm *a, fs_names *names, uint32_t list, const char *what) {
+fs_status fs_asm_declare(fs_asm *a, fs_names *names, uint32_t list, const char *what) {
   uint32_t node;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
@@ -87,7 +85,7 @@ static fs_status axis(fs_asm *a, uint32_t node) {
   uint32_t value[AXIS_FIELDS], member = FS_NONE;
   fs_stream_axis r = {.kind = FS_AXIS_QUEUE};
   FS_TRY(fs_fields_mapping(&a->f, node, axis_fields, AXIS_FIELDS, value));
-  FS_TRY(add_string(a, value[AXIS_NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[AXIS_NAME], &r.name));
   FS_TRY(axis_id(a, value[AXIS_ID], &r.id));
   FS_TRY(fs_fields_word(&a->f, value[AXIS_KIND], FS_WORDS(fs_words_axis), &r.kind));
   if (fs_axis_has_members(r.kind)) {
@@ -124,7 +122,7 @@ static fs_status memory(fs_asm *a, uint32_t node) {
   uint32_t value[MEMORY_FIELDS];
   fs_stream_memory r = {.backing = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, memory_fields, MEMORY_FIELDS, value));
-  FS_TRY(add_string(a, value[MEMORY_NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[MEMORY_NAME], &r.name));
   FS_TRY(optional_u64(a, value[MEMORY_CAPACITY], FS_UNBOUNDED, &r.capacity));
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_ALIGN], &r.align));
   FS_TRY(
@@ -146,7 +144,7 @@ static fs_status resource(fs_asm *a, uint32_t node) {
   uint32_t value[FIELDS];
   fs_stream_resource r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(add_string(a, value[NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[CAPACITY], &r.capacity));
   return fs_asm_push(a, resources, r);
 }
@@ -191,7 +189,7 @@ static fs_status buffer(fs_asm *a, uint32_t node) {
   uint32_t value[FIELDS];
   fs_stream_buffer r = {.io = FSCHED_IO_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(add_string(a, value[NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[SIZE], &r.size));
   FS_TRY(fs_fields_name(&a->f, value[MEMORY], &a->memory_names, "memory", &r.memory));
   if (value[IO] != FS_NONE) {
@@ -223,11 +221,10 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t 
 
 /* Fields of an arg: the tags, of which it has exactly one, then its version and its range. */
 enum { ARG_VERSION = FS_N_TAGS, ARG_AT, ARG_FIELDS };
-#define TAG_FIELD(id, word, ...) {word, false},
-static const fs_field arg_fields[ARG_FIELDS] = {FS_TAGS(TAG_FIELD){"version", false},
+static const fs_field arg_fields[ARG_FIELDS] = {FS_TAGS(FS_ASM_FIELD){"version", false},
                                                 {"at", false}};
 
-static fs_status arg_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) {
+fs_status fs_asm_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) {
   *tag = FS_NONE;
   for (uint32_t i = 0; i < FS_N_TAGS; i++) {
     if (value[i] != FS_NONE && *tag != FS_NONE) {
@@ -242,26 +239,22 @@ static fs_status arg_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32
   return FSCHED_OK;
 }
 
-static fs_status range(fs_asm *a, uint32_t node, fs_stream_arg *r) {
+fs_status fs_asm_range(fs_asm *a, uint32_t node, uint64_t *offset, uint64_t *length) {
+  assert(node < a->f.doc->n_nodes);
   uint32_t at, n;
-  if (node == FS_NONE) {
-    r->length = a->buffers.at[r->buffer].size;
-    return FSCHED_OK;
-  }
   FS_TRY(fs_fields_sequence(&a->f, node, &at, &n));
   if (n != 2) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, node, "expected [offset, length]");
   }
-  r->has_at = 1;
-  FS_TRY(fs_fields_u64(&a->f, at, &r->offset));
-  return fs_fields_u64(&a->f, fs_fields_next(&a->f, at), &r->length);
+  FS_TRY(fs_fields_u64(&a->f, at, offset));
+  return fs_fields_u64(&a->f, fs_fields_next(&a->f, at), length);
 }
 
 static fs_status arg(fs_asm *a, uint32_t node) {
   uint32_t value[ARG_FIELDS];
   fs_stream_arg r = {.buffer = FS_NONE, .version = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, arg_fields, ARG_FIELDS, value));
-  FS_TRY(arg_tag(a, node, value, &r.tag));
+  FS_TRY(fs_asm_tag(a, node, value, &r.tag));
   if (!fs_tag_names_buffer(r.tag)) {
     if (value[ARG_VERSION] != FS_NONE || value[ARG_AT] != FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a value has no version and no range");
@@ -271,7 +264,9 @@ static fs_status arg(fs_asm *a, uint32_t node) {
   }
   FS_TRY(fs_fields_name(&a->f, value[r.tag], &a->buffer_names, "buffer", &r.buffer));
   FS_TRY(fs_asm_version(a, r.buffer, value[ARG_VERSION], &r.version));
-  FS_TRY(range(a, value[ARG_AT], &r));
+  r.length = a->buffers.at[r.buffer].size;
+  r.has_at = value[ARG_AT] != FS_NONE;
+  FS_TRY(r.has_at == 0 ? FSCHED_OK : fs_asm_range(a, value[ARG_AT], &r.offset, &r.length));
   return fs_asm_push(a, args, r);
 }
 
@@ -335,28 +330,34 @@ static fs_status afters(fs_asm *a, uint32_t list, uint32_t *n) {
   return FSCHED_OK;
 }
 
+fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) {
+  *out = FS_NONE;
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u32(&a->f, node, out));
+  if (*out >= a->n_kernels) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node,
+                          "there is no kernel %u, but %u kernels", *out, a->n_kernels);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status op(fs_asm *a, uint32_t node) {
   enum { NAME, TIME, KERNEL, ARGS, USES, SCRATCH, AFTER, SLOTS, FIELDS };
   static const fs_field fields[FIELDS] = {{"name", true},   {"time", true},  {"kernel", false},
                                           {"args", true},   {"uses", false}, {"scratch", false},
                                           {"after", false}, {"slots", false}};
   uint32_t value[FIELDS], child;
-  fs_stream_op r = {.kernel = FS_NONE,
-                    .arg0 = (uint32_t)a->args.n,
+  fs_stream_op r = {.arg0 = (uint32_t)a->args.n,
                     .use0 = (uint32_t)a->uses.n,
                     .scratch0 = (uint32_t)a->scratches.n,
                     .after0 = (uint32_t)a->afters.n,
                     .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(add_string(a, value[NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
-  if (value[KERNEL] != FS_NONE) {
-    FS_TRY(fs_fields_u32(&a->f, value[KERNEL], &r.kernel));
-    if (r.kernel >= a->n_kernels) {
-      return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, value[KERNEL],
-                            "there is no kernel %u, but %u kernels", r.kernel, a->n_kernels);
-    }
-  }
+  FS_TRY(fs_asm_kernel(a, value[KERNEL], &r.kernel));
   FS_TRY(fs_fields_sequence(&a->f, value[ARGS], &child, &r.n_args));
   for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
     FS_TRY(arg(a, child));
@@ -389,9 +390,9 @@ static fs_status kernel(fs_asm *a, uint32_t node) {
   fs_stream_kernel r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_fields_u64(&a->f, value[SHARED], &r.shared_bytes));
-  FS_TRY(add_string(a, value[BUILTIN], &r.builtin));
-  FS_TRY(add_string(a, value[MODULE], &r.module));
-  FS_TRY(add_string(a, value[FUNCTION], &r.function));
+  FS_TRY(fs_asm_string(a, value[BUILTIN], &r.builtin));
+  FS_TRY(fs_asm_string(a, value[MODULE], &r.module));
+  FS_TRY(fs_asm_string(a, value[FUNCTION], &r.function));
   FS_TRY(triple(a, value[GRID], r.grid));
   FS_TRY(triple(a, value[BLOCK], r.block));
   return fs_asm_push(a, kernels, r);
@@ -433,8 +434,8 @@ static fs_status queue(fs_asm *a, uint32_t node) {
   uint32_t value[QUEUE_FIELDS];
   fs_stream_queue r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, queue_fields, QUEUE_FIELDS, value));
-  FS_TRY(add_string(a, value[QUEUE_NAME], &r.name));
-  FS_TRY(add_string(a, value[QUEUE_CLASS], &r.class_name));
+  FS_TRY(fs_asm_string(a, value[QUEUE_NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[QUEUE_CLASS], &r.class_name));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_DEVICE], &r.device));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_MACHINE], &r.machine));
   if (value[QUEUE_COUNTING] != FS_NONE) {
@@ -459,7 +460,7 @@ static fs_status queue_commands(fs_asm *a, uint32_t list) {
 
 /* ---- the whole */
 
-static fs_status each(fs_asm *a, uint32_t list, fs_status (*read)(fs_asm *a, uint32_t node)) {
+fs_status fs_asm_each(fs_asm *a, uint32_t list, fs_status (*read)(fs_asm *a, uint32_t node)) {
   uint32_t node;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
@@ -488,6 +489,7 @@ enum {
   TOP_RACES,
   TOP_QUEUES,
   TOP_STOPS,
+  TOP_LOOPS,
   TOP_FIELDS
 };
 static const fs_field top_fields[TOP_FIELDS] = {
@@ -497,7 +499,7 @@ static const fs_field top_fields[TOP_FIELDS] = {
     {"barriers", false},      {"axes", true},        {"memories", true},
     {"resources", true},      {"buffers", true},     {"ops", true},
     {"kernels", true},        {"races", true},       {"queues", true},
-    {"stops", false}};
+    {"stops", false},         {"loops", false}};
 
 static fs_status meta(fs_asm *a, const uint32_t *value) {
   fs_stream_meta r = {0};
@@ -508,8 +510,8 @@ static fs_status meta(fs_asm *a, const uint32_t *value) {
                           "the text has format version %llu; this fsched reads version %u",
                           (unsigned long long)version, FS_STREAM_VERSION);
   }
-  FS_TRY(add_string(a, value[TOP_NAME], &r.name));
-  FS_TRY(add_string(a, value[TOP_TIME_UNIT], &r.time_unit));
+  FS_TRY(fs_asm_string(a, value[TOP_NAME], &r.name));
+  FS_TRY(fs_asm_string(a, value[TOP_TIME_UNIT], &r.time_unit));
   FS_TRY(fs_fields_word(&a->f, value[TOP_HAZARDS], FS_WORDS(fs_words_hazards), &r.hazards));
   FS_TRY(fs_fields_word(&a->f, value[TOP_SYNC], FS_WORDS(fs_words_sync), &r.sync));
   FS_TRY(fs_fields_u64(&a->f, value[TOP_MAKESPAN], &r.makespan));
@@ -528,25 +530,26 @@ static fs_status meta(fs_asm *a, const uint32_t *value) {
 static fs_status read_all(fs_asm *a) {
   uint32_t value[TOP_FIELDS];
   FS_TRY(fs_fields_mapping(&a->f, 0, top_fields, TOP_FIELDS, value));
-  FS_TRY(declare_all(a, &a->axis_names, value[TOP_AXES], "axis"));
-  FS_TRY(declare_all(a, &a->memory_names, value[TOP_MEMORIES], "memory"));
-  FS_TRY(declare_all(a, &a->resource_names, value[TOP_RESOURCES], "resource"));
-  FS_TRY(declare_all(a, &a->buffer_names, value[TOP_BUFFERS], "buffer"));
-  FS_TRY(declare_all(a, &a->op_names, value[TOP_OPS], "op"));
+  FS_TRY(fs_asm_declare(a, &a->axis_names, value[TOP_AXES], "axis"));
+  FS_TRY(fs_asm_declare(a, &a->memory_names, value[TOP_MEMORIES], "memory"));
+  FS_TRY(fs_asm_declare(a, &a->resource_names, value[TOP_RESOURCES], "resource"));
+  FS_TRY(fs_asm_declare(a, &a->buffer_names, value[TOP_BUFFERS], "buffer"));
+  FS_TRY(fs_asm_declare(a, &a->op_names, value[TOP_OPS], "op"));
   uint32_t kernels;
   FS_TRY(fs_fields_sequence(&a->f, value[TOP_KERNELS], &kernels, &a->n_kernels));
   FS_TRY(meta(a, value));
-  FS_TRY(each(a, value[TOP_AXES], axis));
-  FS_TRY(each(a, value[TOP_QUEUES], queue));
-  FS_TRY(each(a, value[TOP_MEMORIES], memory));
-  FS_TRY(each(a, value[TOP_RESOURCES], resource));
-  FS_TRY(each(a, value[TOP_BUFFERS], buffer));
-  FS_TRY(each(a, value[TOP_OPS], op));
-  FS_TRY(each(a, value[TOP_KERNELS], kernel));
-  FS_TRY(each(a, value[TOP_RACES], race));
+  FS_TRY(fs_asm_each(a, value[TOP_AXES], axis));
+  FS_TRY(fs_asm_each(a, value[TOP_QUEUES], queue));
+  FS_TRY(fs_asm_each(a, value[TOP_MEMORIES], memory));
+  FS_TRY(fs_asm_each(a, value[TOP_RESOURCES], resource));
+  FS_TRY(fs_asm_each(a, value[TOP_BUFFERS], buffer));
+  FS_TRY(fs_asm_each(a, value[TOP_OPS], op));
+  FS_TRY(fs_asm_each(a, value[TOP_KERNELS], kernel));
+  FS_TRY(fs_asm_each(a, value[TOP_RACES], race));
   FS_TRY(queue_commands(a, value[TOP_QUEUES]));
   FS_TRY(fs_asm_barriers_end(a));
-  return value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]);
+  FS_TRY(value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]));
+  return value[TOP_LOOPS] == FS_NONE ? FSCHED_OK : fs_asm_loops(a, value[TOP_LOOPS]);
 }
 
 static fs_status draft(const fs_asm *a, fs_draft *d) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fsched_program_assemble: asm.c reads the target, the buffers and the ops,
- * asm/commands.c the queues' commands, asm/sync.c barriers and syncs. */
+ * asm/commands.c the queues' commands, asm/sync.c barriers and syncs, asm/loops.c the loops. */
 #ifndef FS_ASM_H
 #define FS_ASM_H
 
@@ -23,11 +23,43 @@ typedef struct fs_asm {
 /* Appends a record to a section; errors are reported in the reader's context. */
 #define fs_asm_push(a, section, ...) fs_vec_push((a)->f.ctx, &(a)->section, (__VA_ARGS__))
 
+/* The field of a table's row in a mapping that has one key for each row. */
+#define FS_ASM_FIELD(id, word, ...) {word, false},
+
+/* Appends a text to the strings; without a node, *offset is FS_NONE. */
+fs_status fs_asm_string(fs_asm *a, uint32_t node, uint32_t *offset) FS_MUST_USE;
+/* Declares the names of a list's mappings before any of them is read. */
+fs_status fs_asm_declare(fs_asm *a, fs_names *names, uint32_t list, const char *what) FS_MUST_USE;
+fs_status fs_asm_each(fs_asm *a, uint32_t list,
+                      fs_status (*read)(fs_asm *a, uint32_t node)) FS_MUST_USE;
+/* Finds the tag of an arg among the values of its mapping, of which the tags are the first. */
+fs_status fs_asm_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) FS_MUST_USE;
+/* Reads [offset, length].  Requires a node of the text. */
+fs_status fs_asm_range(fs_asm *a, uint32_t node, uint64_t *offset, uint64_t *length) FS_MUST_USE;
+/* Reads the number of a kernel; without a node, *out is FS_NONE. */
+fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) FS_MUST_USE;
 /* Sets *version to the version of the buffer whose number the node holds, FS_NONE without a node.
  * Requires a buffer that was read. */
 fs_status fs_asm_version(fs_asm *a, uint32_t buffer, uint32_t node, uint32_t *version) FS_MUST_USE;
 /* Reads the list of one queue's commands. */
 fs_status fs_asm_commands(fs_asm *a, uint32_t list) FS_MUST_USE;
+
+/* The keys of a place. */
+enum {
+  FS_ASM_PLACE_BUFFER,
+  FS_ASM_PLACE_VERSION,
+  FS_ASM_PLACE_SCRATCH,
+  FS_ASM_PLACE_SPACE, /* first of one key per space */
+  FS_ASM_PLACE_ADDRESS = FS_ASM_PLACE_SPACE + FS_N_SPACES,
+  FS_ASM_PLACE_SIZE,
+  FS_ASM_PLACE_MODE,
+  FS_ASM_PLACE_FIELDS
+};
+/* Reads a place but for its owner: neither version nor arg is set.  `value` gets the values of its
+ * FS_ASM_PLACE_FIELDS keys. */
+fs_status fs_asm_place(fs_asm *a, uint32_t node, uint32_t *value, fs_stream_place *p) FS_MUST_USE;
+/* Reads the list of loops. */
+fs_status fs_asm_loops(fs_asm *a, uint32_t list) FS_MUST_USE;
 
 /* Checks the presence of a key that depends on the program's kind of sync.  A key that is missing
  * although it is wanted, or present although it is not, is an error at its place.  `of` is a kind

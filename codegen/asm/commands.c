@@ -84,32 +84,21 @@ static fs_status frontier(fs_asm *a, uint32_t mapping, fs_stream_command *r) {
 
 /* ---- places */
 
-enum {
-  PLACE_BUFFER,
-  PLACE_VERSION,
-  PLACE_SCRATCH,
-  PLACE_SPACE, /* first of one key per space */
-  PLACE_ADDRESS = PLACE_SPACE + FS_N_SPACES,
-  PLACE_SIZE,
-  PLACE_MODE,
-  PLACE_FIELDS
-};
-#define SPACE_FIELD(id, word, ...) {word, false},
-static const fs_field place_fields[PLACE_FIELDS] = {
+static const fs_field place_fields[FS_ASM_PLACE_FIELDS] = {
     {"buffer", false},  {"version", false},
-    {"scratch", false}, FS_SPACES(SPACE_FIELD){"address", true},
+    {"scratch", false}, FS_SPACES(FS_ASM_FIELD){"address", true},
     {"size", true},     {"mode", true}};
 
 static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs_stream_place *p) {
   uint32_t found = FS_NONE;
   for (uint32_t i = 0; i < FS_N_SPACES; i++) {
-    if (value[PLACE_SPACE + i] != FS_NONE && found != FS_NONE) {
-      return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[PLACE_SPACE + i],
+    if (value[FS_ASM_PLACE_SPACE + i] != FS_NONE && found != FS_NONE) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, value[FS_ASM_PLACE_SPACE + i],
                             "a place has one of memory, counted, resource, concurrency");
     }
-    found = value[PLACE_SPACE + i] != FS_NONE ? i : found;
+    found = value[FS_ASM_PLACE_SPACE + i] != FS_NONE ? i : found;
   }
-  uint32_t of = found == FS_NONE ? FS_NONE : value[PLACE_SPACE + found];
+  uint32_t of = found == FS_NONE ? FS_NONE : value[FS_ASM_PLACE_SPACE + found];
   bool yes = found != FS_NONE;
   if (fs_space_in_memory(found)) {
     FS_TRY(fs_fields_name(&a->f, of, &a->memory_names, "memory", &p->index));
@@ -123,6 +112,24 @@ static fs_status place_space(fs_asm *a, uint32_t node, const uint32_t *value, fs
                           "the place has no memory, counted, resource or concurrency");
   }
   p->space = (uint8_t)found;
+  return FSCHED_OK;
+}
+
+fs_status fs_asm_place(fs_asm *a, uint32_t node, uint32_t *value, fs_stream_place *p) {
+  assert(node < a->f.doc->n_nodes);
+  uint32_t mode;
+  *p = (fs_stream_place){.version = FS_NONE, .arg = FS_NONE};
+  FS_TRY(fs_fields_mapping(&a->f, node, place_fields, FS_ASM_PLACE_FIELDS, value));
+  if ((value[FS_ASM_PLACE_VERSION] != FS_NONE && value[FS_ASM_PLACE_BUFFER] == FS_NONE) ||
+      (value[FS_ASM_PLACE_SCRATCH] != FS_NONE && value[FS_ASM_PLACE_BUFFER] != FS_NONE)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "a place has a buffer and its version, or scratch, or neither");
+  }
+  FS_TRY(place_space(a, node, value, p));
+  FS_TRY(fs_fields_u64(&a->f, value[FS_ASM_PLACE_ADDRESS], &p->address));
+  FS_TRY(fs_fields_u64(&a->f, value[FS_ASM_PLACE_SIZE], &p->size));
+  FS_TRY(fs_fields_word(&a->f, value[FS_ASM_PLACE_MODE], FS_WORDS(fs_words_mode), &mode));
+  p->mode = (uint8_t)mode;
   return FSCHED_OK;
 }
 
@@ -159,19 +166,19 @@ static fs_status place_scratch(fs_asm *a, uint32_t node, const fs_stream_command
 /* Finds the owner of a place.  *arg is the first arg of the op that has no place yet. */
 static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_command *r,
                              uint32_t *arg, fs_stream_place *p) {
-  if (value[PLACE_SCRATCH] != FS_NONE) {
-    return place_scratch(a, value[PLACE_SCRATCH], r, p);
+  if (value[FS_ASM_PLACE_SCRATCH] != FS_NONE) {
+    return place_scratch(a, value[FS_ASM_PLACE_SCRATCH], r, p);
   }
-  if (value[PLACE_BUFFER] == FS_NONE) {
+  if (value[FS_ASM_PLACE_BUFFER] == FS_NONE) {
     return FSCHED_OK;
   }
   uint32_t buffer;
-  FS_TRY(fs_fields_name(&a->f, value[PLACE_BUFFER], &a->buffer_names, "buffer", &buffer));
-  FS_TRY(fs_asm_version(a, buffer, value[PLACE_VERSION], &p->version));
+  FS_TRY(fs_fields_name(&a->f, value[FS_ASM_PLACE_BUFFER], &a->buffer_names, "buffer", &buffer));
+  FS_TRY(fs_asm_version(a, buffer, value[FS_ASM_PLACE_VERSION], &p->version));
   if (fs_command_has_op(r) && fs_space_has_bytes(p->space)) {
     p->arg = next_arg(a, &a->ops.at[r->target], arg);
     if (p->arg == FS_NONE || a->args.at[p->arg].buffer != buffer) {
-      return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, value[PLACE_BUFFER],
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, value[FS_ASM_PLACE_BUFFER],
                             "the op's next argument is not buffer '%s'",
                             a->buffer_names.text.at[buffer]);
     }
@@ -180,20 +187,10 @@ static fs_status place_owner(fs_asm *a, const uint32_t *value, const fs_stream_c
 }
 
 static fs_status read_place(fs_asm *a, uint32_t node, const fs_stream_command *r, uint32_t *arg) {
-  uint32_t value[PLACE_FIELDS], mode;
-  fs_stream_place p = {.version = FS_NONE, .arg = FS_NONE};
-  FS_TRY(fs_fields_mapping(&a->f, node, place_fields, PLACE_FIELDS, value));
-  if ((value[PLACE_VERSION] != FS_NONE && value[PLACE_BUFFER] == FS_NONE) ||
-      (value[PLACE_SCRATCH] != FS_NONE && value[PLACE_BUFFER] != FS_NONE)) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
-                          "a place has a buffer and its version, or scratch, or neither");
-  }
-  FS_TRY(place_space(a, node, value, &p));
+  uint32_t value[FS_ASM_PLACE_FIELDS];
+  fs_stream_place p;
+  FS_TRY(fs_asm_place(a, node, value, &p));
   FS_TRY(place_owner(a, value, r, arg, &p));
-  FS_TRY(fs_fields_u64(&a->f, value[PLACE_ADDRESS], &p.address));
-  FS_TRY(fs_fields_u64(&a->f, value[PLACE_SIZE], &p.size));
-  FS_TRY(fs_fields_word(&a->f, value[PLACE_MODE], FS_WORDS(fs_words_mode), &mode));
-  p.mode = (uint8_t)mode;
   return fs_asm_push(a, places, p);
 }
 

@@ -102,7 +102,7 @@ static fs_status check_utf8(fs_checker *c, const char *text, size_t n) {
   return FSCHED_OK;
 }
 
-static fs_status check_string(fs_checker *c, uint32_t offset, const char *what, uint32_t index) {
+fs_status fs_check_string(fs_checker *c, uint32_t offset, const char *what, uint32_t index) {
   const char *text = c->v.strings + c->string_at;
   size_t left = c->v.n_strings - c->string_at;
   FS_NEED(c, offset == c->string_at && left != 0, STRING,
@@ -116,7 +116,7 @@ static fs_status check_string(fs_checker *c, uint32_t offset, const char *what, 
 
 static fs_status check_optional_string(fs_checker *c, uint32_t offset, const char *what,
                                        uint32_t index) {
-  return offset == FS_NONE ? FSCHED_OK : check_string(c, offset, what, index);
+  return offset == FS_NONE ? FSCHED_OK : fs_check_string(c, offset, what, index);
 }
 
 /* Finds the first record with the name of an earlier one, which becomes *twin; n when there is
@@ -139,30 +139,27 @@ static fs_status find_twin(fs_checker *c, const uint32_t *name, size_t stride, u
   return status;
 }
 
-/* Checks that names which text refers to are distinct. */
-static fs_status check_distinct(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
-                                const char *what) {
+fs_status fs_check_distinct(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
+                            const char *what) {
   uint32_t twin, record;
   FS_TRY(find_twin(c, name, stride, n, &twin, &record));
   FS_NEED(c, record == n, NAME, "%s %u and %u are both named '%s'", what, twin, record,
           c->v.strings + name[record * stride]);
   return FSCHED_OK;
 }
-#define FS_CHECK_DISTINCT(c, section, what)                                               \
-  check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
-                 (c)->v.n_##section, (what))
+#define FS_CHECK_DISTINCT(c, section, what)                                                  \
+  fs_check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
+                    (c)->v.n_##section, (what))
 
-/* Checks that a range [first, first + n) begins where the one before ended, and moves *at to its
- * end. */
-static fs_status check_tile(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit,
-                            const char *what, uint32_t *at) {
+fs_status fs_check_tile(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit, const char *what,
+                        uint32_t *at) {
   FS_NEED(c, first == *at && n <= limit - *at, TILING,
           "the %s from %u, %u of them, should begin at %u", what, first, n, *at);
   *at += n;
   return FSCHED_OK;
 }
 
-static fs_status check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char *what) {
+fs_status fs_check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char *what) {
   FS_NEED(c, at == n, TILING, "%u %s belong to nothing", n - at, what);
   return FSCHED_OK;
 }
@@ -183,7 +180,7 @@ static fs_status check_machine(fs_checker *c, const fs_stream_meta *m) {
 static fs_status check_meta(fs_checker *c) {
   FS_NEED(c, c->v.n_meta == 1, SECTION, "section 'meta' has %u records instead of 1", c->v.n_meta);
   const fs_stream_meta *m = c->v.meta;
-  FS_TRY(check_string(c, m->name, "meta", 0));
+  FS_TRY(fs_check_string(c, m->name, "meta", 0));
   FS_TRY(check_optional_string(c, m->time_unit, "meta", 0));
   FS_NEED(c, fs_hazards_known(m->hazards), VALUE, "hazards %u are not known", m->hazards);
   FS_NEED(c, fs_sync_known(m->sync), VALUE, "sync %u is not known", m->sync);
@@ -198,7 +195,7 @@ static fs_status check_meta(fs_checker *c) {
 
 static fs_status check_members(fs_checker *c, uint32_t axis, uint32_t *at) {
   const fs_stream_axis *a = &c->v.axes[axis];
-  FS_TRY(check_tile(c, a->member0, a->n_members, c->v.n_axis_members, "axis members", at));
+  FS_TRY(fs_check_tile(c, a->member0, a->n_members, c->v.n_axis_members, "axis members", at));
   FS_NEED(c, a->n_members != 0, VALUE, "collective axis %u has no members", axis);
   for (uint32_t i = a->member0; i < a->member0 + a->n_members; i++) {
     uint32_t q = c->v.axis_members[i];
@@ -217,7 +214,7 @@ static fs_status check_axes(fs_checker *c) {
   for (uint32_t i = 0; i < v->n_axes; i++) {
     const fs_stream_axis *a = &v->axes[i];
     bool queue = i < v->n_queues;
-    FS_TRY(check_string(c, a->name, "axis", i));
+    FS_TRY(fs_check_string(c, a->name, "axis", i));
     FS_NEED(c, a->kind == (queue ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE), VALUE,
             "axis %u is of kind %u instead of %d", i, a->kind, !queue);
     if (queue) {
@@ -233,7 +230,7 @@ static fs_status check_axes(fs_checker *c) {
             "axis %u has id 0x%016llx instead of 0x%016llx", i, (unsigned long long)a->id,
             (unsigned long long)id);
   }
-  return check_tiled(c, members, v->n_axis_members, "axis members");
+  return fs_check_tiled(c, members, v->n_axis_members, "axis members");
 }
 
 static fs_status check_queues(fs_checker *c) {
@@ -241,16 +238,16 @@ static fs_status check_queues(fs_checker *c) {
   uint32_t commands = 0;
   for (uint32_t i = 0; i < v->n_queues; i++) {
     const fs_stream_queue *q = &v->queues[i];
-    FS_TRY(check_string(c, q->name, "queue", i));
-    FS_TRY(check_string(c, q->class_name, "queue", i));
+    FS_TRY(fs_check_string(c, q->name, "queue", i));
+    FS_TRY(fs_check_string(c, q->class_name, "queue", i));
     FS_NEED(c, strcmp(v->strings + q->name, v->strings + v->axes[i].name) == 0, NAME,
             "the axis of queue '%s' is named '%s'", v->strings + q->name,
             v->strings + v->axes[i].name);
     FS_NEED(c, q->counting <= (fs_sync_has_stops(v->meta->sync)) && q->reserved == 0, VALUE,
             "queue %u has counting %u, reserved %u", i, q->counting, q->reserved);
-    FS_TRY(check_tile(c, q->command0, q->n_commands, v->n_commands, "commands", &commands));
+    FS_TRY(fs_check_tile(c, q->command0, q->n_commands, v->n_commands, "commands", &commands));
   }
-  FS_TRY(check_tiled(c, commands, v->n_commands, "commands"));
+  FS_TRY(fs_check_tiled(c, commands, v->n_commands, "commands"));
   return FS_CHECK_DISTINCT(c, axes, "axes");
 }
 
@@ -258,7 +255,7 @@ static fs_status check_memories(fs_checker *c) {
   const fs_stream *v = &c->v;
   for (uint32_t i = 0; i < v->n_memories; i++) {
     const fs_stream_memory *m = &v->memories[i];
-    FS_TRY(check_string(c, m->name, "memory", i));
+    FS_TRY(fs_check_string(c, m->name, "memory", i));
     FS_NEED(c, m->capacity <= FSCHED_MAX_SIZE || m->capacity == FS_UNBOUNDED, VALUE,
             "memory %u has capacity %llu", i, (unsigned long long)m->capacity);
     FS_NEED(c, m->align != 0 && (m->align & (m->align - 1)) == 0, VALUE,
@@ -273,7 +270,7 @@ static fs_status check_memories(fs_checker *c) {
   }
   for (uint32_t i = 0; i < v->n_resources; i++) {
     const fs_stream_resource *r = &v->resources[i];
-    FS_TRY(check_string(c, r->name, "resource", i));
+    FS_TRY(fs_check_string(c, r->name, "resource", i));
     FS_NEED(c, r->capacity <= FS_STREAM_MOST && r->reserved == 0, VALUE,
             "resource %u has capacity %llu, reserved %u", i, (unsigned long long)r->capacity,
             r->reserved);
@@ -318,16 +315,16 @@ static fs_status check_buffers(fs_checker *c) {
   uint32_t versions = 0;
   for (uint32_t i = 0; i < v->n_buffers; i++) {
     const fs_stream_buffer *b = &v->buffers[i];
-    FS_TRY(check_string(c, b->name, "buffer", i));
+    FS_TRY(fs_check_string(c, b->name, "buffer", i));
     FS_NEED(c, b->memory < v->n_memories, REFERENCE, "buffer %u is in memory %u of %u", i,
             b->memory, v->n_memories);
     FS_NEED(c, b->size <= FSCHED_MAX_SIZE && fs_io_known(b->io) && b->reserved == 0, VALUE,
             "buffer %u has size %llu, io %u, reserved %u", i, (unsigned long long)b->size, b->io,
             b->reserved);
-    FS_TRY(check_tile(c, b->version0, b->n_versions, v->n_versions, "versions", &versions));
+    FS_TRY(fs_check_tile(c, b->version0, b->n_versions, v->n_versions, "versions", &versions));
     FS_TRY(check_versions(c, i));
   }
-  FS_TRY(check_tiled(c, versions, v->n_versions, "versions"));
+  FS_TRY(fs_check_tiled(c, versions, v->n_versions, "versions"));
   return FS_CHECK_DISTINCT(c, buffers, "buffers");
 }
 
@@ -392,7 +389,7 @@ static fs_status check_needs(fs_checker *c, uint32_t op, fs_seen *seen) {
 static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at[4]) {
   const fs_stream *v = &c->v;
   const fs_stream_op *o = &v->ops[op];
-  FS_TRY(check_string(c, o->name, "op", op));
+  FS_TRY(fs_check_string(c, o->name, "op", op));
   FS_NEED(c, o->time <= FSCHED_MAX_TIME, VALUE, "op %u takes %llu ticks", op,
           (unsigned long long)o->time);
   FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX, VALUE, "op %u takes %u slots", op, o->slots);
@@ -400,10 +397,10 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
           o->slow);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
-  FS_TRY(check_tile(c, o->arg0, o->n_args, v->n_args, "args", &at[0]));
-  FS_TRY(check_tile(c, o->use0, o->n_uses, v->n_uses, "uses", &at[1]));
-  FS_TRY(check_tile(c, o->scratch0, o->n_scratches, v->n_scratches, "scratches", &at[2]));
-  FS_TRY(check_tile(c, o->after0, o->n_afters, v->n_afters, "afters", &at[3]));
+  FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_args, "args", &at[0]));
+  FS_TRY(fs_check_tile(c, o->use0, o->n_uses, v->n_uses, "uses", &at[1]));
+  FS_TRY(fs_check_tile(c, o->scratch0, o->n_scratches, v->n_scratches, "scratches", &at[2]));
+  FS_TRY(fs_check_tile(c, o->after0, o->n_afters, v->n_afters, "afters", &at[3]));
   for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
     FS_TRY(check_arg(c, a));
   }
@@ -419,10 +416,10 @@ static fs_status check_ops(fs_checker *c) {
   for (uint32_t i = 0; i < v->n_ops; i++) {
     FS_TRY(check_op(c, i, &seen, at));
   }
-  FS_TRY(check_tiled(c, at[0], v->n_args, "args"));
-  FS_TRY(check_tiled(c, at[1], v->n_uses, "uses"));
-  FS_TRY(check_tiled(c, at[2], v->n_scratches, "scratches"));
-  FS_TRY(check_tiled(c, at[3], v->n_afters, "afters"));
+  FS_TRY(fs_check_tiled(c, at[0], v->n_args, "args"));
+  FS_TRY(fs_check_tiled(c, at[1], v->n_uses, "uses"));
+  FS_TRY(fs_check_tiled(c, at[2], v->n_scratches, "scratches"));
+  FS_TRY(fs_check_tiled(c, at[3], v->n_afters, "afters"));
   return FS_CHECK_DISTINCT(c, ops, "ops");
 }
 
@@ -437,8 +434,6 @@ static fs_status check_kernels(fs_checker *c) {
             "kernel %u has %llu shared bytes, reserved %u", i, (unsigned long long)k->shared_bytes,
             k->reserved);
   }
-  FS_NEED(c, c->string_at == v->n_strings, STRING, "%u bytes of the strings belong to nothing",
-          v->n_strings - c->string_at);
   for (uint32_t i = 0; i < v->n_races; i++) {
     const fs_stream_race *r = &v->races[i];
     FS_NEED(c, r->op_a < v->n_ops && r->op_b < v->n_ops && r->version < v->n_versions, REFERENCE,
@@ -460,7 +455,11 @@ static fs_status check_all(fs_checker *c) {
   FS_TRY(check_kernels(c));
   FS_TRY(fs_check_rules(c));
   FS_TRY(fs_check_commands(c));
-  return fs_check_sync(c);
+  FS_TRY(fs_check_sync(c));
+  FS_TRY(fs_check_loops(c));
+  FS_NEED(c, c->string_at == c->v.n_strings, STRING, "%u bytes of the strings belong to nothing",
+          c->v.n_strings - c->string_at);
+  return FSCHED_OK;
 }
 
 fs_status fs_stream_check(fsched_context *ctx, const char *name, const void *bytes, size_t size,

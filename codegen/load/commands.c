@@ -163,26 +163,24 @@ static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_com
 
 /* ---- places */
 
-/* Checks the properties that every place of a space has. */
-static fs_status check_place(fs_checker *c, uint32_t queue, const fs_stream_command *m,
-                             const fs_stream_place *p) {
+fs_status fs_check_place(fs_checker *c, const fs_command_name *command, const fs_stream_place *p) {
+  assert(command->name != NULL);
   const fs_stream *v = &c->v;
-  const char *name = queue_name(c, queue);
   FS_NEED(c,
           p->space < FS_N_SPACES && p->mode >= FS_MODE_R && p->mode <= FS_MODE_RW &&
               p->reserved[0] == 0 && p->reserved[1] == 0,
-          PLACE, "a place " FS_OF_COMMAND " has space %u, mode %u", m->epoch, name, p->space,
-          p->mode);
+          PLACE, "a place of command %u of %s '%s' has space %u, mode %u", command->number,
+          command->of, command->name, p->space, p->mode);
   uint32_t limit = fs_space_in_memory(p->space)     ? v->n_memories
                    : fs_space_of_resource(p->space) ? v->n_resources
                                                     : 1;
-  FS_NEED(c, p->index < limit, REFERENCE, "a place " FS_OF_COMMAND " has index %u of %u", m->epoch,
-          name, p->index, limit);
+  FS_NEED(c, p->index < limit, REFERENCE, "a place of command %u of %s '%s' has index %u of %u",
+          command->number, command->of, command->name, p->index, limit);
   uint64_t extent = fs_space_has_bytes(p->space) ? v->memories[p->index].extent : FS_STREAM_MOST;
   FS_NEED(c, p->address <= extent && p->size <= extent - p->address, PLACE,
-          "the place [%llu, +%llu) " FS_OF_COMMAND " is outside [0, %llu)",
-          (unsigned long long)p->address, (unsigned long long)p->size, m->epoch, name,
-          (unsigned long long)extent);
+          "the place [%llu, +%llu) of command %u of %s '%s' is outside [0, %llu)",
+          (unsigned long long)p->address, (unsigned long long)p->size, command->number, command->of,
+          command->name, (unsigned long long)extent);
   return FSCHED_OK;
 }
 
@@ -266,10 +264,11 @@ static fs_status check_other_place(fs_checker *c, uint32_t queue, const fs_strea
 }
 
 static fs_status check_places(fs_checker *c, uint32_t queue, const fs_stream_command *m) {
+  const fs_command_name name = {m->epoch, "queue", queue_name(c, queue)};
   const fs_stream_place *p = c->v.places + m->place0;
   uint32_t n = 0;
   for (uint32_t i = 0; i < m->n_places; i++) {
-    FS_TRY(check_place(c, queue, m, &p[i]));
+    FS_TRY(fs_check_place(c, &name, &p[i]));
   }
   switch (fs_command_kind_of(m)) {
     case FS_COMMAND_RUN:
@@ -285,21 +284,13 @@ static fs_status check_places(fs_checker *c, uint32_t queue, const fs_stream_com
   return FSCHED_OK;
 }
 
-static fs_status check_range(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit,
-                             const char *what, uint32_t *at) {
-  FS_NEED(c, first == *at && n <= limit - *at, TILING,
-          "the %s from %u, %u of them, should begin at %u", what, first, n, *at);
-  *at += n;
-  return FSCHED_OK;
-}
-
 static fs_status check_command(fs_checker *c, uint32_t queue, const fs_stream_command *m,
                                const uint32_t *last, uint32_t at[3]) {
   const fs_stream *v = &c->v;
   FS_TRY(check_fields(c, queue, m));
-  FS_TRY(check_range(c, m->wait0, m->n_waits, v->n_waits, "waits", &at[0]));
-  FS_TRY(check_range(c, m->frontier0, m->n_frontier, v->n_frontiers, "frontiers", &at[1]));
-  FS_TRY(check_range(c, m->place0, m->n_places, v->n_places, "places", &at[2]));
+  FS_TRY(fs_check_tile(c, m->wait0, m->n_waits, v->n_waits, "waits", &at[0]));
+  FS_TRY(fs_check_tile(c, m->frontier0, m->n_frontier, v->n_frontiers, "frontiers", &at[1]));
+  FS_TRY(fs_check_tile(c, m->place0, m->n_places, v->n_places, "places", &at[2]));
   FS_TRY(check_clock(c, queue, m->epoch, v->waits + m->wait0, m->n_waits, last, "wait list"));
   FS_TRY(check_clock(c, queue, m->epoch, v->frontiers + m->frontier0, m->n_frontier, last,
                      "frontier"));

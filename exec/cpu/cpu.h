@@ -3,6 +3,8 @@
  *   cpu/prepare.c  decodes the stream into steps and takes memory,
  *   cpu/worker.c   is the loop of a thread, which executes the commands of its queues,
  *   cpu/lanes.c    switches a thread between several queues,
+ *   cpu/rolled.c   decodes loops that stay loops,
+ *   cpu/loops.c    runs them,
  *   cpu/barrier.c  counts producers and consumers of barriers,
  *   cpu/watch.c    finds what is stuck,
  *   cpu.c          starts and ends instances. */
@@ -30,6 +32,51 @@ typedef struct fs_step_wait {
   uint32_t axis, epoch;
 } fs_step_wait;
 
+/* A command of a loop in the worker's form: it runs in `count` steps of the loop, from step `from`
+ * on.  In step from + j it runs iteration j * copies + copy. */
+typedef struct fs_loop_step {
+  uint64_t from, count;
+  uint32_t command, copy; /* command: of loop_commands */
+  uint32_t gang;          /* of loop_gang; FS_NONE */
+  uint32_t wait0;         /* of loop_wait */
+  uint32_t n_waits : 31, signal : 1;
+  bool alone; /* it neither waits nor signals, and is in no gang */
+} fs_loop_step;
+
+/* A wait of a command of a loop: in step t of invocation k for the value k * period + t * stride +
+ * offset, from step `from` on; `offset` may be below 0, as unsigned numbers wrap around. */
+typedef struct fs_loop_wait {
+  fs_timeline *timeline;
+  uint64_t from, period, stride, offset;
+  uint32_t axis;
+} fs_loop_wait;
+
+/* What a queue does in a loop.  Its timeline counts commands, as cpu/rolled.c says. */
+typedef struct fs_loop_part {
+  fs_timeline *timeline;
+  uint64_t n_rounds, period; /* steps of the loop; values of the timeline in an invocation */
+  uint64_t full, full_end;   /* in these steps every command has an iteration */
+  const fs_loop_step *steps; /* the commands of each step */
+  uint32_t n_commands, axis;
+} fs_loop_part;
+
+/* The members of a gang's op in a loop.  Iteration j of the op's copy, of n in an invocation, is
+ * over at k * n + j + 1. */
+typedef struct fs_loop_gang {
+  _Atomic uint32_t arrived; /* in this iteration */
+  uint32_t members, axis;
+  fs_timeline *over;
+} fs_loop_gang;
+
+typedef struct fs_cpu_loop {
+  const fs_stream_loop *loop;
+  fs_timeline *open; /* k + 1: its members may begin */
+  fs_loop_part *parts;
+  uint32_t axis;           /* of `open` */
+  _Atomic uint64_t left;   /* members that have ended their part, over all invocations */
+  _Atomic uint64_t digest; /* of this invocation */
+} fs_cpu_loop;
+
 /* The members of one gang op.  They meet here, and the last one to arrive runs the op.  Back ends
  * are free to make them meet; programs are right even if each member starts on its own. */
 typedef struct fs_meeting {
@@ -37,6 +84,8 @@ typedef struct fs_meeting {
   uint32_t members, member0; /* CSR into fs_instance.member; only with barriers */
   fs_step_wait over;         /* on the collective axis: the op is over */
   uint64_t begin, end;       /* ns, of the last invocation; written by the runner before `over` */
+  fs_cpu_loop *loop;         /* NULL: the op is none; a loop in no gang has a meeting, too, with
+                                one member and without `over` */
 } fs_meeting;
 
 /* A physical barrier.  Its timeline tells its present use, counted from 0 over all invocations:
@@ -66,16 +115,26 @@ typedef struct fs_cpu_update {
   fs_physical *counted;   /* NULL: the command is the only producer */
 } fs_cpu_update;
 
-/* How far a lane is with its step, on threads that have several lanes. */
-typedef enum fs_part { FS_PART_WAITS, FS_PART_MET, FS_PART_CONTENT, FS_PART_PACE } fs_part;
+/* How far a lane is with its step, on threads that have several lanes; the last three are for
+ * loops: it runs its part, was the last to end one, has ended it before others have. */
+typedef enum fs_part {
+  FS_PART_WAITS,
+  FS_PART_MET,
+  FS_PART_CONTENT,
+  FS_PART_PACE,
+  FS_PART_LOOP,
+  FS_PART_LAST,
+  FS_PART_LEFT
+} fs_part;
 
 /* A queue, and how far it is.  The watchdog reads the first part, and a worker writes it only when
  * it has to wait. */
 typedef struct fs_cpu_lane {
   _Alignas(FS_LINE) _Atomic uint64_t blocked; /* counts up: odd while it waits */
-  _Atomic uint32_t at;    /* the step that waits; FS_NONE: between invocations */
-  _Atomic uint32_t axis;  /* index of a timeline at all times */
-  _Atomic uint64_t value; /* the value awaited on the axis's timeline */
+  _Atomic uint32_t at;      /* the step that waits; FS_NONE: between invocations */
+  _Atomic uint32_t axis;    /* index of a timeline at all times */
+  _Atomic uint64_t value;   /* the value awaited on the axis's timeline */
+  _Atomic uint64_t in_loop; /* if that is inside a loop: the value of its own command there */
 
   struct fs_worker *worker;
   uint32_t queue, n_steps;
@@ -88,6 +147,13 @@ typedef struct fs_cpu_lane {
   uint64_t begin_ns, end_ns; /* begin of the command, and its end with its pace */
   fs_parked waiter;          /* used while the lane is parked */
   struct fs_cpu_lane *next;  /* next one in its worker's inbox, or among its ready lanes */
+
+  /* Inside a loop. */
+  const fs_cpu_loop *in;
+  const fs_loop_part *loop_part;
+  uint64_t round, digest; /* step of the loop; sum over the instances that it has run */
+  uint32_t place;         /* command of the step */
+  bool met;               /* it has arrived at the gang of that command */
 } fs_cpu_lane;
 
 /* A thread and its lanes.  A worker with one lane sleeps on the timeline that the lane waits for.
@@ -126,7 +192,8 @@ struct fs_instance {
   fs_effects effects;
 
   /* Timelines of the axes; then `go`; then `ready` of each given item; then `there` of each; then
-   * `phase` of each physical barrier. */
+   * `phase` of each physical barrier; then `open` of each loop; then those of the parts of loops;
+   * then those of gangs in loops. */
   fs_timeline *timeline;
   uint32_t n_timelines;
   uint64_t *period;   /* per axis: epochs in one invocation */
@@ -140,8 +207,17 @@ struct fs_instance {
   uint32_t *start0, *start; /* CSR by command: barriers that change when the command starts */
   uint32_t *update0;        /* CSR by command */
   fs_cpu_update *update;
-  fs_arrival *arrival;         /* per given item */
-  _Atomic uint32_t *kept_left; /* per kept item: writers that have not run */
+  fs_arrival *arrival; /* per given item */
+  fs_cpu_loop *loop;
+  fs_loop_part *loop_part; /* per loop_queue */
+  fs_loop_step *loop_step; /* per loop_command */
+  fs_loop_wait *loop_wait;
+  fs_loop_gang *loop_gang;
+  uint32_t *loop_at;                     /* per op: its loop; FS_NONE; NULL: there are none */
+  uint32_t *loop_gang_of, *loop_part_of; /* per loop_command; FS_NONE: in no gang */
+  uint32_t n_loop_gangs, n_loop_axes;    /* axes: timelines of loops */
+  uint32_t n_alone;                      /* commands that are loops and in no gang */
+  _Atomic uint32_t *kept_left;           /* per kept item: writers that have not run */
 
   uint32_t n_lanes; /* one per queue that has commands; at least one */
   fs_cpu_lane *lane;
@@ -182,6 +258,22 @@ static inline uint32_t fs_cpu_phase(const fs_instance *x, uint32_t physical) {
   return x->stream->n_axes + 1 + 2 * x->io->n_given + physical;
 }
 
+/* The part of a queue in a loop: a loop_queue.  Requires one of the loop's queues. */
+static inline uint32_t fs_cpu_loop_part(const fs_instance *x, const fs_stream_loop *loop,
+                                        uint32_t queue) {
+  assert(loop->queue0 + loop->n_queues <= x->stream->n_loop_queues);
+  uint32_t part = loop->queue0, last = loop->queue0 + loop->n_queues - 1;
+  while (part < last && x->stream->loop_queues[part].queue != queue) {
+    part++;
+  }
+  assert(x->stream->loop_queues[part].queue == queue);
+  return part;
+}
+
+static inline bool fs_cpu_poisoned(const fs_instance *x) {
+  return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
+}
+
 /* Whether the use after this one is mapped without being published.  Requires a turn of the
  * instance. */
 static inline bool fs_cpu_next_is_known(const fs_instance *x, const fs_turn *t) {
@@ -195,8 +287,31 @@ fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 /* Deals the lanes out among the workers that were started, before the first invocation.  Requires
  * workers that were started. */
 void fs_cpu_deal(fs_instance *x);
+/* cpu/rolled.c.  Counts the timelines and meetings that loops need; makes the loops, when there are
+ * timelines; and the meetings, of which those from `meeting` on are left for loops that have no
+ * gang.  Require a stream, timelines, and meetings. */
+fs_status fs_cpu_count_loops(fs_instance *x) FS_MUST_USE;
+fs_status fs_cpu_decode_loops(fs_instance *x) FS_MUST_USE;
+void fs_cpu_meet_for_loops(fs_instance *x, uint64_t meeting);
+/* cpu/loops.c: the step of a lane whose op is a loop, once its waits are over.  False: the lane is
+ * parked.  Requires a step whose meeting is a loop's. */
+bool fs_cpu_meet_loop(fs_cpu_lane *lane, const fs_cpu_step *step, uint64_t k, uint32_t at);
 /* cpu/worker.c */
 void *fs_cpu_worker(void *worker);
+/* Waits for a value in step `at`.  False: the lane, one of several of its thread, is parked. */
+bool fs_cpu_await_value(fs_cpu_lane *lane, fs_timeline *t, uint64_t value, uint32_t at,
+                        uint32_t axis);
+static inline bool fs_cpu_await(fs_cpu_lane *l, const fs_step_wait *wait, uint64_t k, uint32_t at) {
+  uint64_t value = k * wait->period + wait->epoch;
+  return fs_timeline_reached(wait->timeline, value) ||
+         fs_cpu_await_value(l, wait->timeline, value, at, wait->axis);
+}
+/* Whether this member is the last to arrive. */
+bool fs_cpu_arrive(fs_instance *x, fs_meeting *m, uint64_t k);
+/* What comes before the effects of a command, and what comes after them.  False: the lane is
+ * parked, and its part says where. */
+bool fs_cpu_op_begin(fs_cpu_lane *lane, uint32_t command, uint64_t k, uint32_t at);
+bool fs_cpu_op_end(fs_cpu_lane *lane, uint32_t command);
 /* Goes on with a lane of a worker that has several, in invocation k; false: it is parked. */
 bool fs_cpu_go_on(fs_cpu_lane *lane, uint64_t k);
 /* cpu/lanes.c.  The lane begins an invocation; the lane rests after the k-th. */

@@ -72,7 +72,7 @@ static fs_status decode_gangs(fs_instance *x) {
     meeting0[a] = n;
     n += x->period[a];
   }
-  FS_TRY(fs_new_zero(&x->arena, &x->meeting, n));
+  FS_TRY(fs_new_zero(&x->arena, &x->meeting, n + x->n_alone));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
     if (k->gang_axis != FS_NONE) {
@@ -82,7 +82,8 @@ static fs_status decode_gangs(fs_instance *x) {
       x->meeting[m].over = make_wait(x, k->gang_axis, k->gang_epoch);
     }
   }
-  return x->physicals.n == 0 ? FSCHED_OK : list_members(x, n);
+  fs_cpu_meet_for_loops(x, n);
+  return x->physicals.n == 0 ? FSCHED_OK : list_members(x, n + x->n_alone);
 }
 
 static fs_status decode_points(fs_instance *x) {
@@ -299,7 +300,8 @@ static fs_status decode_steps(fs_instance *x) {
   const fs_stream *s = x->stream;
   FS_TRY(fs_new(&x->arena, &x->step, s->n_commands));
   FS_TRY(fs_physicals_make(&x->arena, s, &x->physicals));
-  x->n_timelines = s->n_axes + 1 + 2 * x->io->n_given + x->physicals.n;
+  FS_TRY(fs_cpu_count_loops(x));
+  x->n_timelines = fs_cpu_phase(x, x->physicals.n) + x->n_loop_axes;
   FS_TRY(new_lines(&x->arena, x->n_timelines, sizeof *x->timeline, &x->timeline));
   x->go = &x->timeline[s->n_axes];
   FS_TRY(fs_new_zero(&x->arena, &x->period, s->n_axes));
@@ -310,6 +312,7 @@ static fs_status decode_steps(fs_instance *x) {
     const fs_stream_command *k = &s->commands[c];
     x->step[c] = (fs_cpu_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
   }
+  FS_TRY(fs_cpu_decode_loops(x));
   FS_TRY(decode_gangs(x));
   return x->physicals.n > 0 ? decode_barriers(x) : decode_points(x);
 }
@@ -330,7 +333,7 @@ static fs_status decode_effects(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
   FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
                           x->config.pooled, &x->memories));
-  x->effects = (fs_effects){x->stream, x->io, &x->kernels, &x->memories};
+  FS_TRY(fs_effects_make(&x->arena, x->stream, x->io, &x->kernels, &x->memories, &x->effects));
   return decode_items(x);
 }
 
@@ -373,7 +376,7 @@ static fs_status decode_workers(fs_instance *x) {
   fs_effect_size size = fs_effect_measure(x->stream);
   for (uint32_t i = 0; i < x->n_workers; i++) {
     x->worker[i].instance = x;
-    FS_TRY(fs_effect_room_make(&x->arena, size, &x->worker[i].hand, &x->worker[i].room));
+    FS_TRY(fs_effect_room_make(&x->arena, x->stream, size, &x->worker[i].hand, &x->worker[i].room));
   }
   bool alone = !fs_cpu_shared(x) && x->n_workers <= processors() / slots;
   x->spins = alone ? SPINS_ALONE : SPINS_SHARED;

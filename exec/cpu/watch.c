@@ -93,6 +93,47 @@ static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
                             .consumers = t->sole_consumer ? 1 : atomic_load(&p->consumers)};
 }
 
+/* The instance that a value of a part's timeline stands for, within the invocation; FS_NONE: the
+ * part has none. */
+static uint32_t instance_of(const fs_instance *x, const fs_stream_loop *loop, uint32_t part,
+                            uint64_t value, uint64_t *iteration) {
+  const fs_loop_part *p = &x->loop_part[part];
+  if (p->n_commands == 0) {
+    return FS_NONE;
+  }
+  const fs_loop_step *s = &p->steps[(value - 1) % p->n_commands];
+  *iteration = ((value - 1) / p->n_commands - s->from) * loop->copies + s->copy;
+  return s->command;
+}
+
+/* Where a lane waits in a loop; at its begin, it waits for the other members of the gang.  The lane
+ * may move meanwhile: then what is found need not fit together. */
+static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t axis,
+                         fs_stuck *stuck) {
+  const fs_stream *s = x->stream;
+  const fs_stream_command *c = &s->commands[s->queues[l->queue].command0 + stuck->at];
+  uint32_t index = fs_command_has_op(c) ? x->loop_at[c->target] : FS_NONE;
+  uint32_t part = axis - fs_cpu_phase(x, x->physicals.n) - s->n_loops;
+  stuck->axis = c->gang_axis;
+  stuck->epoch = c->gang_epoch;
+  if (index == FS_NONE || axis < fs_cpu_phase(x, x->physicals.n) + s->n_loops) {
+    stuck->at = c->gang_axis == FS_NONE ? FS_NONE : stuck->at;
+    return;
+  }
+  const fs_stream_loop *loop = &s->loops[index];
+  uint64_t own = atomic_load_explicit(&l->in_loop, memory_order_relaxed);
+  stuck->kind = FS_STUCK_LOOP;
+  stuck->place = own;
+  stuck->instance =
+      instance_of(x, loop, fs_cpu_loop_part(x, loop, l->queue), own, &stuck->iteration);
+  stuck->on = FS_NONE;
+  if (part < s->n_loop_queues) {
+    stuck->on_place = lane_value(l) - invocations_before(x) * x->loop_part[part].period;
+    stuck->on = instance_of(x, loop, part, stuck->on_place, &stuck->on_iteration);
+  }
+  stuck->at = stuck->instance == FS_NONE ? FS_NONE : stuck->at;
+}
+
 static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {
   fs_stuck stuck = {.at = FS_NONE};
   if (x->queue_lane[queue] == FS_NONE) {
@@ -104,7 +145,12 @@ static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {
   }
   stuck.at = atomic_load_explicit(&l->at, memory_order_relaxed);
   uint32_t axis = lane_axis(l), first_item = fs_cpu_ready(x, 0);
-  if (axis >= fs_cpu_phase(x, 0)) {
+  if (stuck.at == FS_NONE) {
+    return stuck;
+  }
+  if (axis >= fs_cpu_phase(x, x->physicals.n)) {
+    find_in_loop(x, l, axis, &stuck);
+  } else if (axis >= fs_cpu_phase(x, 0)) {
     find_barrier(x, axis - fs_cpu_phase(x, 0), lane_value(l), &stuck);
   } else if (axis >= first_item) {
     stuck.kind = FS_STUCK_CONTENT;

@@ -45,24 +45,13 @@ __attribute__((noinline)) static void block(fs_cpu_lane *l, fs_timeline *t, uint
   atomic_fetch_add(&l->blocked, 1);
 }
 
-/* Waits for a value.  False: the lane, one of several of its thread, is parked. */
-__attribute__((noinline)) static bool await_value(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
+__attribute__((noinline)) bool fs_cpu_await_value(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
                                                   uint32_t at, uint32_t axis) {
   if (fs_cpu_shared(l->worker->instance)) {
     return !fs_cpu_park(l, t, value, axis);
   }
   block(l, t, value, at, axis, &l->worker->instance->poisoned);
   return true;
-}
-
-static inline bool await(fs_cpu_lane *l, const fs_step_wait *wait, uint64_t k, uint32_t at) {
-  uint64_t value = k * wait->period + wait->epoch;
-  return fs_timeline_reached(wait->timeline, value) ||
-         await_value(l, wait->timeline, value, at, wait->axis);
-}
-
-static inline bool poisoned(const fs_instance *x) {
-  return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
 }
 
 /* Puts the content of a given item in its place, or waits until it is there; false: the lane is
@@ -74,26 +63,26 @@ static bool await_item(fs_cpu_lane *l, uint32_t item, uint64_t k, uint32_t at) {
     return true;
   }
   if (!fs_timeline_reached(a->ready, k + 1) &&
-      !await_value(l, a->ready, k + 1, at, fs_cpu_ready(x, item))) {
+      !fs_cpu_await_value(l, a->ready, k + 1, at, fs_cpu_ready(x, item))) {
     return false;
   }
   uint64_t before = atomic_load(&a->claimed);
   if (before <= k && atomic_compare_exchange_strong(&a->claimed, &before, k + 1)) {
-    if (!poisoned(x)) {
+    if (!fs_cpu_poisoned(x)) {
       fs_effect_give(&x->effects, x->work, item);
     }
     fs_timeline_publish(a->there, k + 1);
     return true;
   }
   return fs_timeline_reached(a->there, k + 1) ||
-         await_value(l, a->there, k + 1, at, fs_cpu_there(x, item));
+         fs_cpu_await_value(l, a->there, k + 1, at, fs_cpu_there(x, item));
 }
 
 /* Sleeps, then spins, until the clock shows `until`, or all effects are left out. */
 static void pace(const fs_instance *x, uint64_t until) {
   for (;;) {
     uint64_t now = fs_now_ns();
-    if (now >= until || poisoned(x)) {
+    if (now >= until || fs_cpu_poisoned(x)) {
       return;
     }
     if (until - now > 2 * PACE_SPIN_NS) {
@@ -123,7 +112,7 @@ static bool give_items(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at
 
 static void effect(fs_worker *w, uint32_t command) {
   fs_instance *x = w->instance;
-  if (!poisoned(x)) {
+  if (!fs_cpu_poisoned(x)) {
     fsched_cause cause = fs_effect_run(&x->effects, &w->room, x->work, command);
     if (cause != FSCHED_CAUSE_NONE) {
       fs_cpu_poison(x, cause);
@@ -134,10 +123,14 @@ static void effect(fs_worker *w, uint32_t command) {
 static void keep_items(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
   for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
-    if (atomic_fetch_sub(&x->kept_left[io->command_kept[i]], 1) == 1 && !poisoned(x)) {
+    if (atomic_fetch_sub(&x->kept_left[io->command_kept[i]], 1) == 1 && !fs_cpu_poisoned(x)) {
       fs_effect_keep(&x->effects, x->work, io->command_kept[i]);
     }
   }
+}
+
+static bool is_timed(const fs_instance *x) {
+  return x->config.pace_ps != 0 || x->work->record.begin != NULL;
 }
 
 /* Waits until the command's pace is over.  False: the lane is parked until then. */
@@ -145,9 +138,36 @@ static bool await_pace(fs_cpu_lane *l) {
   const fs_instance *x = l->worker->instance;
   if (!fs_cpu_shared(x)) {
     pace(x, l->end_ns);
-  } else if (!poisoned(x) && fs_now_ns() < l->end_ns) {
+  } else if (!fs_cpu_poisoned(x) && fs_now_ns() < l->end_ns) {
     fs_cpu_park_paced(l);
     return false;
+  }
+  return true;
+}
+
+bool fs_cpu_op_begin(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
+  const fs_instance *x = l->worker->instance;
+  l->part = FS_PART_CONTENT;
+  if (!x->config.empty && !give_items(l, command, k, at)) {
+    return false;
+  }
+  l->begin_ns = is_timed(x) ? fs_now_ns() : 0;
+  return true;
+}
+
+bool fs_cpu_op_end(fs_cpu_lane *l, uint32_t command) {
+  fs_instance *x = l->worker->instance;
+  if (x->config.pace_ps != 0 && l->part != FS_PART_PACE) {
+    l->part = FS_PART_PACE;
+    l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
+  }
+  if (x->config.pace_ps != 0 && !await_pace(l)) {
+    return false;
+  }
+  l->part = FS_PART_WAITS;
+  l->end_ns = is_timed(x) ? fs_now_ns() : 0;
+  if (!x->config.empty) {
+    keep_items(x, command);
   }
   return true;
 }
@@ -155,31 +175,15 @@ static bool await_pace(fs_cpu_lane *l) {
 /* Executes the command; its begin and end, without waits, are set where they are wanted.  False:
  * the lane is parked, and its part says where. */
 static bool execute(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
-  fs_instance *x = l->worker->instance;
-  bool timed = x->config.pace_ps != 0 || x->work->record.begin != NULL;
   if (l->part != FS_PART_PACE) {
-    l->part = FS_PART_CONTENT;
-    if (!x->config.empty && !give_items(l, command, k, at)) {
+    if (!fs_cpu_op_begin(l, command, k, at)) {
       return false;
     }
-    l->begin_ns = timed ? fs_now_ns() : 0;
-    if (!x->config.empty) {
+    if (!l->worker->instance->config.empty) {
       effect(l->worker, command);
     }
-    if (x->config.pace_ps != 0) {
-      l->part = FS_PART_PACE;
-      l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
-    }
   }
-  if (x->config.pace_ps != 0 && !await_pace(l)) {
-    return false;
-  }
-  l->part = FS_PART_WAITS;
-  l->end_ns = timed ? fs_now_ns() : 0;
-  if (!x->config.empty) {
-    keep_items(x, command);
-  }
-  return true;
+  return fs_cpu_op_end(l, command);
 }
 
 static void record(const fs_instance *x, uint32_t command, uint64_t begin, uint64_t end) {
@@ -200,9 +204,9 @@ static bool run_meeting(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32
   return true;
 }
 
-/* Whether this member is the last to arrive: it has seen what all members have seen, since their
- * arrivals are one chain of read-modify-writes. */
-static bool arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
+/* The last member to arrive has seen what all members have seen, since their arrivals are one chain
+ * of read-modify-writes. */
+bool fs_cpu_arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
   if (atomic_fetch_add(&m->arrived, 1) + 1 != (k + 1) * m->members) {
     return false;
   }
@@ -213,17 +217,27 @@ static bool arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
 }
 
 /* The last member runs the op alone, the others wait until it is over. */
-static bool meet_members(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
+static bool meet_for_op(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   fs_meeting *m = &x->meeting[s->meeting];
-  if (l->part == FS_PART_WAITS && !arrive(x, m, k)) {
+  if (l->part == FS_PART_WAITS && !fs_cpu_arrive(x, m, k)) {
     l->part = FS_PART_MET;
   }
-  if (!(l->part == FS_PART_MET ? await(l, &m->over, k, at) : run_meeting(l, s, k, at))) {
+  if (!(l->part == FS_PART_MET ? fs_cpu_await(l, &m->over, k, at) : run_meeting(l, s, k, at))) {
     return false;
   }
   l->part = FS_PART_WAITS;
-  if (fs_timeline_reached(m->over.timeline, k * m->over.period + m->over.epoch)) {
+  return true;
+}
+
+static bool meet_members(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
+  fs_instance *x = l->worker->instance;
+  fs_meeting *m = &x->meeting[s->meeting];
+  if (!(m->loop != NULL ? fs_cpu_meet_loop(l, s, k, at) : meet_for_op(l, s, k, at))) {
+    return false;
+  }
+  if (m->over.timeline == NULL ||
+      fs_timeline_reached(m->over.timeline, k * m->over.period + m->over.epoch)) {
     record(x, s->command, m->begin, m->end);
   }
   return true;
@@ -243,7 +257,7 @@ static inline __attribute__((always_inline)) bool await_step(const fs_instance *
                                                              const fs_cpu_step *s, uint64_t k,
                                                              uint32_t at, const bool shared) {
   for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
-    if (!await(l, &x->wait[s->wait0 + j], k, at)) {
+    if (!fs_cpu_await(l, &x->wait[s->wait0 + j], k, at)) {
       l->next_wait = j;
       return false;
     }

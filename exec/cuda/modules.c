@@ -176,7 +176,8 @@ static fs_status load_kernel(loader *l) {
   if (kernel->builtin == FS_BUILTINS) {
     return refuse_module(l, "there is no built-in kernel '%s'", name);
   }
-  const char *wants = fs_builtin_refusal(kernel->builtin, l->s->args + o->arg0, o->n_args);
+  fs_tag_counts tags = fs_count_op_tags(l->s, o);
+  const char *wants = fs_builtin_refusal(kernel->builtin, &tags);
   if (wants != NULL) {
     return refuse_module(l, "the built-in kernel '%s' wants %s", name, wants);
   }

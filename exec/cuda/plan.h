@@ -38,10 +38,10 @@ typedef struct fs_cuda_plan {
 /* Requires a stream that fs_stream_check has accepted.
  * Ensures: n_events counts the items that have an event, numbered in the order of items; the last
  * item of every lane but lane 0 has one, so that lane 0 can wait for all.
- * Errors: FSCHED_REPLAY, reported to ctx, when the stream deadlocks; FSCHED_SYSTEM for memory,
- * which is reported to the arena's context.
- * Complexity: O((commands + waits) log queues), and for each gate (stream/points.h) the number of
- * predecessors of the command that it names. */
+ * Errors: FSCHED_USAGE when the stream has loops, FSCHED_REPLAY when it deadlocks, reported to ctx;
+ * FSCHED_SYSTEM for memory, which is reported to the arena's context. Complexity: O((commands +
+ * waits) log queues), and for each gate (stream/points.h) the number of predecessors of the command
+ * that it names. */
 fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                             fs_cuda_plan *plan) FS_MUST_USE;
 /* Gives the item an event, if it has none, for waits that occur in some invocations only.  Requires

@@ -4,14 +4,24 @@
  * side. */
 #include "exec/host/byteset.h"
 
-bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end) {
-  assert(begin <= end);
-  for (size_t i = 0; i < r->n; i++) {
-    if (r->at[i].begin <= begin && end <= r->at[i].end) {
-      return true;
+/* The first interval that ends at or behind a byte; the number of intervals when there is none. */
+static size_t first_end(const fs_byteset *r, uint64_t byte) {
+  size_t low = 0, high = r->n;
+  while (low < high) {
+    size_t middle = low + (high - low) / 2;
+    if (r->at[middle].end < byte) {
+      low = middle + 1;
+    } else {
+      high = middle;
     }
   }
-  return begin == end;
+  return low;
+}
+
+bool fs_byteset_cover(const fs_byteset *r, uint64_t begin, uint64_t end) {
+  assert(begin <= end);
+  size_t i = first_end(r, end);
+  return begin == end || (i < r->n && r->at[i].begin <= begin);
 }
 
 /* Replaces intervals [low, high) by n others. */
@@ -31,13 +41,10 @@ static fs_status splice(fsched_context *ctx, fs_byteset *r, size_t low, size_t h
 
 fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin, uint64_t end) {
   assert(begin <= end);
-  size_t low = 0, high;
+  size_t low = first_end(r, begin), high;
   fs_byte_range whole = {begin, end};
   if (begin == end) {
     return FSCHED_OK;
-  }
-  while (low < r->n && r->at[low].end < begin) {
-    low++;
   }
   for (high = low; high < r->n && r->at[high].begin <= end; high++) {
     whole.begin = fs_min(whole.begin, r->at[high].begin);
@@ -48,13 +55,10 @@ fs_status fs_byteset_add(fsched_context *ctx, fs_byteset *r, uint64_t begin, uin
 
 fs_status fs_byteset_remove(fsched_context *ctx, fs_byteset *r, uint64_t begin, uint64_t end) {
   assert(begin <= end);
-  size_t low = 0, high, n = 0;
+  size_t low = first_end(r, begin + 1), high, n = 0;
   fs_byte_range rest[2];
   if (begin == end) {
     return FSCHED_OK;
-  }
-  while (low < r->n && r->at[low].end <= begin) {
-    low++;
   }
   for (high = low; high < r->n && r->at[high].begin < end; high++) {
   }

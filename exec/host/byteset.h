@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A set of bytes as disjoint, ascending intervals [begin, end), of which no two touch.  Each call
- * takes O(intervals); most sets have one. */
+/* A set of bytes as disjoint, ascending intervals [begin, end), of which no two touch.  A change
+ * takes O(intervals behind it + log intervals), a look O(log intervals); most sets have one. */
 #ifndef FS_EXEC_BYTESET_H
 #define FS_EXEC_BYTESET_H
 

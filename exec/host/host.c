@@ -3,6 +3,7 @@
 #include "exec/host/host.h"
 
 #include "base/clock.h"
+#include "exec/host/loops.h"
 #include "exec/host/stuck.h"
 
 #include <stdio.h>
@@ -53,9 +54,35 @@ void fs_host_give_pool(fs_machine *machine, void *memory, uint64_t bytes) {
 
 /* Effects */
 
+fs_status fs_effects_make(fs_arena *arena, const fs_stream *s, const fs_io *io,
+                          const fs_kernels *kernels, const fs_memories *memories, fs_effects *out) {
+  assert(s->n_meta == 1);
+  fs_loops *loops = NULL;
+  if (s->n_loops > 0) {
+    FS_TRY(fs_new(arena, &loops, 1));
+    FS_TRY(fs_loops_make(arena, s, loops));
+  }
+  *out = (fs_effects){.s = s, .io = io, .kernels = kernels, .memories = memories, .loops = loops};
+  return FSCHED_OK;
+}
+
+static void measure_loops(const fs_stream *s, fs_effect_size *most) {
+  for (uint32_t i = 0; i < s->n_loop_ops; i++) {
+    const fs_stream_loop_op *op = &s->loop_ops[i];
+    size_t bytes = fs_loop_name_bytes(fs_stream_string(s, op->name));
+    most->args = op->n_args > most->args ? op->n_args : most->args;
+    most->name_bytes = bytes > most->name_bytes ? bytes : most->name_bytes;
+  }
+  for (uint32_t i = 0; i < s->n_loop_commands; i++) {
+    uint32_t places = s->loop_commands[i].n_places;
+    most->places = places > most->places ? places : most->places;
+  }
+}
+
 fs_effect_size fs_effect_measure(const fs_stream *s) {
   assert(s->n_meta == 1);
-  fs_effect_size most = {0, 0};
+  fs_effect_size most = {0, 0, 0};
+  measure_loops(s, &most);
   for (uint32_t i = 0; i < s->n_ops; i++) {
     most.args = s->ops[i].n_args > most.args ? s->ops[i].n_args : most.args;
   }
@@ -65,16 +92,23 @@ fs_effect_size fs_effect_measure(const fs_stream *s) {
   return most;
 }
 
-fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *hand,
-                              fs_effect_room *room) {
+fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s, fs_effect_size size,
+                              fs_hand *hand, fs_effect_room *room) {
   room->hand = hand;
+  if (s->n_loops > 0) {
+    FS_TRY(fs_new(arena, &room->walk, 1));
+    FS_TRY(fs_loop_walk_make(arena, s, room->walk));
+  }
   FS_TRY(fs_new(arena, &room->args, size.args));
+  FS_TRY(fs_new(arena, &room->name, size.name_bytes));
   return fs_new(arena, &room->scratch, size.places);
 }
 
-static void take_in_hand(fs_hand *hand, uint32_t command) {
+static void take_in_hand(fs_hand *hand, const fs_running *what) {
   uint64_t count = atomic_load_explicit(&hand->count, memory_order_relaxed);
-  atomic_store_explicit(&hand->command, command, memory_order_relaxed);
+  atomic_store_explicit(&hand->command, what->command, memory_order_relaxed);
+  atomic_store_explicit(&hand->loop_op, what->loop_op, memory_order_relaxed);
+  atomic_store_explicit(&hand->iteration, what->iteration, memory_order_relaxed);
   atomic_store_explicit(&hand->count, count + 1, memory_order_release);
 }
 
@@ -103,7 +137,9 @@ bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand
   if (!fs_hand_busy(atomic_load(&hand->count))) {
     return false;
   }
-  fs_stuck_report_kernel(ctx, s, atomic_load(&hand->command), hand->seen_ns, begin_ns);
+  fs_running what = {atomic_load(&hand->command), atomic_load(&hand->loop_op),
+                     atomic_load(&hand->iteration)};
+  fs_stuck_report_kernel(ctx, s, &what, hand->seen_ns, begin_ns);
   return true;
 }
 
@@ -148,33 +184,46 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
 
 /* A kernel in hand can be given up, and then its instance may be gone.  So everything is looked up
  * before the kernel is taken in hand, and reports are made after it is let go. */
-static fsched_cause run_foreign(const fs_effects *e, const fs_effect_room *room, uint32_t kernel,
-                                const fs_kernel_call *call, uint32_t command) {
+static fsched_cause run_foreign(const fs_effects *e, const fs_effect_room *room,
+                                const fs_running *what, uint32_t kernel,
+                                const fs_kernel_call *call) {
   fsched_kernel_run run;
   fsched_kernel_fn function =
-      fs_kernels_announce(e->kernels, kernel, call, fs_stuck_queue(e->s, command), &run);
-  take_in_hand(room->hand, command);
+      fs_kernels_announce(e->kernels, kernel, call, fs_stuck_queue(e->s, what->command), &run);
+  take_in_hand(room->hand, what);
   int answer = function(call);
   let_go(room->hand);
   return fs_kernels_answer(e->kernels, answer);
 }
 
+fsched_cause fs_effect_call(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
+                            const fs_running *what, uint32_t kernel, const fs_kernel_call *call) {
+  FS_ASSERT_SLOW(kernel == FS_NONE || kernel < e->kernels->n);
+  fsched_cause cause = fs_kernels_foreign(e->kernels, kernel)
+                           ? run_foreign(e, room, what, kernel, call)
+                           : fs_kernels_run(e->kernels, kernel, call); /* does return */
+  if (cause != FSCHED_CAUSE_NONE && work->failed != NULL) {
+    char text[512];
+    (void)snprintf(text, sizeof text, "op '%.400s': its kernel failed", call->op);
+    work->failed(work->user, cause, text);
+  }
+  return cause;
+}
+
 static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            const fs_stream_command *c) {
   uint32_t kernel = e->s->ops[c->target].kernel;
+  fs_running what = {.command = (uint32_t)(c - e->s->commands), .loop_op = FS_NONE};
   fs_kernel_call call = make_call(e, room, work->values, c);
-  fsched_cause cause = fs_kernels_foreign(e->kernels, kernel)
-                           ? run_foreign(e, room, kernel, &call, (uint32_t)(c - e->s->commands))
-                           : fs_kernels_run(e->kernels, kernel, &call); /* does return */
-  if (cause != FSCHED_CAUSE_NONE && work->failed != NULL) {
-    char what[512];
-    (void)snprintf(what, sizeof what, "op '%.400s': its kernel failed", call.op);
-    work->failed(work->user, cause, what);
-  }
+  fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
     work->record.digest[c->target] = fs_kernels_digest(e->kernels, kernel, &call);
   }
   return cause;
+}
+
+static bool is_loop(const fs_effects *e, uint32_t op) {
+  return e->loops != NULL && e->loops->of[op] != FS_NONE;
 }
 
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
@@ -184,7 +233,7 @@ fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, cons
   const fs_stream_place *p = &e->s->places[c->place0];
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
-      return run_op(e, room, work, c);
+      return is_loop(e, c->target) ? fs_loop_run(e, room, work, command) : run_op(e, room, work, c);
     case FS_COMMAND_COPY:
       memmove(fs_memories_at(e->memories, p[1].index, p[1].address),
               fs_memories_at(e->memories, p[0].index, p[0].address), p[1].size);

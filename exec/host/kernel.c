@@ -165,18 +165,27 @@ fs_builtin fs_builtin_find(const char *name) {
   return (fs_builtin)k;
 }
 
-const char *fs_builtin_refusal(fs_builtin kernel, const fs_stream_arg *args, uint32_t n_args) {
+void fs_count_tag(fs_tag_counts *counts, unsigned tag) {
+  counts->ins += fs_tag_only_reads(tag);
+  counts->written += fs_tag_writes(tag);
+  counts->read_too += fs_tag_reads(tag) && fs_tag_writes(tag);
+}
+
+fs_tag_counts fs_count_op_tags(const fs_stream *s, const fs_stream_op *op) {
+  fs_tag_counts counts = {0};
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    fs_count_tag(&counts, s->args[op->arg0 + i].tag);
+  }
+  return counts;
+}
+
+const char *fs_builtin_refusal(fs_builtin kernel, const fs_tag_counts *args) {
   assert(kernel < FS_BUILTINS);
   if (kernel != FS_BUILTIN_COPY) {
     return NULL;
   }
-  uint32_t ins = 0, written = 0, read_too = 0;
-  for (uint32_t i = 0; i < n_args; i++) {
-    ins += fs_tag_only_reads(args[i].tag);
-    written += fs_tag_writes(args[i].tag);
-    read_too += fs_tag_reads(args[i].tag) && fs_tag_writes(args[i].tag);
-  }
-  return ins == 1 && written == 1 && read_too == 0 ? NULL : "one `in` and one `out` arg";
+  return args->ins == 1 && args->written == 1 && args->read_too == 0 ? NULL
+                                                                     : "one `in` and one `out` arg";
 }
 
 void fs_builtin_run(fs_builtin kernel, const fs_kernel_call *call) {

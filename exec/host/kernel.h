@@ -16,11 +16,19 @@ typedef fsched_kernel_call fs_kernel_call; /* of scratch args, only data and len
 
 typedef enum fs_builtin { FS_BUILTIN_MIX, FS_BUILTIN_NOP, FS_BUILTIN_COPY, FS_BUILTINS } fs_builtin;
 
+/* How many args only read, write, and do both. */
+typedef struct fs_tag_counts {
+  uint32_t ins, written, read_too;
+} fs_tag_counts;
+void fs_count_tag(fs_tag_counts *counts, unsigned tag);
+/* Counts the args of an op of the stream. */
+fs_tag_counts fs_count_op_tags(const fs_stream *s, const fs_stream_op *op);
+
 /* FS_BUILTINS when no built-in kernel has that name.  Requires a name. */
 fs_builtin fs_builtin_find(const char *name);
 /* NULL if the kernel can be called with these args, else a description of the args that it wants.
  * Requires a kernel of the list. */
-const char *fs_builtin_refusal(fs_builtin kernel, const fs_stream_arg *args, uint32_t n_args);
+const char *fs_builtin_refusal(fs_builtin kernel, const fs_tag_counts *args);
 
 /* Runs the kernel.  Requires a kernel of the list. */
 void fs_builtin_run(fs_builtin kernel, const fs_kernel_call *call);

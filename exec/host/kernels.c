@@ -36,13 +36,13 @@ static fsched_kernel_fn ask(const kernel_finder *f, const char *module, const ch
 }
 
 static fs_status find_builtin(const kernel_finder *f, const char *op, const char *name,
-                              const fs_stream_op *o, fs_resolved *out) {
+                              const fs_tag_counts *tags, fs_resolved *out) {
   out->builtin = fs_builtin_find(name);
   if (out->builtin == FS_BUILTINS) {
     return refuse_kernel(f, "the built-in kernels are mix, nop and copy", op,
                          "there is no built-in kernel", name);
   }
-  const char *wants = fs_builtin_refusal(out->builtin, f->s->args + o->arg0, o->n_args);
+  const char *wants = fs_builtin_refusal(out->builtin, tags);
   if (wants != NULL) {
     return fs_fail(f->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
                    "op '%s': the built-in kernel '%s' wants %s", op, name, wants);
@@ -88,6 +88,33 @@ static fs_status find_function(const kernel_finder *f, const char *op, const fs_
   return FSCHED_OK;
 }
 
+/* Finds the kernel of an op, or of an op of a loop. */
+static fs_status find_kernel(const kernel_finder *f, uint32_t name, uint32_t kernel,
+                             const fs_tag_counts *tags, fs_kernels *kernels) {
+  const char *op = fs_stream_string(f->s, name);
+  if (kernel == FS_NONE || kernels->at[kernel].function != NULL) {
+    return FSCHED_OK; /* there is none, or an earlier op has found it */
+  }
+  const fs_stream_kernel *k = &f->s->kernels[kernel];
+  return k->builtin != FS_NONE
+             ? find_builtin(f, op, fs_stream_string(f->s, k->builtin), tags, &kernels->at[kernel])
+             : find_function(f, op, k, &kernels->at[kernel]);
+}
+
+static fs_status find_in_loops(const kernel_finder *f, fs_kernels *kernels) {
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0; i < f->s->n_loop_ops; i++) {
+    const fs_stream_loop_op *op = &f->s->loop_ops[i];
+    fs_tag_counts tags = {0};
+    for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
+      fs_count_tag(&tags, f->s->loop_args[a].tag);
+    }
+    fs_status one = find_kernel(f, op->name, op->kernel, &tags, kernels);
+    status = one == FSCHED_OK ? status : one;
+  }
+  return status;
+}
+
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
   assert(s->n_meta == 1);
@@ -99,21 +126,12 @@ fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream 
   kernels->n = s->n_kernels;
   for (uint32_t op = 0; op < s->n_ops; op++) {
     const fs_stream_op *o = &s->ops[op];
-    if (o->kernel == FS_NONE) {
-      continue;
-    }
-    const fs_stream_kernel *k = &s->kernels[o->kernel];
-    const char *name = fs_stream_string(s, o->name);
-    fs_resolved *out = &kernels->at[o->kernel];
-    if (out->function != NULL) {
-      continue; /* an earlier op has found this kernel */
-    }
-    fs_status one = k->builtin != FS_NONE
-                        ? find_builtin(&f, name, fs_stream_string(s, k->builtin), o, out)
-                        : find_function(&f, name, k, out);
+    fs_tag_counts tags = fs_count_op_tags(s, o);
+    fs_status one = find_kernel(&f, o->name, o->kernel, &tags, kernels);
     status = one == FSCHED_OK ? status : one;
   }
-  return status;
+  fs_status loops = find_in_loops(&f, kernels);
+  return status == FSCHED_OK ? loops : status;
 }
 
 void fs_kernels_release(fs_kernels *kernels) {

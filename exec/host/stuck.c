@@ -94,6 +94,51 @@ static bool holds_issue(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait
   return (stop->queue == FS_NONE || stop->queue == m) && look_at_queue(v, m).kind != FS_STUCK_ISSUE;
 }
 
+/* The queue of a command of a loop. */
+static uint32_t queue_of(const fs_stream *s, uint32_t loop_command) {
+  uint32_t q = 0;
+  while (q + 1 < s->n_loop_queues &&
+         loop_command - s->loop_queues[q].command0 >= s->loop_queues[q].n_commands) {
+    q++;
+  }
+  return s->loop_queues[q].queue;
+}
+
+static const char *name_of(const fs_stream *s, uint32_t loop_command) {
+  return fs_stream_string(s, s->loop_ops[s->loop_commands[loop_command].op].name);
+}
+
+/* Whether the queue has a member of the gang, and does not wait for the others, too. */
+static bool holds_gang(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  const fs_stream *s = v->s;
+  const fs_stream_loop_command *of = &s->loop_commands[wait->instance];
+  fs_stuck own = look_at_queue(v, m);
+  if (own.kind == FS_STUCK_LOOP && own.on == FS_NONE && own.iteration == wait->iteration &&
+      s->loop_commands[own.instance].op == of->op) {
+    return false;
+  }
+  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
+    const fs_stream_loop_command *k = &s->loop_commands[c];
+    if (k->op == of->op && k->copy == of->copy && queue_of(s, c) == m) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A queue does not when it has passed the instance without a signal, or has left the loop: then it
+ * waits for the loop's epoch. */
+static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  fs_stuck own = look_at_queue(v, m);
+  bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
+  if (wait->on == FS_NONE) {
+    return holds_gang(v, m, wait);
+  }
+  bool left = own.kind == FS_STUCK_EPOCH && waits_there;
+  bool passed = own.kind == FS_STUCK_LOOP && waits_there && own.place > wait->on_place;
+  return queue_of(v->s, wait->on) == m && !left && !passed;
+}
+
 static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   if (!is_stuck(v, m)) {
     return false;
@@ -104,6 +149,8 @@ static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
     case FS_STUCK_MAPPED:
     case FS_STUCK_COMPLETE:
       return holds_barrier(v, m, wait);
+    case FS_STUCK_LOOP:
+      return holds_loop(v, m, wait);
     case FS_STUCK_ISSUE:
       return holds_issue(v, m, wait);
     case FS_STUCK_CONTENT:
@@ -167,6 +214,18 @@ static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, si
                  producers ? "producers are not over" : "consumers have not started");
 }
 
+static void say_loop(const fs_stream *s, const fs_stuck *wait, char *text, size_t room) {
+  unsigned long long own = wait->iteration, on = wait->on_iteration;
+  if (wait->on == FS_NONE) {
+    (void)snprintf(text, room, "its '%.160s[%llu]' waits for that op's other queues",
+                   name_of(s, wait->instance), own);
+  } else {
+    (void)snprintf(text, room, "its '%.160s[%llu]' waits for '%.160s[%llu]' of '%.100s'",
+                   name_of(s, wait->instance), own, name_of(s, wait->on), on,
+                   fs_stream_string(s, s->queues[queue_of(s, wait->on)].name));
+  }
+}
+
 /* Says what a queue waits for, as the end of a sentence. */
 static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, size_t room) {
   const fs_stream *s = v->s;
@@ -188,6 +247,9 @@ static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, s
       (void)snprintf(text, room, "it %s barrier %u (use %u of physical barrier %u), and %s",
                      wait->kind == FS_STUCK_MAPPED ? "updates" : "waits for", wait->barrier,
                      s->barriers[wait->barrier].use, s->barriers[wait->barrier].physical, now);
+      break;
+    case FS_STUCK_LOOP:
+      say_loop(s, wait, text, room);
       break;
     case FS_STUCK_ISSUE: {
       const fs_stream_stop *stop = &s->stops[wait->stop];
@@ -244,17 +306,25 @@ static unsigned long long ms_between(uint64_t begin_ns, uint64_t end_ns) {
   return end_ns < begin_ns ? 0 : (end_ns - begin_ns) / 1000000;
 }
 
-void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
+void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_running *what,
                             uint64_t since_ns, uint64_t begin_ns) {
-  assert(command < s->n_commands);
-  const fs_stream_op *op = &s->ops[s->commands[command].target];
-  const fs_stream_kernel *k = &s->kernels[op->kernel];
+  assert(what->command < s->n_commands);
+  const fs_stream_op *op = &s->ops[s->commands[what->command].target];
+  bool in_loop = what->loop_op != FS_NONE;
+  const fs_stream_kernel *k = &s->kernels[in_loop ? s->loop_ops[what->loop_op].kernel : op->kernel];
+  char at[300] = "";
+  if (in_loop) {
+    (void)snprintf(at, sizeof at, ", iteration %llu of '%.200s'",
+                   (unsigned long long)what->iteration,
+                   fs_stream_string(s, s->loop_ops[what->loop_op].name));
+  }
   fs_report(
       ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE,
       "a kernel that takes longer wants a longer timeout",
-      "queue '%s' is stuck at command %u (op '%s'): its kernel, function '%s' of module '%s', "
+      "queue '%s' is stuck at command %u (op '%s'%s): its kernel, function '%s' of module '%s', "
       "has not returned for %llu ms, since %llu ms after the begin of the invocation",
-      fs_stuck_queue(s, command), s->commands[command].epoch, fs_stream_string(s, op->name),
-      fs_stream_string(s, k->function), fs_stream_string(s, k->module),
-      ms_between(since_ns, fs_now_ns()), ms_between(begin_ns, since_ns));
+      fs_stuck_queue(s, what->command), s->commands[what->command].epoch,
+      fs_stream_string(s, op->name), at, fs_stream_string(s, k->function),
+      fs_stream_string(s, k->module), ms_between(since_ns, fs_now_ns()),
+      ms_between(begin_ns, since_ns));
 }

@@ -13,6 +13,7 @@ typedef enum fs_stuck_kind {
   FS_STUCK_MAPPED,   /* a barrier that it updates is not mapped yet: its physical one has an earlier
                         use */
   FS_STUCK_COMPLETE, /* a barrier that it waits for is not complete */
+  FS_STUCK_LOOP,     /* it is in a loop, and waits for an instance there */
   FS_STUCK_ISSUE     /* its command is not issued yet, because of a sync (sync: block) */
 } fs_stuck_kind;
 
@@ -25,6 +26,10 @@ typedef struct fs_stuck {
   uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
   uint32_t barrier; /* MAPPED, COMPLETE */
   uint32_t stop;    /* ISSUE */
+  uint32_t instance, on; /* LOOP: loop_commands of the instance that waits, and of the one that it
+                            waits for; `on` is FS_NONE where that is another member of its gang */
+  uint64_t iteration, on_iteration;
+  uint64_t place, on_place; /* where they are in the order of their queues */
 } fs_stuck;
 
 /* The present use of a physical barrier. */
@@ -44,12 +49,18 @@ typedef struct fs_stuck_view {
   fs_stuck_barrier (*barrier)(const fs_instance *x, uint32_t physical); /* index in physicals */
 } fs_stuck_view;
 
+/* What a thread runs: the op of a command, or an iteration of an op in the loop that it is. */
+typedef struct fs_running {
+  uint32_t command, loop_op; /* loop_op: FS_NONE, or of loop_ops */
+  uint64_t iteration;
+} fs_running;
+
 /* Reports the queue that is to blame as an error and the other stuck queues as notes; reports
  * nothing when none is stuck.  Allocates the diagnostics alone. */
 void fs_stuck_report(fsched_context *ctx, const fs_stuck_view *view);
 /* Reports, as an error, a kernel of a module that has run since `since_ns`.  Times are those of
  * fs_now_ns.  Requires a command. */
-void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, uint32_t command,
+void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_running *what,
                             uint64_t since_ns, uint64_t begin_ns);
 /* The name of the command's queue.  Requires a command.  O(log queues). */
 const char *fs_stuck_queue(const fs_stream *s, uint32_t command);

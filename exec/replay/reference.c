@@ -3,12 +3,18 @@
  *
  * A version's bytes are allocated at its first access and freed after its last one; kept versions
  * stay until they are compared.  `defined` says which bytes the graph determines: given content is
- * defined, and the bytes that an op writes are defined if all bytes that it reads are. */
+ * defined, and the bytes that an op writes are defined if all bytes that it reads are.
+ *
+ * A loop is evaluated by what it means, iteration after iteration: its rings are values (rings.h),
+ * of which the last one is put into its slot at the end; all else in a ring's place is undefined
+ * then. */
 #include "exec/replay/reference.h"
 
 #include "exec/host/byteset.h"
 #include "exec/host/kernel.h"
+#include "exec/host/loops.h"
 #include "exec/replay/reference_order.h"
+#include "exec/replay/rings.h"
 
 typedef struct value {
   uint8_t *bytes; /* NULL: not in use */
@@ -28,6 +34,7 @@ typedef struct reference {
   int64_t *other; /* per arg of the stream: its value; NULL: the stream's values */
   const fs_reference_run *run;
   fs_kernels kernels;
+  fs_loops loops;
   const uint64_t *digest; /* NULL: this is not the last invocation */
   fs_reference_counts counts;
   bool differs;
@@ -188,9 +195,204 @@ static fs_status evaluate_op(reference *r, uint32_t op) {
   return FSCHED_OK;
 }
 
+/* ---- loops */
+
+typedef struct loop_run {
+  reference *r;
+  const fs_stream_loop *loop;
+  fs_ring_values *rings;
+  uint32_t *version; /* per arg of the loop's ops: that of the stream that it is of; FS_NONE */
+  uint32_t arg0;     /* the first of these args */
+  char *name;
+  uint64_t digest;
+  bool known; /* every instance so far has read defined bytes alone */
+} loop_run;
+
+/* The version that an arg of a loop without a ring is of, among those that the loop accesses. */
+static uint32_t version_of(const fs_stream *s, const fs_stream_op *op, uint32_t buffer) {
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    if (accesses(&s->args[i]) && s->args[i].buffer == buffer) {
+      return s->args[i].version;
+    }
+  }
+  return FS_NONE;
+}
+
+/* Finds the versions of all args of the loop, and room for the longest name. */
+static fs_status prepare_loop(loop_run *l, fs_arena *arena) {
+  const fs_stream *s = l->r->s;
+  const fs_stream_loop_op *ops = s->loop_ops + l->loop->op0, *last = ops + l->loop->n_ops - 1;
+  uint32_t n = last->arg0 + last->n_args - ops->arg0;
+  size_t bytes = 0;
+  l->arg0 = ops->arg0;
+  FS_TRY(fs_rings_make(arena, s, l->loop, &l->rings));
+  FS_TRY(fs_new(arena, &l->version, n));
+  for (uint32_t i = 0; i < n; i++) {
+    const fs_stream_loop_arg *a = &s->loop_args[l->arg0 + i];
+    l->version[i] = a->buffer == FS_NONE || a->ring != FS_NONE
+                        ? FS_NONE
+                        : version_of(s, &s->ops[l->loop->op], a->buffer);
+  }
+  for (uint32_t i = 0; i < l->loop->n_ops; i++) {
+    bytes = fs_max(bytes, fs_loop_name_bytes(fs_stream_string(s, ops[i].name)));
+  }
+  return fs_new(arena, &l->name, bytes);
+}
+
+/* Makes the bytes that the loop has on entry, and puts those of rings into their values. */
+static fs_status enter_loop(loop_run *l) {
+  reference *r = l->r;
+  const fs_stream_op *op = &r->s->ops[l->loop->op];
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    const fs_stream_arg *a = &r->s->args[i];
+    if (accesses(a)) {
+      FS_TRY(take_version(r, a->version));
+      FS_TRY(make_missing(r, a->version, a->offset, a->offset + a->length));
+    }
+  }
+  for (uint32_t k = 0; k < l->loop->n_rings; k++) {
+    const fs_stream_ring *ring = &r->s->rings[l->loop->ring0 + k];
+    const fs_stream_arg *a = &r->s->args[ring->arg];
+    uint64_t begin = a->offset + ring->slot * (ring->depth - 1), end = begin + ring->size;
+    const value *v = &r->value[a->version];
+    fs_ring_value *entry = &l->rings[k].at[l->rings[k].kept];
+    if (ring->entry == 0) {
+      continue;
+    }
+    memcpy(entry->bytes, v->bytes + begin, ring->size);
+    for (size_t i = 0; i < v->defined.n; i++) {
+      uint64_t from = fs_max(v->defined.at[i].begin, begin);
+      uint64_t until = fs_min(v->defined.at[i].end, end);
+      if (from < until) {
+        FS_TRY(fs_byteset_add(r->ctx, &entry->defined, from - begin, until - begin));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Where an arg of an instance lies: its bytes, and which of them are in which set of defined
+ * ones. */
+typedef struct loop_bytes {
+  uint8_t *bytes;
+  fs_byteset *defined;
+  fs_byte_range range;
+} loop_bytes;
+
+static loop_bytes find_bytes(loop_run *l, uint32_t arg, uint64_t iteration) {
+  const fs_stream_loop_arg *a = &l->r->s->loop_args[arg];
+  if (a->ring != FS_NONE) {
+    fs_ring_value *v = fs_ring_look(&l->rings[a->ring - l->loop->ring0], iteration, a->back);
+    return (loop_bytes){v->bytes, &v->defined, {a->offset, a->offset + a->length}};
+  }
+  value *v = &l->r->value[l->version[arg - l->arg0]];
+  return (loop_bytes){v->bytes, &v->defined, fs_loop_arg_range(l->r->s, a, iteration)};
+}
+
+static fs_kernel_call make_loop_call(loop_run *l, const fs_stream_loop_op *op, uint64_t iteration,
+                                     bool *known) {
+  const fs_stream *s = l->r->s;
+  *known = true;
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
+    fs_kernel_arg *out = &l->r->args[i];
+    *out = (fs_kernel_arg){.value = a->value, .tag = a->tag, .length = a->length};
+    if (!fs_tag_accesses(a->tag)) {
+      continue;
+    }
+    if (a->ring != FS_NONE && fs_tag_begins(a->tag)) {
+      (void)fs_ring_begin(&l->rings[a->ring - l->loop->ring0], iteration);
+    }
+    loop_bytes b = find_bytes(l, op->arg0 + i, iteration);
+    out->data = b.bytes + b.range.begin;
+    out->length = b.range.end - b.range.begin;
+    *known = *known &&
+             (!fs_tag_reads(a->tag) || fs_byteset_cover(b.defined, b.range.begin, b.range.end));
+  }
+  fs_loop_name(l->name, fs_stream_string(s, op->name), iteration);
+  fs_kernel_call call = {.op = l->name, .args = l->r->args, .n_args = op->n_args};
+  fs_kernels_shape(s, op->kernel, &call);
+  return call;
+}
+
+static fs_status define_in_loop(loop_run *l, const fs_stream_loop_op *op, uint64_t iteration,
+                                bool known) {
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    if (fs_tag_writes(l->r->s->loop_args[i].tag)) {
+      loop_bytes b = find_bytes(l, i, iteration);
+      FS_TRY(known ? fs_byteset_add(l->r->ctx, b.defined, b.range.begin, b.range.end)
+                   : fs_byteset_remove(l->r->ctx, b.defined, b.range.begin, b.range.end));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status evaluate_instance(loop_run *l, uint32_t index, uint64_t iteration) {
+  reference *r = l->r;
+  const fs_stream_loop_op *op = &r->s->loop_ops[l->loop->op0 + index];
+  bool known, nothing = writes_nothing(r, op->kernel);
+  fs_kernel_call call = make_loop_call(l, op, iteration, &known);
+  if (fs_kernels_run(&r->kernels, op->kernel, &call) != FSCHED_CAUSE_NONE) {
+    return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
+                   "op '%s': its kernel failed in a sequential evaluation", call.op);
+  }
+  l->known = l->known && (known || nothing);
+  if (r->digest != NULL) {
+    l->digest +=
+        fs_loop_digest(index, iteration, fs_kernels_digest(&r->kernels, op->kernel, &call));
+  }
+  return nothing ? FSCHED_OK : define_in_loop(l, op, iteration, known);
+}
+
+/* Puts the last value of a ring into its slot; the rest of the ring's place is undefined. */
+static fs_status leave_ring(loop_run *l, uint32_t index) {
+  reference *r = l->r;
+  const fs_stream_ring *ring = &r->s->rings[l->loop->ring0 + index];
+  const fs_stream_arg *a = &r->s->args[ring->arg];
+  uint64_t last = l->loop->trip - 1, at = a->offset + ring->slot * (last % ring->depth);
+  const fs_ring_value *from = fs_ring_look(&l->rings[index], last, 0);
+  value *v = &r->value[a->version];
+  memset(v->bytes + a->offset, 0xA5, (size_t)a->length);
+  FS_TRY(fs_byteset_remove(r->ctx, &v->defined, a->offset, a->offset + a->length));
+  memcpy(v->bytes + at, from->bytes, (size_t)ring->size);
+  for (size_t i = 0; i < from->defined.n; i++) {
+    fs_byte_range d = from->defined.at[i];
+    FS_TRY(fs_byteset_add(r->ctx, &v->defined, at + d.begin, at + d.end));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run_loop(loop_run *l) {
+  FS_TRY(enter_loop(l));
+  for (uint64_t i = 0; i < l->loop->trip; i++) {
+    for (uint32_t k = 0; k < l->loop->n_ops; k++) {
+      FS_TRY(evaluate_instance(l, k, i));
+    }
+  }
+  for (uint32_t k = 0; l->loop->trip > 0 && k < l->loop->n_rings; k++) {
+    FS_TRY(leave_ring(l, k));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status evaluate_loop(reference *r, const fs_stream_loop *loop) {
+  FS_SCRATCH(arena, r->ctx);
+  loop_run l = {.r = r, .loop = loop, .known = true};
+  fs_status status = prepare_loop(&l, &arena);
+  status = status == FSCHED_OK ? run_loop(&l) : status;
+  fs_rings_release(r->ctx, loop, l.rings);
+  FS_TRY(status);
+  if (l.known && r->digest != NULL) {
+    compare_digest(r, loop->op, l.digest);
+  }
+  drop_dead(r, loop->op);
+  return FSCHED_OK;
+}
+
 static fs_status evaluate(reference *r) {
   for (uint32_t i = 0; i < r->s->n_ops; i++) {
-    FS_TRY(evaluate_op(r, op_at(r, i)));
+    uint32_t op = op_at(r, i), loop = r->loops.of == NULL ? FS_NONE : r->loops.of[op];
+    FS_TRY(loop == FS_NONE ? evaluate_op(r, op) : evaluate_loop(r, &r->s->loops[loop]));
   }
   return FSCHED_OK;
 }
@@ -290,6 +492,10 @@ static fs_status set_up(reference *r) {
       }
     }
   }
+  for (uint32_t op = 0; op < s->n_loop_ops; op++) {
+    most_args = s->loop_ops[op].n_args > most_args ? s->loop_ops[op].n_args : most_args;
+  }
+  FS_TRY(fs_loops_make(r->arena, s, &r->loops));
   return fs_new(r->arena, &r->args, most_args);
 }
 

@@ -25,6 +25,26 @@ void fs_names_free(fs_names *t) {
   t->n_slots = 0;
 }
 
+fs_status fs_names_copy(const fs_names *from, fs_names *to) {
+  assert(to->text.n == 0 && to->n_slots == 0);
+  size_t bytes = from->n_slots * sizeof *from->slot;
+  FS_TRY(fs_vec_reserve(to->ctx, &to->text, from->text.n));
+  if (from->text.n > 0) {
+    memcpy(to->text.at, from->text.at, from->text.n * sizeof *from->text.at);
+  }
+  to->text.n = from->text.n;
+  if (bytes > 0) {
+    to->slot = fs_realloc(to->ctx, NULL, 0, bytes);
+    if (to->slot == NULL) {
+      return FSCHED_SYSTEM;
+    }
+    memcpy(to->slot, from->slot, bytes);
+  }
+  to->n_slots = from->n_slots;
+  to->key = from->key;
+  return FSCHED_OK;
+}
+
 /* The slot that holds the name, or the free one where it belongs.  Names hold no NUL. */
 static size_t probe(const fs_names *t, const char *name, size_t length, uint32_t hash) {
   FS_ASSERT_SLOW(t->n_slots != 0 && (t->n_slots & (t->n_slots - 1)) == 0);

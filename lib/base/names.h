@@ -20,6 +20,9 @@ typedef struct fs_names {
 /* Requires an arena with a context. */
 void fs_names_init(fs_names *t, fs_arena *arena);
 void fs_names_free(fs_names *t); /* the copies stay in the arena */
+/* Copies a table to one that is initialised and empty, but not its texts, which must last as long
+ * as that.  Errors: FSCHED_SYSTEM.  Requires an empty table. */
+fs_status fs_names_copy(const fs_names *from, fs_names *to) FS_MUST_USE;
 static inline uint32_t fs_names_count(const fs_names *t) { return (uint32_t)t->text.n; }
 
 /* The id of a name, or FS_NONE.  Requires a name without NUL inside. */

@@ -12,17 +12,13 @@
 
 #include "base/saturate.h"
 #include "model/loop_body.h"
-#include "modulo/loop.h"
-#include "modulo/modulo.h"
+#include "modulo/planned.h"
 
 /* Steps of the lowest effort for one loop, and for how many loops there are as many for each. */
 enum { STEPS = 1 << 20, LOOPS = 8, LEAST_STEPS = 1 << 12 };
 
 /* Times above this are not added up. */
 #define LATEST ((uint64_t)INT64_MAX / 8)
-
-/* Of larger bodies only the interval is looked for, in fewer steps, since these take longer. */
-enum { SMALL_BODY = 64 };
 
 typedef struct loop_planner {
   fsched_context *ctx;
@@ -36,138 +32,20 @@ typedef struct loop_planner {
   fs_modulo_plan **plan; /* per report; NULL: none was found */
 } loop_planner;
 
-/* --- reports --- */
-
-/* The bytes of an op's name as it was described, without the iterations of `depth` loops. */
-static uint32_t described(const char *name, uint32_t depth) {
-  size_t n = strlen(name);
-  for (; depth > 0; depth--) {
-    while (n > 0 && name[n - 1] != '[') {
-      n--;
-    }
-    n -= n > 0;
-  }
-  return (uint32_t)n;
-}
-
-static fs_status keep_name(fs_arena *arena, const char *name, size_t n, const char **out) {
-  *out = fs_arena_strndup(arena, name, n);
-  return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
-}
-
-static fs_status name_limit(const loop_planner *k, fs_loop_report *r, fs_loop_limit by,
-                            const char *name) {
-  r->limited_by = by;
-  return keep_name(k->arena, name, strlen(name), &r->limit);
-}
-
-static fs_status name_op(const loop_planner *k, const fs_loop_body *body, uint32_t member,
-                         fs_loop_report *r) {
-  uint32_t depth = 0;
-  for (uint32_t l = r->loop; l != FS_NONE; l = k->g->loop[l].parent) {
-    depth++;
-  }
-  const char *name = k->g->op_name[body->op[member]];
-  r->limited_by = FS_LOOP_BY_RECURRENCE;
-  return keep_name(k->arena, name, described(name, depth), &r->limit);
-}
-
-static fs_status find_limit(const loop_planner *k, const fs_loop_body *body,
-                            const fs_modulo_plan *plan, fs_loop_report *r) {
-  const fs_target *t = &k->g->target;
-  uint32_t i = plan->limited_index;
-  switch (plan->limited_by) {
-    case FS_MODULO_BY_QUEUES:
-      return name_limit(k, r, FS_LOOP_BY_QUEUE, t->queue[i].name);
-    case FS_MODULO_BY_ROLES:
-      return name_limit(k, r, FS_LOOP_BY_ROLES, t->queue[i].name);
-    case FS_MODULO_BY_RESOURCE:
-      return name_limit(k, r, FS_LOOP_BY_RESOURCE,
-                        i < t->n_resources ? t->resource_name[i] : "concurrency");
-    case FS_MODULO_BY_RECURRENCE:
-      return name_op(k, body, i, r);
-    case FS_MODULO_BY_RING:
-      r->limited_by = FS_LOOP_BY_SLOTS;
-      return keep_name(k->arena, body->value[i].name, body->value[i].n_name, &r->limit);
-    case FS_MODULO_BY_MEMORY:
-      return name_limit(k, r, FS_LOOP_BY_MEMORY, t->memory[i].name);
-    case FS_MODULO_BY_ORDER:
-      break;
-  }
-  r->limited_by = FS_LOOP_BY_ORDER;
-  return FSCHED_OK;
-}
-
-static fs_loop_ticks ticks_of(fs_modulo_ratio x) {
-  return (fs_loop_ticks){(uint64_t)x.num, (uint64_t)x.den};
-}
-
-static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *plan) {
-  const fs_modulo_bounds *b = &plan->bounds;
-  if (b->resource.den == 0 || b->recurrence.den == 0) {
-    return (fs_loop_ticks){0, 1}; /* not known */
-  }
-  return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
-}
-
-static fs_status fill_report(const loop_planner *k, const fs_loop_body *body,
-                             const fs_modulo_loop *loop, const fs_modulo_plan *plan,
-                             fs_loop_report *r) {
-  r->ii = ticks_of(plan->ii);
-  r->bound = bound_of(loop, plan);
-  r->copies = plan->copies;
-  r->makespan = (uint64_t)fs_ceiling_div(plan->makespan, plan->scale);
-  FS_TRY(find_limit(k, body, plan, r));
-  bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
-  r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
-  r->n_slots = body->n_values;
-  FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
-  for (uint32_t v = 0; v < r->n_slots; v++) {
-    const fs_body_value *x = &body->value[v];
-    r->slots[v] = (fs_loop_slots){.depth = (uint32_t)fs_min(plan->depth[v], body->trip),
-                                  .bytes = x->size,
-                                  .given = x->depth > 0};
-    FS_TRY(keep_name(k->arena, x->name, x->n_name, &r->slots[v].buffer));
-  }
-  return FSCHED_OK;
-}
-
-static fs_status search(loop_planner *k, const fs_loop_body *body, uint32_t at) {
-  fs_loop_report *r = &k->out->report[at];
-  fs_modulo_loop loop;
-  FS_TRY(fs_modulo_loop_make(k->arena, k->g, body, k->held_back, &loop));
-  r->why_not = loop.why_not;
-  if (r->why_not != NULL) {
-    return FSCHED_OK;
-  }
-  bool small = body->n <= SMALL_BODY;
-  fs_modulo_options o = {.steps = small ? k->steps : k->steps * SMALL_BODY / body->n,
-                         .copies = loop.single ? 1 : 0,
-                         .quick = !small};
-  fs_modulo_plan *plan;
-  FS_TRY(fs_new_zero(k->arena, &plan, 1));
-  FS_TRY(fs_modulo_schedule(k->ctx, k->arena, &loop.problem, &o, plan));
-  if (plan->found.is != FS_YES) {
-    r->why_not = plan->found.is == FS_NO ? "its slots do not fit" : "it is too large";
-    r->bound = bound_of(&loop, plan);
-    return FSCHED_OK;
-  }
-  uint64_t last = fs_multiply_most((uint64_t)plan->period, body->trip);
-  k->plan[at] = last < LATEST ? plan : NULL; /* else it is of no use for an order */
-  return fill_report(k, body, &loop, plan, r);
-}
-
 static fs_status plan_loop(loop_planner *k, uint32_t loop) {
   uint32_t at = k->out->n++;
   fs_loop_body body;
   FS_TRY(fs_loop_body_find(k->ctx, k->arena, k->g, &k->index, loop, &body));
   k->report_of[loop] = at;
-  k->out->report[at] = (fs_loop_report){.loop = loop, .trip = body.trip, .runs = body.runs};
-  if (!body.periodic) {
-    k->out->report[at].why_not = "its iterations are ordered unlike each other";
-    return FSCHED_OK;
+  fs_planned_loop planned;
+  FS_TRY(fs_planned_loop_make(k->ctx, k->arena, k->g, &body, k->steps, k->held_back, &planned));
+  k->out->report[at] = planned.report;
+  k->plan[at] = planned.plan;
+  if (planned.plan != NULL) {
+    uint64_t last = fs_multiply_most((uint64_t)planned.plan->period, body.trip);
+    k->plan[at] = last < LATEST ? planned.plan : NULL; /* else it is of no use for an order */
   }
-  return search(k, &body, at);
+  return FSCHED_OK;
 }
 
 /* --- the order --- */
@@ -296,6 +174,11 @@ fs_status fs_loops_plan(fsched_context *ctx, fs_arena *arena, const fsched_graph
 
 /* --- the schedule --- */
 
+static fs_status keep_name(fs_arena *arena, const char *name, size_t n, const char **out) {
+  *out = fs_arena_strndup(arena, name, n);
+  return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
 /* Finds how long each loop's last run takes. */
 static fs_status measure_spans(fs_schedule *s, fs_arena *scratch) {
   const fsched_graph *g = s->graph;
@@ -323,26 +206,28 @@ static fs_status measure_spans(fs_schedule *s, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-fs_status fs_loops_keep(fsched_context *ctx, const fs_loop_plans *plans, fs_schedule *s) {
-  assert(plans->n <= s->graph->n_loops);
-  if (plans->n == 0) {
-    return FSCHED_OK;
+static fs_status keep_report(fs_schedule *s, const fs_loop_report *from, fs_loop_report *r) {
+  *r = *from;
+  FS_TRY(keep_name(&s->arena, from->name, strlen(from->name), &r->name));
+  FS_TRY(fs_new(&s->arena, &r->slots, r->n_slots));
+  for (uint32_t k = 0; k < r->n_slots; k++) {
+    r->slots[k] = from->slots[k];
+    const char *name = r->slots[k].buffer;
+    FS_TRY(keep_name(&s->arena, name, strlen(name), &r->slots[k].buffer));
   }
-  FS_TRY(fs_new(&s->arena, &s->loop, plans->n));
-  s->n_loops = plans->n;
+  return r->limit == NULL ? FSCHED_OK : keep_name(&s->arena, r->limit, strlen(r->limit), &r->limit);
+}
+
+fs_status fs_loops_keep(fsched_context *ctx, const fs_loop_plans *plans, fs_schedule *s) {
+  const fsched_graph *g = s->graph;
+  assert(plans->n <= g->n_loops);
+  FS_TRY(fs_new(&s->arena, &s->loop, plans->n + g->n_rolled));
   for (uint32_t i = 0; i < plans->n; i++) {
-    fs_loop_report *r = &s->loop[i];
-    *r = plans->report[i];
-    FS_TRY(fs_new(&s->arena, &r->slots, r->n_slots));
-    for (uint32_t k = 0; k < r->n_slots; k++) {
-      r->slots[k] = plans->report[i].slots[k];
-      const char *name = r->slots[k].buffer;
-      FS_TRY(keep_name(&s->arena, name, strlen(name), &r->slots[k].buffer));
-    }
-    if (r->limit != NULL) {
-      FS_TRY(keep_name(&s->arena, r->limit, strlen(r->limit), &r->limit));
-    }
+    FS_TRY(keep_report(s, &plans->report[i], &s->loop[s->n_loops++]));
+  }
+  for (uint32_t i = 0; i < g->n_rolled; i++) {
+    FS_TRY(keep_report(s, g->rolled[i].report, &s->loop[s->n_loops++]));
   }
   FS_SCRATCH(scratch, ctx);
-  return measure_spans(s, &scratch);
+  return plans->n == 0 ? FSCHED_OK : measure_spans(s, &scratch);
 }

@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
+#include "model/rolled.h"
 
 typedef struct fs_queue {
   const char *name;
@@ -166,6 +167,8 @@ struct fsched_graph {
   uint32_t *op_body_op;   /* per op */
   uint32_t n_rings;
   fs_graph_ring *ring;
+  uint32_t n_rolled; /* loops that stay loops, ascending by op */
+  fs_rolled *rolled;
   uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */
 
   uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */

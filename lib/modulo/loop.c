@@ -207,6 +207,12 @@ static uint32_t lanes_of(loop_maker *k, uint64_t capacity, uint64_t unit) {
   return (uint32_t)fs_min(lanes, MOST_LANES);
 }
 
+/* The units of a lane, which may be several put together. */
+static uint64_t units_of(uint64_t capacity, uint64_t unit) {
+  uint64_t lanes = unit == 0 ? 0 : capacity / unit;
+  return lanes > MOST_LANES ? lanes / MOST_LANES * unit : unit;
+}
+
 /* The lanes that an amount takes, rounded up where lanes were put together. */
 static uint32_t lanes_for(uint64_t amount, uint64_t capacity, uint64_t unit) {
   assert(unit > 0 && amount <= capacity);
@@ -234,8 +240,10 @@ static fs_status make_resources(loop_maker *k) {
   FS_TRY(fs_new_zero(k->arena, &lanes, (size_t)n + 1));
   FS_TRY(fs_new(k->arena, &use0, (size_t)k->body->n + 1));
   find_units(k);
+  FS_TRY(fs_new_zero(k->arena, &k->out->lane_units, n));
   for (uint32_t r = 0; r < n; r++) {
     lanes[r] = lanes_of(k, g->target.resource_capacity[r], k->unit[r]);
+    k->out->lane_units[r] = units_of(g->target.resource_capacity[r], k->unit[r]);
   }
   lanes[n] = lanes_of(k, g->target.concurrency, 1);
   for (uint32_t m = 0; m < k->body->n; m++) {

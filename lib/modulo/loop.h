@@ -8,6 +8,7 @@
 
 typedef struct fs_modulo_loop {
   fs_modulo_problem problem; /* its rings are the body's values, its ops the body's members */
+  uint64_t *lane_units;      /* per resource: the units of each lane; the last one has the rest */
   const char *why_not;       /* there is no problem; NULL: there is */
   bool narrowed; /* it leaves out, or takes more room than, what the loop may do: a plan of the
                   * problem is right, but a lesser interval is possible where memory limits */

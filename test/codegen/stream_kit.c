@@ -22,6 +22,29 @@ void fs_stream_copy_sign(fs_stream_copy *c) {
   c->header->checksum = fs_crc32c(0, c->bytes, c->size);
 }
 
+static uint32_t other_word(fs_rng *rng, uint32_t value) {
+  switch (fs_rng_below(rng, 4)) {
+    case 0:
+      return value ^ 1u << fs_rng_below(rng, 32);
+    case 1:
+      return value + fs_rng_below(rng, 5) - 2;
+    case 2:
+      return fs_rng_below(rng, 12);
+    default:
+      return UINT32_MAX - fs_rng_below(rng, 2);
+  }
+}
+
+void fs_stream_damage(fs_stream_copy *c, fs_rng *rng, size_t from, size_t to) {
+  for (uint32_t m = fs_rng_below(rng, 2) + 1; m-- > 0;) {
+    size_t at = from + fs_rng_below(rng, (uint32_t)(to - from) / 4) * 4;
+    uint32_t value;
+    memcpy(&value, c->bytes + at, 4);
+    value = other_word(rng, value);
+    memcpy(c->bytes + at, &value, 4);
+  }
+}
+
 void fs_check_round_trip(fsched_context *ctx, const fsched_program *p) {
   size_t size, n, again_size;
   const void *bytes = fsched_program_bytes(p, &size);

@@ -4,6 +4,7 @@
 #define FS_TEST_STREAM_KIT_H
 
 #include "fsched/program.h"
+#include "kit/gen.h"
 #include "model/stream/stream.h"
 
 /* A copy of a program's bytes that may be changed, and its sections. free(bytes). */
@@ -19,6 +20,9 @@ typedef struct fs_stream_copy {
 fs_stream_copy fs_stream_copy_of(const fsched_program *p);
 /* Makes the checksum right. */
 void fs_stream_copy_sign(fs_stream_copy *c);
+
+/* Changes one or two of the words in [from, to) of the bytes. */
+void fs_stream_damage(fs_stream_copy *c, fs_rng *rng, size_t from, size_t to);
 
 /* Checks that asm(dis(p)) is p, that the same holds for p when it was loaded, and that p has a
  * text. */

@@ -124,24 +124,7 @@ START_TEST(signed_damage_random)
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
     fs_stream_copy k = fs_stream_copy_of(c.program);
-    for (uint32_t m = fs_rng_below(&rng, 2) + 1; m-- > 0;) {
-      uint32_t at = fs_rng_below(&rng, (uint32_t)k.size / 4) * 4, value;
-      memcpy(&value, k.bytes + at, 4);
-      switch (fs_rng_below(&rng, 4)) {
-        case 0:
-          value ^= 1u << fs_rng_below(&rng, 32);
-          break;
-        case 1:
-          value += fs_rng_below(&rng, 5) - 2;
-          break;
-        case 2:
-          value = fs_rng_below(&rng, 12);
-          break;
-        default:
-          value = UINT32_MAX - fs_rng_below(&rng, 2);
-      }
-      memcpy(k.bytes + at, &value, 4);
-    }
+    fs_stream_damage(&k, &rng, 0, k.size);
     fs_stream_copy_sign(&k);
     fsched_program *p;
     fsched_diag_clear(ctx);
@@ -358,8 +341,8 @@ END_TEST
 static const struct {
   const char *from, *to, *code, *message;
 } edits[] = {
-    {"\"fsched_program\": 2", "\"fsched_program\": 1", "stream-version",
-     "the text has format version 1; this fsched reads version 2"},
+    {"\"fsched_program\": 3", "\"fsched_program\": 1", "stream-version",
+     "the text has format version 1; this fsched reads version 3"},
     {"\"frontier_capacity\"", "\"barriers\": {}, \"frontier_capacity\"", "stream-key",
      "'barriers' belongs to programs with sync 'barrier', this one has 'timeline'"},
     {"\"races\": [],", "\"races\": [], \"stops\": [],", "stream-key",

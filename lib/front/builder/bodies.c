@@ -98,10 +98,11 @@ static void find_trips(fs_bodies *u) {
     const char *name = b->words.text.at[loop->param];
     uint32_t id = fs_names_find(&b->params, name, strlen(name));
     if (id == FS_NONE) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l),
-                            "--set-param (fsched_builder_param) gives it",
-                            "loop '%.80s' is unrolled, and its trips '%.80s' have no value",
-                            loop_name(u, l), name);
+      (void)fs_builder_fail(
+          b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l),
+          "--set-param (fsched_builder_param) gives it",
+          "loop '%.80s' is compiled for a number of trips, and '%.80s' has no value",
+          loop_name(u, l), name);
       b->usage = true;
     } else if (b->param.at[id] < loop->least || b->param.at[id] > loop->most) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l), NULL,
@@ -407,7 +408,7 @@ static void check_size(fs_bodies *u) {
   }
 }
 
-fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, fs_bodies *out) {
+fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled, fs_bodies *out) {
   *out = (fs_bodies){.b = b};
   fs_bodies *u = out;
   FS_TRY(make_tables(u, scratch));
@@ -425,7 +426,9 @@ fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, fs_bodies *out) {
   for (size_t i = 0; i < b->afters.item.n; i++) {
     check_after(u, &b->afters.item.at[i], fs_pos_at(&b->afters.at, i));
   }
-  if (fsched_diag_errors(b->ctx) == errors) { /* else an `after` may name nothing */
+  if (rolled) {
+    (void)number_instances(u);
+  } else if (fsched_diag_errors(b->ctx) == errors) { /* else an `after` may name nothing */
     check_size(u);
   }
   return fsched_diag_errors(b->ctx) == errors ? FSCHED_OK : FSCHED_BAD_INPUT;

@@ -37,8 +37,10 @@ typedef struct fs_bodies {
 } fs_bodies;
 
 /* Looks at all loops; their tables are taken from `scratch`.  Faults are reported, and remembered
- * by the builder.  Complexity: O((ops + args + loops) log). */
-fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, fs_bodies *out) FS_MUST_USE;
+ * by the builder.  `rolled`: the loops are not unrolled, so they may run any number of times.
+ * Complexity: O((ops + args + loops) log). */
+fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled,
+                         fs_bodies *out) FS_MUST_USE;
 
 /* Requires a loop. */
 static inline const fs_loop_draft *fs_loop_at(const fsched_builder *b, uint32_t loop) {

@@ -28,12 +28,9 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
                         .barriers_at = FS_NOWHERE,
                         .pos = FS_NOWHERE};
   fs_arena_init(&b->arena, ctx);
-  fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
-                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys,
-                        &b->loops,     &b->params,  &b->said};
-  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-    fs_names_init(tables[i], &b->arena);
-  }
+#define INIT_(t) fs_names_init(&b->t, &b->arena);
+  FS_BUILDER_NAMES(INIT_)
+#undef INIT_
   fs_builder_locate(b, FS_NOWHERE);
   const char *label = name == NULL ? "graph" : name;
   b->name = fs_arena_strndup(&b->arena, label, strlen(label));
@@ -50,55 +47,17 @@ fsched_status fsched_builder_create(fsched_context *ctx, const char *name, fsche
   return FSCHED_OK;
 }
 
-static void free_items(fsched_context *ctx, fs_item_list *list) {
-  fs_vec_free(ctx, &list->item);
-  fs_vec_free(ctx, &list->at);
-}
-
 void fsched_builder_destroy(fsched_builder *b) {
   if (b == NULL) {
     return;
   }
   fsched_context *ctx = b->ctx;
-  fs_names *tables[] = {&b->words,     &b->queues,  &b->classes, &b->memories,
-                        &b->resources, &b->buffers, &b->ops,     &b->gang_keys,
-                        &b->loops,     &b->params,  &b->said};
-  for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++) {
-    fs_names_free(tables[i]);
-  }
-  fs_vec_free(ctx, &b->queue);
-  fs_vec_free(ctx, &b->memory);
-  fs_vec_free(ctx, &b->resource_capacity);
-  fs_vec_free(ctx, &b->buffer_size);
-  fs_vec_free(ctx, &b->buffer_memory);
-  fs_vec_free(ctx, &b->launches);
-  fs_vec_free(ctx, &b->buffer_io);
-  fs_vec_free(ctx, &b->op);
-  fs_vec_free(ctx, &b->arg);
-  fs_vec_free(ctx, &b->gang0);
-  fs_vec_free(ctx, &b->gang_word);
-  fs_vec_free(ctx, &b->kernel);
-  fs_vec_free(ctx, &b->file);
-  fs_vec_free(ctx, &b->moving);
-  fs_vec_free(ctx, &b->step);
-  fs_vec_free(ctx, &b->loop);
-  fs_vec_free(ctx, &b->ring);
-  fs_vec_free(ctx, &b->carry);
-  fs_vec_free(ctx, &b->mark);
-  fs_vec_free(ctx, &b->past);
-  fs_vec_free(ctx, &b->origin);
-  fs_vec_free(ctx, &b->loop_of);
-  fs_vec_free(ctx, &b->param);
-  free_items(ctx, &b->uses);
-  free_items(ctx, &b->scratches);
-  free_items(ctx, &b->afters);
-  free_items(ctx, &b->inplaces);
-  fs_vec_free(ctx, &b->after_given);
-  fs_pos_list *places[] = {&b->buffer_at, &b->op_at,       &b->op_on_at,    &b->arg_at, &b->gang_at,
-                           &b->queue_at,  &b->counting_at, &b->resource_at, &b->loop_at};
-  for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-    fs_vec_free(ctx, places[i]);
-  }
+#define FREE_NAMES_(t) fs_names_free(&b->t);
+#define FREE_VECTOR_(v) fs_vec_free(ctx, &b->v);
+  FS_BUILDER_NAMES(FREE_NAMES_)
+  FS_BUILDER_VECTORS(FREE_VECTOR_)
+#undef FREE_NAMES_
+#undef FREE_VECTOR_
   fs_arena_release(&b->arena);
   (void)fs_realloc(ctx, b, sizeof *b, 0);
 }

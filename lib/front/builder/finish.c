@@ -145,7 +145,7 @@ static void check_backing_cycles(fsched_builder *b, uint32_t *walk) {
 
 /* Warns of a backing store without copies to it, and of copies that take no time. */
 static void warn_copies(fsched_builder *b, const fs_memory_draft *m) {
-  if (m->backing_word == FS_NONE || !fs_memory_bounded(&m->m)) {
+  if (b->sample || m->backing_word == FS_NONE || !fs_memory_bounded(&m->m)) {
     return;
   }
   if (m->spill_word == FS_NONE) {
@@ -169,7 +169,7 @@ static fs_status resolve_memories(resolver *r) {
       word_user user = {m->spill_at, "spilling of memory", m->m.name,
                         m->spill_default ? "spill.on" : NULL};
       FS_TRY(resolve_word(r, m->spill_word, &user, &m->m.spill_domain));
-      if (m->backing_word == FS_NONE) {
+      if (m->backing_word == FS_NONE && !b->sample) {
         fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_SPILL_NO_BACKING, m->spill_at,
                   "give the memory a 'backing'",
                   "memory '%s' cannot spill: it has no backing store", m->m.name);
@@ -625,6 +625,8 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   g->name = b->name;
   g->hazards = b->hazards;
   FS_TRY(fs_builder_unroll(b));
+  g->rolled = b->rolled;
+  g->n_rolled = b->n_rolled;
   FS_TRY(copy_files(b, g));
   FS_TRY(copy_buffers(b, g));
   FS_TRY(copy_ops(b, g));
@@ -637,7 +639,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_races(b, g));
   FS_TRY(fs_builder_inplaces(b, g));
   /* A misfit may only follow from an earlier error, which decides the status anyway. */
-  if (b->bad) {
+  if (b->bad || b->sample) {
     return FSCHED_OK;
   }
   FS_TRY(fs_builder_capacity(b, g));

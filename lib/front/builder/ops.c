@@ -82,9 +82,8 @@ static void sort_words(uint32_t *word, size_t n) {
   }
 }
 
-/* Finds or makes a gang.  Equal sets of queues are one gang; the key is the text of the sorted
- * ids. */
-static fs_status gang_of(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
+/* Equal sets of queues are one gang; the key is the text of the sorted ids. */
+fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
   assert(n > 0);
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang0, b->gang0.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang_word, b->gang_word.n + n));
@@ -132,7 +131,7 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
         word[kept++] = word[i];
       }
     }
-    fs_status made = gang_of(b, word, kept, gang);
+    fs_status made = fs_builder_gang(b, word, kept, gang);
     status = made != FSCHED_OK ? made : status;
   }
   (void)fs_realloc(b->ctx, word, bytes, 0);

@@ -142,6 +142,9 @@ struct fsched_builder {
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   bool unroll, unrolled;
+  bool sample;       /* a part of what was described, to be looked at: nothing is warned of */
+  fs_rolled *rolled; /* loops that stay loops */
+  uint32_t n_rolled;
   uint32_t n_named;             /* buffers, before versions became some */
   fs_names loops, params, said; /* said: the errors that are told once for all iterations */
   FS_VEC(uint64_t) param;       /* the values */
@@ -165,6 +168,22 @@ struct fsched_builder {
   uint32_t inplace_dropped;
   bool finished;
 };
+
+/* X(member): all tables of names, and all growing arrays. */
+#define FS_BUILDER_NAMES(X) \
+  X(words)                  \
+  X(queues)                 \
+  X(classes) X(memories) X(resources) X(buffers) X(ops) X(gang_keys) X(loops) X(params) X(said)
+#define FS_BUILDER_VECTORS(X)                                                                 \
+  X(queue)                                                                                    \
+  X(memory)                                                                                   \
+  X(resource_capacity)                                                                        \
+  X(buffer_size) X(buffer_memory) X(launches) X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) \
+      X(kernel) X(file) X(moving) X(step) X(loop) X(ring) X(carry) X(mark) X(past) X(origin)  \
+          X(loop_of) X(param) X(uses.item) X(uses.at) X(scratches.item) X(scratches.at)       \
+              X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) X(after_given)      \
+                  X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at)          \
+                      X(counting_at) X(resource_at) X(loop_at)
 
 /* The end of the args of an op as described: those of the next op begin there.  Requires an op. */
 static inline uint32_t fs_builder_args_end(const fsched_builder *b, uint32_t op) {
@@ -213,8 +232,15 @@ fs_status fs_builder_check_size(fsched_builder *b, const char *type, size_t size
 fs_status fs_builder_limit(fsched_builder *b, const char *what, uint64_t value,
                            uint64_t limit) FS_MUST_USE;
 
-/* Checks loops, and puts their unrolling in their place. */
+/* Makes a builder that says the same, and shares the texts.  Errors: FSCHED_SYSTEM. */
+fs_status fs_builder_clone(const fsched_builder *b, fsched_builder **out) FS_MUST_USE;
+/* Checks loops, and puts their unrolling in their place, or an op for each that stays a loop. */
 fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
+/* Puts ops in the place of loops.  Errors: FSCHED_BAD_INPUT, FSCHED_SYSTEM. */
+fs_status fs_builder_roll(fsched_builder *b) FS_MUST_USE;
+/* Finds or makes the gang of n words, sorted and distinct.  Requires words. */
+fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n,
+                          uint32_t *gang) FS_MUST_USE;
 /* Lists in the graph what was unrolled. */
 fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Finds the values that args with a distance read; the carries of loop i are carry0[i] up to

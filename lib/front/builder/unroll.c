@@ -268,7 +268,7 @@ static void free_unroller(unroller *u) {
 
 static fs_status unroll(unroller *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
-  FS_TRY(fs_bodies_make(b, scratch, &u->in));
+  FS_TRY(fs_bodies_make(b, scratch, false, &u->in));
   for (uint32_t op = 0; op < u->in.n_ops; op++) {
     FS_TRY(fs_vec_push(b->ctx, &b->loop_of, u->in.loop_of[op]));
   }
@@ -292,9 +292,7 @@ fs_status fs_builder_unroll(fsched_builder *b) {
                            "loop '%s' is not ended", b->loops.text.at[b->open_loop]);
   }
   if (!b->unroll) {
-    return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->loop_at, 0),
-                           "--unroll (fsched_builder_unroll) makes a graph of its iterations",
-                           "this version compiles loop '%.80s' unrolled only", b->loops.text.at[0]);
+    return fs_builder_roll(b);
   }
   unroller u = {.b = b};
   FS_SCRATCH(scratch, b->ctx);

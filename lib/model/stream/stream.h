@@ -14,33 +14,42 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 2u
+#define FS_STREAM_VERSION 3u
 
 /* X(id, record type): the sections in file order. */
-#define FS_STREAM_SECTIONS(X)          \
-  X(meta, fs_stream_meta)              \
-  X(axes, fs_stream_axis)              \
-  X(axis_members, uint32_t)            \
-  X(queues, fs_stream_queue)           \
-  X(memories, fs_stream_memory)        \
-  X(resources, fs_stream_resource)     \
-  X(buffers, fs_stream_buffer)         \
-  X(versions, fs_stream_version)       \
-  X(ops, fs_stream_op)                 \
-  X(args, fs_stream_arg)               \
-  X(uses, fs_stream_use)               \
-  X(scratches, fs_stream_scratch)      \
-  X(afters, uint32_t)                  \
-  X(kernels, fs_stream_kernel)         \
-  X(races, fs_stream_race)             \
-  X(commands, fs_stream_command)       \
-  X(waits, fs_stream_wait)             \
-  X(frontiers, fs_stream_wait)         \
-  X(places, fs_stream_place)           \
-  X(barriers, fs_stream_barrier)       \
-  X(barrier_waits, uint32_t)           \
-  X(barrier_updates, fs_stream_update) \
-  X(stops, fs_stream_stop)             \
+#define FS_STREAM_SECTIONS(X)              \
+  X(meta, fs_stream_meta)                  \
+  X(axes, fs_stream_axis)                  \
+  X(axis_members, uint32_t)                \
+  X(queues, fs_stream_queue)               \
+  X(memories, fs_stream_memory)            \
+  X(resources, fs_stream_resource)         \
+  X(buffers, fs_stream_buffer)             \
+  X(versions, fs_stream_version)           \
+  X(ops, fs_stream_op)                     \
+  X(args, fs_stream_arg)                   \
+  X(uses, fs_stream_use)                   \
+  X(scratches, fs_stream_scratch)          \
+  X(afters, uint32_t)                      \
+  X(kernels, fs_stream_kernel)             \
+  X(races, fs_stream_race)                 \
+  X(commands, fs_stream_command)           \
+  X(waits, fs_stream_wait)                 \
+  X(frontiers, fs_stream_wait)             \
+  X(places, fs_stream_place)               \
+  X(barriers, fs_stream_barrier)           \
+  X(barrier_waits, uint32_t)               \
+  X(barrier_updates, fs_stream_update)     \
+  X(stops, fs_stream_stop)                 \
+  X(loops, fs_stream_loop)                 \
+  X(loop_queues, fs_stream_loop_queue)     \
+  X(loop_ops, fs_stream_loop_op)           \
+  X(loop_afters, fs_stream_loop_after)     \
+  X(loop_args, fs_stream_loop_arg)         \
+  X(rings, fs_stream_ring)                 \
+  X(loop_commands, fs_stream_loop_command) \
+  X(loop_waits, fs_stream_loop_wait)       \
+  X(loop_places, fs_stream_place)          \
   X(strings, char)
 
 typedef struct fs_stream_meta { /* exactly one */
@@ -173,6 +182,11 @@ typedef struct fs_stream_wait { /* ascending by axis */
 } fs_stream_wait;
 
 enum { FS_MODE_R = 1, FS_MODE_W = 2, FS_MODE_RW = 3 };
+/* The mode of the place of an arg; with no_dep the content may be read. */
+static inline uint8_t fs_tag_mode(unsigned tag) {
+  unsigned mode = (fs_tag_reads(tag) ? FS_MODE_R : 0) | (fs_tag_writes(tag) ? FS_MODE_W : 0);
+  return (uint8_t)(mode == 0 ? FS_MODE_R : mode);
+}
 
 /* The places that a command touches.  A RUN: for every buffer arg in order one MEMORY place
  * (address of the accessed bytes, so `at` included; in unbounded and counted memories every version
@@ -187,6 +201,69 @@ typedef struct fs_stream_place {
   uint32_t arg;     /* arg id, or scratch id for scratch; FS_NONE else */
   uint8_t space, mode, reserved[2];
 } fs_stream_place;
+
+#define FS_LOOP_COPIES 4u /* the most copies of a loop */
+
+/* A loop that stays a loop (lib/model/rolled.h, which says what its commands and waits mean) is an
+ * op of the stream: its args, places and queues are what all iterations together touch, and its
+ * commands on all of its queues are one gang's.  Instead of a kernel it runs the ops of its body,
+ * `trip` times.  loop_ops, loop_queues and rings of a loop are consecutive, and so are the
+ * loop_commands of its queues. */
+typedef struct fs_stream_loop { /* ascending by op */
+  uint64_t trip;
+  uint32_t op, copies;
+  uint32_t queue0, n_queues; /* loop_queues; ascending by queue: those of the op */
+  uint32_t op0, n_ops;       /* loop_ops, in program order */
+  uint32_t ring0, n_rings;
+} fs_stream_loop;
+
+typedef struct fs_stream_loop_queue {
+  uint32_t queue, command0, n_commands, reserved; /* loop_commands, in the order of a step */
+} fs_stream_loop_queue;
+
+typedef struct fs_stream_loop_op {
+  uint64_t time, latency; /* latency: at least the time; a command is slow where it is more */
+  uint32_t name, kernel;  /* the name of an instance is NAME[iteration]; kernel FS_NONE: mix */
+  uint32_t arg0, n_args, after0, n_afters;
+} fs_stream_loop_op;
+
+/* Iteration i of the op comes after iteration i - distance of another op of the loop. */
+typedef struct fs_stream_loop_after {
+  uint32_t op, distance; /* op: of loop_ops */
+} fs_stream_loop_after;
+
+/* An arg of iteration i.  Without a ring it is `length` bytes of the buffer from offset + step * i
+ * on, as far as the buffer goes.  With a ring it is `length` bytes, from `offset` on, of the value
+ * that iteration i - back has begun; below iteration 0, of the one that was there on entry. */
+typedef struct fs_stream_loop_arg {
+  uint64_t offset, length;
+  int64_t step, value;
+  uint32_t tag, buffer; /* buffer: of the stream; FS_NONE for a value */
+  uint32_t ring, back;  /* FS_NONE, 0: no ring */
+} fs_stream_loop_arg;
+
+/* The versions that an op of the body begins of a buffer, one in each iteration: that of iteration
+ * i lies in slot i mod depth, at slot * (i mod depth) of the place of the loop's own arg.  The
+ * value that is there on entry, if there is one, lies in slot depth - 1, as that of iteration -1;
+ * the one of the last iteration is what is there behind the loop. */
+typedef struct fs_stream_ring {
+  uint64_t size, slot;   /* bytes of a version; from one slot to the next */
+  uint32_t arg;          /* of the op that the loop is */
+  uint32_t writer;       /* of loop_ops */
+  uint32_t depth, entry; /* entry: 0/1, there is a value on entry */
+} fs_stream_ring;
+
+/* Its places are those of iteration 0 (of slot 0 where they have a ring), in the order of the op's
+ * args, then scratch, then lanes of resources, numbered within the loop; `arg` is of loop_args. */
+typedef struct fs_stream_loop_command {
+  uint32_t op, copy, shift; /* op: of loop_ops */
+  uint32_t wait0, n_waits, place0, n_places;
+  uint32_t signal; /* 0/1: some wait names it */
+} fs_stream_loop_command;
+
+typedef struct fs_stream_loop_wait { /* ascending by command, then distance */
+  uint32_t command, distance;        /* command: of loop_commands, of the same loop */
+} fs_stream_loop_wait;
 
 typedef struct fs_stream_header {
   char magic[8];

@@ -248,6 +248,12 @@ static bool writes_part(const accessed_item *t, uint32_t version) {
   return false;
 }
 
+/* Whether the item is a loop that may leave content as it is in the bytes that it writes over. */
+static bool leaves_part(const accessed_item *t, const fs_stream_place *p) {
+  return t->v->in_part != NULL && fs_command_has_op(t->c) && fs_space_has_bytes(p->space) &&
+         p->version != FS_NONE && t->v->in_part[p->arg] != 0;
+}
+
 /* Whether what is ordered after a command is so after an earlier one, too: both are of one queue,
  * and the earlier one is not slow, or else both are. */
 static bool stands_for(const fs_vs *v, uint32_t command, uint32_t earlier) {
@@ -454,6 +460,7 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
   for (uint32_t i = 0; i < t.c->n_places; i++) {
     bool part = fs_space_has_units(place[i].space) && place[i].mode == FS_MODE_W &&
                 place[i].version != FS_NONE && writes_part(&t, place[i].version);
+    part = part || leaves_part(&t, &place[i]);
     if (((place[i].mode & FS_MODE_R) || part) && is_access(&t, &place[i])) {
       FS_TRY(read_place(&t, &place[i]));
     }

@@ -83,6 +83,7 @@ static bool same_counts(compare *c) {
       {"uses", s->n_uses, g->op_use0[g->n_ops]},
       {"scratch areas", s->n_scratches, g->op_scratch0[g->n_ops]},
       {"'after' entries", s->n_afters, g->op_after0[g->n_ops]},
+      {"loops", s->n_loops, g->n_rolled},
   };
   bool ok = true;
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -182,16 +183,18 @@ static void compare_buffers(compare *c) {
   }
 }
 
-static bool same_kernel(const compare *c, uint32_t mine, uint32_t graphs) {
-  const fs_stream *s = c->v->s;
+bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uint32_t graphs) {
+  const fs_stream *s = v->s;
+  assert(graphs == FS_NONE || graphs < g->n_kernels);
   if (mine == FS_NONE || graphs == FS_NONE || mine >= s->n_kernels) {
     return mine == graphs;
   }
   const fs_stream_kernel *a = &s->kernels[mine];
-  const fs_kernel *b = &c->g->kernel[graphs];
-  return same(c, a->builtin, b->builtin) && same(c, a->module, b->module) &&
-         same(c, a->function, b->function) && a->shared_bytes == b->shared_bytes &&
-         memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
+  const fs_kernel *b = &g->kernel[graphs];
+  return same_text(fs_stream_string(s, a->builtin), b->builtin) &&
+         same_text(fs_stream_string(s, a->module), b->module) &&
+         same_text(fs_stream_string(s, a->function), b->function) &&
+         a->shared_bytes == b->shared_bytes && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
          memcmp(a->block, b->block, sizeof a->block) == 0;
 }
 
@@ -266,7 +269,7 @@ static const char *op_difference(const compare *c, uint32_t op) {
       !same_lists(c, o)) {
     return "'uses', 'scratch' or 'after' of op";
   }
-  return same_kernel(c, o->kernel, g->op_kernel[op]) ? NULL : "kernel of op";
+  return fs_vs_same_kernel(c->v, g, o->kernel, g->op_kernel[op]) ? NULL : "kernel of op";
 }
 
 static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
@@ -371,6 +374,7 @@ fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
       differs(&c, "queues of op", g->op_name[o]);
     }
   }
+  fs_vs_loops_graph(v, g);
   if (v->found.total != wrong) {
     return FSCHED_OK;
   }

@@ -37,9 +37,6 @@ const char *fs_vs_version_name(const fs_vs *v, uint32_t version, char text[FS_VN
   return text;
 }
 
-static bool in_range(uint32_t first, uint32_t n, uint32_t limit) {
-  return first <= limit && n <= limit - first;
-}
 static bool is_string(const fs_stream *s, uint32_t offset) {
   return offset == FS_NONE || offset < s->n_strings;
 }
@@ -60,7 +57,7 @@ static bool target_ranges(const fs_stream *s) {
   for (uint32_t i = 0; ok && i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];
     ok = is_string(s, b->name) && b->memory < s->n_memories && b->version0 == next &&
-         in_range(b->version0, b->n_versions, s->n_versions) && b->size <= FSCHED_MAX_SIZE;
+         fs_vs_in_range(b->version0, b->n_versions, s->n_versions) && b->size <= FSCHED_MAX_SIZE;
     next = ok ? next + b->n_versions : 0;
     for (uint32_t k = 0; ok && k < b->n_versions; k++) {
       const fs_stream_version *x = &s->versions[b->version0 + k];
@@ -75,10 +72,10 @@ static bool op_ranges(const fs_stream *s) {
   bool ok = true;
   for (uint32_t i = 0; ok && i < s->n_ops; i++) {
     const fs_stream_op *o = &s->ops[i];
-    ok = is_string(s, o->name) && in_range(o->arg0, o->n_args, s->n_args) &&
-         in_range(o->use0, o->n_uses, s->n_uses) &&
-         in_range(o->scratch0, o->n_scratches, s->n_scratches) &&
-         in_range(o->after0, o->n_afters, s->n_afters) && o->time <= FSCHED_MAX_TIME &&
+    ok = is_string(s, o->name) && fs_vs_in_range(o->arg0, o->n_args, s->n_args) &&
+         fs_vs_in_range(o->use0, o->n_uses, s->n_uses) &&
+         fs_vs_in_range(o->scratch0, o->n_scratches, s->n_scratches) &&
+         fs_vs_in_range(o->after0, o->n_afters, s->n_afters) && o->time <= FSCHED_MAX_TIME &&
          o->slow <= 1;
   }
   for (uint32_t i = 0; ok && i < s->n_args; i++) {
@@ -120,12 +117,16 @@ static bool command_ranges(const fs_stream *s) {
   for (uint32_t i = 0; ok && i < s->n_commands; i++) {
     const fs_stream_command *c = &s->commands[i];
     ok = c->kind < FS_N_COMMAND_KINDS && c->target < fs_stream_targets(s, fs_command_kind_of(c)) &&
-         c->direction < FS_N_COPY_KINDS && in_range(c->wait0, c->n_waits, s->n_waits) &&
-         in_range(c->frontier0, c->n_frontier, s->n_frontiers) &&
-         in_range(c->place0, c->n_places, s->n_places) && is_id_or_none(c->gang_axis, s->n_axes);
+         c->direction < FS_N_COPY_KINDS && fs_vs_in_range(c->wait0, c->n_waits, s->n_waits) &&
+         fs_vs_in_range(c->frontier0, c->n_frontier, s->n_frontiers) &&
+         fs_vs_in_range(c->place0, c->n_places, s->n_places) &&
+         is_id_or_none(c->gang_axis, s->n_axes);
   }
   for (uint32_t i = 0; ok && i < s->n_places; i++) {
     ok = place_ok(s, &s->places[i]);
+  }
+  for (uint32_t i = 0; ok && i < s->n_loop_places; i++) {
+    ok = place_ok(s, &s->loop_places[i]);
   }
   return ok;
 }
@@ -140,7 +141,7 @@ static bool axis_shapes(const fs_stream *s) {
     if (!ok || i < s->n_queues) {
       continue;
     }
-    ok = a->n_members > 0 && in_range(a->member0, a->n_members, s->n_axis_members);
+    ok = a->n_members > 0 && fs_vs_in_range(a->member0, a->n_members, s->n_axis_members);
     for (uint32_t k = 0; ok && k < a->n_members; k++) {
       uint32_t q = s->axis_members[a->member0 + k];
       ok = q < s->n_queues && (k == 0 || s->axis_members[a->member0 + k - 1] < q);
@@ -171,7 +172,7 @@ static bool queue_epochs(fs_vs *v) {
   for (uint32_t q = 0; q < s->n_queues; q++) {
     const fs_stream_queue *x = &s->queues[q];
     if (!is_string(s, x->name) || x->command0 != next ||
-        !in_range(next, x->n_commands, s->n_commands)) {
+        !fs_vs_in_range(next, x->n_commands, s->n_commands)) {
       return false;
     }
     for (uint32_t k = 0; k < x->n_commands; k++) {
@@ -346,5 +347,6 @@ fs_status fs_vs_shape(fs_vs *v) {
   check_gangs(v);
   bool points = check_points(v);
   FS_TRY(fs_vs_sync(v));
+  FS_TRY(fs_vs_loops_shape(v));
   return points ? FSCHED_OK : FSCHED_WRONG;
 }

@@ -5,6 +5,8 @@
  *   deps     versions and predecessors, again from tags in program order      stream/deps.c
  *   races    the list of pairs that hazards: raw leaves open is right         stream/races.c
  *   places   each command touches what its op needs, within all capacities    stream/places.c
+ *   loops    loops that stay loops keep the orders of their args, and lie     loops/loops.c
+ *            within what their own ops touch: the rest sees one op
  *   signals  which commands signal, and how far each signal reaches           here
  *   sync     the records of the kind of sync are ones the machine has         stream/sync.c
  *   walk     one order that queues and syncs allow: no deadlock; exact        stream/walk.c
@@ -133,6 +135,7 @@ static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
     FS_TRY(fs_vs_graph(v, g));
   }
   FS_TRY(places);
+  FS_TRY(fs_vs_loops(v));
   return fs_vs_walk(v);
 }
 

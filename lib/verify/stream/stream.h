@@ -91,6 +91,7 @@ typedef struct fs_vs {
   fs_vspaces memory, counted, resource, concurrency;
   fs_vtruth *truth;   /* per version */
   uint8_t *has_units; /* per version: had units of the counted memory that it is used in */
+  uint8_t *in_part; /* per arg: its op is a loop that may write over a part of it; NULL: none is */
   FS_VEC(fs_vpiece) piece;
 
   /* stream/hold.c: owners of the places of given and kept content, per memory */
@@ -103,6 +104,9 @@ enum { FS_HELD_GIVEN = 1, FS_HELD_KEPT = 2 };
 
 #define FS_WRONG(v, code, ...) fs_findings_add(&(v)->found, (code), NULL, __VA_ARGS__)
 
+static inline bool fs_vs_in_range(uint32_t first, uint32_t n, uint32_t limit) {
+  return first <= limit && n <= limit - first;
+}
 /* Requires a string of the stream, or FS_NONE. */
 static inline const char *fs_vs_string(const fs_vs *v, uint32_t offset) {
   assert(offset == FS_NONE || offset < v->s->n_strings);
@@ -151,12 +155,22 @@ fs_status fs_vs_shape(fs_vs *v) FS_MUST_USE; /* records make sense; builds the i
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_sync(fs_vs *v) FS_MUST_USE;   /* records of the kind of sync */
 fs_status fs_vs_places(fs_vs *v) FS_MUST_USE; /* each command's places are its op's */
-fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;   /* versions and predecessors from tags */
-fs_status fs_vs_races(fs_vs *v) FS_MUST_USE;  /* the list of races */
+/* loops/: loops that stay loops.  Their records make sense; and their bodies keep what they have
+ * to, within the places of their ops. */
+fs_status fs_vs_loops_shape(fs_vs *v) FS_MUST_USE;
+/* Requires the indices that fs_vs_shape makes. */
+fs_status fs_vs_loops(fs_vs *v) FS_MUST_USE;
+fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;  /* versions and predecessors from tags */
+fs_status fs_vs_races(fs_vs *v) FS_MUST_USE; /* the list of races */
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE; /* order, clocks, syncs, frontiers */
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
+
+/* loops/graph.c: loops are those of the graph.  Requires as many loops as the graph has. */
+void fs_vs_loops_graph(fs_vs *v, const fsched_graph *g);
+/* Requires a kernel of the graph, or FS_NONE. */
+bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uint32_t graphs);
 
 /* stream/access.c: the accesses of an item of which commands[0] is a member.  `before` holds the
  * commands that are complete before each member, and may hold the item's own epochs. */

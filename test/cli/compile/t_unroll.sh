@@ -29,10 +29,10 @@ ops:
             after: [{op: load, distance: 1}, zero]
   - {name: store, on: dma, args: [{in: acc}, {out_existing: y}], after: [rows, put]}
 END
-run 1 "$FSCHED" compile l.yaml
-expect "loops are compiled unrolled only" holds err 'unrolled only \[unsupported\]'
+run 1 "$FSCHED" compile l.yaml --set-param n=2
+expect "loops in loops are compiled unrolled only" holds err "it is in a loop \[unsupported\]"
 run 2 "$FSCHED" compile l.yaml --unroll
-expect "the parameter is missing" holds err "its trips 'n' have no value"
+expect "the parameter is missing" holds err "and 'n' has no value"
 run 2 "$FSCHED" compile l.yaml --unroll --set-param n=5
 expect "its limits" holds err "'n' is 5, and loop 'tiles' takes 0 to 4"
 run 2 "$FSCHED" compile l.yaml --unroll --set-param n=2 --set-param m=1

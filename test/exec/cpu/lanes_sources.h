@@ -24,6 +24,10 @@
 #define fs_cpu_barrier_start model_cpu_barrier_start
 #define fs_cpu_barrier_end model_cpu_barrier_end
 #define fs_cpu_barrier_set model_cpu_barrier_set
+#define fs_cpu_await_value model_cpu_await_value
+#define fs_cpu_arrive model_cpu_arrive
+#define fs_cpu_op_begin model_cpu_op_begin
+#define fs_cpu_op_end model_cpu_op_end
 #define fs_effect_run model_effect_run
 #define fs_effect_give model_effect_give
 #define fs_effect_keep model_effect_keep

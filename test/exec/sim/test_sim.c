@@ -2,6 +2,7 @@
 /* The simulation: virtual times, durations, and the guard. */
 #include "base/text/ticks.h"
 #include "exec/conformance/conformance_kit.h"
+#include "exec/context/exec_kit.h"
 #include "front/profile/profile.h"
 #include "fsched/profile.h"
 

@@ -2,33 +2,17 @@
 /* Disassembly for people: the target, then the commands queue by queue, a line each.  With
  * barriers, lines for a command's waits and updates stand around it; with syncs, the order of issue
  * follows. */
-#include "base/text/columns.h"
+#include "codegen/dis/text.h"
+
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
 #include "model/sync.h"
 
-typedef struct fs_listing {
-  bool any_slow; /* some op ends after its queue goes on */
-  fs_text *t;    /* the text that cells are written to */
-  const fs_stream *s;
-} fs_listing;
-
-static void put(fs_listing *l, const char *text) { fs_text_puts(l->t, text); }
-
-static void put_name(fs_listing *l, uint32_t string) {
-  fs_text_visible(l->t, fs_stream_string(l->s, string));
-}
-
-static void put_u64(fs_listing *l, const char *before, uint64_t value) {
-  put(l, before);
-  fs_text_u64(l->t, value);
-}
-
 static void put_size(fs_listing *l, const char *before, uint64_t value) {
-  put(l, before);
+  fs_list_put(l, before);
   if (value == FS_UNBOUNDED) {
-    put(l, "unbounded");
+    fs_list_put(l, "unbounded");
   } else {
     fs_text_u64(l->t, value);
   }
@@ -37,9 +21,9 @@ static void put_size(fs_listing *l, const char *before, uint64_t value) {
 /* Writes "x", or "x.2" for a later version. */
 static void put_version(fs_listing *l, uint32_t version) {
   const fs_stream_version *v = &l->s->versions[version];
-  put_name(l, l->s->buffers[v->buffer].name);
+  fs_list_name(l, l->s->buffers[v->buffer].name);
   if (v->index != 0) {
-    put_u64(l, ".", v->index);
+    fs_list_u64(l, ".", v->index);
   }
 }
 
@@ -49,15 +33,15 @@ static void put_barriers(fs_listing *l) {
   for (uint32_t b = 0; b < s->n_barriers; b++) {
     used += s->barriers[b].use == 0;
   }
-  put_u64(l, "sync barrier: barriers ", s->n_barriers);
-  put_u64(l, ", physical ", used);
+  fs_list_u64(l, "sync barrier: barriers ", s->n_barriers);
+  fs_list_u64(l, ", physical ", used);
   if (s->meta->barrier_count != FS_NONE) {
-    put_u64(l, " of ", s->meta->barrier_count);
+    fs_list_u64(l, " of ", s->meta->barrier_count);
   }
   if (s->meta->barrier_slots != FS_NONE) {
-    put_u64(l, ", slots of each ", s->meta->barrier_slots);
+    fs_list_u64(l, ", slots of each ", s->meta->barrier_slots);
   }
-  put(l, "\n");
+  fs_list_put(l, "\n");
 }
 
 static void put_stops(fs_listing *l) {
@@ -65,34 +49,37 @@ static void put_stops(fs_listing *l) {
   for (uint32_t i = 0; i < l->s->n_stops; i++) {
     full += l->s->stops[i].queue == FS_NONE;
   }
-  put_u64(l, "sync block: full syncs ", full);
-  put_u64(l, ", counting syncs ", l->s->n_stops - full);
-  put(l, "\n");
+  fs_list_u64(l, "sync block: full syncs ", full);
+  fs_list_u64(l, ", counting syncs ", l->s->n_stops - full);
+  fs_list_put(l, "\n");
 }
 
 static void put_header(fs_listing *l) {
   const fs_stream *s = l->s;
-  put(l, "program ");
-  put_name(l, s->meta->name);
-  put_u64(l, ", format ", FS_STREAM_VERSION);
-  put_u64(l, "\nmakespan ", s->meta->makespan);
+  fs_list_put(l, "program ");
+  fs_list_name(l, s->meta->name);
+  fs_list_u64(l, ", format ", FS_STREAM_VERSION);
+  fs_list_u64(l, "\nmakespan ", s->meta->makespan);
   if (s->meta->time_unit != FS_NONE) {
-    put(l, " ");
-    put_name(l, s->meta->time_unit);
+    fs_list_put(l, " ");
+    fs_list_name(l, s->meta->time_unit);
   }
-  put_u64(l, ", lower bound ", s->meta->lower_bound);
-  put_u64(l, "\nops ", s->n_ops);
-  put_u64(l, ", commands ", s->n_commands);
+  fs_list_u64(l, ", lower bound ", s->meta->lower_bound);
+  fs_list_u64(l, "\nops ", s->n_ops);
+  if (s->n_loops != 0) {
+    fs_list_u64(l, ", loops ", s->n_loops);
+  }
+  fs_list_u64(l, ", commands ", s->n_commands);
   if (fs_sync_has_waits(s->meta->sync)) {
-    put_u64(l, ", waits ", s->n_waits);
+    fs_list_u64(l, ", waits ", s->n_waits);
   }
-  put_u64(l, ", buffers ", s->n_buffers);
-  put(l, ", hazards ");
-  put(l, fs_words_hazards[s->meta->hazards]);
+  fs_list_u64(l, ", buffers ", s->n_buffers);
+  fs_list_put(l, ", hazards ");
+  fs_list_put(l, fs_words_hazards[s->meta->hazards]);
   if (s->meta->concurrency != 0) {
-    put_u64(l, ", concurrency ", s->meta->concurrency);
+    fs_list_u64(l, ", concurrency ", s->meta->concurrency);
   }
-  put(l, "\n");
+  fs_list_put(l, "\n");
   switch (fs_stream_sync(s)) {
     case FS_SYNC_TIMELINE:
       break;
@@ -112,25 +99,25 @@ static fs_status put_memories(fs_listing *l, fs_text *out) {
   fs_columns_init(&c, out->ctx, 6);
   l->t = &c.text;
   for (uint32_t i = 0; i < 6; i++) {
-    put(l, head[i]);
+    fs_list_put(l, head[i]);
     fs_columns_cell(&c, i >= 1 && i <= 3 ? FS_RIGHT : FS_LEFT);
   }
   for (uint32_t i = 0; i < l->s->n_memories; i++) {
     const fs_stream_memory *m = &l->s->memories[i];
-    put_name(l, m->name);
+    fs_list_name(l, m->name);
     fs_columns_cell(&c, FS_LEFT);
     put_size(l, "", m->capacity);
     fs_columns_cell(&c, FS_RIGHT);
-    put_u64(l, "", m->align);
+    fs_list_u64(l, "", m->align);
     fs_columns_cell(&c, FS_RIGHT);
-    put_u64(l, "", m->extent);
+    fs_list_u64(l, "", m->extent);
     fs_columns_cell(&c, FS_RIGHT);
-    put(l, fs_words_placement[m->stack ? FSCHED_STACK : m->placement]);
+    fs_list_put(l, fs_words_placement[m->stack ? FSCHED_STACK : m->placement]);
     fs_columns_cell(&c, FS_LEFT);
     if (m->backing == FS_NONE) {
-      put(l, "-");
+      fs_list_put(l, "-");
     } else {
-      put_name(l, l->s->memories[m->backing].name);
+      fs_list_name(l, l->s->memories[m->backing].name);
     }
     fs_columns_cell(&c, FS_LEFT);
   }
@@ -141,113 +128,106 @@ static fs_status put_memories(fs_listing *l, fs_text *out) {
 static void put_collectives(fs_listing *l) {
   for (uint32_t i = l->s->n_queues; i < l->s->n_axes; i++) {
     const fs_stream_axis *a = &l->s->axes[i];
-    put(l, i == l->s->n_queues ? "\ncollective " : "collective ");
-    put_name(l, a->name);
-    put(l, ": ");
+    fs_list_put(l, i == l->s->n_queues ? "\ncollective " : "collective ");
+    fs_list_name(l, a->name);
+    fs_list_put(l, ": ");
     for (uint32_t k = 0; k < a->n_members; k++) {
-      put(l, k == 0 ? "" : ", ");
-      put_name(l, l->s->queues[l->s->axis_members[a->member0 + k]].name);
+      fs_list_put(l, k == 0 ? "" : ", ");
+      fs_list_name(l, l->s->queues[l->s->axis_members[a->member0 + k]].name);
     }
-    put(l, "\n");
+    fs_list_put(l, "\n");
   }
 }
 
 static void put_clock(fs_listing *l, const fs_stream_wait *w, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    put(l, i == 0 ? "" : " ");
-    put_name(l, l->s->axes[w[i].axis].name);
-    put_u64(l, ":", w[i].epoch);
+    fs_list_put(l, i == 0 ? "" : " ");
+    fs_list_name(l, l->s->axes[w[i].axis].name);
+    fs_list_u64(l, ":", w[i].epoch);
   }
-  put(l, n == 0 ? "-" : "");
+  fs_list_put(l, n == 0 ? "-" : "");
 }
 
 static void put_what(fs_listing *l, const fs_stream_command *c) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
-      put(l, "run ");
-      put_name(l, l->s->ops[c->target].name);
+      fs_list_put(l, "run ");
+      fs_list_name(l, l->s->ops[c->target].name);
       break;
     case FS_COMMAND_COPY:
-      put(l, fs_words_copy[c->direction]);
-      put(l, " ");
+      fs_list_put(l, fs_words_copy[c->direction]);
+      fs_list_put(l, " ");
       put_version(l, c->target);
       break;
   }
   if (c->gang_axis != FS_NONE) {
-    put(l, " with ");
-    put_name(l, l->s->axes[c->gang_axis].name);
-    put_u64(l, ":", c->gang_epoch);
+    fs_list_put(l, " with ");
+    fs_list_name(l, l->s->axes[c->gang_axis].name);
+    fs_list_u64(l, ":", c->gang_epoch);
   }
 }
 
-static void put_place(fs_listing *l, const fs_stream_place *p) {
-  put(l, fs_words_mode[p->mode]);
-  put(l, " ");
+void fs_list_place(fs_listing *l, const fs_stream_place *p) {
+  fs_list_put(l, fs_words_mode[p->mode]);
+  fs_list_put(l, " ");
   if (p->version != FS_NONE) {
     put_version(l, p->version);
-    put(l, " ");
+    fs_list_put(l, " ");
   }
   switch (fs_place_space(p)) {
     case FS_SPACE_MEMORY:
     case FS_SPACE_COUNTED:
-      put_name(l, l->s->memories[p->index].name);
-      put(l, fs_space_has_units(p->space) ? " units" : "");
+      fs_list_name(l, l->s->memories[p->index].name);
+      fs_list_put(l, fs_space_has_units(p->space) ? " units" : "");
       break;
     case FS_SPACE_RESOURCE:
-      put_name(l, l->s->resources[p->index].name);
+      fs_list_name(l, l->s->resources[p->index].name);
       break;
     case FS_SPACE_CONCURRENCY:
-      put(l, "slot");
+      fs_list_put(l, "slot");
       break;
   }
-  put_u64(l, "[", p->address);
-  put_u64(l, ",", p->address + p->size);
-  put(l, ")");
-}
-
-/* Writes empty cells at the beginning of a line that belongs to a command but is not one. */
-static void put_empty(fs_columns *c, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    fs_columns_cell(c, FS_RIGHT);
-  }
+  fs_list_u64(l, "[", p->address);
+  fs_list_u64(l, ",", p->address + p->size);
+  fs_list_put(l, ")");
 }
 
 static void put_barrier(fs_listing *l, const char *kind, uint32_t barrier) {
   const fs_stream_barrier *b = &l->s->barriers[barrier];
-  put_u64(l, kind, barrier);
-  put_u64(l, " (physical ", b->physical);
-  put_u64(l, ", use ", b->use);
+  fs_list_u64(l, kind, barrier);
+  fs_list_u64(l, " (physical ", b->physical);
+  fs_list_u64(l, ", use ", b->use);
 }
 
 static void put_barrier_waits(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
-    put_empty(c, 3);
+    fs_list_empty(c, 3);
     put_barrier(l, "barrier_wait ", l->s->barrier_waits[m->barrier_wait0 + i]);
-    put(l, ")");
+    fs_list_put(l, ")");
     fs_columns_cell(c, FS_LEFT);
-    put_empty(c, 2);
+    fs_list_empty(c, 2);
   }
 }
 
 static void put_barrier_updates(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
     const fs_stream_update *u = &l->s->barrier_updates[m->barrier_update0 + i];
-    put_empty(c, 3);
+    fs_list_empty(c, 3);
     put_barrier(l, "barrier_update ", u->barrier);
-    put_u64(l, ", slots ", u->slots);
-    put(l, ")");
+    fs_list_u64(l, ", slots ", u->slots);
+    fs_list_put(l, ")");
     fs_columns_cell(c, FS_LEFT);
-    put_empty(c, 2);
+    fs_list_empty(c, 2);
   }
 }
 
 static void put_stop(fs_listing *l, const fs_stream_stop *stop) {
-  put(l, "sync");
+  fs_list_put(l, "sync");
   if (stop->queue != FS_NONE) {
-    put(l, " ");
-    put_name(l, l->s->queues[stop->queue].name);
+    fs_list_put(l, " ");
+    fs_list_name(l, l->s->queues[stop->queue].name);
     if (stop->keep > 0) {
-      put_u64(l, " but the last ", stop->keep);
+      fs_list_u64(l, " but the last ", stop->keep);
     }
   }
 }
@@ -263,31 +243,31 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
     return;
   }
   const fs_stream_stop *last = &l->s->stops[*stop - 1];
-  put_empty(c, 3);
-  put_u64(l, "", last->at);
+  fs_list_empty(c, 3);
+  fs_list_u64(l, "", last->at);
   fs_columns_cell(c, FS_RIGHT);
   put_stop(l, last);
   if (*stop - first > 1) {
-    put_u64(l, ", the last of ", *stop - first);
+    fs_list_u64(l, ", the last of ", *stop - first);
   }
   fs_columns_cell(c, FS_LEFT);
-  put_empty(c, 2);
+  fs_list_empty(c, 2);
 }
 
 static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   fs_sync_kind sync = fs_stream_sync(l->s);
-  put_u64(l, "", m->epoch);
+  fs_list_u64(l, "", m->epoch);
   fs_columns_cell(c, FS_RIGHT);
-  put_u64(l, "", m->start);
+  fs_list_u64(l, "", m->start);
   fs_columns_cell(c, FS_RIGHT);
-  put_u64(l, "", m->end);
+  fs_list_u64(l, "", m->end);
   fs_columns_cell(c, FS_RIGHT);
   if (l->any_slow) {
-    put_u64(l, "", fs_command_free(l->s, m));
+    fs_list_u64(l, "", fs_command_free(l->s, m));
     fs_columns_cell(c, FS_RIGHT);
   }
   if (fs_sync_has_stops(sync)) {
-    put_u64(l, "", m->issue);
+    fs_list_u64(l, "", m->issue);
     fs_columns_cell(c, FS_RIGHT);
   }
   put_what(l, m);
@@ -295,15 +275,15 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
   if (fs_sync_has_waits(sync)) {
     put_clock(l, l->s->waits + m->wait0, m->n_waits);
     fs_columns_cell(c, FS_LEFT);
-    put(l, m->signal ? fs_words_scope[m->scope] : "-");
+    fs_list_put(l, m->signal ? fs_words_scope[m->scope] : "-");
     fs_columns_cell(c, FS_LEFT);
   }
   put_clock(l, l->s->frontiers + m->frontier0, m->n_frontier);
-  put(l, m->tainted ? " tainted" : "");
+  fs_list_put(l, m->tainted ? " tainted" : "");
   fs_columns_cell(c, FS_LEFT);
   for (uint32_t i = 0; i < m->n_places; i++) {
-    put(l, i == 0 ? "" : ", ");
-    put_place(l, &l->s->places[m->place0 + i]);
+    fs_list_put(l, i == 0 ? "" : ", ");
+    fs_list_place(l, &l->s->places[m->place0 + i]);
   }
   fs_columns_cell(c, FS_LEFT);
 }
@@ -320,20 +300,20 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
   uint32_t sync = l->any_slow ? WITH_FREE : l->s->meta->sync, stop = 0;
   const fs_stream_queue *q = &l->s->queues[queue];
   l->t = out;
-  put(l, "\nqueue ");
-  put_name(l, q->name);
-  put(l, " (class ");
-  put_name(l, q->class_name);
-  put_u64(l, ", device ", q->device);
-  put_u64(l, ", machine ", q->machine);
-  put(l, q->counting ? ", counting" : "");
-  put_u64(l, "): commands ", q->n_commands);
-  put(l, "\n");
+  fs_list_put(l, "\nqueue ");
+  fs_list_name(l, q->name);
+  fs_list_put(l, " (class ");
+  fs_list_name(l, q->class_name);
+  fs_list_u64(l, ", device ", q->device);
+  fs_list_u64(l, ", machine ", q->machine);
+  fs_list_put(l, q->counting ? ", counting" : "");
+  fs_list_u64(l, "): commands ", q->n_commands);
+  fs_list_put(l, "\n");
   fs_columns c;
   fs_columns_init(&c, out->ctx, columns[sync]);
   l->t = &c.text;
   for (uint32_t i = 0; i < columns[sync] && q->n_commands != 0; i++) {
-    put(l, head[sync][i]);
+    fs_list_put(l, head[sync][i]);
     fs_columns_cell(&c, i < numbers[sync] ? FS_RIGHT : FS_LEFT);
   }
   for (uint32_t i = 0; i < q->n_commands; i++) {
@@ -341,6 +321,7 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
     put_stops_before(l, &c, m->issue, &stop);
     put_barrier_waits(l, &c, m);
     put_command(l, &c, m);
+    fs_list_loop(l, &c, queue, fs_command_op(m));
     put_barrier_updates(l, &c, m);
   }
   return fs_columns_finish(&c, "  ", out);
@@ -367,14 +348,14 @@ static void put_issue(fs_listing *l, fs_columns *c, const uint32_t *command,
   uint32_t stop = 0;
   for (uint32_t i = 0; i < s->n_commands; i++) {
     for (; stop < s->n_stops && s->stops[stop].at == i; stop++) {
-      put_empty(c, 2);
+      fs_list_empty(c, 2);
       put_stop(l, &s->stops[stop]);
       fs_columns_cell(c, FS_LEFT);
     }
-    put_u64(l, "", i);
+    fs_list_u64(l, "", i);
     fs_columns_cell(c, FS_RIGHT);
-    put_name(l, s->queues[queue[i]].name);
-    put_u64(l, ":", s->commands[command[i]].epoch);
+    fs_list_name(l, s->queues[queue[i]].name);
+    fs_list_u64(l, ":", s->commands[command[i]].epoch);
     fs_columns_cell(c, FS_LEFT);
     put_what(l, &s->commands[command[i]]);
     fs_columns_cell(c, FS_LEFT);
@@ -403,6 +384,7 @@ static fs_status put_all(fs_listing *l, fs_text *out) {
   FS_TRY(put_memories(l, out));
   l->t = out;
   put_collectives(l);
+  fs_list_loops(l);
   for (uint32_t q = 0; q < l->s->n_queues; q++) {
     FS_TRY(put_queue(l, q, out));
   }

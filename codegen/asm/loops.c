@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops of program text (lib/model/stream/stream.h, fs_stream_loop).
+ *
+ * The names of a body's ops are known within their loop alone, and declared before anything of the
+ * loop is read.  A wait names an op and a distance; which command that is, is known when all
+ * commands of the loop have been read. */
+#include "codegen/asm/asm.h"
+#include "fsched/graph.h"
+#include "model/kinds.h"
+
+/* The loop that is being read. */
+typedef struct loop_reader {
+  fs_stream_loop r;
+  fs_names names;    /* of its ops */
+  uint32_t command0; /* its first command */
+} loop_reader;
+
+static fs_status member(fs_asm *a, const loop_reader *l, uint32_t node, uint32_t *op) {
+  FS_TRY(fs_fields_name(&a->f, node, &l->names, "op of the loop", op));
+  *op += l->r.op0;
+  return FSCHED_OK;
+}
+
+/* Reads the number of one of n things from `first` on; *id is the thing. */
+static fs_status numbered(fs_asm *a, uint32_t node, uint32_t first, uint32_t n, const char *what,
+                          uint32_t *id) {
+  FS_TRY(fs_fields_u32(&a->f, node, id));
+  if (*id >= n) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node, "the loop has no %s %u, but %u",
+                          what, *id, n);
+  }
+  *id += first;
+  return FSCHED_OK;
+}
+
+static fs_status flag(fs_asm *a, uint32_t node, uint32_t *out) {
+  bool value;
+  FS_TRY(fs_fields_bool(&a->f, node, &value));
+  *out = value;
+  return FSCHED_OK;
+}
+
+/* ---- rings */
+
+static fs_status ring(fs_asm *a, const loop_reader *l, uint32_t node) {
+  enum { ARG, WRITER, SIZE, SLOT, DEPTH, ENTRY, FIELDS };
+  static const fs_field fields[FIELDS] = {{"arg", true},  {"writer", true}, {"size", true},
+                                          {"slot", true}, {"depth", true},  {"entry", true}};
+  uint32_t value[FIELDS];
+  fs_stream_ring r = {0};
+  const fs_stream_op *op = &a->ops.at[l->r.op];
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(numbered(a, value[ARG], op->arg0, op->n_args, "arg", &r.arg));
+  FS_TRY(member(a, l, value[WRITER], &r.writer));
+  FS_TRY(fs_fields_u64(&a->f, value[SIZE], &r.size));
+  FS_TRY(fs_fields_u64(&a->f, value[SLOT], &r.slot));
+  FS_TRY(fs_fields_u32(&a->f, value[DEPTH], &r.depth));
+  FS_TRY(flag(a, value[ENTRY], &r.entry));
+  return fs_asm_push(a, rings, r);
+}
+
+static fs_status rings(fs_asm *a, loop_reader *l, uint32_t list) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &l->r.n_rings));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(ring(a, l, node));
+  }
+  return FSCHED_OK;
+}
+
+/* ---- ops */
+
+/* Fields of an arg: the tags, of which it has exactly one, then where it is. */
+enum { LOOP_ARG_RING = FS_N_TAGS, LOOP_ARG_BACK, LOOP_ARG_AT, LOOP_ARG_STEP, LOOP_ARG_FIELDS };
+static const fs_field loop_arg_fields[LOOP_ARG_FIELDS] = {
+    FS_TAGS(FS_ASM_FIELD){"ring", false}, {"back", false}, {"at", false}, {"step", false}};
+
+static fs_status arg_keys(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t tag) {
+  bool ring = value[LOOP_ARG_RING] != FS_NONE, back = value[LOOP_ARG_BACK] != FS_NONE;
+  bool other = back || value[LOOP_ARG_AT] != FS_NONE || value[LOOP_ARG_STEP] != FS_NONE;
+  if (!fs_tag_names_buffer(tag) && (ring || other)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a value has no ring and no range");
+  }
+  if (ring != back) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "'ring' and 'back' go together");
+  }
+  return FSCHED_OK;
+}
+
+static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
+  uint32_t value[LOOP_ARG_FIELDS];
+  fs_stream_loop_arg r = {.buffer = FS_NONE, .ring = FS_NONE};
+  FS_TRY(fs_fields_mapping(&a->f, node, loop_arg_fields, LOOP_ARG_FIELDS, value));
+  FS_TRY(fs_asm_tag(a, node, value, &r.tag));
+  FS_TRY(arg_keys(a, node, value, r.tag));
+  if (!fs_tag_names_buffer(r.tag)) {
+    FS_TRY(fs_fields_i64(&a->f, value[r.tag], &r.value));
+    return fs_asm_push(a, loop_args, r);
+  }
+  FS_TRY(fs_fields_name(&a->f, value[r.tag], &a->buffer_names, "buffer", &r.buffer));
+  r.length = a->buffers.at[r.buffer].size;
+  if (value[LOOP_ARG_RING] != FS_NONE) {
+    FS_TRY(numbered(a, value[LOOP_ARG_RING], l->r.ring0, l->r.n_rings, "ring", &r.ring));
+    FS_TRY(fs_fields_u32(&a->f, value[LOOP_ARG_BACK], &r.back));
+    r.length = a->rings.at[r.ring].size;
+  }
+  if (value[LOOP_ARG_AT] != FS_NONE) {
+    FS_TRY(fs_asm_range(a, value[LOOP_ARG_AT], &r.offset, &r.length));
+  }
+  if (value[LOOP_ARG_STEP] != FS_NONE) {
+    FS_TRY(fs_fields_i64(&a->f, value[LOOP_ARG_STEP], &r.step));
+  }
+  return fs_asm_push(a, loop_args, r);
+}
+
+static fs_status loop_afters(fs_asm *a, const loop_reader *l, uint32_t list, uint32_t *n) {
+  enum { OP, DISTANCE, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true}, {"distance", true}};
+  uint32_t node, value[FIELDS];
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, n));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_loop_after r;
+    FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+    FS_TRY(member(a, l, value[OP], &r.op));
+    FS_TRY(fs_fields_u32(&a->f, value[DISTANCE], &r.distance));
+    FS_TRY(fs_asm_push(a, loop_afters, r));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
+  enum { NAME, TIME, LATENCY, KERNEL, ARGS, AFTER, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true},    {"time", true}, {"latency", false},
+                                          {"kernel", false}, {"args", true}, {"after", false}};
+  uint32_t value[FIELDS], child;
+  fs_stream_loop_op r = {.arg0 = (uint32_t)a->loop_args.n, .after0 = (uint32_t)a->loop_afters.n};
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
+  FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
+  r.latency = r.time;
+  if (value[LATENCY] != FS_NONE) {
+    FS_TRY(fs_fields_u64(&a->f, value[LATENCY], &r.latency));
+  }
+  FS_TRY(fs_asm_kernel(a, value[KERNEL], &r.kernel));
+  FS_TRY(fs_fields_sequence(&a->f, value[ARGS], &child, &r.n_args));
+  for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
+    FS_TRY(loop_arg(a, l, child));
+  }
+  FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : loop_afters(a, l, value[AFTER], &r.n_afters));
+  return fs_asm_push(a, loop_ops, r);
+}
+
+static fs_status loop_ops(fs_asm *a, const loop_reader *l, uint32_t list) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(loop_op(a, l, node));
+  }
+  return FSCHED_OK;
+}
+
+/* ---- commands */
+
+/* Reads waits.  Their commands are not known yet: for now `command` is the op. */
+static fs_status loop_waits(fs_asm *a, const loop_reader *l, uint32_t list,
+                            fs_stream_loop_command *r) {
+  enum { OP, DISTANCE, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true}, {"distance", true}};
+  uint32_t node, value[FIELDS];
+  r->wait0 = (uint32_t)a->loop_waits.n;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_waits));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_loop_wait w;
+    FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+    FS_TRY(member(a, l, value[OP], &w.command));
+    FS_TRY(fs_fields_u32(&a->f, value[DISTANCE], &w.distance));
+    FS_TRY(fs_asm_push(a, loop_waits, w));
+  }
+  return FSCHED_OK;
+}
+
+/* Finds the owner of a place.  *arg is the first arg of the op that has no place yet. */
+static fs_status loop_owner(fs_asm *a, const uint32_t *value, const fs_stream_loop_op *op,
+                            uint32_t *arg, fs_stream_place *p) {
+  uint32_t scratch = value[FS_ASM_PLACE_SCRATCH], node = value[FS_ASM_PLACE_BUFFER], buffer;
+  if (scratch != FS_NONE) {
+    const char *text = NULL;
+    FS_TRY(fs_fields_text(&a->f, scratch, &text));
+    return fs_space_in_memory(p->space) && strcmp(text, a->strings.at + op->name) == 0
+               ? FSCHED_OK
+               : fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, scratch,
+                                "scratch belongs to the op of its command and lies in a memory");
+  }
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_name(&a->f, node, &a->buffer_names, "buffer", &buffer));
+  FS_TRY(fs_asm_version(a, buffer, value[FS_ASM_PLACE_VERSION], &p->version));
+  while (*arg < op->arg0 + op->n_args && a->loop_args.at[*arg].buffer == FS_NONE) {
+    ++*arg;
+  }
+  if (*arg == op->arg0 + op->n_args || a->loop_args.at[*arg].buffer != buffer) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_PLACE, node,
+                          "the op's next argument is not buffer '%s'",
+                          a->buffer_names.text.at[buffer]);
+  }
+  p->arg = (*arg)++;
+  return FSCHED_OK;
+}
+
+static fs_status loop_places(fs_asm *a, uint32_t list, fs_stream_loop_command *r) {
+  const fs_stream_loop_op *op = &a->loop_ops.at[r->op];
+  uint32_t node, arg = op->arg0, value[FS_ASM_PLACE_FIELDS];
+  r->place0 = (uint32_t)a->loop_places.n;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_places));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_place p;
+    FS_TRY(fs_asm_place(a, node, value, &p));
+    FS_TRY(loop_owner(a, value, op, &arg, &p));
+    FS_TRY(fs_asm_push(a, loop_places, p));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status loop_command(fs_asm *a, const loop_reader *l, uint32_t node) {
+  enum { OP, COPY, SHIFT, WAITS, SIGNAL, PLACES, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true},    {"copy", true},   {"shift", true},
+                                          {"waits", true}, {"signal", true}, {"places", true}};
+  uint32_t value[FIELDS];
+  fs_stream_loop_command r = {0};
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(member(a, l, value[OP], &r.op));
+  FS_TRY(numbered(a, value[COPY], 0, l->r.copies, "copy", &r.copy));
+  FS_TRY(fs_fields_u32(&a->f, value[SHIFT], &r.shift));
+  FS_TRY(loop_waits(a, l, value[WAITS], &r));
+  FS_TRY(flag(a, value[SIGNAL], &r.signal));
+  FS_TRY(loop_places(a, value[PLACES], &r));
+  return fs_asm_push(a, loop_commands, r);
+}
+
+static fs_status loop_queue(fs_asm *a, const loop_reader *l, uint32_t node) {
+  enum { QUEUE, COMMANDS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"queue", true}, {"commands", true}};
+  uint32_t value[FIELDS], child;
+  fs_stream_loop_queue r = {.command0 = (uint32_t)a->loop_commands.n};
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_name(&a->f, value[QUEUE], &a->axis_names, "queue", &r.queue));
+  FS_TRY(fs_fields_sequence(&a->f, value[COMMANDS], &child, &r.n_commands));
+  for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
+    FS_TRY(loop_command(a, l, child));
+  }
+  return fs_asm_push(a, loop_queues, r);
+}
+
+static fs_status loop_queues(fs_asm *a, loop_reader *l, uint32_t list) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &l->r.n_queues));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(loop_queue(a, l, node));
+  }
+  return FSCHED_OK;
+}
+
+/* Finds the commands that the loop's waits are for. */
+static fs_status find_targets(fs_asm *a, const loop_reader *l, uint32_t node) {
+  uint32_t u = l->r.copies, *command; /* per op and copy */
+  FS_TRY(fs_new_none(&a->arena, &command, (size_t)l->r.n_ops * u));
+  for (uint32_t i = l->command0; i < a->loop_commands.n; i++) {
+    const fs_stream_loop_command *m = &a->loop_commands.at[i];
+    command[(size_t)(m->op - l->r.op0) * u + m->copy] = i;
+  }
+  for (uint32_t i = l->command0; i < a->loop_commands.n; i++) {
+    const fs_stream_loop_command *m = &a->loop_commands.at[i];
+    for (uint32_t k = m->wait0; k < m->wait0 + m->n_waits; k++) {
+      fs_stream_loop_wait *w = &a->loop_waits.at[k];
+      uint32_t copy = (m->copy + u - w->distance % u) % u, op = w->command;
+      w->command = command[(size_t)(op - l->r.op0) * u + copy];
+      if (w->command == FS_NONE) {
+        return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node,
+                              "a wait is for copy %u of '%s', which has no command", copy,
+                              a->strings.at + a->loop_ops.at[op].name);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* ---- the whole */
+
+enum { LOOP_OP, LOOP_TRIP, LOOP_COPIES, LOOP_RINGS, LOOP_OPS, LOOP_QUEUES, LOOP_FIELDS };
+static const fs_field loop_fields[LOOP_FIELDS] = {{"op", true},     {"trip", true},
+                                                  {"copies", true}, {"rings", true},
+                                                  {"ops", true},    {"queues", true}};
+
+static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
+  uint32_t value[LOOP_FIELDS];
+  FS_TRY(fs_fields_mapping(&a->f, node, loop_fields, LOOP_FIELDS, value));
+  FS_TRY(fs_fields_name(&a->f, value[LOOP_OP], &a->op_names, "op", &l->r.op));
+  FS_TRY(fs_fields_u64(&a->f, value[LOOP_TRIP], &l->r.trip));
+  FS_TRY(fs_fields_u32(&a->f, value[LOOP_COPIES], &l->r.copies));
+  if (l->r.copies == 0 || l->r.copies > FS_LOOP_COPIES) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[LOOP_COPIES],
+                          "a loop has 1 to %u copies", FS_LOOP_COPIES);
+  }
+  FS_TRY(fs_asm_declare(a, &l->names, value[LOOP_OPS], "op of the loop"));
+  l->r.n_ops = fs_names_count(&l->names);
+  FS_TRY(rings(a, l, value[LOOP_RINGS]));
+  FS_TRY(loop_ops(a, l, value[LOOP_OPS]));
+  FS_TRY(loop_queues(a, l, value[LOOP_QUEUES]));
+  FS_TRY(find_targets(a, l, node));
+  return fs_asm_push(a, loops, l->r);
+}
+
+static fs_status loop(fs_asm *a, uint32_t node) {
+  loop_reader l = {.r = {.queue0 = (uint32_t)a->loop_queues.n,
+                         .op0 = (uint32_t)a->loop_ops.n,
+                         .ring0 = (uint32_t)a->rings.n},
+                   .command0 = (uint32_t)a->loop_commands.n};
+  fs_names_init(&l.names, &a->arena);
+  fs_status status = read_loop(a, &l, node);
+  fs_names_free(&l.names);
+  return status;
+}
+
+fs_status fs_asm_loops(fs_asm *a, uint32_t list) {
+  assert(list < a->f.doc->n_nodes);
+  return fs_asm_each(a, list, loop);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that stay loops, as JSON.  Ops of a body are named within their loop, rings and args of the
+ * loop's op are numbered from 0.  A wait names an op: its copy follows from the distance. */
+#include "codegen/dis/json.h"
+
+static void put_flag(fs_dis *d, const char *prefix, uint32_t value) {
+  fs_dis_put(d, prefix);
+  fs_dis_put(d, value != 0 ? "true" : "false");
+}
+
+static void put_member(fs_dis *d, const char *prefix, uint32_t op) {
+  fs_dis_name(d, prefix, d->s->loop_ops[op].name);
+}
+
+static void put_rings(fs_dis *d, const fs_stream_loop *l) {
+  fs_dis_put(d, ", \"rings\": [");
+  for (uint32_t i = 0; i < l->n_rings; i++) {
+    const fs_stream_ring *r = &d->s->rings[l->ring0 + i];
+    fs_dis_put(d, i == 0 ? "\n    {" : ",\n    {");
+    fs_dis_u64(d, "\"arg\": ", r->arg - d->s->ops[l->op].arg0);
+    put_member(d, ", \"writer\": ", r->writer);
+    fs_dis_u64(d, ", \"size\": ", r->size);
+    fs_dis_u64(d, ", \"slot\": ", r->slot);
+    fs_dis_u64(d, ", \"depth\": ", r->depth);
+    put_flag(d, ", \"entry\": ", r->entry);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_loop_arg(fs_dis *d, const fs_stream_loop *l, const fs_stream_loop_arg *a) {
+  fs_dis_tag(d, a->tag, a->buffer, a->value);
+  if (fs_tag_names_buffer(a->tag)) {
+    bool ring = a->ring != FS_NONE;
+    uint64_t all = ring ? d->s->rings[a->ring].size : d->s->buffers[a->buffer].size;
+    if (ring) {
+      fs_dis_u64(d, ", \"ring\": ", a->ring - l->ring0);
+      fs_dis_u64(d, ", \"back\": ", a->back);
+    }
+    if (a->offset != 0 || a->length != all) {
+      fs_dis_range(d, a->offset, a->length);
+    }
+    if (a->step != 0) {
+      fs_text_printf(&d->t, ", \"step\": %lld", (long long)a->step);
+    }
+  }
+  fs_dis_put(d, "}");
+}
+
+static void put_afters(fs_dis *d, const fs_stream_loop_op *o) {
+  for (uint32_t i = 0; i < o->n_afters; i++) {
+    const fs_stream_loop_after *a = &d->s->loop_afters[o->after0 + i];
+    fs_dis_put(d, i == 0 ? ", \"after\": [" : ", ");
+    put_member(d, "{\"op\": ", a->op);
+    fs_dis_u64(d, ", \"distance\": ", a->distance);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_put(d, o->n_afters == 0 ? "" : "]");
+}
+
+static void put_loop_ops(fs_dis *d, const fs_stream_loop *l) {
+  fs_dis_put(d, ",\n   \"ops\": [");
+  for (uint32_t i = 0; i < l->n_ops; i++) {
+    const fs_stream_loop_op *o = &d->s->loop_ops[l->op0 + i];
+    fs_dis_put(d, i == 0 ? "\n    {" : ",\n    {");
+    put_member(d, "\"name\": ", l->op0 + i);
+    fs_dis_u64(d, ", \"time\": ", o->time);
+    if (o->latency != o->time) {
+      fs_dis_u64(d, ", \"latency\": ", o->latency);
+    }
+    if (o->kernel != FS_NONE) {
+      fs_dis_u64(d, ", \"kernel\": ", o->kernel);
+    }
+    fs_dis_put(d, ", \"args\": [");
+    for (uint32_t a = 0; a < o->n_args; a++) {
+      fs_dis_put(d, fs_dis_comma(a));
+      put_loop_arg(d, l, &d->s->loop_args[o->arg0 + a]);
+    }
+    fs_dis_put(d, "]");
+    put_afters(d, o);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_loop_places(fs_dis *d, const fs_stream_loop_command *m) {
+  fs_dis_put(d, ", \"places\": [");
+  for (uint32_t i = 0; i < m->n_places; i++) {
+    const fs_stream_place *p = &d->s->loop_places[m->place0 + i];
+    fs_dis_put(d, fs_dis_comma(i));
+    fs_dis_place(d, p, p->arg == FS_NONE ? FS_NONE : d->s->loop_args[p->arg].buffer,
+                 d->s->loop_ops[m->op].name);
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_loop_command(fs_dis *d, const fs_stream_loop_command *m) {
+  put_member(d, "{\"op\": ", m->op);
+  fs_dis_u64(d, ", \"copy\": ", m->copy);
+  fs_dis_u64(d, ", \"shift\": ", m->shift);
+  fs_dis_put(d, ", \"waits\": [");
+  for (uint32_t i = 0; i < m->n_waits; i++) {
+    const fs_stream_loop_wait *w = &d->s->loop_waits[m->wait0 + i];
+    fs_dis_put(d, fs_dis_comma(i));
+    put_member(d, "{\"op\": ", d->s->loop_commands[w->command].op);
+    fs_dis_u64(d, ", \"distance\": ", w->distance);
+    fs_dis_put(d, "}");
+  }
+  put_flag(d, "], \"signal\": ", m->signal);
+  put_loop_places(d, m);
+  fs_dis_put(d, "}");
+}
+
+static void put_loop_queues(fs_dis *d, const fs_stream_loop *l) {
+  fs_dis_put(d, ",\n   \"queues\": [");
+  for (uint32_t i = 0; i < l->n_queues; i++) {
+    const fs_stream_loop_queue *q = &d->s->loop_queues[l->queue0 + i];
+    fs_dis_put(d, i == 0 ? "\n    {" : ",\n    {");
+    fs_dis_name(d, "\"queue\": ", d->s->queues[q->queue].name);
+    fs_dis_put(d, ", \"commands\": [");
+    for (uint32_t k = 0; k < q->n_commands; k++) {
+      fs_dis_put(d, k == 0 ? "\n     " : ",\n     ");
+      put_loop_command(d, &d->s->loop_commands[q->command0 + k]);
+    }
+    fs_dis_put(d, "]}");
+  }
+  fs_dis_put(d, "]");
+}
+
+void fs_dis_loops(fs_dis *d) {
+  if (d->s->n_loops == 0) {
+    return;
+  }
+  fs_dis_put(d, ",\n \"loops\": [");
+  for (uint32_t i = 0; i < d->s->n_loops; i++) {
+    const fs_stream_loop *l = &d->s->loops[i];
+    fs_dis_line(d, i);
+    fs_dis_name(d, "\"op\": ", d->s->ops[l->op].name);
+    fs_dis_u64(d, ", \"trip\": ", l->trip);
+    fs_dis_u64(d, ", \"copies\": ", l->copies);
+    put_rings(d, l);
+    put_loop_ops(d, l);
+    put_loop_queues(d, l);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_end(d, d->s->n_loops);
+}

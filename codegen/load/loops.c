@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that stay loops: their ops, and the commands of their body.
+ *
+ * The records of a loop lie in the order of their owners, as all others do, and name only records
+ * of the same loop.  Every op has one command for each copy.  A wait names the copy that the
+ * iterations lead to, and a command signals if some wait names it.
+ *
+ * A walk over a loop that passed this check stays within its arrays.  Whether the waits are those
+ * that the body needs is for the verifier to find out. */
+#include "codegen/load/check.h"
+#include "fsched/graph.h"
+
+#define MOST_SHIFT (1u << 20)
+#define MOST_DISTANCE (1u << 31)
+
+/* Where the next ranges must begin. */
+typedef struct loop_tiles {
+  uint32_t queue, op, after, arg, ring, command, wait, place;
+} loop_tiles;
+
+static const char *loop_name(const fs_checker *c, const fs_stream_loop *l) {
+  return c->v.strings + c->v.ops[l->op].name;
+}
+
+/* ---- loops and their queues */
+
+static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop *l = &v->loops[loop];
+  FS_NEED(c, l->op < v->n_ops, REFERENCE, "loop %u is op %u of %u", loop, l->op, v->n_ops);
+  FS_NEED(c, loop == 0 || l->op > l[-1].op, VALUE, "the loops do not ascend");
+  FS_NEED(c, v->ops[l->op].kernel == FS_NONE, VALUE, "loop '%s' has a kernel", loop_name(c, l));
+  FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
+          loop_name(c, l), (unsigned long long)l->trip);
+  FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
+          loop_name(c, l), l->copies);
+  FS_NEED(c, l->n_queues != 0 && l->n_ops != 0, VALUE, "loop '%s' has %u queues and %u ops",
+          loop_name(c, l), l->n_queues, l->n_ops);
+  FS_TRY(fs_check_tile(c, l->queue0, l->n_queues, v->n_loop_queues, "loop queues", &at->queue));
+  FS_TRY(fs_check_tile(c, l->op0, l->n_ops, v->n_loop_ops, "loop ops", &at->op));
+  return fs_check_tile(c, l->ring0, l->n_rings, v->n_rings, "rings", &at->ring);
+}
+
+/* Checks that a loop's queues are those of the commands of its op. */
+static fs_status check_queues(fs_checker *c) {
+  const fs_stream *v = &c->v;
+  uint32_t *loop_of, *met; /* per op: its loop; per loop: its queues met so far */
+  FS_TRY(fs_new_none(&c->arena, &loop_of, v->n_ops));
+  FS_TRY(fs_new_zero(&c->arena, &met, v->n_loops));
+  for (uint32_t i = 0; i < v->n_loops; i++) {
+    loop_of[v->loops[i].op] = i;
+  }
+  for (uint32_t q = 0; q < v->n_queues; q++) {
+    for (uint32_t i = 0; i < v->queues[q].n_commands; i++) {
+      uint32_t op = fs_command_op(&v->commands[v->queues[q].command0 + i]);
+      if (op == FS_NONE || loop_of[op] == FS_NONE) {
+        continue;
+      }
+      const fs_stream_loop *l = &v->loops[loop_of[op]];
+      uint32_t k = met[loop_of[op]]++;
+      FS_NEED(c, k < l->n_queues && v->loop_queues[l->queue0 + k].queue == q, REFERENCE,
+              "queue '%s' is not queue %u of loop '%s', whose command it has",
+              v->strings + v->queues[q].name, k, loop_name(c, l));
+    }
+  }
+  for (uint32_t i = 0; i < v->n_loops; i++) {
+    FS_NEED(c, met[i] == v->loops[i].n_queues, REFERENCE,
+            "loop '%s' has %u queues, but commands on %u", loop_name(c, &v->loops[i]),
+            v->loops[i].n_queues, met[i]);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_commands_tile(fs_checker *c, const fs_stream_loop *l, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  for (uint32_t i = l->queue0; i < l->queue0 + l->n_queues; i++) {
+    const fs_stream_loop_queue *q = &v->loop_queues[i];
+    FS_NEED(c, q->n_commands != 0 && q->reserved == 0, VALUE,
+            "queue %u of loop '%s' has %u commands, reserved %u", i - l->queue0, loop_name(c, l),
+            q->n_commands, q->reserved);
+    FS_TRY(fs_check_tile(c, q->command0, q->n_commands, v->n_loop_commands, "loop commands",
+                         &at->command));
+  }
+  return FSCHED_OK;
+}
+
+/* ---- ops */
+
+static fs_status check_afters(fs_checker *c, const fs_stream_loop *l, uint32_t op) {
+  const fs_stream_loop_op *o = &c->v.loop_ops[op];
+  for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
+    const fs_stream_loop_after *a = &c->v.loop_afters[i];
+    FS_NEED(c, a->op >= l->op0 && a->op - l->op0 < l->n_ops, REFERENCE,
+            "op %u of loop '%s' is after op %u, of another loop", op - l->op0, loop_name(c, l),
+            a->op);
+    FS_NEED(c, a->distance <= MOST_DISTANCE, VALUE,
+            "op %u of loop '%s' is after an op %u iterations back", op - l->op0, loop_name(c, l),
+            a->distance);
+    FS_NEED(c, a->distance != 0 || a->op != op, VALUE, "op %u of loop '%s' is after itself",
+            op - l->op0, loop_name(c, l));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop_op *o = &v->loop_ops[op];
+  FS_TRY(fs_check_string(c, o->name, "loop op", op));
+  FS_NEED(c, v->strings[o->name] != '\0', NAME, "loop op %u has no name", op);
+  FS_NEED(c, o->time <= o->latency && o->latency <= FSCHED_MAX_TIME, VALUE,
+          "loop op %u takes %llu ticks, with latency %llu", op, (unsigned long long)o->time,
+          (unsigned long long)o->latency);
+  FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
+          "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
+  FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));
+  FS_TRY(fs_check_tile(c, o->after0, o->n_afters, v->n_loop_afters, "loop afters", &at->after));
+  return check_afters(c, l, op);
+}
+
+static fs_status check_ops(fs_checker *c, const fs_stream_loop *l, loop_tiles *at) {
+  const fs_stream_loop_op *first = &c->v.loop_ops[l->op0];
+  for (uint32_t i = l->op0; i < l->op0 + l->n_ops; i++) {
+    FS_TRY(check_op(c, l, i, at));
+  }
+  FS_TRY(
+      fs_check_distinct(c, &first->name, sizeof *first / sizeof(uint32_t), l->n_ops, "loop ops"));
+  return fs_check_loop_args(c, l);
+}
+
+/* ---- commands */
+
+static uint32_t first_command(const fs_checker *c, const fs_stream_loop *l) {
+  return c->v.loop_queues[l->queue0].command0;
+}
+
+/* The commands of a loop, and what is known about them. */
+typedef struct checked_loop {
+  const fs_stream_loop *l;
+  const char *name;
+  uint32_t first, n; /* of loop_commands */
+  uint8_t *named;    /* per command: some wait names it */
+} checked_loop;
+
+static fs_status check_wait(fs_checker *c, const checked_loop *w, uint32_t command, uint32_t wait) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop_command *m = &v->loop_commands[command];
+  const fs_stream_loop_wait *x = &v->loop_waits[wait];
+  FS_NEED(c, x->command >= w->first && x->command - w->first < w->n, REFERENCE,
+          "a wait of command %u of loop '%s' is for command %u, of another loop",
+          command - w->first, w->name, x->command);
+  FS_NEED(c,
+          wait == m->wait0 || x[-1].command < x->command ||
+              (x[-1].command == x->command && x[-1].distance < x->distance),
+          WAIT, "the waits of command %u of loop '%s' do not ascend", command - w->first, w->name);
+  FS_NEED(c, x->distance <= MOST_DISTANCE, WAIT,
+          "a wait of command %u of loop '%s' is %u iterations back", command - w->first, w->name,
+          x->distance);
+  uint32_t u = w->l->copies, copy = (m->copy + u - x->distance % u) % u;
+  FS_NEED(c, v->loop_commands[x->command].copy == copy, WAIT,
+          "a wait of command %u of loop '%s' is %u iterations back, which is not copy %u",
+          command - w->first, w->name, x->distance, v->loop_commands[x->command].copy);
+  w->named[x->command - w->first] = 1;
+  return FSCHED_OK;
+}
+
+static fs_status check_command(fs_checker *c, const checked_loop *w, uint32_t command,
+                               uint8_t *seen) {
+  const fs_stream_loop *l = w->l;
+  const fs_stream_loop_command *m = &c->v.loop_commands[command];
+  uint32_t number = command - w->first;
+  FS_NEED(c, m->op >= l->op0 && m->op - l->op0 < l->n_ops, REFERENCE,
+          "command %u of loop '%s' runs op %u, of another loop", number, w->name, m->op);
+  FS_NEED(c, m->copy < l->copies && m->shift <= MOST_SHIFT && m->signal <= 1, VALUE,
+          "command %u of loop '%s' has copy %u, shift %u, signal %u", number, w->name, m->copy,
+          m->shift, m->signal);
+  uint8_t *mine = &seen[(size_t)(m->op - l->op0) * l->copies + m->copy];
+  FS_NEED(c, *mine == 0, VALUE, "command %u of loop '%s' is another of op %u, copy %u", number,
+          w->name, m->op - l->op0, m->copy);
+  *mine = 1;
+  return FSCHED_OK;
+}
+
+/* Checks all waits of the loop, then the signals, which follow from them. */
+static fs_status check_waits(fs_checker *c, const checked_loop *w, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop_command *m = &v->loop_commands[w->first];
+  for (uint32_t i = 0; i < w->n; i++) {
+    FS_TRY(fs_check_tile(c, m[i].wait0, m[i].n_waits, v->n_loop_waits, "loop waits", &at->wait));
+    for (uint32_t k = m[i].wait0; k < m[i].wait0 + m[i].n_waits; k++) {
+      FS_TRY(check_wait(c, w, w->first + i, k));
+    }
+  }
+  for (uint32_t i = 0; i < w->n; i++) {
+    FS_NEED(c, m[i].signal == w->named[i], WAIT, "command %u of loop '%s' has signal %u", i,
+            w->name, m[i].signal);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t end,
+                                loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  checked_loop w = {.l = l, .name = loop_name(c, l), .first = first_command(c, l)};
+  w.n = end - w.first;
+  uint8_t *seen; /* per op and copy: it has a command */
+  FS_NEED(c, w.n == (uint64_t)l->n_ops * l->copies, VALUE,
+          "loop '%s' has %u commands for %u ops in %u copies", w.name, w.n, l->n_ops, l->copies);
+  FS_TRY(fs_new_zero(&c->arena, &seen, w.n));
+  FS_TRY(fs_new_zero(&c->arena, &w.named, w.n));
+  for (uint32_t i = w.first; i < end; i++) {
+    FS_TRY(check_command(c, &w, i, seen));
+  }
+  FS_TRY(check_waits(c, &w, at));
+  for (uint32_t i = w.first; i < end; i++) {
+    const fs_stream_loop_command *m = &v->loop_commands[i];
+    FS_TRY(fs_check_tile(c, m->place0, m->n_places, v->n_loop_places, "loop places", &at->place));
+    FS_TRY(fs_check_loop_places(c, l, i));
+  }
+  return FSCHED_OK;
+}
+
+/* ---- the whole */
+
+static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  FS_TRY(fs_check_tiled(c, at->queue, v->n_loop_queues, "loop queues"));
+  FS_TRY(fs_check_tiled(c, at->op, v->n_loop_ops, "loop ops"));
+  FS_TRY(fs_check_tiled(c, at->after, v->n_loop_afters, "loop afters"));
+  FS_TRY(fs_check_tiled(c, at->arg, v->n_loop_args, "loop args"));
+  FS_TRY(fs_check_tiled(c, at->ring, v->n_rings, "rings"));
+  FS_TRY(fs_check_tiled(c, at->command, v->n_loop_commands, "loop commands"));
+  FS_TRY(fs_check_tiled(c, at->wait, v->n_loop_waits, "loop waits"));
+  return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
+}
+
+fs_status fs_check_loops(fs_checker *c) {
+  assert(c->v.n_meta == 1);
+  const fs_stream *v = &c->v;
+  loop_tiles at = {0};
+  for (uint32_t i = 0; i < v->n_loops; i++) {
+    FS_TRY(check_loop(c, i, &at));
+    FS_TRY(check_ops(c, &v->loops[i], &at));
+    FS_TRY(check_commands_tile(c, &v->loops[i], &at));
+    FS_TRY(check_commands(c, &v->loops[i], at.command, &at));
+  }
+  FS_TRY(check_ends(c, &at));
+  return check_queues(c);
+}

@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The places of a body lie in those of the loop: at the offset of each arg, ring or scratch. */
+#include "codegen/loops.h"
+
+#include <stdlib.h>
+
+typedef struct loop_writer {
+  const fsched_graph *g;
+  fs_draft *d;
+  const fs_rolled *x;
+  const fs_stream_command *command; /* one of the loop's */
+  uint32_t op0, arg0, command0;     /* where the loop's records begin */
+  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places; /* so far */
+} loop_writer;
+
+static bool has_place(const fsched_graph *g, uint32_t memory) {
+  const fs_memory *m = &g->target.memory[memory];
+  return fs_memory_bounded(m) && fs_placement_has_addresses(m->placement);
+}
+
+/* The number of places of a command. */
+static uint32_t count_places(const fsched_graph *g, const fs_rolled *x,
+                             const fs_rolled_command *k) {
+  const fs_body_op *op = &x->body[k->member];
+  uint32_t n = 0;
+  for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
+    n += x->arg[a].buffer != FS_NONE;
+  }
+  for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
+    n += has_place(g, x->scratch[i].memory);
+  }
+  for (uint32_t i = op->lane0; i < op->lane0 + op->n_lanes; i++) {
+    n += x->lane[i].copy == k->copy;
+  }
+  return n;
+}
+
+void fs_loops_count(const fsched_graph *g, fs_draft *d) {
+  d->n_loops = g->n_rolled;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled *x = &g->rolled[l];
+    d->n_loop_queues += x->loop.n_queues;
+    d->n_loop_ops += x->n_ops;
+    d->n_loop_afters += x->n_afters;
+    d->n_loop_args += x->n_args;
+    d->n_rings += x->loop.n_rings;
+    d->n_loop_commands += x->loop.n_commands;
+    d->n_loop_waits += x->loop.n_waits;
+    for (uint32_t c = 0; c < x->loop.n_commands; c++) {
+      d->n_loop_places += count_places(g, x, &x->loop.command[c]);
+    }
+  }
+}
+
+uint64_t fs_loops_string_bytes(const fsched_graph *g) {
+  uint64_t bytes = 0;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    for (uint32_t m = 0; m < g->rolled[l].n_ops; m++) {
+      bytes += fs_string_bytes(g->rolled[l].body[m].name);
+    }
+  }
+  return bytes;
+}
+
+/* The loop's own arg of a buffer: the last one, which writes if any does. */
+static uint32_t own_arg(const loop_writer *w, uint32_t buffer) {
+  const fs_stream_op *op = &w->d->ops[w->x->op];
+  uint32_t arg = op->arg0 + op->n_args - 1;
+  while (w->d->args[arg].buffer != buffer) {
+    assert(arg > op->arg0);
+    arg--;
+  }
+  return arg;
+}
+
+/* The place of the loop for an arg of its own. */
+static const fs_stream_place *own_place(const loop_writer *w, uint32_t arg) {
+  const fs_stream_place *p = &w->d->places[w->command->place0];
+  while (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg != arg) {
+    p++;
+  }
+  assert(p < w->d->places + w->command->place0 + w->command->n_places);
+  return p;
+}
+
+/* The place of the loop's scratch in a memory. */
+static const fs_stream_place *own_scratch(const loop_writer *w, uint32_t memory) {
+  const fs_stream_place *p = &w->d->places[w->command->place0];
+  while (!fs_space_has_bytes(p->space) || p->version != FS_NONE || p->index != memory ||
+         p->mode != FS_MODE_W) {
+    p++;
+  }
+  assert(p < w->d->places + w->command->place0 + w->command->n_places);
+  return p;
+}
+
+static void write_place(loop_writer *w, fs_stream_place p) { w->d->loop_places[w->n_places++] = p; }
+
+static void write_arg_places(loop_writer *w, const fs_body_op *op) {
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    const fs_body_arg *a = &w->x->arg[i];
+    if (a->buffer == FS_NONE) {
+      continue;
+    }
+    uint32_t own = own_arg(w, a->buffer);
+    const fs_stream_place *p = own_place(w, own);
+    uint64_t begin = a->ring == FS_NONE ? w->d->args[own].offset : 0;
+    write_place(w, (fs_stream_place){.address = p->address + a->offset - begin,
+                                     .size = a->length,
+                                     .index = p->index,
+                                     .version = p->version,
+                                     .arg = w->arg0 + i,
+                                     .space = FS_SPACE_MEMORY,
+                                     .mode = fs_tag_mode(a->tag)});
+  }
+}
+
+static void write_other_places(loop_writer *w, const fs_body_op *op, uint32_t copy) {
+  for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
+    const fs_body_scratch *s = &w->x->scratch[i];
+    if (has_place(w->g, s->memory)) {
+      write_place(w, (fs_stream_place){.address = own_scratch(w, s->memory)->address + s->offset,
+                                       .size = s->size,
+                                       .index = s->memory,
+                                       .version = FS_NONE,
+                                       .arg = FS_NONE,
+                                       .space = FS_SPACE_MEMORY,
+                                       .mode = FS_MODE_W});
+    }
+  }
+  for (uint32_t i = op->lane0; i < op->lane0 + op->n_lanes; i++) {
+    const fs_body_lane *lane = &w->x->lane[i];
+    if (lane->copy == copy) {
+      write_place(w, (fs_stream_place){.address = lane->first,
+                                       .size = lane->n,
+                                       .index = lane->resource,
+                                       .version = FS_NONE,
+                                       .arg = FS_NONE,
+                                       .space = FS_SPACE_RESOURCE,
+                                       .mode = FS_MODE_W});
+    }
+  }
+}
+
+static void write_op(loop_writer *w, const fs_body_op *op) {
+  w->d->loop_ops[w->n_ops++] = (fs_stream_loop_op){.time = op->time,
+                                                   .latency = op->latency,
+                                                   .name = fs_draft_string(w->d, op->name),
+                                                   .kernel = op->kernel,
+                                                   .arg0 = w->n_args,
+                                                   .n_args = op->n_args,
+                                                   .after0 = w->n_afters,
+                                                   .n_afters = op->n_afters};
+  for (uint32_t i = op->after0; i < op->after0 + op->n_afters; i++) {
+    w->d->loop_afters[w->n_afters++] =
+        (fs_stream_loop_after){w->op0 + w->x->after[i].op, w->x->after[i].distance};
+  }
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    const fs_body_arg *a = &w->x->arg[i];
+    bool ring = a->ring != FS_NONE;
+    w->d->loop_args[w->n_args++] =
+        (fs_stream_loop_arg){.offset = a->offset,
+                             .length = a->length,
+                             .step = a->step,
+                             .value = a->value,
+                             .tag = a->tag,
+                             .buffer = a->buffer,
+                             .ring = ring ? w->n_rings + a->ring : FS_NONE,
+                             .back = a->back};
+  }
+}
+
+static void write_rings(loop_writer *w) {
+  for (uint32_t i = 0; i < w->x->loop.n_rings; i++) {
+    const fs_body_slots *s = &w->x->slots[i];
+    const fs_rolled_ring *ring = &w->x->loop.ring[i];
+    w->d->rings[w->n_rings + i] = (fs_stream_ring){.size = s->size,
+                                                   .slot = s->slot,
+                                                   .arg = own_arg(w, s->buffer),
+                                                   .writer = w->op0 + ring->writer,
+                                                   .depth = ring->depth,
+                                                   .entry = s->entry};
+  }
+}
+
+static int by_target(const void *a, const void *b) {
+  const fs_stream_loop_wait *x = a, *y = b;
+  return x->command != y->command    ? (x->command < y->command ? -1 : 1)
+         : x->distance < y->distance ? -1
+                                     : x->distance > y->distance;
+}
+
+static void write_command(loop_writer *w, const fs_rolled_command *k) {
+  const fs_rolled_loop *loop = &w->x->loop;
+  fs_stream_loop_command *to = &w->d->loop_commands[w->n_commands++];
+  *to = (fs_stream_loop_command){.op = w->op0 + k->member,
+                                 .copy = k->copy,
+                                 .shift = k->shift,
+                                 .wait0 = w->n_waits,
+                                 .n_waits = k->n_waits,
+                                 .place0 = w->n_places};
+  for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
+    w->d->loop_waits[w->n_waits++] =
+        (fs_stream_loop_wait){w->command0 + loop->wait[i].command, loop->wait[i].distance};
+  }
+  if (k->n_waits > 1) {
+    qsort(w->d->loop_waits + to->wait0, k->n_waits, sizeof *w->d->loop_waits, by_target);
+  }
+  write_arg_places(w, &w->x->body[k->member]);
+  write_other_places(w, &w->x->body[k->member], k->copy);
+  to->n_places = w->n_places - to->place0;
+}
+
+static void write_queues(loop_writer *w) {
+  const fs_rolled_loop *loop = &w->x->loop;
+  for (uint32_t q = 0; q < loop->n_queues; q++) {
+    uint32_t n = loop->command0[q + 1] - loop->command0[q];
+    w->d->loop_queues[w->n_queues++] = (fs_stream_loop_queue){loop->queue[q], w->n_commands, n, 0};
+    for (uint32_t c = loop->command0[q]; c < loop->command0[q + 1]; c++) {
+      write_command(w, &loop->command[c]);
+    }
+  }
+  for (uint32_t i = 0; i < loop->n_waits; i++) {
+    w->d->loop_commands[w->command0 + loop->wait[i].command].signal = 1;
+  }
+}
+
+static void write_loop(loop_writer *w, uint32_t l) {
+  const fs_rolled *x = w->x;
+  w->op0 = w->n_ops;
+  w->arg0 = w->n_args;
+  w->command0 = w->n_commands;
+  w->d->loops[l] = (fs_stream_loop){.trip = x->trip,
+                                    .op = x->op,
+                                    .copies = x->loop.copies,
+                                    .queue0 = w->n_queues,
+                                    .n_queues = x->loop.n_queues,
+                                    .op0 = w->n_ops,
+                                    .n_ops = x->n_ops,
+                                    .ring0 = w->n_rings,
+                                    .n_rings = x->loop.n_rings};
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    write_op(w, &x->body[m]);
+  }
+  write_rings(w);
+  write_queues(w);
+  w->n_rings += x->loop.n_rings;
+}
+
+void fs_loops_write(const fsched_graph *g, const fs_sync *sync, fs_draft *d) {
+  assert(d->commands != NULL && d->n_loops == g->n_rolled);
+  loop_writer w = {.g = g, .d = d};
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    w.x = &g->rolled[l];
+    w.command = &d->commands[sync->item_command[sync->item_command0[w.x->op]]];
+    write_loop(&w, l);
+  }
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A loop that stays a loop: what each queue does in one step, and waits that name a command and a
+ * distance.  Its size does not depend on how often it runs.
+ *
+ * A command runs the instances of one op of the body: with `copies` u those of the iterations i
+ * with i mod u = copy.  Each queue that takes part runs steps t = 0, 1, 2, ..., and in each its
+ * commands in order: in step t a command runs iteration
+ *
+ *     i = (t - shift) * u + copy
+ *
+ * if that is one of 0 .. n - 1, where n is how often the loop runs.  Else it passes as complete: so
+ * prologue, epilogue and few trips need no cases of their own.  The steps of a queue end when no
+ * command of it has an iteration left.
+ *
+ * A wait (target, distance) holds iteration i of its command until iteration i - distance of the
+ * target, and all that its queue has before that, are over.  Where i - distance is below 0 there is
+ * nothing to wait for.  The target is of the copy (copy - distance) mod u.
+ *
+ * Queues start their commands in order.  A command is over before the next one of its queue starts,
+ * unless it is slow.  The commands of a gang's op, one on each of its queues, start together.
+ *
+ * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
+ * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
+ * version of iteration -1 would.  A reader that is the writer may take the slot that it reads: it
+ * works in place. */
+#ifndef FS_ROLLED_H
+#define FS_ROLLED_H
+
+#include "base/mem.h"
+
+typedef struct fs_rolled_wait {
+  uint32_t command;  /* the target */
+  uint32_t distance; /* iterations */
+} fs_rolled_wait;
+
+typedef struct fs_rolled_command {
+  uint32_t member; /* op of the body */
+  uint32_t copy, shift;
+  uint32_t wait0, n_waits;
+  bool slow; /* the queue goes on before the op is over */
+} fs_rolled_command;
+
+typedef struct fs_rolled_reader {
+  uint32_t member;
+  uint32_t back; /* iteration i reads the version of iteration i - back */
+} fs_rolled_reader;
+
+typedef struct fs_rolled_ring {
+  uint32_t writer; /* member */
+  uint32_t depth;  /* slots, at least 1 */
+  uint32_t reader0, n_readers;
+} fs_rolled_ring;
+
+typedef struct fs_rolled_loop {
+  uint32_t copies; /* at least 1 */
+  uint32_t n_queues;
+  uint32_t *queue;    /* ids of the target's queues that take part, ascending */
+  uint32_t *command0; /* CSR per queue of these: its commands, in the order of a step */
+  uint32_t n_commands;
+  fs_rolled_command *command;
+  uint32_t n_waits;
+  fs_rolled_wait *wait;
+  uint32_t n_rings;
+  fs_rolled_ring *ring;
+  fs_rolled_reader *reader;
+} fs_rolled_loop;
+
+/* How long `trip` iterations take when each command starts as soon as it can, from the first start
+ * to the last end; of many iterations, the last ones take `ii_num / ii_den` ticks each.  time and
+ * latency are of members.  Requires a loop that does not lock up.
+ * Complexity: O(2^14 waits) at most.  Errors: FSCHED_SYSTEM. */
+fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                         const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
+                         uint64_t *span) FS_MUST_USE;
+
+/* The body of a graph's loop that stays a loop, as it was described.  In the graph the loop is one
+ * op, whose args, scratch and queues are what all iterations together touch. */
+
+/* An arg of iteration i: bytes of a buffer of the graph from offset + step * i on, as far as the
+ * buffer goes; or, with a ring, of the value that iteration i - back has begun.  Offsets on rings
+ * are within a version. */
+typedef struct fs_body_arg {
+  uint64_t offset, length;
+  int64_t step, value;
+  uint32_t tag;        /* fsched_tag */
+  uint32_t buffer;     /* FS_NONE for a value */
+  uint32_t ring, back; /* ring: FS_NONE, or of the loop */
+} fs_body_arg;
+
+/* Iteration i comes after iteration i - distance of another op of the body. */
+typedef struct fs_body_after {
+  uint32_t op, distance;
+} fs_body_after;
+
+typedef struct fs_body_scratch {
+  uint32_t memory;
+  uint64_t offset, size; /* offset: within the loop's scratch in this memory */
+} fs_body_scratch;
+
+/* Lanes of a resource, which are an op's own while it runs: units of it from `first` on. */
+typedef struct fs_body_lane {
+  uint32_t resource, copy;
+  uint64_t first, n;
+} fs_body_lane;
+
+typedef struct fs_body_op {
+  const char *name;
+  uint64_t time, latency;
+  uint32_t kernel; /* of the graph, or FS_NONE */
+  uint32_t arg0, n_args, after0, n_afters, scratch0, n_scratches, lane0, n_lanes;
+} fs_body_op;
+
+/* Slots of a ring: in the graph they are one buffer. */
+typedef struct fs_body_slots {
+  uint64_t size, slot; /* bytes of a version; from one slot to the next */
+  uint32_t buffer;
+  bool entry; /* there is a value on entry, which lies in the last slot */
+} fs_body_slots;
+
+struct fs_loop_report;
+typedef struct fs_rolled {
+  uint32_t op; /* of the graph */
+  uint64_t trip;
+  uint32_t n_ops, n_args, n_afters, n_scratches, n_lanes;
+  fs_body_op *body; /* in program order */
+  fs_body_arg *arg;
+  fs_body_after *after;
+  fs_body_scratch *scratch;
+  fs_body_lane *lane;
+  fs_body_slots *slots; /* per ring of the loop */
+  fs_rolled_loop loop;
+  struct fs_loop_report *report;
+} fs_rolled;
+
+#endif

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modulo/planned.h"
+
+enum { SMALL_BODY = 64 };
+
+typedef struct planner {
+  fs_arena *arena;
+  const fsched_graph *g;
+  const fs_loop_body *body;
+} planner;
+
+/* The bytes of an op's name as it was described, without the iterations of `depth` loops. */
+static uint32_t described(const char *name, uint32_t depth) {
+  size_t n = strlen(name);
+  for (; depth > 0; depth--) {
+    while (n > 0 && name[n - 1] != '[') {
+      n--;
+    }
+    n -= n > 0;
+  }
+  return (uint32_t)n;
+}
+
+static fs_status keep_name(fs_arena *arena, const char *name, size_t n, const char **out) {
+  *out = fs_arena_strndup(arena, name, n);
+  return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+static fs_status name_limit(const planner *k, fs_loop_report *r, fs_loop_limit by,
+                            const char *name) {
+  r->limited_by = by;
+  return keep_name(k->arena, name, strlen(name), &r->limit);
+}
+
+static fs_status name_op(const planner *k, uint32_t member, fs_loop_report *r) {
+  uint32_t depth = 0;
+  for (uint32_t l = r->loop; l != FS_NONE; l = k->g->loop[l].parent) {
+    depth++;
+  }
+  const char *name = k->g->op_name[k->body->op[member]];
+  r->limited_by = FS_LOOP_BY_RECURRENCE;
+  return keep_name(k->arena, name, described(name, depth), &r->limit);
+}
+
+static fs_status find_limit(const planner *k, const fs_modulo_plan *plan, fs_loop_report *r) {
+  const fs_target *t = &k->g->target;
+  uint32_t i = plan->limited_index;
+  switch (plan->limited_by) {
+    case FS_MODULO_BY_QUEUES:
+      return name_limit(k, r, FS_LOOP_BY_QUEUE, t->queue[i].name);
+    case FS_MODULO_BY_ROLES:
+      return name_limit(k, r, FS_LOOP_BY_ROLES, t->queue[i].name);
+    case FS_MODULO_BY_RESOURCE:
+      return name_limit(k, r, FS_LOOP_BY_RESOURCE,
+                        i < t->n_resources ? t->resource_name[i] : "concurrency");
+    case FS_MODULO_BY_RECURRENCE:
+      return name_op(k, i, r);
+    case FS_MODULO_BY_RING:
+      r->limited_by = FS_LOOP_BY_SLOTS;
+      return keep_name(k->arena, k->body->value[i].name, k->body->value[i].n_name, &r->limit);
+    case FS_MODULO_BY_MEMORY:
+      return name_limit(k, r, FS_LOOP_BY_MEMORY, t->memory[i].name);
+    case FS_MODULO_BY_ORDER:
+      break;
+  }
+  r->limited_by = FS_LOOP_BY_ORDER;
+  return FSCHED_OK;
+}
+
+static fs_loop_ticks ticks_of(fs_modulo_ratio x) {
+  return (fs_loop_ticks){(uint64_t)x.num, (uint64_t)x.den};
+}
+
+static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *plan) {
+  const fs_modulo_bounds *b = &plan->bounds;
+  if (b->resource.den == 0 || b->recurrence.den == 0) {
+    return (fs_loop_ticks){0, 1}; /* not known */
+  }
+  return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
+}
+
+static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
+                             const fs_modulo_plan *plan, fs_loop_report *r) {
+  r->ii = ticks_of(plan->ii);
+  r->bound = bound_of(loop, plan);
+  r->copies = plan->copies;
+  r->makespan = (uint64_t)fs_ceiling_div(plan->makespan, plan->scale);
+  FS_TRY(find_limit(k, plan, r));
+  bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
+  r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
+  r->n_slots = k->body->n_values;
+  FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
+  for (uint32_t v = 0; v < r->n_slots; v++) {
+    const fs_body_value *x = &k->body->value[v];
+    r->slots[v] = (fs_loop_slots){.depth = (uint32_t)fs_min(plan->depth[v], k->body->trip),
+                                  .bytes = x->size,
+                                  .given = x->depth > 0};
+    FS_TRY(keep_name(k->arena, x->name, x->n_name, &r->slots[v].buffer));
+  }
+  return FSCHED_OK;
+}
+
+/* Makes the search. */
+static fs_status search(fsched_context *ctx, const planner *k, uint64_t steps,
+                        fs_planned_loop *out) {
+  const fs_loop_body *body = k->body;
+  fs_loop_report *r = &out->report;
+  bool small = body->n <= SMALL_BODY;
+  fs_modulo_options o = {.steps = small ? steps : steps * SMALL_BODY / body->n,
+                         .copies = out->loop.single ? 1 : 0,
+                         .quick = !small};
+  fs_modulo_plan *plan;
+  FS_TRY(fs_new_zero(k->arena, &plan, 1));
+  FS_TRY(fs_modulo_schedule(ctx, k->arena, &out->loop.problem, &o, plan));
+  if (plan->found.is != FS_YES) {
+    out->unfit = plan->found.is == FS_NO;
+    r->why_not = plan->found.is == FS_NO ? "its slots do not fit" : "it is too large";
+    r->bound = bound_of(&out->loop, plan);
+    return FSCHED_OK;
+  }
+  out->plan = plan;
+  return fill_report(k, &out->loop, plan, r);
+}
+
+fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
+                               const fs_loop_body *body, uint64_t steps, bool held_back,
+                               fs_planned_loop *out) {
+  assert(body->n > 0);
+  planner k = {arena, g, body};
+  uint32_t b = g->op_body_op[body->op[0]];
+  *out = (fs_planned_loop){
+      .report = {.loop = g->body_op_loop[b], .trip = body->trip, .runs = body->runs}};
+  const char *name = g->loop[out->report.loop].name;
+  FS_TRY(keep_name(arena, name, strlen(name), &out->report.name));
+  if (!body->periodic) {
+    out->report.why_not = "its iterations are ordered unlike each other";
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_loop_make(arena, g, body, held_back, &out->loop));
+  out->report.why_not = out->loop.why_not;
+  return out->loop.why_not != NULL ? FSCHED_OK : search(ctx, &k, steps, out);
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The plan of the body of a loop, and what is told of it. */
+#ifndef FS_MODULO_PLANNED_H
+#define FS_MODULO_PLANNED_H
+
+#include "model/loop_report.h"
+#include "modulo/loop.h"
+#include "modulo/modulo.h"
+
+typedef struct fs_planned_loop {
+  fs_modulo_loop loop;
+  fs_modulo_plan *plan; /* NULL: there is none, and the report says why */
+  bool unfit;           /* its slots do not fit the memories, however it is planned */
+  fs_loop_report report;
+} fs_planned_loop;
+
+/* Plans the body of a loop of a graph, in up to `steps` steps of the search; of bodies of more than
+ * 64 ops only the interval is looked for, in fewer steps, since these take longer.  `held_back`: as
+ * in the problem.  All is in `arena`.  Errors: FSCHED_SYSTEM. */
+fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
+                               const fs_loop_body *body, uint64_t steps, bool held_back,
+                               fs_planned_loop *out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,504 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modulo/rolled.h"
+
+#include <stdlib.h>
+
+#include "base/group.h"
+
+/* An order that is to be kept: iteration i of `to` starts after iteration i - distance of `from` is
+ * over. */
+typedef struct rolled_want {
+  uint32_t from, to; /* nodes */
+  int64_t distance;
+  bool dropped; /* the others say it */
+} rolled_want;
+
+/* What is known when a node starts: of each other node, how many iterations ago is the last one
+ * that has started then, and that is over.  FAR: nothing is known. */
+typedef struct rolled_known {
+  int64_t *started, *over;
+  bool *done;
+} rolled_known;
+
+#define FAR INT64_MAX
+
+typedef struct roller {
+  fsched_context *ctx;
+  fs_arena *arena, scratch;
+  const fs_modulo_problem *p;
+  const fs_modulo_plan *plan;
+  fs_rolled_loop *out;
+  uint32_t n;                    /* nodes: copy * ops + op */
+  uint32_t *node0, *of_node;     /* CSR per node: its commands */
+  uint32_t *queue_of, *place_of; /* per command: of the queues that take part, and within it */
+  FS_VEC(rolled_want) want;
+  uint32_t *into0, *into; /* CSR per node: the wants whose `to` it is */
+  rolled_known with, without;
+  bool possible;
+} roller;
+
+/* --- commands --- */
+
+static int64_t within_period(const roller *r, uint32_t node) {
+  int64_t start = r->plan->start[node];
+  return start - fs_floor_div(start, r->plan->period) * r->plan->period;
+}
+
+static bool is_gang(const roller *r, uint32_t node) {
+  return r->p->gang != NULL && r->p->gang[node % r->p->n];
+}
+
+/* The queues that a node takes. */
+static const uint32_t *queues_of(const roller *r, uint32_t node, uint32_t *n) {
+  uint32_t op = node % r->p->n;
+  if (is_gang(r, node)) {
+    *n = r->p->eligible0[op + 1] - r->p->eligible0[op];
+    return r->p->eligible + r->p->eligible0[op];
+  }
+  *n = 1;
+  return &r->plan->queue[node];
+}
+
+/* Sorts the nodes of a queue by their starts in the period. */
+static void sort_queue(const roller *r, uint32_t *node, uint32_t n) {
+  for (uint32_t i = 1; i < n; i++) {
+    uint32_t moved = node[i], at = i;
+    int64_t place = within_period(r, moved);
+    for (; at > 0 && within_period(r, node[at - 1]) > place; at--) {
+      node[at] = node[at - 1];
+    }
+    node[at] = moved;
+  }
+}
+
+static fs_rolled_command make_command(const roller *r, uint32_t node, uint32_t least) {
+  uint32_t op = node % r->p->n;
+  return (fs_rolled_command){.member = op,
+                             .copy = node / r->p->n,
+                             .shift = r->plan->shift[node] - least,
+                             .slow = r->p->latency[op] > r->p->time[op]};
+}
+
+/* Appends the commands of a queue, if it has any. */
+static void add_queue(roller *r, uint32_t queue, const uint32_t *node, uint32_t n) {
+  fs_rolled_loop *out = r->out;
+  uint32_t least = n > 0 ? r->plan->shift[node[0]] : 0;
+  if (n == 0) {
+    return;
+  }
+  for (uint32_t i = 1; i < n; i++) {
+    least = r->plan->shift[node[i]] < least ? r->plan->shift[node[i]] : least;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t c = out->n_commands++;
+    out->command[c] = make_command(r, node[i], least);
+    r->queue_of[c] = out->n_queues;
+    r->place_of[c] = i;
+  }
+  out->queue[out->n_queues++] = queue;
+  out->command0[out->n_queues] = out->n_commands;
+}
+
+/* Lists the nodes of each queue of the target. */
+static fs_status list_queues(roller *r, uint32_t **first, uint32_t **node) {
+  uint32_t n, *row0;
+  FS_TRY(fs_new_zero(&r->scratch, &row0, (size_t)r->p->n_queues + 2));
+  for (uint32_t x = 0; x < r->n; x++) {
+    const uint32_t *queue = queues_of(r, x, &n);
+    for (uint32_t i = 0; i < n; i++) {
+      row0[queue[i] + 2]++;
+    }
+  }
+  fs_group_sum(row0, r->p->n_queues);
+  FS_TRY(fs_new(&r->scratch, node, row0[r->p->n_queues + 1]));
+  for (uint32_t x = 0; x < r->n; x++) {
+    const uint32_t *queue = queues_of(r, x, &n);
+    for (uint32_t i = 0; i < n; i++) {
+      (*node)[row0[queue[i] + 1]++] = x;
+    }
+  }
+  *first = row0;
+  return FSCHED_OK;
+}
+
+static fs_status make_commands(roller *r) {
+  fs_rolled_loop *out = r->out;
+  uint32_t *first, *node;
+  FS_TRY(list_queues(r, &first, &node));
+  uint32_t n = first[r->p->n_queues];
+  FS_TRY(fs_new(r->arena, &out->queue, r->p->n_queues));
+  FS_TRY(fs_new_zero(r->arena, &out->command0, (size_t)r->p->n_queues + 1));
+  FS_TRY(fs_new(r->arena, &out->command, n));
+  FS_TRY(fs_new(&r->scratch, &r->queue_of, n));
+  FS_TRY(fs_new(&r->scratch, &r->place_of, n));
+  for (uint32_t q = 0; q < r->p->n_queues; q++) {
+    sort_queue(r, node + first[q], first[q + 1] - first[q]);
+    add_queue(r, q, node + first[q], first[q + 1] - first[q]);
+  }
+  uint32_t *of;
+  FS_TRY(fs_new(&r->scratch, &of, n));
+  for (uint32_t c = 0; c < n; c++) {
+    of[c] = out->command[c].copy * r->p->n + out->command[c].member;
+  }
+  return fs_group(&r->scratch, of, n, r->n, &r->node0, &r->of_node);
+}
+
+/* --- what is wanted --- */
+
+static fs_status add_want(roller *r, uint32_t from, uint32_t to, int64_t distance) {
+  return fs_vec_push(r->ctx, &r->want, ((rolled_want){from, to, distance, false}));
+}
+
+/* An order of iterations, for all copies. */
+static fs_status want_order(roller *r, uint32_t from, uint32_t to, uint32_t distance) {
+  uint32_t u = r->out->copies, n = r->p->n;
+  for (uint32_t c = 0; c < u; c++) {
+    uint32_t before = (c + u - distance % u) % u;
+    FS_TRY(add_want(r, before * n + from, c * n + to, distance));
+  }
+  return FSCHED_OK;
+}
+
+/* What is there on entry lies in the last slot, where the first iterations read it before iteration
+ * depth - 1 begins a version there: with several copies, not all of them come before a reader for
+ * which a wait is there already. */
+static fs_status want_entry(roller *r, uint32_t reader, uint32_t writer, uint32_t least,
+                            uint32_t depth) {
+  uint32_t u = r->out->copies, n = r->p->n;
+  for (uint32_t d = least + 1; d < depth && d < least + u; d++) {
+    FS_TRY(add_want(r, (depth - 1 - d) % u * n + reader, (depth - 1) % u * n + writer, d));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status want_rings(roller *r) {
+  const fs_modulo_problem *p = r->p;
+  for (uint32_t k = 0; k < p->n_rings; k++) {
+    uint32_t writer = p->ring[k].writer, depth = r->plan->depth[k];
+    for (uint32_t i = p->reader0[k]; i < p->reader0[k + 1]; i++) {
+      const fs_modulo_reader *reader = &p->reader[i];
+      assert(depth >= reader->back);
+      if (reader->op != writer || depth > reader->back) { /* else it works in place */
+        FS_TRY(want_order(r, reader->op, writer, depth - reader->back));
+        FS_TRY(want_entry(r, reader->op, writer, depth - reader->back, depth));
+      }
+    }
+    FS_TRY(want_order(r, writer, writer, depth));
+  }
+  return FSCHED_OK;
+}
+
+/* Lists the nodes that take each lane of all resources, by their starts in the period. */
+static fs_status list_lanes(roller *r, uint32_t n_lanes, const uint32_t *lane0, uint32_t **first,
+                            uint32_t **node) {
+  const fs_modulo_problem *p = r->p;
+  const fs_modulo_plan *plan = r->plan;
+  FS_TRY(fs_new_zero(&r->scratch, first, (size_t)n_lanes + 2));
+  FS_TRY(fs_new(&r->scratch, node, plan->lane0[r->n]));
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t x = 0; x < r->n; x++) {
+      uint32_t at = plan->lane0[x], op = x % p->n;
+      for (uint32_t k = p->use0[op]; k < p->use0[op + 1]; k++) {
+        for (uint32_t i = 0; i < p->use[k].amount; i++, at++) {
+          uint32_t lane = lane0[p->use[k].resource] + plan->lane[at];
+          if (pass == 0) {
+            (*first)[lane + 2]++;
+          } else {
+            (*node)[(*first)[lane + 1]++] = x;
+          }
+        }
+      }
+    }
+    if (pass == 0) {
+      fs_group_sum(*first, n_lanes);
+    }
+  }
+  for (uint32_t l = 0; l < n_lanes; l++) {
+    sort_queue(r, *node + (*first)[l], (*first)[l + 1] - (*first)[l]);
+  }
+  return FSCHED_OK;
+}
+
+/* The next node on a lane comes after this one is over. */
+static fs_status want_next(roller *r, uint32_t a, uint32_t b, bool wraps) {
+  uint32_t n = r->p->n;
+  int64_t periods = (int64_t)r->plan->shift[a] - r->plan->shift[b] + wraps;
+  int64_t distance = periods * r->out->copies + (int64_t)(b / n) - (int64_t)(a / n);
+  r->possible = r->possible && distance >= 0;
+  return r->possible ? add_want(r, a, b, distance) : FSCHED_OK;
+}
+
+static fs_status want_lanes(roller *r) {
+  const fs_modulo_problem *p = r->p;
+  uint32_t *lane0, *first, *node;
+  if (p->use0 == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new_zero(&r->scratch, &lane0, (size_t)p->n_resources + 1));
+  for (uint32_t k = 0; k < p->n_resources; k++) {
+    lane0[k + 1] = lane0[k] + p->lanes[k];
+  }
+  uint32_t n_lanes = lane0[p->n_resources];
+  FS_TRY(list_lanes(r, n_lanes, lane0, &first, &node));
+  for (uint32_t l = 0; l < n_lanes && r->possible; l++) {
+    uint32_t n = first[l + 1] - first[l];
+    for (uint32_t i = 0; i < n; i++) {
+      FS_TRY(want_next(r, node[first[l] + i], node[first[l] + (i + 1) % n], i + 1 == n));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static int by_ends(const void *a, const void *b) {
+  const rolled_want *x = a, *y = b;
+  if (x->to != y->to || x->from != y->from) {
+    return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->from < y->from ? -1 : 1);
+  }
+  return x->distance < y->distance ? -1 : x->distance > y->distance;
+}
+
+/* Of what is wanted for two nodes, the least distance says all. */
+static fs_status list_wants(roller *r) {
+  for (uint32_t e = 0; e < r->p->n_edges; e++) {
+    const fs_modulo_edge *x = &r->p->edge[e];
+    FS_TRY(want_order(r, x->from, x->to, x->distance));
+  }
+  FS_TRY(want_rings(r));
+  FS_TRY(want_lanes(r));
+  size_t n = 0;
+  if (r->want.n > 1) {
+    qsort(r->want.at, r->want.n, sizeof *r->want.at, by_ends);
+  }
+  for (size_t i = 0; i < r->want.n; i++) {
+    const rolled_want *w = &r->want.at[i];
+    if (n == 0 || w->from != r->want.at[n - 1].from || w->to != r->want.at[n - 1].to) {
+      r->want.at[n++] = *w;
+    }
+  }
+  r->want.n = n;
+  uint32_t *to;
+  FS_TRY(fs_new(&r->scratch, &to, n));
+  for (size_t i = 0; i < n; i++) {
+    to[i] = r->want.at[i].to;
+  }
+  return fs_group(&r->scratch, to, (uint32_t)n, r->n, &r->into0, &r->into);
+}
+
+/* --- what is known --- */
+
+/* How many iterations ago x has its turn, when c has, on their queue. */
+static int64_t turns_ago(const roller *r, uint32_t x, uint32_t c, bool wraps) {
+  const fs_rolled_command *a = &r->out->command[x], *b = &r->out->command[c];
+  int64_t steps = (int64_t)a->shift - b->shift + wraps;
+  return steps * r->out->copies + (int64_t)b->copy - (int64_t)a->copy;
+}
+
+/* The least distance of the same kind that is not below `least`. */
+static int64_t raised(const roller *r, int64_t distance, int64_t least) {
+  int64_t u = r->out->copies;
+  return distance >= least ? distance : distance + fs_ceiling_div(least - distance, u) * u;
+}
+
+static uint32_t node_of(const roller *r, uint32_t command) {
+  return r->out->command[command].copy * r->p->n + r->out->command[command].member;
+}
+
+static void learn_node(rolled_known *k, uint32_t node, int64_t distance, bool over) {
+  k->started[node] = distance < k->started[node] ? distance : k->started[node];
+  if (over && distance < k->over[node]) {
+    k->over[node] = distance;
+  }
+}
+
+/* What comes before a command on its queue, which starts `ago`. */
+static void learn_queue(const roller *r, rolled_known *k, uint32_t command, int64_t ago) {
+  uint32_t q = r->queue_of[command];
+  for (uint32_t x = r->out->command0[q]; x < r->out->command0[q + 1]; x++) {
+    int64_t d = raised(r, turns_ago(r, x, command, x >= command), 0);
+    learn_node(k, node_of(r, x), ago + d, !r->out->command[x].slow);
+  }
+}
+
+/* What a wait tells that is over `ago`. */
+static void learn_wait(const roller *r, rolled_known *k, const rolled_want *w, int64_t ago) {
+  uint32_t target = r->of_node[r->node0[w->from]], q = r->queue_of[target];
+  for (uint32_t x = r->out->command0[q]; x < r->out->command0[q + 1]; x++) {
+    int64_t d = raised(r, w->distance + turns_ago(r, x, target, x > target), w->distance);
+    learn_node(k, node_of(r, x), ago + d, true);
+  }
+}
+
+/* The node to look at next: of those that are left, what has started least long ago. */
+static uint32_t next_known(const roller *r, const rolled_known *k) {
+  uint32_t best = FS_NONE;
+  for (uint32_t x = 0; x < r->n; x++) {
+    bool open = !k->done[x] && k->started[x] != FAR;
+    if (open && (best == FS_NONE || k->started[x] < k->started[best])) {
+      best = x;
+    }
+  }
+  return best;
+}
+
+/* Finds what is known when a node starts, without one of the wants. */
+static void find_known(const roller *r, rolled_known *k, uint32_t node, uint32_t left_out) {
+  for (uint32_t x = 0; x < r->n; x++) {
+    k->started[x] = k->over[x] = FAR;
+    k->done[x] = false;
+  }
+  k->started[node] = 0;
+  for (uint32_t x = node; x != FS_NONE; x = next_known(r, k)) {
+    int64_t ago = k->started[x];
+    k->done[x] = true;
+    for (uint32_t i = r->node0[x]; i < r->node0[x + 1]; i++) {
+      learn_queue(r, k, r->of_node[i], ago);
+    }
+    for (uint32_t i = r->into0[x]; i < r->into0[x + 1]; i++) {
+      if (!r->want.at[r->into[i]].dropped && r->into[i] != left_out) {
+        learn_wait(r, k, &r->want.at[r->into[i]], ago);
+      }
+    }
+  }
+}
+
+static bool same_known(const roller *r) {
+  size_t bytes = r->n * sizeof *r->with.over;
+  return memcmp(r->with.over, r->without.over, bytes) == 0 &&
+         memcmp(r->with.started, r->without.started, bytes) == 0;
+}
+
+/* Whether all that is wanted is known. */
+static bool all_known(roller *r) {
+  for (uint32_t x = 0; x < r->n; x++) {
+    if (r->into0[x] < r->into0[x + 1]) {
+      find_known(r, &r->with, x, FS_NONE);
+    }
+    for (uint32_t i = r->into0[x]; i < r->into0[x + 1]; i++) {
+      const rolled_want *w = &r->want.at[r->into[i]];
+      if (r->with.over[w->from] > w->distance) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* Leaves a wait out, if the others say what it does. */
+static void try_without(roller *r, uint32_t at) {
+  rolled_want *w = &r->want.at[at];
+  find_known(r, &r->without, w->to, at);
+  if (r->without.over[w->from] > w->distance) {
+    return;
+  }
+  find_known(r, &r->with, w->to, FS_NONE);
+  w->dropped = true;
+  if (!same_known(r) && (r->n > FS_ROLLED_EXACT || !all_known(r))) {
+    w->dropped = false;
+  }
+}
+
+static fs_status new_known(roller *r, rolled_known *k) {
+  FS_TRY(fs_new(&r->scratch, &k->started, r->n));
+  FS_TRY(fs_new(&r->scratch, &k->over, r->n));
+  return fs_new(&r->scratch, &k->done, r->n);
+}
+
+typedef struct drop_order {
+  int64_t distance;
+  uint32_t want;
+} drop_order;
+
+/* Those for the longest ago come first. */
+static int by_distance(const void *a, const void *b) {
+  const drop_order *x = a, *y = b;
+  return x->distance != y->distance ? (x->distance > y->distance ? -1 : 1)
+         : x->want < y->want        ? -1
+                                    : x->want > y->want;
+}
+
+static fs_status leave_out(roller *r) {
+  drop_order *order;
+  uint32_t n = (uint32_t)r->want.n;
+  FS_TRY(new_known(r, &r->with));
+  FS_TRY(new_known(r, &r->without));
+  FS_TRY(fs_new(&r->scratch, &order, n));
+  for (uint32_t i = 0; i < n; i++) {
+    order[i] = (drop_order){r->want.at[i].distance, i};
+  }
+  if (n > 1) {
+    qsort(order, n, sizeof *order, by_distance);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    try_without(r, order[i].want);
+  }
+  return FSCHED_OK;
+}
+
+/* --- the result --- */
+
+/* The first command of a node has its waits. */
+static fs_status write_waits(roller *r) {
+  fs_rolled_loop *out = r->out;
+  FS_TRY(fs_new(r->arena, &out->wait, r->want.n));
+  for (uint32_t c = 0; c < out->n_commands; c++) {
+    uint32_t node = node_of(r, c);
+    out->command[c].wait0 = out->n_waits;
+    for (uint32_t i = r->into0[node]; i < r->into0[node + 1] && r->of_node[r->node0[node]] == c;
+         i++) {
+      const rolled_want *w = &r->want.at[r->into[i]];
+      if (!w->dropped) {
+        out->wait[out->n_waits++] =
+            (fs_rolled_wait){r->of_node[r->node0[w->from]], (uint32_t)w->distance};
+      }
+    }
+    out->command[c].n_waits = out->n_waits - out->command[c].wait0;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status write_rings(roller *r) {
+  const fs_modulo_problem *p = r->p;
+  fs_rolled_loop *out = r->out;
+  uint32_t n = p->n_rings == 0 ? 0 : p->reader0[p->n_rings];
+  out->n_rings = p->n_rings;
+  FS_TRY(fs_new(r->arena, &out->ring, p->n_rings));
+  FS_TRY(fs_new(r->arena, &out->reader, n));
+  for (uint32_t k = 0; k < p->n_rings; k++) {
+    out->ring[k] = (fs_rolled_ring){p->ring[k].writer, r->plan->depth[k], p->reader0[k],
+                                    p->reader0[k + 1] - p->reader0[k]};
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    out->reader[i] = (fs_rolled_reader){p->reader[i].op, p->reader[i].back};
+  }
+  return FSCHED_OK;
+}
+
+static fs_status roll(roller *r) {
+  FS_TRY(make_commands(r));
+  FS_TRY(list_wants(r));
+  if (!r->possible) {
+    return FSCHED_OK;
+  }
+  FS_TRY(leave_out(r));
+  FS_TRY(write_waits(r));
+  return write_rings(r);
+}
+
+fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                           const fs_modulo_plan *plan, fs_rolled_loop *out, bool *possible) {
+  assert(plan->found.is == FS_YES && plan->copies > 0);
+  *out = (fs_rolled_loop){.copies = plan->copies};
+  roller r = {.ctx = ctx,
+              .arena = arena,
+              .p = p,
+              .plan = plan,
+              .out = out,
+              .n = plan->copies * p->n,
+              .possible = true};
+  fs_arena_init(&r.scratch, ctx);
+  fs_status status = roll(&r);
+  *possible = r.possible;
+  fs_vec_free(ctx, &r.want);
+  fs_arena_release(&r.scratch);
+  return status;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verifier of a loop that stays a loop: is it right however often it runs, whatever its
+ * commands take?  It unrolls nothing.
+ *
+ * What is known.  An op is a member and a copy; its commands, one on each of its queues, start
+ * together and are over together.  For two ops a and b let `least` be the least distance d, also
+ * below 0, of which it is shown that for every n
+ *
+ *     iteration i - d of a is over before iteration i of b starts, if both are in 0 .. n - 1,
+ *
+ * and that the same holds for all distances above d.  Distances from a to b are of one class
+ * modulo the copies.  `least` comes from links, which are of two kinds:
+ *
+ * 1. Queue order.  Iteration j of x comes before iteration i of b in a queue of both, so has
+ *    started before it, and, unless it is slow there, is over, exactly if i - j is at least
+ *    copies * (shift of x - shift of b + [x stands at or behind b]) + copy of b - copy of x.
+ *    This lag may be negative.
+ * 2. Waits.  A wait of b at distance w tells that iteration i - w of its target is over, and all
+ *    that stands before that in its queue: iteration j of x, if i - j is at least w plus the lag
+ *    from x to the target.  But where i is below w there is no wait.  Iteration j of x is 0 or
+ *    above, so all is well where i - j is at least w, too.
+ *
+ * Each holds at all distances from its lag on.  A chain of links holds if the iterations within it
+ * are in 0 .. n - 1, and there are two cases in which they always are:
+ *
+ * - Ascending: no link goes back.  A link whose lag is below 0, or, of a wait, below w, is taken at
+ *   the least distance of its class that is not.  Then all iterations of the chain lie between
+ *   those of its ends.  The first link of a chain tells that a is over, all others only need to say
+ *   that one starts before the other, as what starts before b starts is preceded by what was over
+ *   before that.  Shortest paths give the least distance; all greater ones hold since the first
+ *   link holds at all greater distances.
+ * - Descending: no link goes forth, and none is of a wait with a distance.  The chain gets from a
+ *   at iteration j to b at iteration j - e; where it goes on below j - e, it is held in the u
+ *   iterations from there on, each op in the one of its class.  Two neighbours that are both held
+ *   there are at least their lag apart, as they are less than u apart and of its class.  None of
+ *   these is above j if e is at least u - 1.  So it gives all distances from its sum to 1 - u, and
+ *   is of use if an ascending chain or one link gives those above.
+ *
+ * Where these do not show an order, it is decided for two instances: is a at iteration j over
+ * before b at iteration i starts, in a loop of just the iterations 0 .. max(i, j)?  Then so it is
+ * for all instances a whole number of rounds of copies later and in longer loops, since the chain
+ * can be moved with them and its waits stay.  And if not, that loop is wrong.  So orders are
+ * accepted exactly if they are right, and so are rings, but that where a reader's `back` is above
+ * the depth only FS_LOOP_TRIED readers of the version on entry are tried so.  Lanes need distances
+ * without end, so there the above must show them: a right loop is refused, rarely, if that takes a
+ * chain which goes forth, back and forth again, or another chain in the first or last iterations
+ * than in the others.
+ *
+ * Deadlock.  Commands that pass as complete wait for nothing, so some n gets stuck only if
+ * instances of ops wait in a circle.  Along it the lags, each as it is, add up to 0 or less.  If on
+ * the other hand a circle of links adds up to 0 or less, one link can be taken at a greater
+ * distance so that the sum is 0, and a loop that runs often enough has all its instances and waits.
+ * So there is no deadlock exactly if all circles add up to more than 0.
+ *
+ * Rings.  Version f, of iteration f of the writer, is in slot f mod depth.  Version -1 is what was
+ * there on entry.  A reader's iteration i reads version max(i - back, -1).  A slot is right if
+ * - the writer is over before the version's readers start: least(writer, reader) <= back;
+ * - they are over before the slot is written again: least(reader, writer) <= depth - back, unless
+ *   that is the same instance, which works in place;
+ * - versions of a slot are written one after the other: least(writer, writer) <= depth;
+ * - readers of version -1, iterations below back, are over before version depth - 1 is begun.
+ * All later versions of the slot follow by the third, as all iterations between two exist.  Readers
+ * may meet.
+ *
+ * How often it runs.  All of this is for any n.  If n is known, waits at n and above hold nothing
+ * and are no links, and nothing is asked of iterations that there are not.  The rest stays as it
+ * is, so such a loop may be refused although only a longer one is wrong.
+ *
+ * Lanes.  Members of a lane never run at the same time.  If the distance x from a to b is at least
+ * least(a, b), or -x at least least(b, a), they do not.  What is between these meets. */
+#ifndef FS_VERIFY_LOOP_H
+#define FS_VERIFY_LOOP_H
+
+#include "model/rolled.h"
+
+/* Iteration i - distance of `from` has to be over before iteration i of `to` starts. */
+typedef struct fs_loop_order {
+  uint32_t from, to; /* members */
+  uint32_t distance;
+} fs_loop_order;
+
+/* What a loop has to keep, besides its rings. */
+typedef struct fs_loop_rules {
+  uint64_t trip; /* how often it runs; 0: any number of times */
+  uint32_t n_members;
+  uint32_t n_orders;
+  const fs_loop_order *order;
+  uint32_t n_lanes;
+  const uint32_t *lane0, *lane; /* CSR per lane: members; lane0 may be NULL where n_lanes is 0 */
+  const uint32_t *lane_copy;    /* of each of these: its copy, FS_NONE for all; NULL: all of all */
+} fs_loop_rules;
+
+typedef enum fs_loop_fault_kind {
+  FS_LOOP_RIGHT,     /* no fault */
+  FS_LOOP_MALFORMED, /* `what` says why */
+  FS_LOOP_DEADLOCK,  /* `from` waits for itself */
+  FS_LOOP_ORDER,     /* order `which` is not shown */
+  FS_LOOP_RING,      /* of ring `which`: `from` has to come before `to`, which is not shown */
+  FS_LOOP_LANE       /* of lane `which`: `from` and `to` may meet */
+} fs_loop_fault_kind;
+
+typedef struct fs_loop_fault {
+  fs_loop_fault_kind kind;
+  const char *what; /* a constant, or NULL */
+  uint32_t which;
+  uint32_t from, to; /* members */
+  int64_t distance;  /* from iteration i - distance of `from` to iteration i of `to` */
+  uint64_t steps;    /* sums of distances that were compared */
+} fs_loop_fault;
+
+enum {
+  FS_LOOP_COMMANDS = 1 << 14,       /* of a loop, at most */
+  FS_LOOP_NUMBER = (1u << 31) - 1u, /* shift, distance, depth and back, at most */
+  FS_LOOP_TRIED = 16                /* iterations that are tried one by one, at most */
+};
+
+/* Proves that the loop keeps its rings and the rules for all durations, and for every number of
+ * trips or for the one that the rules tell (kind FS_LOOP_RIGHT), or puts the first fault that it
+ * finds into *fault.  It is malformed if
+ * - an id or a range is out of range, or a number is above the limits here;
+ * - a member lacks a command for a copy, or has two for one copy on one queue;
+ * - a wait's target is of another copy than (copy - distance) mod copies.
+ * Deterministic.  Complexity: O(c^3) time and O(c^2) memory in the c pairs of member and copy,
+ * O(commands) a wait, O(copies^2) a pair of a lane; an order decided for two instances takes up to
+ * c * commands * (commands + waits).  Distances, shifts and depths don't matter.  Errors:
+ * FSCHED_SYSTEM. */
+fs_status fs_verify_loop(fsched_context *ctx, const fs_rolled_loop *r, const fs_loop_rules *rules,
+                         fs_loop_fault *fault) FS_MUST_USE;
+
+#endif

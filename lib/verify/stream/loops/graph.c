@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Compares loops that stay loops with those of the graph: what they were described to be, and the
+ * slots, scratch and units that they were given. */
+#include "verify/stream/stream.h"
+
+typedef struct loop_compare {
+  fs_vs *v;
+  const fsched_graph *g;
+  const fs_stream_loop *l;
+  const fs_rolled *x;
+} loop_compare;
+
+static bool same_arg(const loop_compare *c, const fs_stream_loop_arg *a, const fs_body_arg *b) {
+  bool value = b->buffer == FS_NONE, ring = b->ring != FS_NONE;
+  if (a->tag != b->tag || a->buffer != b->buffer || (a->ring != FS_NONE) != ring) {
+    return false;
+  }
+  if (value) {
+    return a->value == b->value;
+  }
+  return a->offset == b->offset && a->length == b->length && a->step == b->step &&
+         a->back == b->back && (!ring || a->ring - c->l->ring0 == b->ring);
+}
+
+static bool same_args(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
+  bool ok = o->n_args == b->n_args;
+  for (uint32_t i = 0; ok && i < o->n_args; i++) {
+    ok = same_arg(c, &c->v->s->loop_args[o->arg0 + i], &c->x->arg[b->arg0 + i]);
+  }
+  return ok;
+}
+
+static bool same_afters(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
+  bool ok = o->n_afters == b->n_afters;
+  for (uint32_t i = 0; ok && i < o->n_afters; i++) {
+    const fs_stream_loop_after *a = &c->v->s->loop_afters[o->after0 + i];
+    const fs_body_after *of = &c->x->after[b->after0 + i];
+    ok = a->op - c->l->op0 == of->op && a->distance == of->distance;
+  }
+  return ok;
+}
+
+/* The first property in which an op differs, NULL when there is none. */
+static const char *op_difference(const loop_compare *c, uint32_t member) {
+  const fs_stream_loop_op *o = &c->v->s->loop_ops[c->l->op0 + member];
+  const fs_body_op *b = &c->x->body[member];
+  if (strcmp(fs_vs_string(c->v, o->name), b->name) != 0) {
+    return "name";
+  }
+  if (o->time != b->time || o->latency != b->latency) {
+    return "time or latency";
+  }
+  if (!same_args(c, o, b)) {
+    return "args";
+  }
+  if (!same_afters(c, o, b)) {
+    return "'after'";
+  }
+  return fs_vs_same_kernel(c->v, c->g, o->kernel, b->kernel) ? NULL : "kernel";
+}
+
+static bool same_ring(const loop_compare *c, uint32_t ring) {
+  const fs_stream_ring *a = &c->v->s->rings[c->l->ring0 + ring];
+  const fs_body_slots *b = &c->x->slots[ring];
+  const fs_rolled_ring *r = &c->x->loop.ring[ring];
+  return a->size == b->size && a->slot == b->slot && a->entry == b->entry &&
+         c->v->s->args[a->arg].buffer == b->buffer && a->writer - c->l->op0 == r->writer &&
+         a->depth == r->depth;
+}
+
+/* --- scratch and units --- */
+
+/* The bytes of scratch in a memory, or the units of a resource, that places hold. */
+static uint64_t sum_of(const loop_compare *c, const fs_stream_loop_command *m, bool bytes,
+                       uint32_t index) {
+  uint64_t sum = 0;
+  for (uint32_t i = m->place0; i < m->place0 + m->n_places; i++) {
+    const fs_stream_place *p = &c->v->s->loop_places[i];
+    bool of = p->version == FS_NONE && p->index == index &&
+              (bytes ? fs_space_has_bytes(p->space) : fs_space_of_resource(p->space));
+    sum += of ? p->size : 0;
+  }
+  return sum;
+}
+
+static bool same_scratch(const loop_compare *c, const fs_stream_loop_command *m) {
+  const fs_body_op *b = &c->x->body[m->op - c->l->op0];
+  for (uint32_t k = 0; k < c->v->s->n_memories; k++) {
+    uint64_t sum = 0;
+    for (uint32_t i = b->scratch0; i < b->scratch0 + b->n_scratches; i++) {
+      sum += c->x->scratch[i].memory == k ? c->x->scratch[i].size : 0;
+    }
+    if (fs_vs_contiguous(&c->v->s->memories[k]) && sum_of(c, m, true, k) != sum) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool same_units(const loop_compare *c, const fs_stream_loop_command *m) {
+  const fs_body_op *b = &c->x->body[m->op - c->l->op0];
+  for (uint32_t k = 0; k < c->v->s->n_resources; k++) {
+    uint64_t sum = 0;
+    for (uint32_t i = b->lane0; i < b->lane0 + b->n_lanes; i++) {
+      const fs_body_lane *lane = &c->x->lane[i];
+      sum += lane->resource == k && lane->copy == m->copy ? lane->n : 0;
+    }
+    if (sum_of(c, m, false, k) != sum) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* --- the whole --- */
+
+static void differs(const loop_compare *c, const char *what, const char *of) {
+  FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH, "not the graph's: %s of '%.80s' in loop '%.80s'", what, of,
+           fs_vs_op_name(c->v, c->l->op));
+}
+
+static void compare_commands(const loop_compare *c) {
+  const fs_stream *s = c->v->s;
+  for (uint32_t q = c->l->queue0; q < c->l->queue0 + c->l->n_queues; q++) {
+    const fs_stream_loop_queue *of = &s->loop_queues[q];
+    for (uint32_t i = of->command0; i < of->command0 + of->n_commands; i++) {
+      const fs_stream_loop_command *m = &s->loop_commands[i];
+      if (!same_scratch(c, m) || !same_units(c, m)) {
+        differs(c, "scratch or 'uses'", fs_vs_string(c->v, s->loop_ops[m->op].name));
+      }
+    }
+  }
+}
+
+static void compare_loop(const loop_compare *c) {
+  const char *name = fs_vs_op_name(c->v, c->l->op);
+  if (c->l->op != c->x->op || c->l->trip != c->x->trip || c->l->n_ops != c->x->n_ops ||
+      c->l->n_rings != c->x->loop.n_rings || c->l->copies != c->x->loop.copies) {
+    differs(c, "trips, ops, rings or copies", name);
+    return;
+  }
+  for (uint32_t m = 0; m < c->l->n_ops; m++) {
+    const char *what = op_difference(c, m);
+    if (what != NULL) {
+      differs(c, what, c->x->body[m].name);
+    }
+  }
+  for (uint32_t k = 0; k < c->l->n_rings; k++) {
+    if (!same_ring(c, k)) {
+      differs(c, "slots", c->g->buffer_name[c->x->slots[k].buffer]);
+    }
+  }
+  compare_commands(c);
+}
+
+void fs_vs_loops_graph(fs_vs *v, const fsched_graph *g) {
+  assert(v->s->n_loops == g->n_rolled);
+  for (uint32_t i = 0; i < g->n_rolled; i++) {
+    compare_loop(&(loop_compare){v, g, &v->s->loops[i], &g->rolled[i]});
+  }
+}

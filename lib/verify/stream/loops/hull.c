@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether a loop touches what its own op does: the rest of the verifier knows nothing else of it.
+ *
+ * All bytes that an arg writes lie in one that the own op writes, and all that it reads in one that
+ * the own op reads.  If that reads other bytes, though it writes these, the loop must have written
+ * them before.  The first WALKED iterations are walked for that, which proves just them.  Of later
+ * ones it is shown where
+ * - the arg does not move, as what was written stays; or
+ * - args with its step wrote what it reads in the last iteration that was walked, as then they do
+ *   so in all later ones: it all moves alike; or
+ * - some arg leaves no gaps, and all that it has written by then holds what the arg reads, both in
+ *   the first iteration that was not walked and in the last one: the ends of both are linear, so
+ *   it does so between them.
+ * What is not shown is refused.
+ *
+ * What the own op writes over, but the body may leave out, keeps its content, so this has to be
+ * there: such args are marked (fs_vs.in_part).  A run of ranges that move alike leaves no gaps if
+ * it is as long as its step. Complexity: O(accesses^2) and WALKED * O(accesses log accesses). */
+#include "base/ranges.h"
+#include "verify/stream/loops/parts.h"
+
+enum { WALKED = 64 };
+
+fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t trips) {
+  int64_t way = fs_vloop_way(x, a, trips);
+  uint64_t low = a->offset - (way < 0 ? (uint64_t)-way : 0);
+  uint64_t high = a->offset + a->length + (way > 0 ? (uint64_t)way : 0);
+  return (fs_vbytes){low, fs_min(high, x->v->s->buffers[a->buffer].size)};
+}
+
+fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration) {
+  uint64_t low = a->offset + (uint64_t)fs_vloop_way(x, a, iteration);
+  return (fs_vbytes){low, fs_min(low + a->length, x->v->s->buffers[a->buffer].size)};
+}
+
+static bool is_within(fs_vbytes a, fs_vbytes b) { return b.low <= a.low && a.high <= b.high; }
+
+static const fs_stream_loop_arg *arg_of(const fs_vloop *x, const fs_vbody_access *a) {
+  return &x->v->s->loop_args[a->arg];
+}
+
+/* Whether the own op has an arg of the buffer that holds the bytes and has a right mode. */
+static bool own_holds(const fs_vloop *x, uint32_t buffer, fs_vbytes bytes, bool (*mode)(unsigned)) {
+  for (uint32_t i = 0; i < x->own->n_args; i++) {
+    const fs_stream_arg *a = &x->v->s->args[x->own->arg0 + i];
+    if (a->buffer == buffer && mode(a->tag) &&
+        is_within(bytes, (fs_vbytes){a->offset, a->offset + a->length})) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static bool reads(unsigned tag) { return fs_tag_reads(tag); }
+static bool writes(unsigned tag) { return fs_tag_writes(tag); }
+
+static const char *buffer_name(const fs_vloop *x, uint32_t buffer) {
+  return fs_vs_string(x->v, x->v->s->buffers[buffer].name);
+}
+
+static void leaves(fs_vloop *x, const fs_vbody_access *a, const char *what) {
+  FS_LOOP_WRONG(x, FS_DIAG_VERIFY_PLACE,
+                "loop %.60s: op %.60s %s %.40s where the loop's op does not", x->name,
+                fs_vloop_op_name(x, a->member), what, buffer_name(x, arg_of(x, a)->buffer));
+}
+
+/* --- what the loop reads of its own --- */
+
+typedef struct own_walk {
+  fs_vloop *x;
+  fs_ranges ranges;
+  bool *own;         /* per access: it reads what the loop has written */
+  uint32_t *written; /* per buffer */
+} own_walk;
+
+static void not_written(const own_walk *w, const fs_vbody_access *a, uint64_t iteration) {
+  FS_LOOP_WRONG(w->x, FS_DIAG_VERIFY_VALUE,
+                "loop %.60s: op %.60s[%llu] reads %.40s where nothing was written yet", w->x->name,
+                fs_vloop_op_name(w->x, a->member), (unsigned long long)iteration,
+                buffer_name(w->x, arg_of(w->x, a)->buffer));
+}
+
+static fs_status is_written(const own_walk *w, uint32_t set, fs_vbytes b, bool *yes) {
+  fs_ids ops = {0};
+  uint64_t covered = 0;
+  fs_status status = FSCHED_OK;
+  if (b.low < b.high) {
+    status = fs_ranges_find(&w->ranges, set, b.low, b.high, &ops, &covered);
+  }
+  fs_vec_free(w->x->v->ctx, &ops);
+  *yes = covered == b.high - b.low;
+  return status;
+}
+
+static fs_status write_bytes(own_walk *w, uint32_t *set, fs_vbytes b) {
+  return b.low < b.high ? fs_ranges_replace(&w->ranges, set, b.low, b.high, 0) : FSCHED_OK;
+}
+
+/* One iteration.  An op reads before it writes. */
+static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
+  fs_vloop *x = w->x;
+  for (uint32_t k = 0, end; k < x->n_accesses; k = end) {
+    for (end = k; end < x->n_accesses && x->access[end].member == x->access[k].member; end++) {
+      const fs_stream_loop_arg *a = arg_of(x, &x->access[end]);
+      bool right = true;
+      if (w->own[end]) {
+        FS_TRY(is_written(w, w->written[a->buffer], fs_vloop_bytes(x, a, iteration), &right));
+      }
+      if (!right) {
+        not_written(w, &x->access[end], iteration);
+        w->own[end] = false;
+      }
+    }
+    for (uint32_t i = k; i < end; i++) {
+      const fs_stream_loop_arg *a = arg_of(x, &x->access[i]);
+      if (x->access[i].writes && a->ring == FS_NONE) {
+        FS_TRY(write_bytes(w, &w->written[a->buffer], fs_vloop_bytes(x, a, iteration)));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether args with its step wrote what the access reads in the last iteration that was walked. */
+static fs_status is_written_alike(own_walk *w, const fs_vbody_access *r, bool *yes) {
+  const fs_vloop *x = w->x;
+  const fs_stream_loop_arg *a = arg_of(x, r);
+  uint32_t set = FS_NONE;
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
+    bool like = x->access[k].writes && b->buffer == a->buffer && b->step == a->step;
+    uint32_t n = x->access[k].member < r->member ? WALKED : WALKED - 1;
+    for (uint32_t i = 0; like && i < n; i++) {
+      FS_TRY(write_bytes(w, &set, fs_vloop_bytes(x, b, i)));
+    }
+  }
+  FS_TRY(is_written(w, set, fs_vloop_bytes(x, a, WALKED - 1), yes));
+  fs_ranges_clear(&w->ranges, &set);
+  return FSCHED_OK;
+}
+
+/* Whether the writer has written all that the access reads in an iteration, if it leaves no gaps.
+ */
+static bool is_behind(const fs_vloop *x, const fs_vbody_access *r, const fs_vbody_access *writer,
+                      uint64_t iteration) {
+  uint64_t last = iteration - (writer->member >= r->member);
+  return is_within(fs_vloop_bytes(x, arg_of(x, r), iteration),
+                   fs_vloop_hull(x, arg_of(x, writer), last));
+}
+
+static bool leaves_no_gaps(const fs_stream_loop_arg *a) {
+  uint64_t step = a->step < 0 ? (uint64_t)-a->step : (uint64_t)a->step;
+  return a->length >= step;
+}
+
+static bool is_written_before(const fs_vloop *x, const fs_vbody_access *r) {
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
+    if (x->access[k].writes && b->buffer == arg_of(x, r)->buffer && leaves_no_gaps(b) &&
+        is_behind(x, r, &x->access[k], WALKED) && is_behind(x, r, &x->access[k], x->l->trip - 1)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Shows it of the iterations that are not walked. */
+static fs_status check_later(own_walk *w) {
+  for (uint32_t k = 0; k < w->x->n_accesses; k++) {
+    const fs_vbody_access *r = &w->x->access[k];
+    bool shown = !w->own[k] || arg_of(w->x, r)->step == 0;
+    if (!shown) {
+      FS_TRY(is_written_alike(w, r, &shown));
+    }
+    if (!shown && !is_written_before(w->x, r)) {
+      not_written(w, r, WALKED);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_loop(own_walk *w, fs_arena *arena) {
+  FS_TRY(fs_new_none(arena, &w->written, w->x->v->s->n_buffers));
+  for (uint64_t i = 0; i < w->x->l->trip && i < WALKED; i++) {
+    FS_TRY(walk_iteration(w, i));
+  }
+  return w->x->l->trip > WALKED ? check_later(w) : FSCHED_OK;
+}
+
+/* --- what the loop's op has --- */
+
+/* Checks an arg without a ring; *own tells that the loop must have written what it reads. */
+static void check_hull(fs_vloop *x, const fs_vbody_access *a, bool *own) {
+  const fs_stream_loop_arg *arg = arg_of(x, a);
+  fs_vbytes hull = fs_vloop_hull(x, arg, x->l->trip - 1);
+  if (a->writes && !own_holds(x, arg->buffer, hull, writes)) {
+    leaves(x, a, "writes");
+  }
+  if (!fs_tag_reads(arg->tag) || own_holds(x, arg->buffer, hull, reads)) {
+    return;
+  }
+  *own = own_holds(x, arg->buffer, hull, writes);
+  if (!*own) {
+    leaves(x, a, "reads");
+  }
+}
+
+/* A ring's slots are written, and the last one is read where a value is there on entry. */
+static void check_ring(fs_vloop *x, uint32_t k) {
+  const fs_stream_ring *r = &x->v->s->rings[x->l->ring0 + k];
+  const fs_stream_arg *a = &x->v->s->args[r->arg];
+  uint64_t last = a->offset + (r->depth - 1) * r->slot;
+  if (!fs_tag_writes(a->tag) ||
+      (r->entry != 0 && !own_holds(x, a->buffer, (fs_vbytes){last, last + r->size}, reads))) {
+    FS_LOOP_WRONG(x, FS_DIAG_VERIFY_PLACE,
+                  "loop %.60s: its op does not write the slots of %.40s, or read what is there on "
+                  "entry",
+                  x->name, buffer_name(x, a->buffer));
+  }
+}
+
+/* The run of bytes in iteration 0 that the written arg is part of, with all that moves alike. */
+static fs_vbytes written_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
+  fs_vbytes run = {a->offset, a->offset + a->length};
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
+    bool like = x->access[k].writes && b->buffer == a->buffer && b->step == a->step &&
+                b->ring == FS_NONE && b->offset <= run.high && run.low <= b->offset + b->length;
+    if (like && (b->offset < run.low || b->offset + b->length > run.high)) {
+      run.low = fs_min(run.low, b->offset);
+      run.high = fs_max(run.high, b->offset + b->length);
+      k = UINT32_MAX; /* begins anew */
+    }
+  }
+  return run;
+}
+
+/* Whether the body writes all bytes that an own arg writes. */
+static fs_status writes_all(own_walk *w, const fs_stream_arg *own, bool *yes) {
+  fs_vloop *x = w->x;
+  uint32_t set = FS_NONE;
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    const fs_stream_loop_arg *a = arg_of(x, &x->access[k]);
+    if (!x->access[k].writes || a->buffer != own->buffer || a->ring != FS_NONE) {
+      continue;
+    }
+    fs_vbytes run = written_run(x, a);
+    fs_stream_loop_arg all = *a;
+    all.offset = run.low;
+    all.length = run.high - run.low;
+    if (x->l->trip == 1 || leaves_no_gaps(&all)) {
+      FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->trip - 1)));
+    }
+  }
+  FS_TRY(is_written(w, set, (fs_vbytes){own->offset, own->offset + own->length}, yes));
+  fs_ranges_clear(&w->ranges, &set);
+  return FSCHED_OK;
+}
+
+static fs_status mark_parts(own_walk *w) {
+  fs_vs *v = w->x->v;
+  for (uint32_t i = w->x->own->arg0; i < w->x->own->arg0 + w->x->own->n_args; i++) {
+    bool all = true;
+    if (fs_tag_writes_over(v->s->args[i].tag)) {
+      FS_TRY(writes_all(w, &v->s->args[i], &all));
+    }
+    v->in_part[i] = !all;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_hulls(own_walk *w, fs_arena *arena) {
+  fs_vloop *x = w->x;
+  bool any = false;
+  FS_TRY(fs_new_zero(arena, &w->own, x->n_accesses));
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    if (arg_of(x, &x->access[k])->ring == FS_NONE) {
+      check_hull(x, &x->access[k], &w->own[k]);
+    }
+    any = any || w->own[k];
+  }
+  for (uint32_t k = 0; k < x->l->n_rings; k++) {
+    check_ring(x, k);
+  }
+  FS_TRY(mark_parts(w));
+  return any ? walk_loop(w, arena) : FSCHED_OK;
+}
+
+fs_status fs_vloop_hulls(fs_vloop *x) {
+  assert(x->access != NULL || x->n_accesses == 0);
+  FS_SCRATCH(scratch, x->v->ctx);
+  own_walk w = {.x = x};
+  fs_ranges_init(&w.ranges, x->v->ctx);
+  fs_status status = check_hulls(&w, &scratch);
+  fs_ranges_release(&w.ranges);
+  return status;
+}

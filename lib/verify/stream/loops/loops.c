@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that stay loops.  In the stream a loop is one op, of which the other parts prove that it
+ * has what its args say, and has it alone.  What is left to prove is that
+ *
+ *   shape   the records make sense                                            loops/shape.c
+ *   hulls   the body touches what the loop's own op does                      loops/hull.c
+ *   places  each command lies where that has it                               loops/places.c
+ *   orders  the orders that args and `after` ask for                          loops/orders.c
+ *   rules   are kept, by rings and lanes too, whatever ops take               verify/loop
+ *
+ * Then all executions do the accesses to each byte in program order of the unrolled loop, and so
+ * find the same values.
+ *
+ * Nothing is proven of the units of counted memories that ops of a body take for scratch, which no
+ * record tells; of the planned time of the loop; nor that each wait is needed. */
+#include <stdio.h>
+
+#include "base/context.h"
+#include "verify/stream/loops/parts.h"
+
+/* What verify/loop is given. */
+typedef struct loop_proof {
+  fs_vloop *x;
+  fs_arena *arena;
+  fs_rolled_loop rolled;
+  fs_loop_rules rules;
+  fs_vorders orders;
+  fs_vlanes lanes;
+  fs_loop_order *order;
+  uint32_t *lane0, *lane, *lane_copy;
+} loop_proof;
+
+static fs_status list_accesses(fs_vloop *x) {
+  uint32_t room = 0;
+  for (uint32_t m = 0; m < x->l->n_ops; m++) {
+    room += fs_vloop_op(x, m)->n_args;
+  }
+  FS_TRY(fs_new(&x->v->arena, &x->access, room));
+  for (uint32_t m = 0; m < x->l->n_ops; m++) {
+    const fs_stream_loop_op *o = fs_vloop_op(x, m);
+    for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+      unsigned tag = x->v->s->loop_args[i].tag;
+      if (fs_tag_accesses(tag)) {
+        x->access[x->n_accesses++] = (fs_vbody_access){m, i, fs_tag_writes(tag)};
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* --- the loop and its rules --- */
+
+static fs_status fill_commands(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  const fs_stream *s = x->v->s;
+  fs_rolled_loop *r = &p->rolled;
+  uint32_t room = 0;
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    room += s->loop_commands[x->command0 + c].n_waits;
+  }
+  FS_TRY(fs_new(p->arena, &r->command, x->n_commands));
+  FS_TRY(fs_new(p->arena, &r->wait, room));
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    const fs_stream_loop_command *m = &s->loop_commands[x->command0 + c];
+    const fs_stream_loop_op *o = &s->loop_ops[m->op];
+    r->command[c] = (fs_rolled_command){.member = m->op - x->l->op0,
+                                        .copy = m->copy,
+                                        .shift = m->shift,
+                                        .wait0 = r->n_waits,
+                                        .n_waits = m->n_waits,
+                                        .slow = o->latency > o->time};
+    for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
+      r->wait[r->n_waits++] =
+          (fs_rolled_wait){s->loop_waits[w].command - x->command0, s->loop_waits[w].distance};
+    }
+  }
+  r->n_commands = x->n_commands;
+  return FSCHED_OK;
+}
+
+static fs_status fill_queues(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  fs_rolled_loop *r = &p->rolled;
+  r->copies = x->l->copies;
+  r->n_queues = x->l->n_queues;
+  FS_TRY(fs_new(p->arena, &r->queue, r->n_queues));
+  FS_TRY(fs_new(p->arena, &r->command0, r->n_queues + 1));
+  r->command0[0] = 0;
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    const fs_stream_loop_queue *from = &x->v->s->loop_queues[x->l->queue0 + q];
+    r->queue[q] = from->queue;
+    r->command0[q + 1] = r->command0[q] + from->n_commands;
+  }
+  return FSCHED_OK;
+}
+
+/* All that use a ring, and do not begin its versions, have to find them. */
+static fs_status fill_rings(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  fs_rolled_loop *r = &p->rolled;
+  uint32_t n = 0;
+  r->n_rings = x->l->n_rings;
+  FS_TRY(fs_new(p->arena, &r->ring, r->n_rings));
+  FS_TRY(fs_new(p->arena, &r->reader, x->n_accesses));
+  for (uint32_t k = 0; k < r->n_rings; k++) {
+    const fs_stream_ring *from = &x->v->s->rings[x->l->ring0 + k];
+    r->ring[k] = (fs_rolled_ring){from->writer - x->l->op0, from->depth, n, 0};
+    for (uint32_t i = 0; i < x->n_accesses; i++) {
+      const fs_stream_loop_arg *a = &x->v->s->loop_args[x->access[i].arg];
+      if (a->ring == x->l->ring0 + k && !fs_tag_begins(a->tag)) {
+        r->reader[n++] = (fs_rolled_reader){x->access[i].member, a->back};
+      }
+    }
+    r->ring[k].n_readers = n - r->ring[k].reader0;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_rules(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  uint32_t n_lanes = (uint32_t)p->lanes.n;
+  FS_TRY(fs_new(p->arena, &p->order, p->orders.n));
+  for (size_t i = 0; i < p->orders.n; i++) {
+    p->order[i] = p->orders.at[i].order;
+  }
+  FS_TRY(fs_new(p->arena, &p->lane0, p->lanes.n + 1));
+  FS_TRY(fs_new(p->arena, &p->lane, 2 * p->lanes.n));
+  FS_TRY(fs_new(p->arena, &p->lane_copy, 2 * p->lanes.n));
+  for (uint32_t l = 0; l < n_lanes; l++) {
+    p->lane0[l] = 2 * l;
+    for (uint32_t k = 0; k < 2; k++) {
+      uint32_t c = p->lanes.at[l].command[k];
+      p->lane[2 * l + k] = fs_vloop_member(x, c);
+      p->lane_copy[2 * l + k] = x->v->s->loop_commands[c].copy;
+    }
+  }
+  p->lane0[n_lanes] = 2 * n_lanes;
+  p->rules = (fs_loop_rules){.trip = x->l->trip,
+                             .n_members = x->l->n_ops,
+                             .n_orders = (uint32_t)p->orders.n,
+                             .order = p->order,
+                             .n_lanes = n_lanes,
+                             .lane0 = p->lane0,
+                             .lane = p->lane,
+                             .lane_copy = p->lane_copy};
+  return FSCHED_OK;
+}
+
+/* --- what is wrong --- */
+
+typedef struct pair_text {
+  char from[FS_VNAME], to[FS_VNAME];
+} pair_text;
+
+/* Names two instances: "a[i - 2]" and "b[i]". */
+static void name_pair(const fs_vloop *x, const fs_loop_fault *f, pair_text *t) {
+  const char *from = fs_vloop_op_name(x, f->from), *to = fs_vloop_op_name(x, f->to);
+  long long d = (long long)f->distance;
+  (void)snprintf(t->from, FS_VNAME, d > 0 ? "%.60s[i - %lld]" : "%.60s[i]", from, d);
+  (void)snprintf(t->to, FS_VNAME, d < 0 ? "%.60s[i - %lld]" : "%.60s[i]", to, -d);
+}
+
+static const char *buffer_name(const fs_vloop *x, uint32_t buffer) {
+  return fs_vs_string(x->v, x->v->s->buffers[buffer].name);
+}
+
+/* What two commands of a lane share. */
+static const char *shared_name(const fs_vloop *x, const fs_vlane *lane) {
+  const fs_stream *s = x->v->s;
+  const fs_stream_place *p = &s->loop_places[lane->place];
+  return fs_vs_string(x->v, fs_space_of_resource(p->space) ? s->resources[p->index].name
+                                                           : s->memories[p->index].name);
+}
+
+static void report_order(fs_vloop *x, const pair_text *t, uint32_t buffer) {
+  FS_LOOP_WRONG(x, FS_DIAG_VERIFY_EDGE,
+                "loop %.60s: %s depends on %s%s%.40s and is not ordered after it", x->name, t->to,
+                t->from, buffer == FS_NONE ? "" : " by ",
+                buffer == FS_NONE ? "" : buffer_name(x, buffer));
+}
+
+static void report_shared(fs_vloop *x, const pair_text *t, const char *what) {
+  FS_LOOP_WRONG(x, FS_DIAG_VERIFY_CONFLICT, "loop %.60s: %s and %s share %.40s and are not ordered",
+                x->name, t->from, t->to, what);
+}
+
+static void report_ring(fs_vloop *x, const loop_proof *p, const fs_loop_fault *f) {
+  const fs_stream *s = x->v->s;
+  uint32_t buffer = s->args[s->rings[x->l->ring0 + f->which].arg].buffer;
+  pair_text t;
+  name_pair(x, f, &t);
+  if (f->from == p->rolled.ring[f->which].writer && f->to != f->from) {
+    report_order(x, &t, buffer);
+  } else {
+    report_shared(x, &t, buffer_name(x, buffer));
+  }
+}
+
+static void report_fault(const loop_proof *p, const fs_loop_fault *f) {
+  fs_vloop *x = p->x;
+  pair_text t;
+  switch (f->kind) {
+    case FS_LOOP_RIGHT:
+      break;
+    case FS_LOOP_MALFORMED:
+      FS_LOOP_WRONG(x, FS_DIAG_VERIFY_WAIT, "loop %.60s: %s", x->name, f->what);
+      break;
+    case FS_LOOP_DEADLOCK:
+      FS_LOOP_WRONG(x, FS_DIAG_VERIFY_DEADLOCK, "loop %.60s: op %.60s waits for itself", x->name,
+                    fs_vloop_op_name(x, f->from));
+      break;
+    case FS_LOOP_ORDER:
+      name_pair(x, f, &t);
+      report_order(x, &t, p->orders.at[f->which].buffer);
+      break;
+    case FS_LOOP_RING:
+      report_ring(x, p, f);
+      break;
+    case FS_LOOP_LANE:
+      name_pair(x, f, &t);
+      report_shared(x, &t, shared_name(x, &p->lanes.at[f->which]));
+      break;
+  }
+}
+
+/* --- the whole --- */
+
+/* A command signals if some wait names it. */
+static fs_status check_signals(fs_vloop *x, fs_arena *arena) {
+  const fs_stream *s = x->v->s;
+  uint8_t *named;
+  FS_TRY(fs_new_zero(arena, &named, x->n_commands));
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    const fs_stream_loop_command *m = &s->loop_commands[x->command0 + c];
+    for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
+      named[s->loop_waits[w].command - x->command0] = 1;
+    }
+  }
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    if (s->loop_commands[x->command0 + c].signal != named[c]) {
+      FS_LOOP_WRONG(
+          x, FS_DIAG_VERIFY_SIGNAL, "loop %.60s: op %.60s, copy %u, %s", x->name,
+          fs_vloop_op_name(x, fs_vloop_member(x, x->command0 + c)),
+          s->loop_commands[x->command0 + c].copy,
+          named[c] != 0 ? "does not signal, but is waited for" : "signals, but nobody waits");
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status prove(loop_proof *p) {
+  fs_loop_fault fault;
+  FS_TRY(check_signals(p->x, p->arena));
+  FS_TRY(fs_vloop_hulls(p->x));
+  FS_TRY(fs_vloop_places(p->x, &p->lanes));
+  FS_TRY(fs_vloop_orders(p->x, &p->orders));
+  FS_TRY(fill_queues(p));
+  FS_TRY(fill_commands(p));
+  FS_TRY(fill_rings(p));
+  FS_TRY(fill_rules(p));
+  FS_TRY(fs_verify_loop(p->x->v->ctx, &p->rolled, &p->rules, &fault));
+  report_fault(p, &fault);
+  return FSCHED_OK;
+}
+
+static fs_status check_loop(fs_vs *v, const fs_stream_loop *l) {
+  FS_SCRATCH(scratch, v->ctx);
+  const fs_stream_loop_queue *q = &v->s->loop_queues[l->queue0];
+  uint32_t first = v->op_command0[l->op];
+  fs_vloop x = {.v = v,
+                .l = l,
+                .name = fs_vs_op_name(v, l->op),
+                .own = &v->s->ops[l->op],
+                .command = &v->s->commands[v->op_command[first]],
+                .command0 = q->command0};
+  const fs_stream_loop_queue *last = &q[l->n_queues - 1];
+  x.n_commands = last->command0 + last->n_commands - x.command0;
+  loop_proof p = {.x = &x, .arena = &scratch};
+  FS_TRY(list_accesses(&x));
+  fs_status status = prove(&p);
+  fs_vec_free(v->ctx, &p.orders);
+  fs_vec_free(v->ctx, &p.lanes);
+  return status;
+}
+
+fs_status fs_vs_loops(fs_vs *v) {
+  assert(v->op_command0 != NULL);
+  if (v->s->n_loops > 0) {
+    FS_TRY(fs_new_zero(&v->arena, &v->in_part, v->s->n_args));
+  }
+  for (uint32_t i = 0; i < v->s->n_loops; i++) {
+    FS_TRY(check_loop(v, &v->s->loops[i]));
+  }
+  return FSCHED_OK;
+}

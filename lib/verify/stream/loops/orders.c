@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The orders that a body has to keep, from what its args mean.
+ *
+ * For two accesses of which one writes and which touch the same bytes in some two iterations, the
+ * one that comes first in program order of the unrolled loop has to be over before the other
+ * starts.  Let the first be of op a and the other of op b, `distance` iterations later: 0 at least,
+ * or 1 if a does not stand before b.
+ *
+ * - With a ring, both touch version f in iterations f + back of each, so at one distance.  Of the
+ *   version on entry there is more: all iterations below `back` touch it, at all distances up to
+ *   that of iteration 0.
+ * - Without one, ranges that move alike overlap at an interval of distances.  Both begin in the
+ *   buffer, so where they overlap, they do so before it ends.
+ * - Ranges that move unlike each other count as overlapping always, unless all that the one
+ *   touches lies apart from all that the other does.
+ *
+ * An order at a distance is one at all greater distances that are whole rounds of copies above
+ * (verify/loop/loop.h).  So of an interval as many distances as there are copies say all, and
+ * nothing that is not needed: but that readers of the version on entry are held as if all
+ * iterations were below `back`, which matters with several copies alone.
+ * Complexity: O(accesses^2 copies). */
+#include "verify/stream/loops/parts.h"
+
+/* Distances from `low` to `high`; none if low > high. */
+typedef struct distance_range {
+  int64_t low, high;
+} distance_range;
+
+static int64_t floor_of(int64_t a, int64_t b) {
+  assert(b > 0);
+  return a / b - (a % b < 0);
+}
+
+static const fs_stream_loop_arg *arg_of(const fs_vloop *x, const fs_vbody_access *a) {
+  return &x->v->s->loop_args[a->arg];
+}
+
+/* Whether ranges overlap; one without bytes counts as if it had one. */
+static bool overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
+  return a < b + fs_max(b_length, 1) && b < a + fs_max(a_length, 1);
+}
+
+static fs_status add_order(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
+                           int64_t distance, fs_vorders *out) {
+  assert(distance >= 0 && distance <= FS_LOOP_NUMBER);
+  fs_vorder o = {{a->member, b->member, (uint32_t)distance}, arg_of(x, a)->buffer};
+  return fs_vec_push(x->v->ctx, out, o);
+}
+
+/* Adds orders at all distances of a range.  Beyond the largest number there is none; those at
+ * smaller distances say more. */
+static fs_status add_orders(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
+                            distance_range r, fs_vorders *out) {
+  int64_t most = (int64_t)FS_LOOP_NUMBER - x->l->copies;
+  if (r.low > r.high) {
+    return FSCHED_OK;
+  }
+  if (r.low > most) {
+    r = (distance_range){most, INT64_MAX};
+  }
+  for (int64_t d = r.low; d <= r.high && d < r.low + x->l->copies; d++) {
+    FS_TRY(add_order(x, a, b, d, out));
+  }
+  return FSCHED_OK;
+}
+
+/* The distances at which ranges with one step overlap: those d with
+ * -length of b < offset of b - offset of a + step * d < length of a. */
+static distance_range alike(const fs_stream_loop_arg *a, const fs_stream_loop_arg *b) {
+  int64_t apart = (int64_t)b->offset - (int64_t)a->offset, step = a->step;
+  int64_t la = (int64_t)fs_max(a->length, 1), lb = (int64_t)fs_max(b->length, 1);
+  if (step == 0) {
+    bool meet = overlap(a->offset, a->length, b->offset, b->length);
+    return meet ? (distance_range){INT64_MIN, INT64_MAX} : (distance_range){0, -1};
+  }
+  if (step > 0) {
+    return (distance_range){floor_of(-lb - apart, step) + 1, floor_of(la - apart - 1, step)};
+  }
+  return (distance_range){floor_of(apart - la, -step) + 1, floor_of(lb + apart - 1, -step)};
+}
+
+/* The distances at which accesses without rings overlap. */
+static distance_range meeting(const fs_vloop *x, const fs_stream_loop_arg *a,
+                              const fs_stream_loop_arg *b) {
+  if (a->step == b->step) {
+    return alike(a, b);
+  }
+  fs_vbytes m = fs_vloop_hull(x, a, x->l->trip - 1), n = fs_vloop_hull(x, b, x->l->trip - 1);
+  return overlap(m.low, m.high - m.low, n.low, n.high - n.low)
+             ? (distance_range){INT64_MIN, INT64_MAX}
+             : (distance_range){0, -1};
+}
+
+/* Orders from a to b, of one ring.  Those with its writer are the ring's own. */
+static fs_status order_ringed(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
+                              int64_t least, fs_vorders *out) {
+  const fs_stream_loop_arg *m = arg_of(x, a), *n = arg_of(x, b);
+  int64_t apart = (int64_t)n->back - m->back;
+  if (fs_tag_begins(m->tag) || fs_tag_begins(n->tag) ||
+      !overlap(m->offset, m->length, n->offset, n->length)) {
+    return FSCHED_OK;
+  }
+  if (apart >= least && n->back < x->l->trip) {
+    FS_TRY(add_order(x, a, b, apart, out));
+  }
+  int64_t most = m->back > 0 ? (int64_t)fs_min(n->back, x->l->trip) - 1 : -1;
+  return add_orders(x, a, b, (distance_range){least, most}, out);
+}
+
+/* Orders from a to b. */
+static fs_status order_pair(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
+                            fs_vorders *out) {
+  const fs_stream_loop_arg *m = arg_of(x, a), *n = arg_of(x, b);
+  int64_t least = a->member >= b->member, most = (int64_t)x->l->trip - 1;
+  if (m->buffer != n->buffer || !(a->writes || b->writes)) {
+    return FSCHED_OK;
+  }
+  if (m->ring != FS_NONE) {
+    return order_ringed(x, a, b, least, out);
+  }
+  distance_range r = meeting(x, m, n);
+  r.low = r.low < least ? least : r.low;
+  r.high = r.high < most ? r.high : most;
+  return add_orders(x, a, b, r, out);
+}
+
+static fs_status order_afters(const fs_vloop *x, fs_vorders *out) {
+  for (uint32_t member = 0; member < x->l->n_ops; member++) {
+    const fs_stream_loop_op *o = fs_vloop_op(x, member);
+    for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
+      const fs_stream_loop_after *a = &x->v->s->loop_afters[i];
+      if (a->distance < x->l->trip) {
+        fs_vorder order = {{a->op - x->l->op0, member, a->distance}, FS_NONE};
+        FS_TRY(fs_vec_push(x->v->ctx, out, order));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_vloop_orders(fs_vloop *x, fs_vorders *out) {
+  assert(x->access != NULL || x->n_accesses == 0);
+  for (uint32_t i = 0; i < x->n_accesses; i++) {
+    for (uint32_t k = 0; k < x->n_accesses; k++) {
+      FS_TRY(order_pair(x, &x->access[i], &x->access[k], out));
+    }
+  }
+  return order_afters(x, out);
+}

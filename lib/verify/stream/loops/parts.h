@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside of the check of loops that stay loops: its parts; see loops/loops.c. */
+#ifndef FS_VERIFY_STREAM_LOOPS_H
+#define FS_VERIFY_STREAM_LOOPS_H
+
+#include "verify/loop/loop.h"
+#include "verify/stream/stream.h"
+
+/* An arg of the body that is an access of bytes. */
+typedef struct fs_vbody_access {
+  uint32_t member, arg;
+  bool writes;
+} fs_vbody_access;
+
+/* A loop at hand.  Members are its ops, counted from 0. */
+typedef struct fs_vloop {
+  fs_vs *v;
+  const fs_stream_loop *l;
+  const char *name;
+  const fs_stream_op *own;          /* the op that the loop is */
+  const fs_stream_command *command; /* the first one that runs it */
+  uint32_t command0, n_commands;    /* of loop_commands */
+  uint32_t n_accesses;
+  fs_vbody_access *access; /* in program order */
+  uint32_t wrong;          /* findings so far */
+} fs_vloop;
+
+#define FS_LOOP_WRONG(x, code, ...) ((x)->wrong++, FS_WRONG((x)->v, (code), __VA_ARGS__))
+
+/* Requires a member. */
+static inline const fs_stream_loop_op *fs_vloop_op(const fs_vloop *x, uint32_t member) {
+  assert(member < x->l->n_ops);
+  return &x->v->s->loop_ops[x->l->op0 + member];
+}
+static inline const char *fs_vloop_op_name(const fs_vloop *x, uint32_t member) {
+  return fs_vs_string(x->v, fs_vloop_op(x, member)->name);
+}
+/* The member that a command runs.  Requires a command of the loop. */
+static inline uint32_t fs_vloop_member(const fs_vloop *x, uint32_t command) {
+  assert(command - x->command0 < x->n_commands);
+  return x->v->s->loop_commands[command].op - x->l->op0;
+}
+
+/* How far iteration `trips` is from iteration 0, in bytes.  Requires a number of iterations of the
+ * loop, whose shape is right. */
+static inline int64_t fs_vloop_way(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t trips) {
+  assert(trips < x->l->trip);
+  return a->step * (int64_t)trips;
+}
+/* The bytes [low, high) that an arg without a ring touches in iterations 0 .. trips, of which all
+ * have a first one in the buffer. */
+typedef struct fs_vbytes {
+  uint64_t low, high;
+} fs_vbytes;
+fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t trips);
+/* The same of one iteration. */
+fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration);
+
+/* The first arg of the loop's own op that names the buffer, or FS_NONE. */
+uint32_t fs_vloop_own_arg(const fs_vloop *x, uint32_t buffer);
+/* The place of an arg of its own, or NULL. */
+const fs_stream_place *fs_vloop_own_place(const fs_vloop *x, uint32_t arg);
+
+/* Two commands that may not run at once: they share units of a resource, or scratch. */
+typedef struct fs_vlane {
+  uint32_t command[2];
+  uint32_t place; /* of loop_places: what they share */
+} fs_vlane;
+typedef FS_VEC(fs_vlane) fs_vlanes;
+
+/* Each part reports its findings.  Requires a loop whose shape is right. */
+fs_status fs_vloop_hulls(fs_vloop *x) FS_MUST_USE; /* it touches what its own op does */
+/* Appends the pairs of commands that share something. */
+fs_status fs_vloop_places(fs_vloop *x, fs_vlanes *lanes) FS_MUST_USE;
+
+/* An order that the args or an `after` ask for. */
+typedef struct fs_vorder {
+  fs_loop_order order;
+  uint32_t buffer; /* for which it is; FS_NONE: for an `after` */
+} fs_vorder;
+typedef FS_VEC(fs_vorder) fs_vorders;
+/* Appends the orders that the loop has to keep besides its rings. */
+fs_status fs_vloop_orders(fs_vloop *x, fs_vorders *out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether the records of loops make sense together, so that all else relies on this file alone.
+ *
+ * All iterations of an arg begin in its buffer: the last one does, and the first, and a step goes
+ * one way. */
+#include "verify/stream/loops/parts.h"
+
+typedef struct loop_shape {
+  const fs_vs *v;
+  const fs_stream *s;
+  const fs_stream_loop *l;
+  uint32_t command0, command_end;
+} loop_shape;
+
+/* Each check returns what is wrong, or NULL. */
+
+static const char *check_loop(loop_shape *x, uint32_t loop) {
+  const fs_stream_loop *l = x->l;
+  const fs_stream *s = x->s;
+  if (l->op >= s->n_ops || (loop > 0 && l[-1].op >= l->op) || s->ops[l->op].kernel != FS_NONE) {
+    return "it is not an op without a kernel, or the loops do not ascend";
+  }
+  if (!fs_sync_has_waits(s->meta[0].sync) || s->meta[0].concurrency != 0) {
+    return "the target has no timelines, or limits concurrency";
+  }
+  if (l->trip == 0 || l->trip > FSCHED_MAX_TIME || l->copies == 0 || l->n_queues == 0 ||
+      l->n_ops == 0) {
+    return "it has no iterations, copies, queues or ops";
+  }
+  if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
+      !fs_vs_in_range(l->op0, l->n_ops, s->n_loop_ops) ||
+      !fs_vs_in_range(l->ring0, l->n_rings, s->n_rings)) {
+    return "its queues, ops or rings are out of range";
+  }
+  return NULL;
+}
+
+/* The queues are those of the commands that run the loop's own op; their commands follow on each
+ * other. */
+static const char *check_queues(loop_shape *x) {
+  const fs_vs *v = x->v;
+  uint32_t first = v->op_command0[x->l->op], n = v->op_command0[x->l->op + 1] - first;
+  const fs_stream_loop_queue *q = &x->s->loop_queues[x->l->queue0];
+  if (n != x->l->n_queues) {
+    return "its queues are not those of its op";
+  }
+  x->command0 = x->command_end = q->command0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (q[i].queue != v->command_queue[v->op_command[first + i]]) {
+      return "its queues are not those of its op";
+    }
+    if (q[i].command0 != x->command_end ||
+        !fs_vs_in_range(q[i].command0, q[i].n_commands, x->s->n_loop_commands)) {
+      return "its queues' commands are out of range";
+    }
+    x->command_end += q[i].n_commands;
+  }
+  return x->command_end - x->command0 == (uint64_t)x->l->n_ops * x->l->copies
+             ? NULL
+             : "an op has not one command for each copy";
+}
+
+static bool is_member(const loop_shape *x, uint32_t op) {
+  return op >= x->l->op0 && op - x->l->op0 < x->l->n_ops;
+}
+
+static const char *check_afters(const loop_shape *x, uint32_t op) {
+  const fs_stream_loop_op *o = &x->s->loop_ops[op];
+  for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
+    const fs_stream_loop_after *a = &x->s->loop_afters[i];
+    if (!is_member(x, a->op) || a->distance > FS_LOOP_NUMBER) {
+      return "an 'after' names what is not in it";
+    }
+    if (a->distance == 0 && a->op >= op) {
+      return "an 'after' names a later op of the same iteration";
+    }
+  }
+  return NULL;
+}
+
+static const char *check_op(const loop_shape *x, uint32_t op) {
+  const fs_stream_loop_op *o = &x->s->loop_ops[op];
+  if (o->name >= x->s->n_strings || o->time > o->latency || o->latency > FSCHED_MAX_TIME ||
+      (o->kernel != FS_NONE && o->kernel >= x->s->n_kernels)) {
+    return "an op has no name, time or kernel";
+  }
+  if (!fs_vs_in_range(o->arg0, o->n_args, x->s->n_loop_args) ||
+      !fs_vs_in_range(o->after0, o->n_afters, x->s->n_loop_afters)) {
+    return "an op's args or 'after' entries are out of range";
+  }
+  return check_afters(x, op);
+}
+
+/* Whether the last iteration of an arg without a ring begins in the buffer, too. */
+static bool ends_inside(const loop_shape *x, const fs_stream_loop_arg *a) {
+  uint64_t size = x->s->buffers[a->buffer].size;
+  int64_t way;
+  return a->offset <= size && a->length <= size - a->offset &&
+         !__builtin_mul_overflow(a->step, (int64_t)(x->l->trip - 1), &way) &&
+         way >= -(int64_t)a->offset && (way <= 0 || (uint64_t)way < size - a->offset);
+}
+
+static const char *check_ringed(const loop_shape *x, uint32_t op, const fs_stream_loop_arg *a) {
+  if (a->ring < x->l->ring0 || a->ring - x->l->ring0 >= x->l->n_rings) {
+    return "an arg has a ring that is not in it";
+  }
+  const fs_stream_ring *r = &x->s->rings[a->ring];
+  if (x->s->args[r->arg].buffer != a->buffer || a->step != 0 || a->back > FS_LOOP_NUMBER ||
+      a->offset > r->size || a->length > r->size - a->offset) {
+    return "an arg leaves its ring";
+  }
+  if (fs_tag_begins(a->tag) && (op != r->writer || a->back != 0 || a->length != r->size)) {
+    return "an arg begins a version of a ring, but not as its writer, or in part";
+  }
+  if (!fs_tag_begins(a->tag) && a->back == 0 && op <= r->writer) {
+    return "an arg uses a version of a ring before that is begun";
+  }
+  return a->back == 0 || r->entry != 0 ? NULL
+                                       : "an arg uses what is in a ring on entry, where nothing is";
+}
+
+static const char *check_arg(const loop_shape *x, uint32_t op, const fs_stream_loop_arg *a) {
+  if (!fs_tag_known(a->tag) || (a->buffer != FS_NONE) != fs_tag_names_buffer(a->tag)) {
+    return "an arg has a wrong tag";
+  }
+  if (a->buffer == FS_NONE) {
+    return a->ring == FS_NONE ? NULL : "a value has a ring";
+  }
+  if (a->buffer >= x->s->n_buffers) {
+    return "an arg names no buffer";
+  }
+  if (a->ring != FS_NONE) {
+    return check_ringed(x, op, a);
+  }
+  return a->back == 0 && ends_inside(x, a) ? NULL : "an arg leaves its buffer";
+}
+
+static const char *check_ops(const loop_shape *x) {
+  const char *what = NULL;
+  for (uint32_t op = x->l->op0; op < x->l->op0 + x->l->n_ops && what == NULL; op++) {
+    const fs_stream_loop_op *o = &x->s->loop_ops[op];
+    what = check_op(x, op);
+    for (uint32_t a = 0; what == NULL && a < o->n_args; a++) {
+      what = check_arg(x, op, &x->s->loop_args[o->arg0 + a]);
+    }
+  }
+  return what;
+}
+
+/* The number of the writer's args that begin the versions of the ring. */
+static uint32_t n_begins(const loop_shape *x, uint32_t ring) {
+  const fs_stream_loop_op *o = &x->s->loop_ops[x->s->rings[ring].writer];
+  uint32_t n = 0;
+  for (uint32_t a = 0; fs_vs_in_range(o->arg0, o->n_args, x->s->n_loop_args) && a < o->n_args;
+       a++) {
+    const fs_stream_loop_arg *arg = &x->s->loop_args[o->arg0 + a];
+    n += arg->ring == ring && fs_tag_begins(arg->tag);
+  }
+  return n;
+}
+
+static const char *check_rings(const loop_shape *x) {
+  const fs_stream_op *own = &x->s->ops[x->l->op];
+  for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
+    const fs_stream_ring *r = &x->s->rings[k];
+    uint64_t all;
+    if (r->arg < own->arg0 || r->arg - own->arg0 >= own->n_args ||
+        x->s->args[r->arg].buffer == FS_NONE || !is_member(x, r->writer)) {
+      return "a ring's arg or writer is not its own";
+    }
+    if (r->depth == 0 || r->depth > FS_LOOP_NUMBER || r->entry > 1 || r->size > r->slot ||
+        __builtin_mul_overflow((uint64_t)r->depth, r->slot, &all) ||
+        (r->depth - 1) * r->slot > x->s->args[r->arg].length ||
+        r->size > x->s->args[r->arg].length - (r->depth - 1) * r->slot) {
+      return "a ring's slots leave its arg";
+    }
+    if (n_begins(x, k) != 1) {
+      return "a ring's writer does not begin one version in each iteration";
+    }
+  }
+  return NULL;
+}
+
+/* The ring that lies in a buffer, FS_NONE if none does. */
+static uint32_t ring_of(const loop_shape *x, uint32_t buffer) {
+  uint32_t k = x->l->ring0, end = k + x->l->n_rings;
+  while (k < end && x->s->args[x->s->rings[k].arg].buffer != buffer) {
+    k++;
+  }
+  return k < end ? k : FS_NONE;
+}
+
+/* A buffer has one ring or none, which all args name; and the loop's own args of it are of one
+ * version. */
+static const char *check_buffers(const loop_shape *x) {
+  const fs_stream_op *own = &x->s->ops[x->l->op];
+  for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
+    if (ring_of(x, x->s->args[x->s->rings[k].arg].buffer) != k) {
+      return "a buffer has two rings";
+    }
+  }
+  for (uint32_t op = x->l->op0; op < x->l->op0 + x->l->n_ops; op++) {
+    const fs_stream_loop_op *o = &x->s->loop_ops[op];
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+      const fs_stream_loop_arg *arg = &x->s->loop_args[a];
+      if (arg->buffer != FS_NONE && ring_of(x, arg->buffer) != arg->ring) {
+        return "an arg of a buffer with a ring is not of that ring";
+      }
+    }
+  }
+  for (uint32_t a = own->arg0; a < own->arg0 + own->n_args; a++) {
+    for (uint32_t b = own->arg0; b < a; b++) {
+      const fs_stream_arg *y = &x->s->args[a], *z = &x->s->args[b];
+      if (y->buffer != FS_NONE && y->buffer == z->buffer && y->version != z->version) {
+        return "its op has two versions of a buffer";
+      }
+    }
+  }
+  return NULL;
+}
+
+/* Whether a wait names the copy that its distance leads to. */
+static bool is_of_copy(const loop_shape *x, const fs_stream_loop_command *m,
+                       const fs_stream_loop_wait *t) {
+  int64_t apart = (int64_t)m->copy - t->distance - x->s->loop_commands[t->command].copy;
+  return apart % x->l->copies == 0;
+}
+
+static const char *check_commands(const loop_shape *x) {
+  for (uint32_t c = x->command0; c < x->command_end; c++) {
+    const fs_stream_loop_command *m = &x->s->loop_commands[c];
+    if (!is_member(x, m->op) || m->copy >= x->l->copies || m->shift > FS_LOOP_NUMBER ||
+        m->signal > 1 || !fs_vs_in_range(m->wait0, m->n_waits, x->s->n_loop_waits) ||
+        !fs_vs_in_range(m->place0, m->n_places, x->s->n_loop_places)) {
+      return "a command's op, copy, shift, waits or places are out of range";
+    }
+    for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
+      const fs_stream_loop_wait *t = &x->s->loop_waits[w];
+      if (t->command < x->command0 || t->command >= x->command_end ||
+          t->distance > FS_LOOP_NUMBER || !is_of_copy(x, m, t) ||
+          (w > m->wait0 && (t[-1].command > t->command ||
+                            (t[-1].command == t->command && t[-1].distance >= t->distance)))) {
+        return "a command's waits are out of order or for what is not in it";
+      }
+    }
+  }
+  return NULL;
+}
+
+fs_status fs_vs_loops_shape(fs_vs *v) {
+  assert(v->op_command0 != NULL);
+  bool ok = true;
+  for (uint32_t i = 0; i < v->s->n_loops; i++) {
+    loop_shape x = {.v = v, .s = v->s, .l = &v->s->loops[i]};
+    const char *what = check_loop(&x, i);
+    what = what != NULL ? what : check_queues(&x);
+    what = what != NULL ? what : check_rings(&x);
+    what = what != NULL ? what : check_ops(&x);
+    what = what != NULL ? what : check_buffers(&x);
+    what = what != NULL ? what : check_commands(&x);
+    if (what != NULL) {
+      const char *name = x.l->op < v->s->n_ops ? fs_vs_op_name(v, x.l->op) : "";
+      FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "loop %.80s: %s", name, what);
+      ok = false;
+    }
+  }
+  return ok ? FSCHED_OK : FSCHED_WRONG;
+}

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Streams with loops that stay loops: their check, disassembly and assembly.  The stream is
+ * test/golden/loops.program.json: L1 has two copies, on two queues, with two rings; L2 has one, on
+ * one queue, and walks backwards through a buffer. */
+#include "codegen/stream_kit.h"
+#include "fsched/verify.h"
+#include "kit/golden_case.h"
+
+#include "kit/context.h"
+
+static fsched_program *open_loops(fsched_context *c) {
+  size_t n;
+  char *text = fs_golden_read("loops.program.json", &n);
+  fsched_program *p;
+  ck_assert_ptr_nonnull(text);
+  ck_fs(c, fsched_program_assemble(c, "loops.program.json", text, n, &p));
+  free(text);
+  return p;
+}
+
+START_TEST(forms)
+{
+  fsched_program *p = open_loops(ctx);
+  fs_check_forms(ctx, p, "loops");
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* ---- checks */
+
+#define FAULT(name, statement, message) \
+  static void fault_##name(fs_stream_copy *k) { statement; }
+#include "codegen/stream_loop_faults.def"
+#undef FAULT
+static const struct {
+  const char *name, *message;
+  void (*apply)(fs_stream_copy *k);
+} faults[] = {
+#define FAULT(name, statement, message) {#name, message, fault_##name},
+#include "codegen/stream_loop_faults.def"
+#undef FAULT
+};
+
+START_TEST(each_rule)
+{
+  fsched_program *p = open_loops(ctx), *bad = NULL;
+  fs_stream_copy k = fs_stream_copy_of(p);
+  faults[_i].apply(&k);
+  fs_stream_copy_sign(&k);
+  fsched_status status = fsched_program_load(ctx, "bad.fsb", k.bytes, k.size, &bad);
+  ck_assert_msg(status == FSCHED_BAD_INPUT, "%s: status %d", faults[_i].name, status);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, faults[_i].message);
+  free(k.bytes);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* These are right. */
+static void allow_tail(fs_stream_copy *k) {
+  k->loop_args[0].length = k->loop_places[0].size = k->loop_places[2].size = 17;
+}
+static void allow_no_wait(fs_stream_copy *k) { k->loop_commands[2].shift = 1u << 20; }
+static void allow_most_trips(fs_stream_copy *k) {
+  k->loops[0].trip = FSCHED_MAX_TIME;
+  k->loop_args[0].step = 0;
+}
+static void allow_counted_scratch(fs_stream_copy *k) {
+  k->loop_places[16].space = FS_SPACE_COUNTED;
+}
+static void allow_depth_back(fs_stream_copy *k) { k->loop_args[3].back = 2; }
+
+START_TEST(allowed)
+{
+  static void (*const change[])(fs_stream_copy * k) = {allow_tail, allow_no_wait, allow_most_trips,
+                                                       allow_counted_scratch, allow_depth_back};
+  fsched_program *p = open_loops(ctx), *good;
+  fs_stream_copy k = fs_stream_copy_of(p);
+  change[_i](&k);
+  fs_stream_copy_sign(&k);
+  ck_fs(ctx, fsched_program_load(ctx, "good.fsb", k.bytes, k.size, &good));
+  fs_check_round_trip(ctx, good);
+  fsched_program_destroy(good);
+  free(k.bytes);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* Reading an accepted stream never leaves it, whatever was changed. */
+static void walk(const fsched_program *p) {
+  char *text;
+  size_t n;
+  fs_check_round_trip(ctx, p);
+  fsched_status status = fsched_verify_program(ctx, p, NULL);
+  ck_assert(status == FSCHED_OK || status == FSCHED_WRONG);
+  fsched_diag_clear(ctx);
+  ck_fs(ctx, fsched_program_trace(ctx, p, NULL, &text, &n));
+  fsched_text_free(ctx, text, n);
+  if (fsched_program_explain(ctx, p, NULL, NULL, 0, &text, &n) == FSCHED_OK) {
+    fsched_text_free(ctx, text, n);
+  }
+}
+
+/* The sections of loops are damaged under a right checksum. */
+START_TEST(signed_damage_random)
+{
+  fsched_program *p = open_loops(ctx);
+  fs_rng rng = {(uint64_t)_i};
+  unsigned accepted = 0;
+  for (int n = 0; n < 1500; n++) {
+    fs_stream_copy k = fs_stream_copy_of(p);
+    size_t from = (size_t)((unsigned char *)k.loops - k.bytes);
+    size_t to = (size_t)((unsigned char *)k.strings - k.bytes);
+    fs_stream_damage(&k, &rng, from, to);
+    fs_stream_copy_sign(&k);
+    fsched_program *damaged;
+    fsched_diag_clear(ctx);
+    fsched_status status = fsched_program_load(ctx, "damaged", k.bytes, k.size, &damaged);
+    if (status == FSCHED_OK) {
+      accepted++;
+      walk(damaged);
+      fsched_program_destroy(damaged);
+    } else if (status != FSCHED_BAD_INPUT || fsched_diag_count(ctx) != 1) {
+      ck_abort_msg("status %d with %u reports", status, fsched_diag_count(ctx));
+    }
+    free(k.bytes);
+  }
+  ck_assert_uint_gt(accepted, 10);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* ---- assembly */
+
+/* Each replaces one text in the disassembly. */
+static const struct {
+  const char *from, *to, *message;
+} edits[] = {
+    {"{\"op\": \"L1\", \"trip\"", "{\"op\": \"L3\", \"trip\"", "unknown op 'L3'"},
+    {"\"trip\": 100", "\"trips\": 100", "unknown key 'trips'"},
+    {"\"trip\": 100, ", "", "key 'trip' is missing"},
+    {"\"copies\": 2", "\"copies\": 0", "a loop has 1 to 4 copies"},
+    {"\"copies\": 2", "\"copies\": 5", "a loop has 1 to 4 copies"},
+    {"\"copies\": 2", "\"copies\": 1", "the loop has no copy 1, but 1"},
+    {"\"copies\": 2", "\"copies\": 3", "a wait is for copy 2 of 'mul', which has no command"},
+    {"{\"arg\": 1", "{\"arg\": 3", "the loop has no arg 3, but 3"},
+    {"\"writer\": \"load\"", "\"writer\": \"tick\"", "unknown op of the loop 'tick'"},
+    {"\"entry\": true", "\"entry\": 1", "expected true or false, found '1'"},
+    {"\"name\": \"mul\"", "\"name\": \"load\"", "there is another op of the loop named 'load'"},
+    {"\"kernel\": 0", "\"kernel\": 1", "there is no kernel 1, but 1 kernels"},
+    {"{\"in\": \"x\", \"at\"", "{\"at\"",
+     "the arg has no tag (in, out, inout, out_existing, no_dep, value)"},
+    {"{\"in\": \"x\", \"at\"", "{\"in\": \"z\", \"at\"", "unknown buffer 'z'"},
+    {"\"at\": [0, 16], \"step\"", "\"at\": [16], \"step\"", "expected [offset, length]"},
+    {"\"ring\": 0", "\"ring\": 2", "the loop has no ring 2, but 2"},
+    {"\"ring\": 0, ", "", "'ring' and 'back' go together"},
+    {", \"back\": 0", "", "'ring' and 'back' go together"},
+    {"{\"value\": 7}", "{\"value\": 7, \"step\": 1}", "a value has no ring and no range"},
+    {"{\"value\": 7}", "{\"value\": 7, \"ring\": 0, \"back\": 0}",
+     "a value has no ring and no range"},
+    {"{\"op\": \"load\", \"distance\": 1}", "{\"op\": \"tick\", \"distance\": 1}",
+     "unknown op of the loop 'tick'"},
+    {"{\"queue\": \"vec\"", "{\"queue\": \"vac\"", "unknown queue 'vac'"},
+    {"{\"queue\": \"vec\"", "{\"queue\": \"_gang0\"",
+     "queue 'vec' is not queue 0 of loop 'L2', whose command it has"},
+    {"{\"op\": \"tick\", \"copy\"", "{\"op\": \"tock\", \"copy\"", "unknown op of the loop 'tock'"},
+    {"\"waits\": [{\"op\": \"mul\"", "\"waits\": [{\"op\": \"mol\"",
+     "unknown op of the loop 'mol'"},
+    {"\"scratch\": \"mul\"", "\"scratch\": \"load\"",
+     "scratch belongs to the op of its command and lies in a memory"},
+    {"{\"scratch\": \"tick\", \"memory\": \"sram\"",
+     "{\"scratch\": \"tick\", \"resource\": \"power\"",
+     "scratch belongs to the op of its command and lies in a memory"},
+    {"\"signal\": false, \"places\": [{\"buffer\": \"acc\"",
+     "\"signal\": false, \"places\": [{\"buffer\": \"y\"",
+     "the op's next argument is not buffer 'y'"},
+    {"\"sync\": \"timeline\"", "\"sync\": \"block\"", "key 'stops' is missing"},
+};
+
+START_TEST(assembly_faults)
+{
+  fsched_program *p = open_loops(ctx), *assembled;
+  size_t length;
+  uint32_t line;
+  char *bad = fs_edited_json(ctx, p, edits[_i].from, edits[_i].to, &length, &line);
+  ck_assert_int_eq(fsched_program_assemble(ctx, "bad.json", bad, length, &assembled),
+                   FSCHED_BAD_INPUT);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, edits[_i].message);
+  free(bad);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+static fsched_status everything(fsched_context *c, const void *program) {
+  fsched_program *again;
+  char *text;
+  size_t n;
+  FS_TRY(fsched_program_text(c, program, &text, &n));
+  fsched_text_free(c, text, n);
+  FS_TRY(fsched_program_json(c, program, &text, &n));
+  fsched_status status = fsched_program_assemble(c, "again", text, n, &again);
+  fsched_text_free(c, text, n);
+  if (status == FSCHED_OK) {
+    fsched_program_destroy(again);
+  }
+  return status;
+}
+
+START_TEST(out_of_memory)
+{
+  fs_budget budget;
+  fsched_context *c = fs_budget_context(&budget);
+  fsched_program *p = open_loops(c);
+  fs_fail_each_allocation(c, &budget, everything, p);
+  fsched_program_destroy(p);
+  fsched_context_destroy(c);
+  ck_assert_int_eq(budget.blocks, 0);
+}
+END_TEST
+
+FS_SUITE(stream_loops, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, forms, out_of_memory);
+  FS_LOOPS(t, 0, 5, allowed);
+  FS_LOOPS(t, 0, 6, signed_damage_random);
+  FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);
+  FS_LOOPS(t, 0, (int)(sizeof edits / sizeof edits[0]), assembly_faults);
+}

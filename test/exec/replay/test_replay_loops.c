@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that stay loops: byte for byte what their unrolling writes, on threads and in simulations
+ * with durations of all kinds. */
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "kit/loop_gen.h"
+#include "kit/turn.h"
+
+#include "kit/context.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 50 };
+#else
+enum { GRAPHS = 250 };
+#endif
+
+typedef struct loop_output {
+  uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
+} loop_output;
+
+typedef struct loop_counts {
+  uint32_t right, refused; /* by the unrolled compilation; `unsupported`: only as a loop */
+  uint32_t unsupported, too_large;
+} loop_counts;
+
+static fs_status compile(const char *name, const char *text, bool unroll, fsched_program **out) {
+  fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  fsched_compile_options c = {.size = sizeof c, .effort = FSCHED_EFFORT(0), .verify = 1};
+  fsched_graph *g;
+  *out = NULL;
+  fs_status status = fsched_graph_parse(ctx, name, text, strlen(text), &o, &g);
+  if (status == FSCHED_OK) {
+    status = fsched_compile(ctx, g, &c, NULL, out);
+    fsched_graph_destroy(g);
+  }
+  return status;
+}
+
+static void replay(uint64_t seed, const fsched_program *p, fsched_device *device, uint32_t threads,
+                   loop_output *out) {
+  fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
+                              {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
+  fsched_replay_options o = {.size = sizeof o, .check = 1, .device = device, .threads = threads};
+  fsched_replay_result r = {.size = sizeof r};
+  memset(out, 0, sizeof *out);
+  o.bindings = binding;
+  o.n_bindings = 2;
+  o.repeat = 1 + seed % 3;
+  fs_status status = fsched_replay(ctx, p, &o, &r);
+  ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)seed,
+                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+  ck_assert_uint_gt(r.checked_ops, 0);
+}
+
+static void must_equal(uint64_t seed, const loop_output *a, const loop_output *b, const char *on) {
+  ck_assert_msg(memcmp(a, b, sizeof *a) == 0, "seed %lu: other bytes on %s", (unsigned long)seed,
+                on);
+}
+
+static void replay_simulated(uint64_t seed, const fsched_program *p, const loop_output *want) {
+  loop_output got;
+  for (int kind = FSCHED_DURATIONS_PLANNED; kind <= FSCHED_DURATIONS_ADVERSARIAL; kind++) {
+    fsched_device_options o = {.size = sizeof o, .kind = "sim"};
+    fsched_device *device;
+    o.durations = (fsched_durations)kind;
+    o.seed = seed;
+    ck_fs(ctx, fsched_device_create(ctx, &o, &device));
+    replay(seed, p, device, 0, &got);
+    must_equal(seed, want, &got, "the simulation");
+    fsched_device_release(device);
+  }
+}
+
+static bool is_unsupported(void) {
+  bool found = false;
+  for (size_t i = 0; i < fsched_diag_count(ctx) && !found; i++) {
+    found = strcmp(fsched_diag_get(ctx, i)->code, "unsupported") == 0;
+  }
+  return found;
+}
+
+static void compare(uint64_t seed, const char *text, loop_counts *counts) {
+  fsched_program *flat, *loop;
+  loop_output want, got;
+  if (compile("unrolled.yaml", text, true, &flat) != FSCHED_OK) {
+    counts->refused++;
+    return;
+  }
+  fs_status status = compile("loop.yaml", text, false, &loop);
+  if (status != FSCHED_OK) {
+    ck_assert_msg(status == FSCHED_INFEASIBLE || is_unsupported(), "seed %lu: status %d: %s",
+                  (unsigned long)seed, status, fsched_diag_get(ctx, 0)->message);
+    counts->too_large += status == FSCHED_INFEASIBLE;
+    counts->unsupported += status != FSCHED_INFEASIBLE;
+    fsched_program_destroy(flat);
+    return;
+  }
+  replay(seed, flat, NULL, 0, &want);
+  replay(seed, loop, NULL, (uint32_t)(seed % 3), &got);
+  must_equal(seed, &want, &got, "threads");
+  replay_simulated(seed, loop, &want);
+  fsched_program_destroy(flat);
+  fsched_program_destroy(loop);
+  counts->right++;
+}
+
+START_TEST(as_unrolled)
+{
+  loop_counts counts = {0};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * GRAPHS + k;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    fs_loop_gen(seed, &t);
+    fs_text_add(&t, "", 1);
+    ck_assert(!t.failed);
+    compare(seed, t.at, &counts);
+    fs_text_drop(&t);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(counts.right, GRAPHS / 2);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 20);
+  ck_assert_uint_lt(counts.too_large, GRAPHS / 20);
+}
+END_TEST
+
+FS_SUITE(replay_loops, s) {
+  TCase *t = fs_case(s, fs_test_silent);
+  FS_LOOPS(t, 0, 4, as_unrolled);
+}

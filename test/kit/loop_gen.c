@@ -1,0 +1,196 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/loop_gen.h"
+
+#include "kit/gen.h"
+
+enum { MOST_RINGS = 3, MOST_OPS = 5 };
+
+typedef struct loop_gen {
+  fs_rng rng;
+  fs_text *t;
+  uint32_t n_queues, class_of[3], n_rings, n_ops, trip;
+  uint32_t writer[MOST_RINGS]; /* per ring: its op */
+  bool entry[MOST_RINGS], resource;
+} loop_gen;
+
+static uint32_t below(loop_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
+
+static bool one_in(loop_gen *g, uint32_t n) { return fs_rng_one_in(&g->rng, n); }
+
+/* A queue or a class. */
+static void put_on(loop_gen *g) {
+  uint32_t q = below(g, g->n_queues);
+  if (one_in(g, 2)) {
+    fs_text_printf(g->t, "on: q%u", q);
+  } else {
+    fs_text_printf(g->t, "on: c%u", g->class_of[q]);
+  }
+}
+
+static void put_target(loop_gen *g) {
+  static const uint32_t capacity[] = {4, 16, 64};
+  g->n_queues = 1 + below(g, 3);
+  g->resource = one_in(g, 3);
+  fs_text_puts(g->t, "fsched: 1\ntarget:\n  queues: [");
+  for (uint32_t q = 0; q < g->n_queues; q++) {
+    g->class_of[q] = below(g, 2);
+    fs_text_printf(g->t, "%s{name: q%u, class: c%u}", q == 0 ? "" : ", ", q, g->class_of[q]);
+  }
+  fs_text_printf(g->t, "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n",
+                 capacity[below(g, 3)]);
+  fs_text_puts(g->t, g->resource ? "  resources: [{name: L, capacity: 4}]\n" : "");
+}
+
+static void put_buffers(loop_gen *g) {
+  static const uint32_t size[] = {8, 64, 100};
+  g->n_rings = 1 + below(g, MOST_RINGS);
+  g->n_ops = 1 + below(g, MOST_OPS);
+  fs_text_printf(g->t,
+                 "buffers:\n"
+                 "  - {name: x, size: 4000, memory: ddr, io: input}\n"
+                 "  - {name: y, size: %d, memory: ddr, io: output}\n"
+                 "  - {name: z, size: %d, memory: ddr, io: output}\n",
+                 FS_LOOP_GEN_Y, FS_LOOP_GEN_Z);
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    g->entry[r] = one_in(g, 2);
+    g->writer[r] = below(g, g->n_ops);
+    fs_text_printf(g->t, "  - {name: r%u, size: %u, memory: cmx}\n", r, size[below(g, 3)]);
+  }
+}
+
+static void put_before(loop_gen *g) {
+  fs_text_puts(g->t, "ops:\n");
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    if (g->entry[r]) {
+      fs_text_printf(g->t, "  - {name: pre%u, ", r);
+      put_on(g);
+      fs_text_printf(g->t, ", args: [{out: r%u}]}\n", r);
+    }
+  }
+  fs_text_puts(g->t, "  - {name: init, ");
+  put_on(g);
+  fs_text_puts(g->t, ", args: [{out: y}]}\n");
+}
+
+static void put_loop(loop_gen *g) {
+  static const uint32_t trip[] = {0, 1, 2, 2, 3, 5, 8, 13};
+  bool any = false;
+  g->trip = trip[below(g, 8)];
+  fs_text_printf(g->t, "  - loop: lp\n    trip: %u\n    buffers: {", g->trip);
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    if (!one_in(g, 3)) {
+      fs_text_printf(g->t, "%sr%u: {depth: %u}", any ? ", " : "", r, 1 + below(g, 5));
+      any = true;
+    }
+  }
+  fs_text_puts(g->t, "}\n    ops:\n");
+}
+
+static const char *comma(bool *any) {
+  const char *text = *any ? ", " : "";
+  *any = true;
+  return text;
+}
+
+/* An op's args on a ring; whether it writes. */
+static bool put_ring_args(loop_gen *g, uint32_t op, uint32_t r, bool *any) {
+  if (g->writer[r] == op) {
+    if (g->entry[r] && one_in(g, 3)) {
+      fs_text_printf(g->t, "%s{in: r%u, distance: %u}", comma(any), r, 1 + below(g, 2));
+    }
+    fs_text_printf(g->t, "%s{out: r%u}", comma(any), r);
+    return true;
+  }
+  if (one_in(g, 2)) {
+    return false;
+  }
+  if (g->writer[r] < op && !(g->entry[r] && one_in(g, 3))) {
+    bool writes = one_in(g, 3);
+    fs_text_printf(g->t, "%s{%s: r%u}", comma(any), writes ? "inout" : "in", r);
+    return writes;
+  }
+  if (g->entry[r]) {
+    uint32_t distance = below(g, 3);
+    fs_text_printf(g->t, distance == 0 ? "%s{in: r%u}" : "%s{in: r%u, distance: %u}", comma(any), r,
+                   distance);
+  }
+  return false;
+}
+
+/* Its args on buffers from outside; whether it writes. */
+static bool put_range_args(loop_gen *g, bool *any) {
+  static const char *const tag[] = {"inout", "out_existing", "in"};
+  static const int32_t step[] = {0, 16, 100, 200, -50};
+  if (one_in(g, 2)) {
+    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, length: %u, step: [%u]}}", comma(any),
+                   1500 * below(g, 2), 8 + 92 * below(g, 2), 100 * below(g, 3));
+  }
+  if (one_in(g, 2)) {
+    return false;
+  }
+  uint32_t which = below(g, 3);
+  int32_t s = step[below(g, 5)];
+  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, length: %u, step: [%d]}}", comma(any),
+                 tag[which], s < 0 ? 1000 : 64 * below(g, 2), 16 + 84 * below(g, 3), s);
+  return which < 2;
+}
+
+static void put_extras(loop_gen *g, uint32_t op) {
+  uint32_t time = 1 + below(g, 9);
+  fs_text_printf(g->t, ", time: %u", time);
+  if (one_in(g, 3)) {
+    fs_text_printf(g->t, ", latency: %u", time + below(g, 10));
+  }
+  if (g->resource && one_in(g, 2)) {
+    fs_text_printf(g->t, ", uses: {L: %u}", 1 + below(g, 4));
+  }
+  if (one_in(g, 6)) {
+    fs_text_printf(g->t, ", scratch: {cmx: %u}", 8 + 32 * below(g, 2));
+  }
+  if (op > 0 && one_in(g, 3)) {
+    fs_text_printf(g->t, ", after: [{op: o%u, distance: %u}]", below(g, op), below(g, 3));
+  }
+}
+
+static void put_op(loop_gen *g, uint32_t op) {
+  bool any = false, writes = false;
+  fs_text_printf(g->t, "      - {name: o%u, ", op);
+  put_on(g);
+  put_extras(g, op);
+  fs_text_puts(g->t, ", args: [");
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    writes |= put_ring_args(g, op, r, &any);
+  }
+  writes |= put_range_args(g, &any);
+  if (!writes) {
+    fs_text_printf(g->t, "%s{out_existing: z, at: {offset: %u, length: 8}}", comma(&any), 8 * op);
+  }
+  fs_text_puts(g->t, "]}\n");
+}
+
+static void put_behind(loop_gen *g) {
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    if (one_in(g, 2) && (g->trip > 0 || g->entry[r])) {
+      fs_text_printf(g->t, "  - {name: post%u, ", r);
+      put_on(g);
+      fs_text_printf(g->t,
+                     ", args: [{in: r%u}, {out_existing: z, at: {offset: 40, length: 8}}]%s}\n", r,
+                     one_in(g, 5) ? ", after: [lp]" : "");
+    }
+  }
+  fs_text_puts(g->t, "  - {name: fin, ");
+  put_on(g);
+  fs_text_puts(g->t, ", args: [{inout: y}]}\n");
+}
+
+void fs_loop_gen(uint64_t seed, fs_text *t) {
+  loop_gen g = {.rng = {seed}, .t = t};
+  put_target(&g);
+  put_buffers(&g);
+  put_before(&g);
+  put_loop(&g);
+  for (uint32_t op = 0; op < g.n_ops; op++) {
+    put_op(&g, op);
+  }
+  put_behind(&g);
+}

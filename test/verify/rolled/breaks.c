@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "verify/rolled/breaks.h"
+
+#include "kit/mutate/mutate_private.h"
+
+#define LOOP(m) REC(m, loops, fs_stream_loop)
+#define LOOP_OP(m) REC(m, loop_ops, fs_stream_loop_op)
+#define LOOP_ARG(m) REC(m, loop_args, fs_stream_loop_arg)
+#define LOOP_COMMAND(m) REC(m, loop_commands, fs_stream_loop_command)
+#define LOOP_WAIT(m) REC(m, loop_waits, fs_stream_loop_wait)
+#define LOOP_PLACE(m) REC(m, loop_places, fs_stream_place)
+#define LOOP_AFTER(m) REC(m, loop_afters, fs_stream_loop_after)
+#define RING(m) REC(m, rings, fs_stream_ring)
+
+const char *fs_break_name(fs_loop_break b) {
+  static const char *const name[] = {
+#define FS_BREAK_NAME_(id, text) text,
+      FS_LOOP_BREAKS(FS_BREAK_NAME_)
+#undef FS_BREAK_NAME_
+  };
+  return name[b];
+}
+
+static bool either(mutant *m) { return fs_rng_one_in(m->rng, 2); }
+
+/* Moves a number by one; false where that would leave the numbers. */
+static bool nudge(mutant *m, uint32_t *value) {
+  bool up = *value == 0 || either(m);
+  *value += up ? 1u : UINT32_MAX;
+  return true;
+}
+
+static bool move(mutant *m, uint64_t *value) {
+  static const uint64_t way[] = {1, 4, 8, 16, 64, 100};
+  uint64_t by = way[pick(m, sizeof way / sizeof *way)];
+  *value = *value >= by && either(m) ? *value - by : *value + by;
+  return true;
+}
+
+void fs_break_wait(fsched_program *copy, uint32_t wait) {
+  mutant m = {&copy->view, NULL};
+  assert(wait < copy->view.n_loop_waits);
+  memmove(LOOP_WAIT(&m) + wait, LOOP_WAIT(&m) + wait + 1,
+          (copy->view.n_loop_waits - wait - 1) * sizeof *copy->view.loop_waits);
+  copy->view.n_loop_waits--;
+  for (uint32_t c = 0; c < copy->view.n_loop_commands; c++) {
+    fs_stream_loop_command *k = &LOOP_COMMAND(&m)[c];
+    bool has = k->wait0 <= wait && wait - k->wait0 < k->n_waits;
+    k->n_waits -= has;
+    k->wait0 -= k->wait0 > wait;
+  }
+}
+
+/* --- commands --- */
+
+static bool break_wait(mutant *m, fs_loop_break b) {
+  if (m->s->n_loop_waits == 0) {
+    return false;
+  }
+  fs_stream_loop_wait *w = &LOOP_WAIT(m)[pick(m, m->s->n_loop_waits)];
+  if (b == FS_BREAK_TARGET) {
+    w->command = pick(m, m->s->n_loop_commands);
+    return true;
+  }
+  uint32_t by = either(m) ? 1 : m->s->loops[0].copies;
+  w->distance = w->distance >= by && either(m) ? w->distance - by : w->distance + by;
+  return true;
+}
+
+static bool swap_commands(mutant *m) {
+  const fs_stream_loop_queue *q = &m->s->loop_queues[pick(m, m->s->n_loop_queues)];
+  if (q->n_commands < 2) {
+    return false;
+  }
+  fs_stream_loop_command *a = &LOOP_COMMAND(m)[q->command0 + pick(m, q->n_commands - 1)];
+  fs_stream_loop_command swap = a[0];
+  a[0] = a[1];
+  a[1] = swap;
+  return true;
+}
+
+static bool break_command(mutant *m, fs_loop_break b) {
+  fs_stream_loop_command *c = &LOOP_COMMAND(m)[pick(m, m->s->n_loop_commands)];
+  switch (b) {
+    case FS_BREAK_SHIFT:
+      return nudge(m, &c->shift);
+    case FS_BREAK_COPY:
+      c->copy = pick(m, m->s->loops[0].copies);
+      return m->s->loops[0].copies > 1;
+    case FS_BREAK_SIGNAL:
+      c->signal ^= 1;
+      return true;
+    default:
+      return swap_commands(m);
+  }
+}
+
+static bool break_place(mutant *m, fs_loop_break b) {
+  fs_stream_place *p = &LOOP_PLACE(m)[pick(m, m->s->n_loop_places)];
+  return move(m, b == FS_BREAK_ADDRESS ? &p->address : &p->size);
+}
+
+/* --- what is described --- */
+
+static bool break_trip(mutant *m) {
+  uint64_t *trip = &LOOP(m)[0].trip;
+  *trip = *trip > 1 && either(m) ? *trip - 1 : *trip + 1;
+  return true;
+}
+
+static bool break_ring(mutant *m, fs_loop_break b) {
+  if (m->s->n_rings == 0) {
+    return false;
+  }
+  fs_stream_ring *r = &RING(m)[pick(m, m->s->n_rings)];
+  const fs_stream_op *own = &m->s->ops[m->s->loops[0].op];
+  switch (b) {
+    case FS_BREAK_DEPTH:
+      return nudge(m, &r->depth);
+    case FS_BREAK_SLOT:
+      return move(m, &r->slot);
+    case FS_BREAK_RING_SIZE:
+      return move(m, &r->size);
+    case FS_BREAK_ENTRY:
+      r->entry ^= 1;
+      return true;
+    case FS_BREAK_WRITER:
+      r->writer = pick(m, m->s->n_loop_ops);
+      return true;
+    default:
+      r->arg = own->arg0 + pick(m, own->n_args);
+      return true;
+  }
+}
+
+static bool break_arg(mutant *m, fs_loop_break b) {
+  static const int64_t step[] = {0, 8, 16, 100, 200, -50, -16};
+  fs_stream_loop_arg *a = &LOOP_ARG(m)[pick(m, m->s->n_loop_args)];
+  if (a->buffer == FS_NONE) {
+    return false;
+  }
+  switch (b) {
+    case FS_BREAK_OFFSET:
+      return move(m, &a->offset);
+    case FS_BREAK_LENGTH:
+      return move(m, &a->length);
+    case FS_BREAK_STEP:
+      a->step = step[pick(m, sizeof step / sizeof *step)];
+      return a->ring == FS_NONE;
+    case FS_BREAK_BACK:
+      return a->ring != FS_NONE && nudge(m, &a->back);
+    case FS_BREAK_TAG:
+      a->tag = pick(m, FSCHED_OUT_EXISTING + 2u);
+      return true;
+    default:
+      a->ring = pick(m, m->s->n_rings + 1) - 1;
+      return m->s->n_rings > 0;
+  }
+}
+
+static bool break_after(mutant *m) {
+  if (m->s->n_loop_afters == 0) {
+    return false;
+  }
+  fs_stream_loop_after *a = &LOOP_AFTER(m)[pick(m, m->s->n_loop_afters)];
+  if (either(m)) {
+    a->op = pick(m, m->s->n_loop_ops);
+    return true;
+  }
+  return nudge(m, &a->distance);
+}
+
+static bool break_op(mutant *m, fs_loop_break b) {
+  fs_stream_loop_op *o = &LOOP_OP(m)[pick(m, m->s->n_loop_ops)];
+  if (b == FS_BREAK_LATENCY) {
+    o->latency = o->latency > o->time ? o->time : o->time + 3;
+    return true;
+  }
+  if (m->s->n_loop_ops < 2) {
+    return false;
+  }
+  o = &LOOP_OP(m)[pick(m, m->s->n_loop_ops - 1)];
+  uint32_t op = (uint32_t)(o - m->s->loop_ops);
+  fs_stream_loop_op swap = o[0];
+  o[0] = o[1];
+  o[1] = swap;
+  for (uint32_t c = 0; c < m->s->n_loop_commands; c++) {
+    uint32_t *of = &LOOP_COMMAND(m)[c].op;
+    *of = *of == op ? op + 1 : *of == op + 1 ? op : *of;
+  }
+  for (uint32_t k = 0; k < m->s->n_rings; k++) {
+    uint32_t *of = &RING(m)[k].writer;
+    *of = *of == op ? op + 1 : *of == op + 1 ? op : *of;
+  }
+  return true;
+}
+
+/* --- the loop's own op --- */
+
+/* Changes the places of the loop's arg, too. */
+static void follow_own(mutant *m, uint32_t arg, uint64_t forth) {
+  fs_stream_place *p = REC(m, places, fs_stream_place);
+  for (uint32_t i = 0; i < m->s->n_places; i++) {
+    if (p[i].arg == arg && p[i].space == FS_SPACE_MEMORY && p[i].version != FS_NONE) {
+      p[i].size = m->s->args[arg].length;
+      p[i].address += forth;
+      p[i].mode = fs_tag_mode(m->s->args[arg].tag);
+    }
+  }
+}
+
+static bool break_own(mutant *m, fs_loop_break b) {
+  const fs_stream_op *own = &m->s->ops[m->s->loops[0].op];
+  if (b == FS_BREAK_OWN_UNITS) {
+    return own->n_uses > 0 &&
+           move(m, &REC(m, uses, fs_stream_use)[own->use0 + pick(m, own->n_uses)].amount);
+  }
+  uint32_t arg = own->arg0 + pick(m, own->n_args);
+  fs_stream_arg *a = &REC(m, args, fs_stream_arg)[arg];
+  uint64_t forth = 0;
+  if (b == FS_BREAK_OWN_TAG) {
+    a->tag = pick(m, FSCHED_OUT_EXISTING + 2u);
+  } else if (a->length > 16) {
+    forth = either(m) ? 8 : 0;
+    a->offset += forth;
+    a->length -= 8;
+  }
+  follow_own(m, arg, forth);
+  return true;
+}
+
+bool fs_break_loop(fsched_program *copy, fs_loop_break b, fs_rng *rng) {
+  mutant m = {&copy->view, rng};
+  assert(copy->view.n_loops > 0);
+  switch (b) {
+    case FS_BREAK_DROP_WAIT:
+      if (m.s->n_loop_waits > 0) {
+        fs_break_wait(copy, pick(&m, m.s->n_loop_waits));
+        return true;
+      }
+      return false;
+    case FS_BREAK_DISTANCE:
+    case FS_BREAK_TARGET:
+      return break_wait(&m, b);
+    case FS_BREAK_SHIFT:
+    case FS_BREAK_COPY:
+    case FS_BREAK_COMMANDS:
+    case FS_BREAK_SIGNAL:
+      return break_command(&m, b);
+    case FS_BREAK_COPIES:
+      return nudge(&m, &LOOP(&m)[0].copies);
+    case FS_BREAK_TRIP:
+      return break_trip(&m);
+    case FS_BREAK_DEPTH:
+    case FS_BREAK_SLOT:
+    case FS_BREAK_RING_SIZE:
+    case FS_BREAK_ENTRY:
+    case FS_BREAK_WRITER:
+    case FS_BREAK_RING_ARG:
+      return break_ring(&m, b);
+    case FS_BREAK_OFFSET:
+    case FS_BREAK_LENGTH:
+    case FS_BREAK_STEP:
+    case FS_BREAK_BACK:
+    case FS_BREAK_TAG:
+    case FS_BREAK_ARG_RING:
+      return break_arg(&m, b);
+    case FS_BREAK_ADDRESS:
+    case FS_BREAK_SIZE:
+      return break_place(&m, b);
+    case FS_BREAK_AFTER:
+      return break_after(&m);
+    case FS_BREAK_LATENCY:
+    case FS_BREAK_OPS:
+      return break_op(&m, b);
+    case FS_BREAK_OWN_TAG:
+    case FS_BREAK_OWN_RANGE:
+    case FS_BREAK_OWN_UNITS:
+      return break_own(&m, b);
+    case FS_BREAK_COUNT:
+      break;
+  }
+  return false;
+}
+
+/* --- repair --- */
+
+/* The place of the loop's own arg, and where the bytes of a body's arg are behind it. */
+static const fs_stream_place *own_place(const fs_stream *s, const fs_stream_loop_arg *a,
+                                        uint64_t *behind) {
+  const fs_stream_op *own = &s->ops[s->loops[0].op];
+  for (uint32_t i = 0; i < s->n_places; i++) {
+    const fs_stream_place *p = &s->places[i];
+    if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE || p->arg >= s->n_args ||
+        p->arg - own->arg0 >= own->n_args) {
+      continue;
+    }
+    bool ring = a->ring < s->n_rings;
+    if (ring ? p->arg == s->rings[a->ring].arg : s->args[p->arg].buffer == a->buffer) {
+      *behind = a->offset - (ring ? 0 : s->args[p->arg].offset);
+      return p;
+    }
+  }
+  return NULL;
+}
+
+void fs_break_repair(fsched_program *copy) {
+  mutant m = {&copy->view, NULL};
+  const fs_stream *s = &copy->view;
+  for (uint32_t i = 0; i < s->n_loop_places; i++) {
+    fs_stream_place *p = &LOOP_PLACE(&m)[i];
+    uint64_t behind;
+    if (p->arg >= s->n_loop_args) {
+      continue;
+    }
+    const fs_stream_loop_arg *a = &s->loop_args[p->arg];
+    const fs_stream_place *own = own_place(s, a, &behind);
+    if (own != NULL) {
+      *p = (fs_stream_place){own->address + behind, a->length, own->index,
+                             own->version,          p->arg,    FS_SPACE_MEMORY,
+                             fs_tag_mode(a->tag),   {0, 0}};
+    }
+  }
+  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
+    LOOP_COMMAND(&m)[c].signal = 0;
+  }
+  for (uint32_t w = 0; w < s->n_loop_waits; w++) {
+    LOOP_COMMAND(&m)[s->loop_waits[w].command].signal = 1;
+  }
+}
