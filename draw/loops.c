@@ -2,6 +2,7 @@
 #include "draw/loops.h"
 
 #include "base/text/columns.h"
+#include "base/text/plural.h"
 
 enum { SHOWN = 8 }; /* lines of a summary */
 
@@ -69,7 +70,8 @@ void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *repor
     const fs_loop_report *r = &report[i];
     fs_text_puts(t, "  loop ");
     fs_text_visible(t, r->name);
-    fs_text_printf(t, ": %llu iterations", (unsigned long long)r->trip);
+    fs_text_printf(t, ": %llu %s", (unsigned long long)r->trip,
+                   fs_plural(r->trip, "iteration", "iterations"));
     if (scheduled) {
       fs_text_puts(t, " in ");
       put_time(t, g, (fs_loop_ticks){r->span, 1});

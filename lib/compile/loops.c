@@ -38,7 +38,8 @@ static fs_status plan_loop(loop_planner *k, uint32_t loop) {
   FS_TRY(fs_loop_body_find(k->ctx, k->arena, k->g, &k->index, loop, &body));
   k->report_of[loop] = at;
   fs_planned_loop planned;
-  FS_TRY(fs_planned_loop_make(k->ctx, k->arena, k->g, &body, k->steps, k->held_back, &planned));
+  fs_planned_options o = {.steps = k->steps, .held_back = k->held_back};
+  FS_TRY(fs_planned_loop_make(k->ctx, k->arena, k->g, &body, &o, &planned));
   k->out->report[at] = planned.report;
   k->plan[at] = planned.plan;
   if (planned.plan != NULL) {

@@ -442,6 +442,12 @@ static fs_status choose_sync(pipeline *p) {
     warn_unused_barriers(p);
     return since(p, before);
   }
+  if (p->graph->n_rolled > 0) {
+    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
+                   "--unroll (fsched_builder_unroll) makes a graph of its iterations",
+                   "this version does not support loop '%s' with barriers",
+                   p->graph->op_name[p->graph->rolled[0].op]);
+  }
   uint32_t slow = fs_graph_first_slow(p->graph);
   if (slow != FS_NONE) { /* the target has no barriers, or its graph would have been refused */
     return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, fs_op_pos(p->ctx, p->graph, slow),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/rolled.h"
 
-#include "base/group.h"
+#include "base/saturate.h"
 
 /* Commands and iterations up to which a run is followed; of a longer one the rest goes on as the
  * interval says. */
@@ -111,6 +111,7 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
     }
   }
   uint64_t rest = trip - x.trip;
-  *span = x.end + rest / ii_den * ii_num + fs_ceil_div(rest % ii_den * ii_num, ii_den);
+  *span = fs_add_most(fs_add_most(x.end, fs_multiply_most(rest / ii_den, ii_num)),
+                      fs_ceil_div(fs_multiply_most(rest % ii_den, ii_num), ii_den));
   return FSCHED_OK;
 }

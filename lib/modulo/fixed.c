@@ -231,6 +231,9 @@ static bool push_frame(fixed_search *x, choice_point c) {
     case CHOICE_DEPTH: /* from the largest down */
       f.best = s->cell[s->low0 + c.id];
       f.off = s->cell[s->high0 + c.id];
+      if (f.off > FS_MODULO_DEPTHS) { /* all of these are one */
+        f.off = f.best > FS_MODULO_DEPTHS ? f.best : FS_MODULO_DEPTHS;
+      }
       break;
   }
   if (fs_vec_push(s->ctx, &x->frame, f) != FSCHED_OK) {

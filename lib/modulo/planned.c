@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/planned.h"
 
+#include "modulo/plain.h"
+
 enum { SMALL_BODY = 64 };
 
 typedef struct planner {
@@ -101,17 +103,20 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
 }
 
 /* Makes the search. */
-static fs_status search(fsched_context *ctx, const planner *k, uint64_t steps,
+static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_options *options,
                         fs_planned_loop *out) {
   const fs_loop_body *body = k->body;
   fs_loop_report *r = &out->report;
   bool small = body->n <= SMALL_BODY;
-  fs_modulo_options o = {.steps = small ? steps : steps * SMALL_BODY / body->n,
-                         .copies = out->loop.single ? 1 : 0,
+  fs_modulo_options o = {.steps = small ? options->steps : options->steps * SMALL_BODY / body->n,
+                         .copies = out->loop.single || options->single ? 1 : 0,
                          .quick = !small};
   fs_modulo_plan *plan;
   FS_TRY(fs_new_zero(k->arena, &plan, 1));
   FS_TRY(fs_modulo_schedule(ctx, k->arena, &out->loop.problem, &o, plan));
+  if (options->always && plan->found.is == FS_NOT_DECIDED) {
+    FS_TRY(fs_modulo_plain(k->arena, &out->loop.problem, plan));
+  }
   if (plan->found.is != FS_YES) {
     out->unfit = plan->found.is == FS_NO;
     r->why_not = plan->found.is == FS_NO ? "its slots do not fit" : "it is too large";
@@ -123,7 +128,7 @@ static fs_status search(fsched_context *ctx, const planner *k, uint64_t steps,
 }
 
 fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
-                               const fs_loop_body *body, uint64_t steps, bool held_back,
+                               const fs_loop_body *body, const fs_planned_options *options,
                                fs_planned_loop *out) {
   assert(body->n > 0);
   planner k = {arena, g, body};
@@ -136,7 +141,7 @@ fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsche
     out->report.why_not = "its iterations are ordered unlike each other";
     return FSCHED_OK;
   }
-  FS_TRY(fs_modulo_loop_make(arena, g, body, held_back, &out->loop));
+  FS_TRY(fs_modulo_loop_make(arena, g, body, options->held_back, &out->loop));
   out->report.why_not = out->loop.why_not;
-  return out->loop.why_not != NULL ? FSCHED_OK : search(ctx, &k, steps, out);
+  return out->loop.why_not != NULL ? FSCHED_OK : search(ctx, &k, options, out);
 }

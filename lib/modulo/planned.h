@@ -14,11 +14,18 @@ typedef struct fs_planned_loop {
   fs_loop_report report;
 } fs_planned_loop;
 
-/* Plans the body of a loop of a graph, in up to `steps` steps of the search; of bodies of more than
- * 64 ops only the interval is looked for, in fewer steps, since these take longer.  `held_back`: as
- * in the problem.  All is in `arena`.  Errors: FSCHED_SYSTEM. */
+typedef struct fs_planned_options {
+  uint64_t steps; /* of the search, at most */
+  bool held_back; /* as in the problem */
+  bool always;    /* where the search finds no plan, iterations run one after the other */
+  bool single;    /* one copy */
+} fs_planned_options;
+
+/* Plans the body of a loop of a graph; of bodies of more than 64 ops only the interval is looked
+ * for, in fewer steps, since these take longer.
+ * All is in `arena`.  Errors: FSCHED_SYSTEM. */
 fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
-                               const fs_loop_body *body, uint64_t steps, bool held_back,
+                               const fs_loop_body *body, const fs_planned_options *options,
                                fs_planned_loop *out) FS_MUST_USE;
 
 #endif

@@ -145,6 +145,32 @@ static fs_status make_commands(roller *r) {
 
 /* --- what is wanted --- */
 
+/* The planned start of an op's iteration. */
+static int64_t planned_start(const fs_modulo_plan *plan, uint32_t n, uint32_t op, uint32_t i) {
+  return plan->start[i % plan->copies * n + op] + (int64_t)(i / plan->copies) * plan->period;
+}
+
+/* Whether all that read what is there on entry are over, as planned, before its slot is taken. With
+ * several copies an earlier iteration of a reader may come later. */
+static bool entries_are_read(const roller *r) {
+  const fs_modulo_problem *q = r->p;
+  for (uint32_t v = 0; v < q->n_rings; v++) {
+    uint32_t writer = q->ring[v].writer, depth = r->plan->depth[v];
+    int64_t taken = planned_start(r->plan, q->n, writer, depth - 1);
+    for (uint32_t k = q->reader0[v]; k < q->reader0[v + 1]; k++) {
+      for (uint32_t i = 0; i < q->reader[k].back && i + 1 < depth; i++) {
+        uint32_t op = q->reader[k].op;
+        int64_t end =
+            planned_start(r->plan, q->n, op, i) + (int64_t)q->latency[op] * r->plan->scale;
+        if (end > taken) {
+          return false;
+        }
+      }
+    }
+  }
+  return true;
+}
+
 static fs_status add_want(roller *r, uint32_t from, uint32_t to, int64_t distance) {
   return fs_vec_push(r->ctx, &r->want, ((rolled_want){from, to, distance, false}));
 }
@@ -383,9 +409,26 @@ static bool all_known(roller *r) {
   return true;
 }
 
+/* Whether the order on a queue of both says what is wanted. */
+static bool said_by_queue(const roller *r, const rolled_want *w) {
+  bool said = false;
+  for (uint32_t i = r->node0[w->from]; i < r->node0[w->from + 1] && !said; i++) {
+    uint32_t x = r->of_node[i];
+    for (uint32_t k = r->node0[w->to]; k < r->node0[w->to + 1] && !said; k++) {
+      uint32_t c = r->of_node[k];
+      said = !r->out->command[x].slow && r->queue_of[x] == r->queue_of[c] &&
+             raised(r, turns_ago(r, x, c, x >= c), 0) <= w->distance;
+    }
+  }
+  return said;
+}
+
 /* Leaves a wait out, if the others say what it does. */
 static void try_without(roller *r, uint32_t at) {
   rolled_want *w = &r->want.at[at];
+  if (w->dropped) {
+    return;
+  }
   find_known(r, &r->without, w->to, at);
   if (r->without.over[w->from] > w->distance) {
     return;
@@ -424,6 +467,7 @@ static fs_status leave_out(roller *r) {
   FS_TRY(fs_new(&r->scratch, &order, n));
   for (uint32_t i = 0; i < n; i++) {
     order[i] = (drop_order){r->want.at[i].distance, i};
+    r->want.at[i].dropped = said_by_queue(r, &r->want.at[i]);
   }
   if (n > 1) {
     qsort(order, n, sizeof *order, by_distance);
@@ -474,6 +518,7 @@ static fs_status write_rings(roller *r) {
 }
 
 static fs_status roll(roller *r) {
+  r->possible = entries_are_read(r);
   FS_TRY(make_commands(r));
   FS_TRY(list_wants(r));
   if (!r->possible) {

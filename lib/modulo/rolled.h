@@ -5,7 +5,7 @@
  * What a plan keeps is kept by waits for whatever durations: edges; a ring's writer comes after all
  * that use the version whose slot it takes; ops that share a lane come one after the other, as
  * planned.  A wait is left out where the others say as much in every iteration, first and last ones
- * included, so no wait is superfluous; other sets without superfluous waits may be smaller.
+ * included, as far as that search shows; other sets of waits may be smaller.
  *
  * What is known when an op starts is found by a search back along queue order and waits, in which
  * distances below 0 are raised to 0, and what a wait at distance d tells of commands before its
@@ -19,7 +19,8 @@
 enum { FS_ROLLED_EXACT = 64 };
 
 /* Makes the loop in `arena`.  *possible is false where lanes are planned to go to a later iteration
- * before an earlier one: a wait for a later iteration does not exist in the last ones.
+ * before an earlier one: a wait for a later iteration does not exist in the last ones; and where
+ * several copies are planned to read what is there on entry when its slot has been taken.
  * Requires a plan of the problem that was found, with depths of at least the distances at which
  * their rings are read.
  * Complexity: O(waits * nodes^2), where a node is an op of a copy; up to FS_ROLLED_EXACT of them,

@@ -139,6 +139,10 @@ void fs_fuzz_compile(fs_fuzz *f, const fsched_graph *graph, const fsched_compile
   fsched_schedule *schedule = NULL;
   fsched_program *program = NULL;
   unsigned may = OK_ONLY | FS_FUZZ_MAY(FSCHED_INFEASIBLE);
+  /* Barriers know neither loops nor latencies. */
+  if (options->barriers != 0 && (graph->n_rolled > 0 || fs_graph_first_slow(graph) != FS_NONE)) {
+    may |= FS_FUZZ_MAY(FSCHED_USAGE);
+  }
   /* A target may leave the number of barriers to the options. */
   if (graph->target.sync == FS_SYNC_BARRIER && graph->target.barrier_count == 0 &&
       options->barriers == 0) {

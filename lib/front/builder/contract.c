@@ -260,7 +260,9 @@ static fs_status fill_arg(contractor *c, uint32_t op, uint32_t arg, fs_rolled *x
     to->back = back_of(c, op, arg, writer);
     x->slots[ring->ring].entry |= to->back > 0;
   } else {
+    uint64_t left = c->b->buffer_size.at[a->buffer] - a->offset;
     to->step = fs_roller_step(c->r, fs_roller_moving(c->r, op, arg));
+    to->length = fs_min(a->u.length, left); /* if it moves up, or not, later ones end no farther */
   }
   return FSCHED_OK;
 }
@@ -269,7 +271,10 @@ static fs_status fill_arg(contractor *c, uint32_t op, uint32_t arg, fs_rolled *x
 static fs_status check_arg(contractor *c, uint32_t op, uint32_t arg) {
   const fs_arg_draft *a = &c->b->arg.at[arg];
   const char *why = NULL;
-  if (fs_tag_is_address(a->tag)) {
+  bool down = fs_roller_step(c->r, fs_roller_moving(c->r, op, arg)) < 0;
+  if (down && a->offset + a->u.length > c->b->buffer_size.at[a->buffer]) {
+    why = "a range that moves down is cut off in its first iteration";
+  } else if (fs_tag_is_address(a->tag)) {
     why = "a 'no_dep' arg is in it";
   } else if (fs_tag_names_buffer(a->tag) && has_slots(c, a->buffer) &&
              c->r->ring[a->buffer].loop != c->r->in.loop_of[op]) {

@@ -15,7 +15,7 @@
 #include "modulo/rolled.h"
 
 /* Steps of the search for a plan; distances that a copy shows; iterations of all ops in it. */
-enum { STEPS = 1 << 23, FAR = 64, SAMPLE = 1 << 20 };
+enum { STEPS = 1 << 23, FAR = 64, SAMPLE = 1 << 20, MOST_OPS = 512 };
 
 static fs_status unsupported(fs_roller *r, uint32_t loop, const char *what) {
   fsched_builder *b = r->b;
@@ -191,16 +191,21 @@ static uint64_t said_distance(const fs_roller *r, uint32_t loop) {
 }
 
 /* The arg of a buffer whose begin and end move apart keeps its bytes, or, if it is of all of them,
- * is so again. */
-static void move_arg(fs_arg_draft *a, uint64_t size, uint64_t below, uint64_t above) {
-  bool whole = !a->has_at || (a->offset == 0 && a->u.length == size);
+ * is so again, unless it moves. */
+static void move_arg(fs_arg_draft *a, uint64_t size, bool moves, uint64_t below, uint64_t above) {
+  bool whole = !moves && (!a->has_at || (a->offset == 0 && a->u.length == size));
   a->offset += whole ? 0 : below;
   a->u.length += whole ? below + above : 0;
 }
 
 /* Where the sample has `more` iterations than the loop, its buffers reach as far as they do. */
-static void enlarge_buffers(fs_roller *r, uint32_t loop, uint64_t more, fsched_builder *s) {
+static fs_status enlarge_buffers(fs_roller *r, uint32_t loop, uint64_t more, fsched_builder *s) {
   const fsched_builder *b = r->b;
+  bool *moves;
+  FS_TRY(fs_new_zero(r->scratch, &moves, s->arg.n));
+  for (size_t m = 0; m < s->moving.n; m++) {
+    moves[s->moving.at[m].arg] = s->moving.at[m].n_steps > 0;
+  }
   for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
     for (uint32_t m = r->in.moving0[op]; m < r->in.moving0[op + 1]; m++) {
       const fs_moving_draft *moving = &s->moving.at[m];
@@ -214,12 +219,13 @@ static void enlarge_buffers(fs_roller *r, uint32_t loop, uint64_t more, fsched_b
       uint64_t size = s->buffer_size.at[buffer];
       for (size_t arg = 0; arg < s->arg.n; arg++) {
         if (fs_tag_names_buffer(s->arg.at[arg].tag) && s->arg.at[arg].buffer == buffer) {
-          move_arg(&s->arg.at[arg], size, below, above);
+          move_arg(&s->arg.at[arg], size, moves[arg], below, above);
         }
       }
       s->buffer_size.at[buffer] += way;
     }
   }
+  return FSCHED_OK;
 }
 
 /* Makes the sample of a loop that stays one. */
@@ -240,7 +246,7 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
     return unsupported(r, loop, "its distances are too long");
   }
   if (n > trip) {
-    enlarge_buffers(r, loop, n - trip, s);
+    FS_TRY(enlarge_buffers(r, loop, n - trip, s));
   }
   s->loop.at[loop].trip = s->loop.at[loop].least = s->loop.at[loop].most = n;
   return FSCHED_OK;
@@ -270,22 +276,39 @@ static uint32_t name_of_value(const fs_roller *r, const fs_body_value *v) {
   return fs_names_find(&r->b->buffers, v->name, v->n_name);
 }
 
+/* The slots that the values take which are read, if they are read as they were begun. */
+static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value) {
+  uint64_t need = 1;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    const fs_body_reader *reader = &body->reader[i];
+    need = fs_max(need, reader->back + (reader->member >= value->writer));
+  }
+  return need;
+}
+
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
  * no more slots are of use than there are versions, and what there is on entry. */
-static void set_depths(const fs_roller *r, fs_loop_body *body, uint64_t trip) {
+static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
+  uint64_t trip = r->in.trip[loop];
   for (uint32_t v = 0; v < body->n_values; v++) {
     fs_body_value *value = &body->value[v];
-    uint64_t back = 0;
+    uint64_t back = 0, need = slots_read(body, value);
     for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
       back = fs_max(back, body->reader[i].back);
     }
     uint64_t most = fs_max(fs_add_most(trip, back > 0), back + 1);
     value->depth = fs_min(value->depth, most);
     uint8_t io = r->b->buffer_io.at[name_of_value(r, value)];
+    if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
+      return unsupported(r, loop,
+                         "an input, output or state that it begins has one place, and "
+                         "values of several iterations are read");
+    }
     if (fs_io_given(io) || fs_io_kept(io)) {
       value->depth = 1;
     }
   }
+  return FSCHED_OK;
 }
 
 /* The buffers of the sample may be larger than those of the loop. */
@@ -360,6 +383,9 @@ static fs_status check_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
     return unsupported(r, loop, p->report.why_not);
   }
   const fs_modulo_problem *q = &p->loop.problem;
+  if (q->n > MOST_OPS) {
+    return unsupported(r, loop, "its body has more than 512 ops");
+  }
   for (uint32_t i = 0; i < q->n; i++) {
     if (q->gang != NULL && q->gang[i]) {
       return unsupported(r, loop, "an op in it is a gang");
@@ -453,13 +479,19 @@ static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *
   return FSCHED_OK;
 }
 
-static fs_status find_span(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
+static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
   x->report->trip = x->trip;
   x->report->runs = 1;
-  return fs_rolled_span(r->b->ctx, &x->loop, p->loop.problem.time, p->loop.problem.latency, x->trip,
-                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span);
+  FS_TRY(fs_rolled_span(r->b->ctx, &x->loop, p->loop.problem.time, p->loop.problem.latency, x->trip,
+                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span));
+  if (x->report->span > FSCHED_MAX_TIME) {
+    return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
+                           "loop '%.80s' takes %llu ticks, at most 2^40 are possible",
+                           x->report->name, (unsigned long long)x->report->span);
+  }
+  return FSCHED_OK;
 }
 
 /* The scratch of an op whose queues go on before it is over is free for its next iteration only
@@ -499,7 +531,7 @@ static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *b
   memcpy(edge, body->edge, body->n_edges * sizeof *edge);
   for (uint32_t m = 0; m < body->n; m++) {
     for (uint32_t k = 0; k < body->n; k++) {
-      if (m != k && uses_any(g, body->op[m], body->op[k])) {
+      if (uses_any(g, body->op[m], body->op[k])) {
         edge[body->n_edges++] = (fs_body_edge){m, k, 1};
       }
     }
@@ -509,20 +541,42 @@ static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *b
 }
 
 static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
-                          const fs_loop_body *body, fs_planned_loop *p, bool *possible) {
+                          const fs_loop_body *body, bool single, fs_planned_loop *p,
+                          bool *possible) {
   fsched_builder *b = r->b;
-  fs_rolled *x = r->rolled[loop];
-  FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, STEPS, true, p));
+  fs_planned_options o = {.steps = STEPS, .held_back = true, .always = true, .single = single};
+  FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
   FS_TRY(check_plan(r, g, loop, body, p));
   raise_depths(p);
-  return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &x->loop, possible);
+  return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
+                          possible);
+}
+
+/* Plans the body: with one copy, or resources in the order of iterations, where waits could not
+ * keep a better plan. */
+static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
+                           fs_planned_loop *p) {
+  bool possible;
+  FS_TRY(try_plan(r, g, loop, body, false, p, &possible));
+  if (possible) {
+    return FSCHED_OK;
+  }
+  fs_loop_ticks bound = p->report.bound;
+  FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
+  if (!possible) {
+    FS_TRY(order_uses(r, g, body));
+    FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
+  }
+  p->report.bound = bound;
+  p->report.proven = false;
+  return possible ? FSCHED_OK : unsupported(r, loop, "its lanes are planned across iterations");
 }
 
 static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
                            uint32_t loop, fs_loop_body *body) {
   FS_TRY(fs_loop_body_find(r->b->ctx, r->scratch, g, index, loop, body));
   if (body->periodic) {
-    set_depths(r, body, r->in.trip[loop]);
+    FS_TRY(set_depths(r, loop, body));
     count_held(r, g, loop, body);
     FS_TRY(order_scratch(r, g, body));
   }
@@ -534,22 +588,15 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
                            uint32_t loop) {
   fs_loop_body body;
   fs_planned_loop p;
-  bool possible;
   FS_TRY(fs_new_zero(&r->b->arena, &r->rolled[loop], 1));
   fs_rolled *x = r->rolled[loop];
   x->trip = r->in.trip[loop];
   FS_TRY(find_body(r, g, index, loop, &body));
-  FS_TRY(try_plan(r, g, loop, &body, &p, &possible));
-  if (!possible) {
-    FS_TRY(order_uses(r, g, &body));
-    FS_TRY(try_plan(r, g, loop, &body, &p, &possible));
-    p.report.proven = false;
-    assert(possible);
-  }
+  FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
   FS_TRY(fill_slots(r, loop, &body, x));
   FS_TRY(fill_lanes(r, loop, &p, x));
-  return find_span(r, &p, x);
+  return find_span(r, loop, &p, x);
 }
 
 static fs_status plan_loops(fs_roller *r, const fsched_graph *g) {

@@ -268,6 +268,18 @@ static bool is_read_else(fsched_builder *b, const fsched_graph *g, uint32_t acce
   return status != FSCHED_OK || !added;
 }
 
+/* Whether the op is a loop that reads the buffer itself. */
+static bool is_read_inside(const fsched_graph *g, uint32_t op, uint32_t buffer) {
+  bool found = false;
+  for (uint32_t l = 0; l < g->n_rolled && g->rolled[l].op <= op; l++) {
+    const fs_rolled *x = &g->rolled[l];
+    for (uint32_t i = 0; x->op == op && i < x->n_args && !found; i++) {
+      found = x->arg[i].buffer == buffer && fs_tag_reads(x->arg[i].tag);
+    }
+  }
+  return found;
+}
+
 static void warn_dead(fsched_builder *b, const fsched_graph *g) {
   uint32_t n = 0;
   if (b->unrolled && note_read(b, g) != FSCHED_OK) {
@@ -275,6 +287,9 @@ static void warn_dead(fsched_builder *b, const fsched_graph *g) {
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {
     uint32_t access = fs_version_kept(g, v) ? FS_NONE : lost_writer(g, v);
+    if (access != FS_NONE && is_read_inside(g, g->access_op[access], g->version_buffer[v])) {
+      continue;
+    }
     if (access == FS_NONE || is_read_else(b, g, access) || n++ >= SHOWN) {
       continue;
     }

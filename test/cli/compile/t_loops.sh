@@ -77,3 +77,105 @@ for set in sync=barrier sync=block concurrency=1; do
   run 1 "$FSCHED" compile l.yaml --set $set --set barriers.count=4
   expect "$set" holds err "loop 'tiles' cannot stay a loop in this version: .* \[unsupported\]"
 done
+run 2 "$FSCHED" compile l.yaml --barriers 8
+expect "barriers" holds err "this version does not support loop 'tiles' with barriers"
+
+# What was wrong once.
+cat >self.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q0}, {name: q1, class: copy}, {name: q2}]}
+buffers: [{name: fin, size: 8, io: output}]
+ops:
+- {name: ic0, args: [{out: c0, size: 8}]}
+- loop: L
+  trip: 14
+  ops:
+  - {name: o0, on: copy, time: 1, args: [{in: c0, distance: 5}, {out: c0}]}
+  - {name: o1, time: 2, args: [{in: c0}, {out: t1, size: 8}]}
+  - {name: o2, time: 5, args: [{in: c0}, {out: t2, size: 8}]}
+- {name: f, args: [{in: c0}, {in: t1}, {in: t2}, {out: fin}]}
+EOF
+cat >large.yaml <<'EOF'
+fsched: 1
+target:
+  queues: [{name: q1}, {name: q2}, {name: q3, class: copy}]
+  memories: [{name: sram, capacity: 1MiB}, {name: ddr}]
+buffers:
+- {name: t1, size: 32, memory: ddr}
+- {name: fin, size: 16, io: output}
+ops:
+- loop: L0
+  trip: 7
+  buffers: {t0: {depth: 3}, t2: {depth: 2}}
+  ops:
+  - {name: a, args: [{out: t0, size: 32}]}
+  - {name: b, on: copy, args: [{out: t1}, {in: t0}]}
+  - {name: c, on: copy, args: [{inout: t1}, {out: t2, size: 16}]}
+  - {name: d, args: [{in: t1}, {out: t3, size: 8}]}
+- {name: final, args: [{out: fin}]}
+EOF
+cat >lanes.yaml <<'EOF'
+fsched: 1
+target:
+  queues: [{name: q0}, {name: q1}, {name: q2}, {name: q3}, {name: q4}]
+  resources: [{name: pw, capacity: 4}]
+ops:
+- loop: L
+  trip: 13
+  ops:
+  - {name: a, time: 5}
+  - {name: b, on: q2}
+  - {name: c, on: q0, uses: {pw: 2}}
+  - {name: d, on: q1}
+EOF
+cat >down.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}]}
+buffers:
+- {name: x, size: 8, io: input}
+- {name: y, size: 8, io: output}
+ops:
+- loop: L
+  trip: 1
+  ops:
+  - {name: a, on: q, args: [{in: x, at: {offset: 0, length: 8, step: -8}}, {out: t, size: 8}]}
+- {name: z, args: [{in: t}, {out: y}]}
+EOF
+cat >cut.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}]}
+buffers: [{name: y, size: 256, io: output}]
+ops:
+- {name: i, args: [{out: y}]}
+- loop: L
+  trip: 1
+  ops:
+  - {name: a, args: [{inout: y, at: {offset: 248, length: 16, step: 8}}]}
+EOF
+for graph in self large lanes down cut; do
+  run 0 "$FSCHED" compile $graph.yaml -q --verify -o g.fsb
+  run 0 "$FSCHED" run g.fsb -q --check
+done
+sed 's/trip: 1/trip: 4/; s/step: 8/step: -8/' cut.yaml >up.yaml
+run 1 "$FSCHED" compile up.yaml
+expect "a range that is cut off first" holds err 'moves down is cut off in its first iteration \[unsupported\]'
+sed 's/name: acc, .*/&/; s/{out: acc, size: 64}/{out: y}/; s/in: acc/in: y/g; s/out: acc/out: y/g; s/{out: y}\], after/{inout: y}], after/' \
+  l.yaml >io.yaml
+run 1 "$FSCHED" compile io.yaml
+expect "an output has one place" holds err 'has one place, and values of several iterations are read \[unsupported\]'
+loop 1099511627776 0 >most.yaml
+run 1 "$FSCHED" compile most.yaml
+expect "too long" holds err "loop 'tiles' takes .* ticks, at most 2^40 are possible \[out-of-range\]"
+run 0 "$FSCHED" compile l.yaml -q -Wall -Werror -o g.fsb
+
+# Bodies beyond what is searched run one iteration after the other.
+{
+  sed '/ops:/,$d; /name: y,/d' l.yaml
+  echo 'ops:'
+  echo '  - loop: many'
+  echo '    trip: 3'
+  echo '    ops:'
+  awk 'BEGIN { for (i = 0; i < 400; i++) printf "      - {name: o%d, on: %s}\n", i, i % 2 ? "dma" : "dpu" }'
+} >many.yaml
+run 0 "$FSCHED" compile many.yaml -q --verify -o g.fsb
+run 0 "$FSCHED" run g.fsb -q --check
