@@ -14,8 +14,16 @@
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
 
-/* Steps of the search for a plan; distances that a copy shows; iterations of all ops in it. */
-enum { STEPS = 1 << 23, FAR = 64, SAMPLE = 1 << 20, MOST_OPS = 512 };
+/* Steps of the search for a plan, for how many loops there are as many for each, and the least;
+ * distances that a copy shows; iterations of all ops in it; ops of a body. */
+enum {
+  STEPS = 1 << 22,
+  LOOPS = 4,
+  LEAST_STEPS = 1 << 12,
+  FAR = 64,
+  SAMPLE = 1 << 20,
+  MOST_OPS = 512
+};
 
 static fs_status unsupported(fs_roller *r, uint32_t loop, const char *what) {
   fsched_builder *b = r->b;
@@ -544,7 +552,7 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
                           const fs_loop_body *body, bool single, fs_planned_loop *p,
                           bool *possible) {
   fsched_builder *b = r->b;
-  fs_planned_options o = {.steps = STEPS, .held_back = true, .always = true, .single = single};
+  fs_planned_options o = {.steps = r->steps, .held_back = true, .always = true, .single = single};
   FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
   FS_TRY(check_plan(r, g, loop, body, p));
   raise_depths(p);
@@ -645,7 +653,7 @@ static fs_status plan_sample(fs_roller *r) {
 
 static fs_status roll(fs_roller *r) {
   fsched_builder *b = r->b;
-  bool any = false;
+  uint64_t n = 0;
   FS_TRY(check_loops(r));
   FS_TRY(fs_bodies_make(b, r->scratch, true, &r->in));
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));
@@ -653,9 +661,10 @@ static fs_status roll(fs_roller *r) {
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));
   FS_TRY(find_rings(r));
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    any = any || stays(r, l);
+    n += stays(r, l);
   }
-  if (any) {
+  if (n > 0) {
+    r->steps = n > LOOPS ? fs_max(STEPS * LOOPS / n, LEAST_STEPS) : STEPS;
     FS_TRY(plan_sample(r));
   }
   return fs_roller_contract(r);

@@ -22,6 +22,7 @@ typedef struct fs_roller {
   fsched_builder *b;
   fs_arena *scratch;
   fs_bodies in;
+  uint64_t steps;         /* of the search for each plan */
   fs_rolled **rolled;     /* per loop; NULL: it has no iterations */
   uint64_t **scratch_use; /* per loop, then memory: the bytes of its scratch */
   uint64_t **use;         /* per loop, then resource: the units that it takes */
