@@ -130,7 +130,8 @@ static fs_status take_effects(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
   FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
                           x->config.pooled, &x->memories));
-  FS_TRY(fs_effect_room_make(&x->arena, x->stream, fs_effect_measure(x->stream), &x->hand, &x->room));
+  FS_TRY(
+      fs_effect_room_make(&x->arena, x->stream, fs_effect_measure(x->stream), &x->hand, &x->room));
   FS_TRY(fs_effects_make(&x->arena, x->stream, x->io, &x->kernels, &x->memories, &x->effects));
   x->effects.off = &x->poisoned;
   FS_TRY(take_items(x));

@@ -264,10 +264,10 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_ring(fsched_builder *b, 
                                                              const fsched_ring_desc *desc);
 /** Lets finish unroll all loops: the graph has an op for each iteration, with the name of the op
  * and the iterations of the loops around it, outermost first: "load[2][0]".  The ids of its ops
- * count these in program order.  Otherwise a loop stays a loop, and is one op of the graph, with its
- * name; ids count it where its first op was added, and ops behind it from there on.  This version
- * has that for loops that are in no loop, and with some limits (fsched-graph(5)); others are
- * FSCHED_BAD_INPUT. */
+ * count these in program order.  Otherwise a loop stays a loop, and is one op of the graph, with
+ * its name; ids count it where its first op was added, and ops behind it from there on.  This
+ * version has that for loops that are in no loop, and with some limits (fsched-graph(5)); others
+ * are FSCHED_BAD_INPUT. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_unroll(fsched_builder *b);
 /** Gives a parameter its value; the last one holds. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_param(fsched_builder *b, const char *name,

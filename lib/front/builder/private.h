@@ -170,20 +170,18 @@ struct fsched_builder {
 };
 
 /* X(member): all tables of names, and all growing arrays. */
+/* clang-format off */
 #define FS_BUILDER_NAMES(X) \
-  X(words)                  \
-  X(queues)                 \
-  X(classes) X(memories) X(resources) X(buffers) X(ops) X(gang_keys) X(loops) X(params) X(said)
-#define FS_BUILDER_VECTORS(X)                                                                 \
-  X(queue)                                                                                    \
-  X(memory)                                                                                   \
-  X(resource_capacity)                                                                        \
-  X(buffer_size) X(buffer_memory) X(launches) X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) \
-      X(kernel) X(file) X(moving) X(step) X(loop) X(ring) X(carry) X(mark) X(past) X(origin)  \
-          X(loop_of) X(param) X(uses.item) X(uses.at) X(scratches.item) X(scratches.at)       \
-              X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) X(after_given)      \
-                  X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at)          \
-                      X(counting_at) X(resource_at) X(loop_at)
+  X(words) X(queues) X(classes) X(memories) X(resources) X(buffers) X(ops) X(gang_keys) X(loops) \
+  X(params) X(said)
+#define FS_BUILDER_VECTORS(X) \
+  X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
+  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(loop) \
+  X(ring) X(carry) X(mark) X(past) X(origin) X(loop_of) X(param) X(uses.item) X(uses.at) \
+  X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
+  X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
+  X(counting_at) X(resource_at) X(loop_at)
+/* clang-format on */
 
 /* The end of the args of an op as described: those of the next op begin there.  Requires an op. */
 static inline uint32_t fs_builder_args_end(const fsched_builder *b, uint32_t op) {

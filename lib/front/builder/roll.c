@@ -428,12 +428,12 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
   return FSCHED_OK;
 }
 
-static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *body, fs_rolled *x) {
+static fs_status fill_slots(fs_roller *r, const fs_loop_body *body, fs_rolled *x) {
   FS_TRY(fs_new_zero(&r->b->arena, &x->slots, x->loop.n_rings));
   for (uint32_t v = 0; v < x->loop.n_rings; v++) {
     uint32_t buffer = name_of_value(r, &body->value[v]), depth = x->loop.ring[v].depth;
     fs_ring_buffer *ring = &r->ring[buffer];
-    assert(ring->loop == loop);
+    assert(ring->loop != FS_NONE);
     ring->ring = v;
     ring->depth = depth;
     ring->slot = depth == 1 ? r->b->buffer_size.at[buffer] : body->value[v].size;
@@ -602,7 +602,7 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   FS_TRY(find_body(r, g, index, loop, &body));
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
-  FS_TRY(fill_slots(r, loop, &body, x));
+  FS_TRY(fill_slots(r, &body, x));
   FS_TRY(fill_lanes(r, loop, &p, x));
   return find_span(r, loop, &p, x);
 }

@@ -237,6 +237,7 @@ static const char *judge_run(const loop_brute *b, const fs_loop_rules *rules) {
 
 static loop_brute *begin(const fs_rolled_loop *r, uint32_t n_members, uint32_t n) {
   assert(n <= FS_BRUTE_TRIPS && n_members <= FS_BRUTE_MEMBERS && r->n_queues <= QUEUES);
+  (void)n_members;
   loop_brute *b = calloc(1, sizeof *b);
   assert(b != NULL);
   b->r = r;
