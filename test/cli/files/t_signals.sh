@@ -131,7 +131,8 @@ points_over_old import strip "$FROM/strip" -o graph
 "$FSCHED" compile "$FROM/i.yaml" -q -o /dev/null --emit schedule="$FROM/i.schedule"
 points_over_old export strip "$FROM/i.schedule" --graph "$FROM/i.yaml" -o solution
 points_over_old explain "$FROM/g.fsb" -o why
-expect "points were found" [ "$points" -gt $((400 / step)) ]
+# Many commands have fewer than 10 points: then the last turns find few.
+expect "points were found" [ "$points" -gt $((step > 1 ? 20 : 400)) ]
 
 # A process that ignores a signal (nohup) gets the result.
 rm -rf old new && mkdir old new && cp g.fsb new/p.fsb
