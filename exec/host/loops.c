@@ -10,12 +10,8 @@ fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new_none(arena, &out->of, s->n_ops));
-  FS_TRY(fs_new_none(arena, &out->command, s->n_loop_ops));
   for (uint32_t l = 0; l < s->n_loops; l++) {
     out->of[s->loops[l].op] = l;
-  }
-  for (uint32_t c = s->n_loop_commands; c-- > 0;) {
-    out->command[s->loop_commands[c].op] = c;
   }
   return FSCHED_OK;
 }

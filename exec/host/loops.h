@@ -12,11 +12,10 @@
 
 /* What is looked up in a stream with loops; all NULL without loops. */
 struct fs_loops {
-  uint32_t *of;      /* per op: its loop; FS_NONE: it is none */
-  uint32_t *command; /* per loop_op: one of its loop_commands; FS_NONE: it has none */
+  uint32_t *of; /* per op: its loop; FS_NONE: it is none */
 };
 
-/* Requires a stream that fs_stream_check has accepted.  O(ops + loop_commands). */
+/* Requires a stream that fs_stream_check has accepted.  O(ops). */
 fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) FS_MUST_USE;
 
 /* An instance, with the command of the stream in which it runs. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/plain.h"
 
+#include "base/saturate.h"
+
 typedef struct plain_maker {
   const fs_modulo_problem *p;
   fs_modulo_plan *out;
@@ -83,7 +85,8 @@ static fs_status set_depths(plain_maker *m, fs_arena *arena) {
     }
     m->out->depth[r] = depth;
     if (p->ring[r].memory != FS_NONE) {
-      m->out->bytes[p->ring[r].memory] += depth * p->ring[r].size;
+      uint64_t *bytes = &m->out->bytes[p->ring[r].memory];
+      *bytes = fs_add_most(*bytes, fs_multiply_most(depth, p->ring[r].size));
     }
   }
   return FSCHED_OK;

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/saturate.h"
 
 /* An order that is to be kept: iteration i of `to` starts after iteration i - distance of `from` is
  * over. */
@@ -145,24 +146,25 @@ static fs_status make_commands(roller *r) {
 
 /* --- what is wanted --- */
 
-/* The planned start of an op's iteration. */
-static int64_t planned_start(const fs_modulo_plan *plan, uint32_t n, uint32_t op, uint32_t i) {
-  return plan->start[i % plan->copies * n + op] + (int64_t)(i / plan->copies) * plan->period;
+/* The planned start of an op's iteration; the largest number where it is that or more. */
+static uint64_t planned_start(const fs_modulo_plan *plan, uint32_t n, uint32_t op, uint32_t i) {
+  uint64_t turns = fs_multiply_most(i / plan->copies, (uint64_t)plan->period);
+  return fs_add_most((uint64_t)plan->start[i % plan->copies * n + op], turns);
 }
 
 /* Whether all that read what is there on entry are over, as planned, before its slot is taken. With
- * several copies an earlier iteration of a reader may come later. */
+ * several copies an earlier iteration of a reader may come later; with one it does not. */
 static bool entries_are_read(const roller *r) {
   const fs_modulo_problem *q = r->p;
-  for (uint32_t v = 0; v < q->n_rings; v++) {
+  for (uint32_t v = 0; v < q->n_rings && r->plan->copies > 1; v++) {
     uint32_t writer = q->ring[v].writer, depth = r->plan->depth[v];
-    int64_t taken = planned_start(r->plan, q->n, writer, depth - 1);
+    uint64_t taken = planned_start(r->plan, q->n, writer, depth - 1);
     for (uint32_t k = q->reader0[v]; k < q->reader0[v + 1]; k++) {
       for (uint32_t i = 0; i < q->reader[k].back && i + 1 < depth; i++) {
         uint32_t op = q->reader[k].op;
-        int64_t end =
-            planned_start(r->plan, q->n, op, i) + (int64_t)q->latency[op] * r->plan->scale;
-        if (end > taken) {
+        uint64_t lasts = fs_multiply_most(q->latency[op], (uint64_t)r->plan->scale);
+        uint64_t end = fs_add_most(planned_start(r->plan, q->n, op, i), lasts);
+        if (end > taken || end == UINT64_MAX) { /* or it is not known */
           return false;
         }
       }

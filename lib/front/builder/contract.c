@@ -14,7 +14,9 @@
 typedef struct contractor {
   fs_roller *r;
   fsched_builder *b;
-  uint32_t *id; /* per op as described: its op, or that of its loop */
+  uint32_t *id;          /* per op as described: its op, or that of its loop */
+  uint32_t *first_write; /* per buffer: the first arg that writes it, or FS_NONE */
+  uint32_t *seen;        /* per buffer: the last loop that has args of it */
   fs_names names;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
@@ -165,14 +167,23 @@ typedef struct outer_use {
   fs_pos at;
 } outer_use;
 
+/* Finds the first arg that writes each buffer. */
+static fs_status find_first_writes(contractor *c) {
+  const fsched_builder *b = c->b;
+  FS_TRY(fs_new_none(c->r->scratch, &c->first_write, b->buffer_size.n));
+  for (uint32_t arg = (uint32_t)b->arg.n; arg-- > 0;) {
+    if (fs_tag_writes(b->arg.at[arg].tag)) {
+      c->first_write[b->arg.at[arg].buffer] = arg;
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Whether something is in a buffer before the loop. */
 static bool is_there(const contractor *c, uint32_t loop, uint32_t buffer) {
   const fsched_builder *b = c->b;
-  bool there = fs_io_given(b->buffer_io.at[buffer]);
-  for (uint32_t arg = 0; arg < b->op.at[b->loop.at[loop].op0].arg0 && !there; arg++) {
-    there = fs_tag_writes(b->arg.at[arg].tag) && b->arg.at[arg].buffer == buffer;
-  }
-  return there;
+  return fs_io_given(b->buffer_io.at[buffer]) ||
+         c->first_write[buffer] < b->op.at[b->loop.at[loop].op0].arg0;
 }
 
 static fs_status add_range(contractor *c, fsched_tag tag, uint32_t buffer, uint64_t low,
@@ -364,15 +375,13 @@ static fs_status set_queues(contractor *c, const fs_rolled *x, fs_op_draft *op) 
 /* Adds the args of a loop, each buffer's where an op first names it. */
 static fs_status add_loop_args(contractor *c, uint32_t loop, const fs_rolled *x) {
   const fsched_builder *b = c->b;
-  bool *seen;
-  FS_TRY(fs_new_zero(c->r->scratch, &seen, b->buffer_size.n));
   for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
       uint32_t buffer = b->arg.at[arg].buffer;
-      if (!fs_tag_accesses(b->arg.at[arg].tag) || seen[buffer]) {
+      if (!fs_tag_accesses(b->arg.at[arg].tag) || c->seen[buffer] == loop) {
         continue;
       }
-      seen[buffer] = true;
+      c->seen[buffer] = loop;
       const fs_ring_buffer *ring = &c->r->ring[buffer];
       FS_TRY(ring->loop == loop
                  ? add_ring(c, buffer, x->slots[ring->ring].entry, fs_pos_at(&b->arg_at, arg))
@@ -434,6 +443,8 @@ static void enlarge(contractor *c) {
 
 static fs_status add_all(contractor *c) {
   FS_TRY(number_ops(c));
+  FS_TRY(find_first_writes(c));
+  FS_TRY(fs_new_none(c->r->scratch, &c->seen, c->b->buffer_size.n));
   enlarge(c);
   for (uint32_t op = 0; op < c->r->in.n_ops;) {
     uint32_t loop = c->r->in.loop_of[op];

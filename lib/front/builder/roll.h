@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops: each becomes one op of the graph.
  *
- *   roll.c      looks at a sample of few iterations, and plans the body
+ *   roll.c      looks at a sample of few iterations
+ *   roll_plan.c plans the bodies found in that
  *   contract.c  puts ops in the place of loops */
 #ifndef FS_BUILDER_ROLL_H
 #define FS_BUILDER_ROLL_H
@@ -22,11 +23,12 @@ typedef struct fs_roller {
   fsched_builder *b;
   fs_arena *scratch;
   fs_bodies in;
-  uint64_t steps;         /* of the search for each plan */
-  fs_rolled **rolled;     /* per loop; NULL: it has no iterations */
-  uint64_t **scratch_use; /* per loop, then memory: the bytes of its scratch */
-  uint64_t **use;         /* per loop, then resource: the units that it takes */
-  fs_ring_buffer *ring;   /* per buffer */
+  uint64_t steps;          /* of the search for each plan */
+  fs_rolled **rolled;      /* per loop; NULL: it has no iterations */
+  uint64_t **scratch_use;  /* per loop, then memory: the bytes of its scratch */
+  uint64_t **use;          /* per loop, then resource: the units that it takes */
+  fs_ring_buffer *ring;    /* per buffer */
+  uint64_t *below, *above; /* per buffer: bytes that the sample's has more, before and behind */
 } fs_roller;
 
 /* What of an op's arg moves with the loop around it; NULL: nothing.  Requires an arg of the op. */
@@ -37,6 +39,21 @@ int64_t fs_roller_step(const fs_roller *r, const fs_moving_draft *m);
 void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip, uint64_t *low,
                     uint64_t *high);
 
+/* A loop without iterations is nothing. */
+static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
+  FS_ASSERT_SLOW(loop < r->b->loop.n);
+  return r->in.trip[loop] > 0 && r->in.loop_count[loop] > 0;
+}
+/* Whether the loop's body begins the buffer. */
+static inline bool fs_roller_begins(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
+  return r->ring[buffer].loop == loop;
+}
+/* Reports that this version does not have a loop as one.  Requires a loop. */
+fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) FS_MUST_USE;
+/* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
+ * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
+fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
 /* Puts ops in the place of loops, which are planned.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_contract(fs_roller *r) FS_MUST_USE;
 

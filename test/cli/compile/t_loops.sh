@@ -179,3 +179,17 @@ run 0 "$FSCHED" compile l.yaml -q -Wall -Werror -o g.fsb
 } >many.yaml
 run 0 "$FSCHED" compile many.yaml -q --verify -o g.fsb
 run 0 "$FSCHED" run g.fsb -q --check
+
+# Sizes that no address has.
+cat >wide.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}, {name: c}]}
+buffers: [{name: y, size: 64, io: output}, {name: t, size: 281474976710656}]
+ops:
+  - loop: l
+    trip: 9
+    buffers: {t: {depth: 4}}
+    ops: [{name: a, on: q, args: [{out: t}]}, {name: b, on: c, args: [{in: t}, {out_existing: y}]}]
+EOF
+run 1 "$FSCHED" compile wide.yaml
+expect "slots" holds err "4 slots of 't' take more than 2^48 bytes \[out-of-range\]"

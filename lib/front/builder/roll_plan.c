@@ -1,0 +1,351 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The bodies of loops that stay loops, from the graph of a sample to plans. */
+#include <stdio.h>
+
+#include "base/saturate.h"
+#include "base/text/size_text.h"
+#include "front/builder/roll.h"
+#include "modulo/planned.h"
+#include "modulo/rolled.h"
+
+static uint32_t name_of_value(const fs_roller *r, const fs_body_value *v) {
+  return fs_names_find(&r->b->buffers, v->name, v->n_name);
+}
+
+/* The slots that the values take which are read, if they are read as they were begun. */
+static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value) {
+  uint64_t need = 1;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    const fs_body_reader *reader = &body->reader[i];
+    need = fs_max(need, reader->back + (reader->member >= value->writer));
+  }
+  return need;
+}
+
+/* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
+ * no more slots are of use than there are versions, and what there is on entry. */
+static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
+  uint64_t trip = r->in.trip[loop];
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    fs_body_value *value = &body->value[v];
+    uint64_t back = 0, need = slots_read(body, value);
+    for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+      back = fs_max(back, body->reader[i].back);
+    }
+    uint64_t most = fs_max(fs_add_most(trip, back > 0), back + 1);
+    value->depth = fs_min(value->depth, most);
+    uint8_t io = r->b->buffer_io.at[name_of_value(r, value)];
+    if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
+      return fs_roller_unsupported(r, loop,
+                                   "an input, output or state that it begins has one place, and "
+                                   "values of several iterations are read");
+    }
+    if (fs_io_given(io) || fs_io_kept(io)) {
+      value->depth = 1;
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The buffers of the sample may be larger than those of the loop. */
+static void count_held(const fs_roller *r, const fsched_graph *g, uint32_t loop,
+                       fs_loop_body *body) {
+  for (uint32_t i = 0; i < r->b->buffer_size.n; i++) {
+    uint64_t align = g->target.memory[g->buffer_memory[i]].align;
+    uint64_t more =
+        fs_align_up(g->buffer_size[i], align) - fs_align_up(r->b->buffer_size.at[i], align);
+    uint64_t *held = &body->held[g->buffer_memory[i]];
+    *held -= fs_roller_begins(r, loop, i) ? 0 : fs_min(more, *held);
+  }
+}
+
+/* The bytes that slots take of a memory, one of each open ring, with all that the loop holds;
+ * *ring: one of given depth, and *others: the bytes without it. */
+static uint64_t slots_need(const fs_loop_body *body, uint32_t memory, uint32_t *ring,
+                           uint64_t *others) {
+  uint64_t need = body->held[memory];
+  *ring = FS_NONE;
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    const fs_body_value *x = &body->value[v];
+    if (x->memory == memory) {
+      need = fs_add_most(need, fs_multiply_most(fs_max(x->depth, 1), x->size));
+      *ring = x->depth > 1 && *ring == FS_NONE ? v : *ring;
+    }
+  }
+  if (*ring != FS_NONE) {
+    *others = need - fs_multiply_most(body->value[*ring].depth, body->value[*ring].size);
+  }
+  return need;
+}
+
+/* Reports that slots do not fit: what they need of the first memory that is too small, and to which
+ * depth one that was given would do. */
+static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                              const fs_loop_body *body) {
+  fsched_builder *b = r->b;
+  fs_pos at = fs_pos_at(&b->loop_at, loop);
+  const char *name = b->loops.text.at[loop];
+  for (uint32_t m = 0; m < g->target.n_memories; m++) {
+    const fs_memory *memory = &g->target.memory[m];
+    uint32_t ring;
+    uint64_t others, need = slots_need(body, m, &ring, &others);
+    char wanted[FS_SIZE_TEXT], have[FS_SIZE_TEXT], hint[160] = "";
+    if (!fs_memory_bounded(memory) || need <= memory->capacity) {
+      continue;
+    }
+    if (ring != FS_NONE && others + body->value[ring].size <= memory->capacity) {
+      uint64_t depth = (memory->capacity - others) / body->value[ring].size;
+      (void)snprintf(hint, sizeof hint, "a depth of %llu of '%.*s' would fit",
+                     (unsigned long long)depth, (int)fs_min(body->value[ring].n_name, 80),
+                     body->value[ring].name);
+    }
+    fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, hint[0] == '\0' ? NULL : hint,
+                          "loop '%.80s' does not fit memory '%.80s': needed %s, available %s", name,
+                          memory->name, fs_size_text(wanted, need),
+                          fs_size_text(have, memory->capacity));
+    return FSCHED_INFEASIBLE;
+  }
+  fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, NULL,
+                        "the slots of loop '%.80s' do not fit the memories", name);
+  return FSCHED_INFEASIBLE;
+}
+
+static fs_status check_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                            const fs_loop_body *body, const fs_planned_loop *p) {
+  if (p->plan == NULL && p->unfit) {
+    return does_not_fit(r, g, loop, body);
+  }
+  if (p->plan == NULL) {
+    return fs_roller_unsupported(r, loop, p->report.why_not);
+  }
+  const fs_modulo_problem *q = &p->loop.problem;
+  for (uint32_t i = 0; i < q->n; i++) {
+    if (q->gang != NULL && q->gang[i]) {
+      return fs_roller_unsupported(r, loop, "an op in it is a gang");
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* No fewer slots than what keeps a version until an iteration that comes before its reader's: the
+ * orders of the plan may allow that, but no wait could say it. */
+static void raise_depths(const fs_planned_loop *p) {
+  const fs_modulo_problem *q = &p->loop.problem;
+  for (uint32_t v = 0; v < q->n_rings; v++) {
+    for (uint32_t i = q->reader0[v]; i < q->reader0[v + 1]; i++) {
+      uint32_t back = q->reader[i].back;
+      p->plan->depth[v] = back > p->plan->depth[v] ? back : p->plan->depth[v];
+    }
+  }
+}
+
+static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                          fs_rolled *x) {
+  x->n_ops = body->n;
+  FS_TRY(fs_new_zero(&r->b->arena, &x->body, x->n_ops));
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    uint32_t op = g->op_body_op[body->op[m]];
+    x->body[m].name = r->b->ops.text.at[op];
+    x->body[m].time = g->op_time[body->op[m]];
+    x->body[m].latency = fs_op_latency(g, body->op[m]);
+    x->body[m].kernel = r->b->op.at[op].kernel;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *body, fs_rolled *x) {
+  FS_TRY(fs_new_zero(&r->b->arena, &x->slots, x->loop.n_rings));
+  for (uint32_t v = 0; v < x->loop.n_rings; v++) {
+    uint32_t buffer = name_of_value(r, &body->value[v]), depth = x->loop.ring[v].depth;
+    fs_ring_buffer *ring = &r->ring[buffer];
+    assert(ring->loop != FS_NONE);
+    ring->ring = v;
+    ring->depth = depth;
+    ring->slot = depth == 1 ? r->b->buffer_size.at[buffer] : body->value[v].size;
+    if (fs_multiply_most(depth, ring->slot) > FSCHED_MAX_SIZE) {
+      return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
+                             "%u slots of '%.80s' take more than 2^48 bytes", depth,
+                             r->b->buffers.text.at[buffer]);
+    }
+    ring->before = (depth - 1) * ring->slot;
+    ring->behind = (x->trip - 1) % depth * ring->slot;
+    x->slots[v] = (fs_body_slots){r->b->buffer_size.at[buffer], ring->slot, buffer, false};
+  }
+  return FSCHED_OK;
+}
+
+/* Counts, or lists, the lanes of a copy of an op. */
+static uint32_t list_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *p, uint32_t copy,
+                           uint32_t op, fs_body_lane *out) {
+  const fs_modulo_problem *q = &p->loop.problem;
+  uint32_t at = p->plan->lane0[copy * q->n + op], n = 0;
+  for (uint32_t k = q->use0[op]; k < q->use0[op + 1]; k++) {
+    uint32_t resource = q->use[k].resource, last = q->lanes[resource] - 1;
+    uint64_t each = p->loop.lane_units[resource];
+    for (uint32_t i = 0; i < q->use[k].amount; i++, n++) {
+      uint32_t lane = p->plan->lane[at++];
+      uint64_t all = r->b->resource_capacity.at[resource];
+      fs_body_lane x = {resource, copy, lane * each, lane == last ? all - lane * each : each};
+      if (out != NULL) {
+        out[n] = x;
+        r->use[loop][resource] = fs_max(r->use[loop][resource], x.first + x.n);
+      }
+    }
+  }
+  return n;
+}
+
+static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
+  FS_TRY(fs_new_zero(r->scratch, &r->use[loop], r->b->resource_capacity.n));
+  if (p->loop.problem.n_resources == 0) {
+    return FSCHED_OK;
+  }
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    uint32_t n = 0;
+    for (uint32_t op = 0; op < x->n_ops; op++) {
+      x->body[op].lane0 = n;
+      for (uint32_t c = 0; c < p->plan->copies; c++) {
+        n += list_lanes(r, loop, p, c, op, pass == 0 ? NULL : x->lane + n);
+      }
+      x->body[op].n_lanes = n - x->body[op].lane0;
+    }
+    if (pass == 0) {
+      x->n_lanes = n;
+      FS_TRY(fs_new(&r->b->arena, &x->lane, n));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
+  FS_TRY(fs_new(&r->b->arena, &x->report, 1));
+  *x->report = p->report;
+  x->report->trip = x->trip;
+  x->report->runs = 1;
+  FS_TRY(fs_rolled_span(r->b->ctx, &x->loop, p->loop.problem.time, p->loop.problem.latency, x->trip,
+                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span));
+  if (x->report->span > FSCHED_MAX_TIME) {
+    return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
+                           "loop '%.80s' takes %llu ticks, at most 2^40 are possible",
+                           x->report->name, (unsigned long long)x->report->span);
+  }
+  return FSCHED_OK;
+}
+
+/* The scratch of an op whose queues go on before it is over is free for its next iteration only
+ * then. */
+static fs_status order_scratch(fs_roller *r, const fsched_graph *g, fs_loop_body *body) {
+  fs_body_edge *edge;
+  FS_TRY(fs_new(r->scratch, &edge, (size_t)body->n_edges + body->n));
+  if (body->n_edges > 0) {
+    memcpy(edge, body->edge, body->n_edges * sizeof *edge);
+  }
+  for (uint32_t m = 0; m < body->n; m++) {
+    uint32_t op = body->op[m];
+    if (fs_op_slow(g, op) && g->op_scratch0[op] < g->op_scratch0[op + 1]) {
+      edge[body->n_edges++] = (fs_body_edge){m, m, 1};
+    }
+  }
+  body->edge = edge;
+  return FSCHED_OK;
+}
+
+static bool uses_any(const fsched_graph *g, uint32_t a, uint32_t b) {
+  for (uint32_t i = g->op_use0[a]; i < g->op_use0[a + 1]; i++) {
+    for (uint32_t k = g->op_use0[b]; k < g->op_use0[b + 1]; k++) {
+      if (g->use_resource[i] == g->use_resource[k]) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* What uses a resource comes after what did so in the iteration before: then no lane goes to a
+ * later iteration first. */
+static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *body) {
+  fs_body_edge *edge;
+  FS_TRY(fs_new(r->scratch, &edge, body->n_edges + (size_t)body->n * body->n));
+  memcpy(edge, body->edge, body->n_edges * sizeof *edge);
+  for (uint32_t m = 0; m < body->n; m++) {
+    for (uint32_t k = 0; k < body->n; k++) {
+      if (uses_any(g, body->op[m], body->op[k])) {
+        edge[body->n_edges++] = (fs_body_edge){m, k, 1};
+      }
+    }
+  }
+  body->edge = edge;
+  return FSCHED_OK;
+}
+
+static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                          const fs_loop_body *body, bool single, fs_planned_loop *p,
+                          bool *possible) {
+  fsched_builder *b = r->b;
+  fs_planned_options o = {.steps = r->steps, .held_back = true, .always = true, .single = single};
+  FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
+  FS_TRY(check_plan(r, g, loop, body, p));
+  raise_depths(p);
+  return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
+                          possible);
+}
+
+/* Plans the body: with one copy, or resources in the order of iterations, where waits could not
+ * keep a better plan. */
+static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
+                           fs_planned_loop *p) {
+  bool possible;
+  FS_TRY(try_plan(r, g, loop, body, false, p, &possible));
+  if (possible) {
+    return FSCHED_OK;
+  }
+  fs_loop_ticks bound = p->report.bound;
+  FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
+  if (!possible) {
+    FS_TRY(order_uses(r, g, body));
+    FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
+  }
+  p->report.bound = bound;
+  p->report.proven = false;
+  return possible ? FSCHED_OK
+                  : fs_roller_unsupported(r, loop, "its lanes are planned across iterations");
+}
+
+static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
+                           uint32_t loop, fs_loop_body *body) {
+  FS_TRY(fs_loop_body_find(r->b->ctx, r->scratch, g, index, loop, body));
+  if (body->periodic) {
+    FS_TRY(set_depths(r, loop, body));
+    count_held(r, g, loop, body);
+    FS_TRY(order_scratch(r, g, body));
+  }
+  body->trip = r->in.trip[loop];
+  return FSCHED_OK;
+}
+
+static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
+                           uint32_t loop) {
+  fs_loop_body body;
+  fs_planned_loop p;
+  FS_TRY(fs_new_zero(&r->b->arena, &r->rolled[loop], 1));
+  fs_rolled *x = r->rolled[loop];
+  x->trip = r->in.trip[loop];
+  FS_TRY(find_body(r, g, index, loop, &body));
+  FS_TRY(plan_body(r, g, loop, &body, &p));
+  FS_TRY(fill_ops(r, g, &body, x));
+  FS_TRY(fill_slots(r, loop, &body, x));
+  FS_TRY(fill_lanes(r, loop, &p, x));
+  return find_span(r, loop, &p, x);
+}
+
+fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) {
+  assert(r->rolled != NULL && g->n_loops == r->b->loop.n);
+  fs_loop_index index;
+  FS_TRY(fs_loop_index_make(r->scratch, g, &index));
+  for (uint32_t l = 0; l < r->b->loop.n; l++) {
+    if (fs_roller_stays(r, l)) {
+      FS_TRY(plan_loop(r, g, &index, l));
+    }
+  }
+  return FSCHED_OK;
+}
