@@ -111,8 +111,14 @@ static rolled_bench *make_rolled(fsched_context *ctx, uint32_t n_queues) {
   v->loop_ops = b->loop_op, v->n_loop_ops = v->n_loop_commands = n_queues * EACH;
   v->loop_commands = b->loop_command, v->loop_waits = b->loop_wait;
   v->n_loop_waits = n_queues > 1 ? 2 : 0;
-  b->loop = (fs_stream_loop){
-      .trip = trip(n_queues), .copies = 1, .n_queues = n_queues, .n_ops = n_queues * EACH};
+  b->loop = (fs_stream_loop){.trip = trip(n_queues),
+                             .least = trip(n_queues),
+                             .most = trip(n_queues),
+                             .param = FS_NONE,
+                             .within = FS_NONE,
+                             .copies = 1,
+                             .n_queues = n_queues,
+                             .n_ops = n_queues * EACH};
   for (uint32_t q = 0; q < n_queues; q++) {
     b->loop_queue[q] = (fs_stream_loop_queue){q, q * EACH, EACH, 0};
     b->queue[q].command0 = q;
@@ -122,7 +128,7 @@ static rolled_bench *make_rolled(fsched_context *ctx, uint32_t n_queues) {
     b->member[q] = q;
     for (uint32_t k = q * EACH; k < (q + 1) * EACH; k++) {
       bool waits = n_queues > 1 && k % EACH == 0;
-      b->loop_op[k].kernel = FS_NONE;
+      b->loop_op[k].kernel = b->loop_op[k].loop = FS_NONE;
       b->loop_command[k] = (fs_stream_loop_command){
           .op = k, .wait0 = q, .n_waits = waits, .signal = n_queues > 1 && k % EACH == EACH - 1};
     }

@@ -150,7 +150,8 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                                                    .arg0 = w->n_args,
                                                    .n_args = op->n_args,
                                                    .after0 = w->n_afters,
-                                                   .n_afters = op->n_afters};
+                                                   .n_afters = op->n_afters,
+                                                   .loop = FS_NONE};
   for (uint32_t i = op->after0; i < op->after0 + op->n_afters; i++) {
     w->d->loop_afters[w->n_afters++] =
         (fs_stream_loop_after){w->op0 + w->x->after[i].op, w->x->after[i].distance};
@@ -166,7 +167,8 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                              .tag = a->tag,
                              .buffer = a->buffer,
                              .ring = ring ? w->n_rings + a->ring : FS_NONE,
-                             .back = a->back};
+                             .back = a->back,
+                             .own = a->buffer == FS_NONE ? FS_NONE : own_arg(w, a->buffer)};
   }
 }
 
@@ -231,6 +233,10 @@ static void write_loop(loop_writer *w, uint32_t l) {
   w->arg0 = w->n_args;
   w->command0 = w->n_commands;
   w->d->loops[l] = (fs_stream_loop){.trip = x->trip,
+                                    .least = x->trip,
+                                    .most = x->trip,
+                                    .param = FS_NONE,
+                                    .within = FS_NONE,
                                     .op = x->op,
                                     .copies = x->loop.copies,
                                     .queue0 = w->n_queues,

@@ -87,9 +87,20 @@ static fs_status arg_keys(fs_asm *a, uint32_t node, const uint32_t *value, uint3
   return FSCHED_OK;
 }
 
+/* The last arg of the loop's op of the buffer, which writes if any does; FS_NONE: there is none. */
+static uint32_t own_arg(const fs_asm *a, const loop_reader *l, uint32_t buffer) {
+  const fs_stream_op *op = &a->ops.at[l->r.op];
+  for (uint32_t i = op->n_args; i-- > 0;) {
+    if (a->args.at[op->arg0 + i].buffer == buffer) {
+      return op->arg0 + i;
+    }
+  }
+  return FS_NONE;
+}
+
 static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
   uint32_t value[LOOP_ARG_FIELDS];
-  fs_stream_loop_arg r = {.buffer = FS_NONE, .ring = FS_NONE};
+  fs_stream_loop_arg r = {.buffer = FS_NONE, .ring = FS_NONE, .own = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, loop_arg_fields, LOOP_ARG_FIELDS, value));
   FS_TRY(fs_asm_tag(a, node, value, &r.tag));
   FS_TRY(arg_keys(a, node, value, r.tag));
@@ -99,6 +110,7 @@ static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
   }
   FS_TRY(fs_fields_name(&a->f, value[r.tag], &a->buffer_names, "buffer", &r.buffer));
   r.length = a->buffers.at[r.buffer].size;
+  r.own = own_arg(a, l, r.buffer);
   if (value[LOOP_ARG_RING] != FS_NONE) {
     FS_TRY(numbered(a, value[LOOP_ARG_RING], l->r.ring0, l->r.n_rings, "ring", &r.ring));
     FS_TRY(fs_fields_u32(&a->f, value[LOOP_ARG_BACK], &r.back));
@@ -133,7 +145,8 @@ static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
   static const fs_field fields[FIELDS] = {{"name", true},    {"time", true}, {"latency", false},
                                           {"kernel", false}, {"args", true}, {"after", false}};
   uint32_t value[FIELDS], child;
-  fs_stream_loop_op r = {.arg0 = (uint32_t)a->loop_args.n, .after0 = (uint32_t)a->loop_afters.n};
+  fs_stream_loop_op r = {
+      .arg0 = (uint32_t)a->loop_args.n, .after0 = (uint32_t)a->loop_afters.n, .loop = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
@@ -297,6 +310,7 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   FS_TRY(fs_fields_mapping(&a->f, node, loop_fields, LOOP_FIELDS, value));
   FS_TRY(fs_fields_name(&a->f, value[LOOP_OP], &a->op_names, "op", &l->r.op));
   FS_TRY(fs_fields_u64(&a->f, value[LOOP_TRIP], &l->r.trip));
+  l->r.least = l->r.most = l->r.trip;
   FS_TRY(fs_fields_u32(&a->f, value[LOOP_COPIES], &l->r.copies));
   if (l->r.copies == 0 || l->r.copies > FS_LOOP_COPIES) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[LOOP_COPIES],
@@ -314,7 +328,9 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
 static fs_status loop(fs_asm *a, uint32_t node) {
   loop_reader l = {.r = {.queue0 = (uint32_t)a->loop_queues.n,
                          .op0 = (uint32_t)a->loop_ops.n,
-                         .ring0 = (uint32_t)a->rings.n},
+                         .ring0 = (uint32_t)a->rings.n,
+                         .param = FS_NONE,
+                         .within = FS_NONE},
                    .command0 = (uint32_t)a->loop_commands.n};
   fs_names_init(&l.names, &a->arena);
   fs_status status = read_loop(a, &l, node);

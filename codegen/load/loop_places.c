@@ -67,7 +67,7 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
 static fs_status check_value(fs_checker *c, const fs_stream_loop_arg *a, uint32_t arg) {
   FS_NEED(c,
           a->buffer == FS_NONE && a->ring == FS_NONE && a->offset == 0 && a->length == 0 &&
-              a->step == 0 && a->back == 0,
+              a->step == 0 && a->back == 0 && a->own == FS_NONE && a->reserved == 0,
           VALUE, "loop arg %u is a value and names a buffer or a range", arg);
   return FSCHED_OK;
 }
@@ -136,6 +136,12 @@ static fs_status check_ringed(fs_checker *c, const fs_stream_loop *l, uint32_t o
   return FSCHED_OK;
 }
 
+/* Is `own` an arg of the op that the loop is, of the same buffer? */
+static bool is_own(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a) {
+  const fs_stream_op *o = &v->ops[l->op];
+  return a->own >= o->arg0 && a->own - o->arg0 < o->n_args && v->args[a->own].buffer == a->buffer;
+}
+
 static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, uint32_t arg) {
   const fs_stream *v = &c->v;
   const fs_stream_loop_arg *a = &v->loop_args[arg];
@@ -146,7 +152,11 @@ static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, 
   FS_NEED(c, a->buffer < v->n_buffers && has_outer(v, l, a->buffer), REFERENCE,
           "loop arg %u is buffer %u of %u, which loop '%s' does not have", arg, a->buffer,
           v->n_buffers, loop_name(c, l));
-  FS_NEED(c, a->value == 0, VALUE, "loop arg %u has value %lld", arg, (long long)a->value);
+  FS_NEED(c, a->value == 0 && a->reserved == 0, VALUE, "loop arg %u has value %lld, reserved %u",
+          arg, (long long)a->value, a->reserved);
+  FS_NEED(c, is_own(v, l, a), REFERENCE,
+          "loop arg %u moves with arg %u, which is not one of loop '%s' and buffer %u", arg, a->own,
+          loop_name(c, l), a->buffer);
   const fs_stream_buffer *b = &v->buffers[a->buffer];
   FS_NEED(c, !fs_tag_writes(a->tag) || !fs_io_fixed(b->io), VALUE,
           "loop arg %u writes the constant '%s'", arg, v->strings + b->name);

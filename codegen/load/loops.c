@@ -32,6 +32,10 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   FS_NEED(c, v->ops[l->op].kernel == FS_NONE, VALUE, "loop '%s' has a kernel", loop_name(c, l));
   FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
           loop_name(c, l), (unsigned long long)l->trip);
+  FS_NEED(c, l->param == FS_NONE && l->least == l->trip && l->most == l->trip, VALUE,
+          "loop '%s' has a parameter, and %llu to %llu iterations", loop_name(c, l),
+          (unsigned long long)l->least, (unsigned long long)l->most);
+  FS_NEED(c, l->within == FS_NONE, VALUE, "loop '%s' is in loop %u", loop_name(c, l), l->within);
   FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
           loop_name(c, l), l->copies);
   FS_NEED(c, l->n_queues != 0 && l->n_ops != 0, VALUE, "loop '%s' has %u queues and %u ops",
@@ -110,6 +114,8 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
   FS_NEED(c, o->time <= o->latency && o->latency <= FSCHED_MAX_TIME, VALUE,
           "loop op %u takes %llu ticks, with latency %llu", op, (unsigned long long)o->time,
           (unsigned long long)o->latency);
+  FS_NEED(c, o->loop == FS_NONE && o->reserved == 0, VALUE, "loop op %u is loop %u, reserved %u",
+          op, o->loop, o->reserved);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));

@@ -62,7 +62,7 @@ static void allow_tail(fs_stream_copy *k) {
 }
 static void allow_no_wait(fs_stream_copy *k) { k->loop_commands[2].shift = 1u << 20; }
 static void allow_most_trips(fs_stream_copy *k) {
-  k->loops[0].trip = FSCHED_MAX_TIME;
+  k->loops[0].trip = k->loops[0].least = k->loops[0].most = FSCHED_MAX_TIME;
   k->loop_args[0].step = 0;
 }
 static void allow_counted_scratch(fs_stream_copy *k) {

@@ -14,7 +14,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 3u
+#define FS_STREAM_VERSION 4u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -203,15 +203,27 @@ typedef struct fs_stream_place {
 } fs_stream_place;
 
 #define FS_LOOP_COPIES 4u /* the most copies of a loop */
+#define FS_LOOP_NEST 8u   /* the most loops around an op of a body */
 
 /* A loop that stays a loop (lib/model/rolled.h, which says what its commands and waits mean) is an
- * op of the stream: its args, places and queues are what all iterations together touch, and its
- * commands on all of its queues are one gang's.  Instead of a kernel it runs the ops of its body,
- * `trip` times.  loop_ops, loop_queues and rings of a loop are consecutive, and so are the
- * loop_commands of its queues. */
-typedef struct fs_stream_loop { /* ascending by op */
-  uint64_t trip;
-  uint32_t op, copies;
+ * op: of the stream, or of the body of the loop that it is in.  That op's args, places and queues
+ * are what all iterations together touch, and its commands on all of its queues are one gang's.
+ * Instead of a kernel it runs the ops of its body, `trip` times.  loop_ops, loop_queues and rings
+ * of a loop are consecutive, and so are the loop_commands of its queues.
+ *
+ * Where an op of a body is a loop, each of its iterations runs that loop anew: nothing that the
+ * inner loop counts goes on from one run to the next.  Its records are those of a run in iteration
+ * 0 of all loops around it; in others, all that lies in an arg of its op moves with that arg.
+ *
+ * A trip that is a parameter is given with each invocation, within least .. most; ranges and
+ * places are those of `most` iterations. */
+typedef struct fs_stream_loop { /* those that are in no loop come first; ascending by op */
+  uint64_t trip;                /* as planned, and what it is if no other one is given */
+  uint64_t least, most;         /* without a parameter both are `trip` */
+  uint32_t param;               /* string: the name of the parameter; FS_NONE: none */
+  uint32_t within;              /* the loop that it is in, which comes before it, or FS_NONE */
+  uint32_t op;                  /* of the stream's ops; of loop_ops if it is in a loop */
+  uint32_t copies;
   uint32_t queue0, n_queues; /* loop_queues; ascending by queue: those of the op */
   uint32_t op0, n_ops;       /* loop_ops, in program order */
   uint32_t ring0, n_rings;
@@ -223,8 +235,10 @@ typedef struct fs_stream_loop_queue {
 
 typedef struct fs_stream_loop_op {
   uint64_t time, latency; /* latency: at least the time; a command is slow where it is more */
-  uint32_t name, kernel;  /* the name of an instance is NAME[iteration]; kernel FS_NONE: mix */
+  uint32_t name, kernel;  /* the name of an instance is NAME[i][j], with its iterations of all loops
+                           * around it, the outermost first; kernel FS_NONE: mix */
   uint32_t arg0, n_args, after0, n_afters;
+  uint32_t loop, reserved; /* the loop that it is, or FS_NONE */
 } fs_stream_loop_op;
 
 /* Iteration i of the op comes after iteration i - distance of another op of the loop. */
@@ -234,12 +248,18 @@ typedef struct fs_stream_loop_after {
 
 /* An arg of iteration i.  Without a ring it is `length` bytes of the buffer from offset + step * i
  * on, as far as the buffer goes.  With a ring it is `length` bytes, from `offset` on, of the value
- * that iteration i - back has begun; below iteration 0, of the one that was there on entry. */
+ * that iteration i - back has begun; below iteration 0, of the one that was there on entry.
+ *
+ * `own` is an arg of the op that the loop is, of the same buffer.  If that op is in a loop, the arg
+ * moves with it: by its steps, and to the slots of its ring.  Offsets are then within a version of
+ * that ring, which ends where the version does. */
 typedef struct fs_stream_loop_arg {
   uint64_t offset, length;
   int64_t step, value;
   uint32_t tag, buffer; /* buffer: of the stream; FS_NONE for a value */
   uint32_t ring, back;  /* FS_NONE, 0: no ring */
+  uint32_t own;         /* of args, or of loop_args if the loop is in one; FS_NONE for a value */
+  uint32_t reserved;
 } fs_stream_loop_arg;
 
 /* The versions that an op of the body begins of a buffer, one in each iteration: that of iteration
@@ -248,7 +268,7 @@ typedef struct fs_stream_loop_arg {
  * the one of the last iteration is what is there behind the loop. */
 typedef struct fs_stream_ring {
   uint64_t size, slot;   /* bytes of a version; from one slot to the next */
-  uint32_t arg;          /* of the op that the loop is */
+  uint32_t arg;          /* of the op that the loop is: of args, or of loop_args */
   uint32_t writer;       /* of loop_ops */
   uint32_t depth, entry; /* entry: 0/1, there is a value on entry */
 } fs_stream_ring;

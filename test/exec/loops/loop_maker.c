@@ -41,6 +41,10 @@ uint32_t lm_buffer(lm_maker *l, const char *name, uint64_t size, bool given) {
 uint32_t lm_loop(lm_maker *l, const char *name, uint64_t trip, uint32_t copies) {
   fs_stream *v = &l->m.program.view;
   l->loops[v->n_loops] = (fs_stream_loop){.trip = trip,
+                                          .least = trip,
+                                          .most = trip,
+                                          .param = FS_NONE,
+                                          .within = FS_NONE,
                                           .op = mk_op(&l->m, name),
                                           .copies = copies,
                                           .queue0 = v->n_loop_queues,
@@ -55,7 +59,8 @@ uint32_t lm_op(lm_maker *l, const char *name, uint32_t kernel) {
                                               .latency = 1,
                                               .name = mk_string(&l->m, name),
                                               .kernel = kernel,
-                                              .arg0 = v->n_loop_args};
+                                              .arg0 = v->n_loop_args,
+                                              .loop = FS_NONE};
   l->loops[v->n_loops - 1].n_ops++;
   return v->n_loop_ops++;
 }
@@ -63,7 +68,7 @@ uint32_t lm_op(lm_maker *l, const char *name, uint32_t kernel) {
 static fs_stream_loop_arg *add_arg(lm_maker *l, fsched_tag tag) {
   fs_stream *v = &l->m.program.view;
   fs_stream_loop_arg *a = &l->args[v->n_loop_args++];
-  *a = (fs_stream_loop_arg){.tag = tag, .buffer = FS_NONE, .ring = FS_NONE};
+  *a = (fs_stream_loop_arg){.tag = tag, .buffer = FS_NONE, .ring = FS_NONE, .own = FS_NONE};
   l->ops[v->n_loop_ops - 1].n_args++;
   return a;
 }

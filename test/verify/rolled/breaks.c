@@ -105,6 +105,7 @@ static bool break_place(mutant *m, fs_loop_break b) {
 static bool break_trip(mutant *m) {
   uint64_t *trip = &LOOP(m)[0].trip;
   *trip = *trip > 1 && either(m) ? *trip - 1 : *trip + 1;
+  LOOP(m)[0].least = LOOP(m)[0].most = *trip;
   return true;
 }
 
