@@ -8,8 +8,10 @@ typedef struct loop_writer {
   const fsched_graph *g;
   fs_draft *d;
   const fs_rolled *x;
-  const fs_stream_command *command; /* one of the loop's */
-  uint32_t op0, arg0, command0;     /* where the loop's records begin */
+  const fs_stream_loop *around; /* the loop that it is in, or NULL */
+  const fs_stream_place *own;   /* the places of the op that it is */
+  uint32_t n_own;
+  uint32_t op0, arg0, command0; /* where the loop's records begin */
   uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places; /* so far */
 } loop_writer;
 
@@ -62,35 +64,34 @@ uint64_t fs_loops_string_bytes(const fsched_graph *g) {
   return bytes;
 }
 
-/* The loop's own arg of a buffer: the last one, which writes if any does. */
-static uint32_t own_arg(const loop_writer *w, uint32_t buffer) {
-  const fs_stream_op *op = &w->d->ops[w->x->op];
-  uint32_t arg = op->arg0 + op->n_args - 1;
-  while (w->d->args[arg].buffer != buffer) {
-    assert(arg > op->arg0);
-    arg--;
-  }
-  return arg;
+/* The args of the op that the loop is begin here: in args, or in loop_args. */
+static uint32_t own_arg0(const loop_writer *w) {
+  return w->around == NULL ? w->d->ops[w->x->op].arg0
+                           : w->d->loop_ops[w->around->op0 + w->x->op].arg0;
+}
+
+static uint64_t own_offset(const loop_writer *w, uint32_t arg) {
+  return w->around == NULL ? w->d->args[arg].offset : w->d->loop_args[arg].offset;
 }
 
 /* The place of the loop for an arg of its own. */
 static const fs_stream_place *own_place(const loop_writer *w, uint32_t arg) {
-  const fs_stream_place *p = &w->d->places[w->command->place0];
+  const fs_stream_place *p = w->own;
   while (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg != arg) {
     p++;
   }
-  assert(p < w->d->places + w->command->place0 + w->command->n_places);
+  assert(p < w->own + w->n_own);
   return p;
 }
 
 /* The place of the loop's scratch in a memory. */
 static const fs_stream_place *own_scratch(const loop_writer *w, uint32_t memory) {
-  const fs_stream_place *p = &w->d->places[w->command->place0];
+  const fs_stream_place *p = w->own;
   while (!fs_space_has_bytes(p->space) || p->version != FS_NONE || p->index != memory ||
          p->mode != FS_MODE_W) {
     p++;
   }
-  assert(p < w->d->places + w->command->place0 + w->command->n_places);
+  assert(p < w->own + w->n_own);
   return p;
 }
 
@@ -102,9 +103,9 @@ static void write_arg_places(loop_writer *w, const fs_body_op *op) {
     if (a->buffer == FS_NONE) {
       continue;
     }
-    uint32_t own = own_arg(w, a->buffer);
+    uint32_t own = own_arg0(w) + a->own;
     const fs_stream_place *p = own_place(w, own);
-    uint64_t begin = a->ring == FS_NONE ? w->d->args[own].offset : 0;
+    uint64_t begin = a->ring == FS_NONE ? own_offset(w, own) : 0;
     write_place(w, (fs_stream_place){.address = p->address + a->offset - begin,
                                      .size = a->length,
                                      .index = p->index,
@@ -151,7 +152,7 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                                                    .n_args = op->n_args,
                                                    .after0 = w->n_afters,
                                                    .n_afters = op->n_afters,
-                                                   .loop = FS_NONE};
+                                                   .loop = op->loop};
   for (uint32_t i = op->after0; i < op->after0 + op->n_afters; i++) {
     w->d->loop_afters[w->n_afters++] =
         (fs_stream_loop_after){w->op0 + w->x->after[i].op, w->x->after[i].distance};
@@ -168,7 +169,7 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                              .buffer = a->buffer,
                              .ring = ring ? w->n_rings + a->ring : FS_NONE,
                              .back = a->back,
-                             .own = a->buffer == FS_NONE ? FS_NONE : own_arg(w, a->buffer)};
+                             .own = a->buffer == FS_NONE ? FS_NONE : own_arg0(w) + a->own};
   }
 }
 
@@ -178,7 +179,7 @@ static void write_rings(loop_writer *w) {
     const fs_rolled_ring *ring = &w->x->loop.ring[i];
     w->d->rings[w->n_rings + i] = (fs_stream_ring){.size = s->size,
                                                    .slot = s->slot,
-                                                   .arg = own_arg(w, s->buffer),
+                                                   .arg = own_arg0(w) + s->own,
                                                    .writer = w->op0 + ring->writer,
                                                    .depth = ring->depth,
                                                    .entry = s->entry};
@@ -227,24 +228,44 @@ static void write_queues(loop_writer *w) {
   }
 }
 
+/* Finds the places of the op that the loop is. */
+static void find_own(loop_writer *w, const fs_sync *sync) {
+  const fs_draft *d = w->d;
+  if (w->around == NULL) {
+    const fs_stream_command *c = &d->commands[sync->item_command[sync->item_command0[w->x->op]]];
+    w->own = &d->places[c->place0];
+    w->n_own = c->n_places;
+    return;
+  }
+  const fs_stream_loop_command *c =
+      &d->loop_commands[d->loop_queues[w->around->queue0].command0]; /* all are written */
+  while (c->op != w->around->op0 + w->x->op) {
+    c++;
+  }
+  w->own = &d->loop_places[c->place0];
+  w->n_own = c->n_places;
+}
+
 static void write_loop(loop_writer *w, uint32_t l) {
   const fs_rolled *x = w->x;
   w->op0 = w->n_ops;
   w->arg0 = w->n_args;
   w->command0 = w->n_commands;
-  w->d->loops[l] = (fs_stream_loop){.trip = x->trip,
-                                    .least = x->trip,
-                                    .most = x->trip,
-                                    .param = FS_NONE,
-                                    .within = FS_NONE,
-                                    .op = x->op,
-                                    .copies = x->loop.copies,
-                                    .queue0 = w->n_queues,
-                                    .n_queues = x->loop.n_queues,
-                                    .op0 = w->n_ops,
-                                    .n_ops = x->n_ops,
-                                    .ring0 = w->n_rings,
-                                    .n_rings = x->loop.n_rings};
+  w->d->loops[l] = (fs_stream_loop){
+      .trip = x->trip,
+      .least = x->trip,
+      .most = x->trip,
+      .param = FS_NONE,
+      .within = x->within,
+      .op = w->around == NULL ? x->op : w->around->op0 + x->op,
+      .copies = x->loop.copies,
+      .queue0 = w->n_queues,
+      .n_queues = x->loop.n_queues,
+      .op0 = w->n_ops,
+      .n_ops = x->n_ops,
+      .ring0 = w->n_rings,
+      .n_rings = x->loop.n_rings,
+  };
   for (uint32_t m = 0; m < x->n_ops; m++) {
     write_op(w, &x->body[m]);
   }
@@ -258,7 +279,8 @@ void fs_loops_write(const fsched_graph *g, const fs_sync *sync, fs_draft *d) {
   loop_writer w = {.g = g, .d = d};
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     w.x = &g->rolled[l];
-    w.command = &d->commands[sync->item_command[sync->item_command0[w.x->op]]];
+    w.around = w.x->within == FS_NONE ? NULL : &d->loops[w.x->within];
+    find_own(&w, sync);
     write_loop(&w, l);
   }
 }

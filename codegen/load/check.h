@@ -67,6 +67,8 @@ fs_status fs_check_commands(fs_checker *c) FS_MUST_USE;
 fs_status fs_check_sync(fs_checker *c) FS_MUST_USE;
 /* Requires checked commands, and that only texts of loops are left. */
 fs_status fs_check_loops(fs_checker *c) FS_MUST_USE;
+/* The name of a loop, for messages.  Requires that what it is has been checked. */
+const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l);
 /* Checks the args of a loop's ops, of which [arg0, arg0 + n_args) are in range, and its rings.
  * Requires that the loop's own fields are checked. */
 fs_status fs_check_loop_args(fs_checker *c, const fs_stream_loop *l) FS_MUST_USE;

@@ -2,20 +2,64 @@
 /* What the ops of a loop touch: args, rings and places.
  *
  * Everything that an iteration touches lies within what the loop's own op touches: every buffer
- * has an arg of that op, and a ring lies within the range of one.  Places are those of iteration
- * 0, so the last iteration is looked at too: between the two a step goes one way. */
+ * has an arg of that op, and a ring lies within the range of one.  Ranges and places are those of
+ * iteration 0 of all loops around, so the farthest ones are looked at too: a step goes one way. */
+#include "base/saturate.h"
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
-
-static const char *loop_name(const fs_checker *c, const fs_stream_loop *l) {
-  return c->v.strings + c->v.ops[l->op].name;
-}
 
 /* How far the last iteration is from iteration 0, in bytes.  Returns false where the number is too
  * large. */
 static bool find_way(const fs_stream_loop *l, int64_t step, int64_t *way) {
   return !__builtin_mul_overflow(step, (int64_t)(l->trip - 1), way) &&
          *way <= (int64_t)FS_STREAM_MOST && *way >= -(int64_t)FS_STREAM_MOST;
+}
+
+/* The loop around, or NULL. */
+static const fs_stream_loop *around(const fs_stream *v, const fs_stream_loop *l) {
+  return l->within == FS_NONE ? NULL : &v->loops[l->within];
+}
+
+/* The args of the op that the loop is: of args, or of loop_args. */
+typedef struct own_args {
+  uint32_t arg0, n_args;
+} own_args;
+static own_args own_of(const fs_stream *v, const fs_stream_loop *l) {
+  return l->within == FS_NONE ? (own_args){v->ops[l->op].arg0, v->ops[l->op].n_args}
+                              : (own_args){v->loop_ops[l->op].arg0, v->loop_ops[l->op].n_args};
+}
+static uint32_t own_buffer(const fs_stream *v, const fs_stream_loop *l, uint32_t arg) {
+  return l->within == FS_NONE ? v->args[arg].buffer : v->loop_args[arg].buffer;
+}
+static uint64_t own_length(const fs_stream *v, const fs_stream_loop *l, uint32_t arg) {
+  return l->within == FS_NONE ? v->args[arg].length : v->loop_args[arg].length;
+}
+
+/* Where the range of an arg ends at the latest: with its buffer, or with a version of the ring that
+ * it moves with. */
+static uint64_t limit_of(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a) {
+  while (l->within != FS_NONE && a->ring == FS_NONE) {
+    a = &v->loop_args[a->own];
+    l = around(v, l);
+  }
+  return a->ring == FS_NONE ? v->buffers[a->buffer].size : v->rings[a->ring].size;
+}
+
+/* How far iterations of all loops around may be from the first ones, down and up, until the arg
+ * moves with a ring; *ring is that, or FS_NONE.  False: a number is too large. */
+static bool find_ways(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a,
+                      int64_t *down, int64_t *up) {
+  bool fits = true;
+  *down = *up = 0;
+  for (; fits && a->ring == FS_NONE; a = &v->loop_args[a->own], l = around(v, l)) {
+    int64_t way;
+    fits = find_way(l, a->step, &way);
+    *(way < 0 ? down : up) += fits ? way : 0;
+    if (l->within == FS_NONE) {
+      break;
+    }
+  }
+  return fits && *up <= (int64_t)FS_STREAM_MOST && *down >= -(int64_t)FS_STREAM_MOST;
 }
 
 /* ---- rings */
@@ -37,28 +81,30 @@ static uint32_t n_begins(const fs_stream *v, uint32_t ring) {
 static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t ring) {
   const fs_stream *v = &c->v;
   const fs_stream_ring *r = &v->rings[ring];
-  const fs_stream_op *op = &v->ops[l->op];
+  own_args own = own_of(v, l);
   uint32_t number = ring - l->ring0;
-  FS_NEED(c,
-          r->arg >= op->arg0 && r->arg - op->arg0 < op->n_args && v->args[r->arg].buffer != FS_NONE,
-          REFERENCE, "ring %u of loop '%s' lies in arg %u, which is not a buffer of the loop",
-          number, loop_name(c, l), r->arg);
+  FS_NEED(
+      c,
+      r->arg >= own.arg0 && r->arg - own.arg0 < own.n_args && own_buffer(v, l, r->arg) != FS_NONE,
+      REFERENCE, "ring %u of loop '%s' lies in arg %u, which is not a buffer of the loop", number,
+      fs_check_loop_name(c, l), r->arg);
   FS_NEED(c, r->writer >= l->op0 && r->writer - l->op0 < l->n_ops, REFERENCE,
-          "ring %u of loop '%s' is written by op %u, of another loop", number, loop_name(c, l),
-          r->writer);
+          "ring %u of loop '%s' is written by op %u, of another loop", number,
+          fs_check_loop_name(c, l), r->writer);
   uint64_t all;
   FS_NEED(c,
           r->depth != 0 && r->entry <= 1 && r->size <= r->slot &&
               !__builtin_mul_overflow((uint64_t)r->depth, r->slot, &all),
           VALUE, "ring %u of loop '%s' has depth %u, slots of %llu for %llu bytes, entry %u",
-          number, loop_name(c, l), r->depth, (unsigned long long)r->slot,
+          number, fs_check_loop_name(c, l), r->depth, (unsigned long long)r->slot,
           (unsigned long long)r->size, r->entry);
-  FS_NEED(c, ring_span(r) <= v->args[r->arg].length, VALUE,
-          "ring %u of loop '%s' takes %llu bytes, but its arg has %llu", number, loop_name(c, l),
-          (unsigned long long)ring_span(r), (unsigned long long)v->args[r->arg].length);
+  FS_NEED(c, ring_span(r) <= own_length(v, l, r->arg), VALUE,
+          "ring %u of loop '%s' takes %llu bytes, but its arg has %llu", number,
+          fs_check_loop_name(c, l), (unsigned long long)ring_span(r),
+          (unsigned long long)own_length(v, l, r->arg));
   FS_NEED(c, n_begins(v, ring) == 1, VALUE,
           "the writer of ring %u of loop '%s' begins %u versions of it in an iteration", number,
-          loop_name(c, l), n_begins(v, ring));
+          fs_check_loop_name(c, l), n_begins(v, ring));
   return FSCHED_OK;
 }
 
@@ -72,17 +118,21 @@ static fs_status check_value(fs_checker *c, const fs_stream_loop_arg *a, uint32_
   return FSCHED_OK;
 }
 
-/* Does the op that the loop is have an arg on the buffer, and with the version? */
+/* Does the op that the loop is have an arg on the buffer? */
 static bool has_outer(const fs_stream *v, const fs_stream_loop *l, uint32_t buffer) {
-  const fs_stream_op *o = &v->ops[l->op];
+  own_args own = own_of(v, l);
   uint32_t i = 0;
-  while (i < o->n_args && v->args[o->arg0 + i].buffer != buffer) {
+  while (i < own.n_args && own_buffer(v, l, own.arg0 + i) != buffer) {
     i++;
   }
-  return i < o->n_args;
+  return i < own.n_args;
 }
+/* Does an op of the stream, which is the outermost loop around, have one with the version? */
 static bool has_outer_version(const fs_stream *v, const fs_stream_loop *l, uint32_t buffer,
                               uint32_t version) {
+  while (l->within != FS_NONE) {
+    l = around(v, l);
+  }
   const fs_stream_op *o = &v->ops[l->op];
   uint32_t i = 0;
   while (i < o->n_args &&
@@ -94,22 +144,21 @@ static bool has_outer_version(const fs_stream *v, const fs_stream_loop *l, uint3
 
 static fs_status check_ranged(fs_checker *c, const fs_stream_loop *l, uint32_t arg) {
   const fs_stream_loop_arg *a = &c->v.loop_args[arg];
-  const fs_stream_buffer *b = &c->v.buffers[a->buffer];
-  const char *name = c->v.strings + b->name;
-  int64_t way;
+  uint64_t limit = limit_of(&c->v, l, a);
+  const char *name = c->v.strings + c->v.buffers[a->buffer].name;
+  int64_t down, up;
   FS_NEED(c, a->back == 0, VALUE, "loop arg %u reads '%s' of an iteration back, without a ring",
           arg, name);
-  FS_NEED(c, a->offset <= b->size && a->length <= b->size - a->offset, VALUE,
+  FS_NEED(c, a->offset <= limit && a->length <= limit - a->offset, VALUE,
           "loop arg %u is the range [%llu, +%llu) of %llu bytes", arg,
-          (unsigned long long)a->offset, (unsigned long long)a->length,
-          (unsigned long long)b->size);
-  FS_NEED(c, a->length != 0 || b->size == 0, VALUE, "loop arg %u is a range of no bytes of '%s'",
-          arg, name);
+          (unsigned long long)a->offset, (unsigned long long)a->length, (unsigned long long)limit);
+  FS_NEED(c, a->length != 0 || limit == 0, VALUE, "loop arg %u is a range of no bytes of '%s'", arg,
+          name);
   FS_NEED(c,
-          find_way(l, a->step, &way) && (way >= 0 || (uint64_t)-way <= a->offset) &&
-              (way <= 0 || (uint64_t)way < b->size - a->offset),
+          find_ways(&c->v, l, a, &down, &up) && (uint64_t)-down <= a->offset &&
+              (up == 0 || (uint64_t)up < limit - a->offset),
           VALUE, "the last iteration of loop arg %u begins outside the %llu bytes of '%s'", arg,
-          (unsigned long long)b->size, name);
+          (unsigned long long)limit, name);
   return FSCHED_OK;
 }
 
@@ -119,9 +168,11 @@ static fs_status check_ringed(fs_checker *c, const fs_stream_loop *l, uint32_t o
   FS_NEED(c, a->ring >= l->ring0 && a->ring - l->ring0 < l->n_rings, REFERENCE,
           "loop arg %u has ring %u, of another loop", arg, a->ring);
   const fs_stream_ring *r = &v->rings[a->ring];
-  FS_NEED(c, v->args[r->arg].buffer == a->buffer, REFERENCE,
+  FS_NEED(c, own_buffer(v, l, r->arg) == a->buffer, REFERENCE,
           "loop arg %u is buffer %u, its ring is of buffer %u", arg, a->buffer,
-          v->args[r->arg].buffer);
+          own_buffer(v, l, r->arg));
+  FS_NEED(c, r->arg == a->own, REFERENCE, "loop arg %u moves with arg %u, its ring with arg %u",
+          arg, a->own, r->arg);
   FS_NEED(c, a->offset <= r->size && a->length <= r->size - a->offset, VALUE,
           "loop arg %u is the range [%llu, +%llu) of a ring's %llu bytes", arg,
           (unsigned long long)a->offset, (unsigned long long)a->length,
@@ -138,8 +189,9 @@ static fs_status check_ringed(fs_checker *c, const fs_stream_loop *l, uint32_t o
 
 /* Is `own` an arg of the op that the loop is, of the same buffer? */
 static bool is_own(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a) {
-  const fs_stream_op *o = &v->ops[l->op];
-  return a->own >= o->arg0 && a->own - o->arg0 < o->n_args && v->args[a->own].buffer == a->buffer;
+  own_args own = own_of(v, l);
+  return a->own >= own.arg0 && a->own - own.arg0 < own.n_args &&
+         own_buffer(v, l, a->own) == a->buffer;
 }
 
 static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, uint32_t arg) {
@@ -151,12 +203,12 @@ static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, 
   }
   FS_NEED(c, a->buffer < v->n_buffers && has_outer(v, l, a->buffer), REFERENCE,
           "loop arg %u is buffer %u of %u, which loop '%s' does not have", arg, a->buffer,
-          v->n_buffers, loop_name(c, l));
+          v->n_buffers, fs_check_loop_name(c, l));
   FS_NEED(c, a->value == 0 && a->reserved == 0, VALUE, "loop arg %u has value %lld, reserved %u",
           arg, (long long)a->value, a->reserved);
   FS_NEED(c, is_own(v, l, a), REFERENCE,
           "loop arg %u moves with arg %u, which is not one of loop '%s' and buffer %u", arg, a->own,
-          loop_name(c, l), a->buffer);
+          fs_check_loop_name(c, l), a->buffer);
   const fs_stream_buffer *b = &v->buffers[a->buffer];
   FS_NEED(c, !fs_tag_writes(a->tag) || !fs_io_fixed(b->io), VALUE,
           "loop arg %u writes the constant '%s'", arg, v->strings + b->name);
@@ -166,7 +218,7 @@ static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, 
 }
 
 fs_status fs_check_loop_args(fs_checker *c, const fs_stream_loop *l) {
-  assert(l->op < c->v.n_ops && l->trip >= 1);
+  assert(l->trip >= 1);
   for (uint32_t i = l->ring0; i < l->ring0 + l->n_rings; i++) {
     FS_TRY(check_ring(c, l, i));
   }
@@ -181,22 +233,30 @@ fs_status fs_check_loop_args(fs_checker *c, const fs_stream_loop *l) {
 
 /* ---- places */
 
+/* The bytes from the place of iteration 0 that slots of rings take, of all loops around. */
+static uint64_t slots_behind(const fs_stream *v, const fs_stream_loop *l,
+                             const fs_stream_loop_arg *a) {
+  uint64_t sum = 0;
+  for (;; a = &v->loop_args[a->own], l = around(v, l)) {
+    const fs_stream_ring *r = a->ring == FS_NONE ? NULL : &v->rings[a->ring];
+    sum = r == NULL ? sum : fs_add_most(sum, (uint64_t)(r->depth - 1) * r->slot);
+    if (l->within == FS_NONE) {
+      return sum;
+    }
+  }
+}
+
 /* Checks that the places of all iterations lie in the memory.  Requires that iteration 0's does. */
 static fs_status check_reach(fs_checker *c, const fs_stream_loop *l, const fs_command_name *command,
                              const fs_stream_place *p) {
   const fs_stream *v = &c->v;
   const fs_stream_loop_arg *a = &v->loop_args[p->arg];
-  uint64_t left = v->memories[p->index].extent - p->address, most = p->size;
-  int64_t way = 0;
-  bool low = false;
-  if (a->ring != FS_NONE) {
-    const fs_stream_ring *r = &v->rings[a->ring];
-    most += (uint64_t)(r->depth - 1) * r->slot;
-  } else if (find_way(l, a->step, &way)) {
-    low = way < 0 && (uint64_t)-way > p->address;
-    most = way <= 0 ? most : fs_min(most + (uint64_t)way, v->buffers[a->buffer].size - a->offset);
-  }
-  FS_NEED(c, !low && most <= left, PLACE,
+  uint64_t left = v->memories[p->index].extent - p->address;
+  int64_t down = 0, up = 0;
+  bool fits = find_ways(v, l, a, &down, &up);
+  uint64_t most = fs_min(p->size + (uint64_t)up, limit_of(v, l, a) - a->offset);
+  most = fs_add_most(most, slots_behind(v, l, a));
+  FS_NEED(c, fits && (uint64_t)-down <= p->address && most <= left, PLACE,
           "the place [%llu, +%llu) of command %u of loop '%s' leaves its memory in a later "
           "iteration",
           (unsigned long long)p->address, (unsigned long long)p->size, command->number,
@@ -252,7 +312,7 @@ fs_status fs_check_loop_places(fs_checker *c, const fs_stream_loop *l, uint32_t 
   assert(command < v->n_loop_commands);
   const fs_stream_loop_command *m = &v->loop_commands[command];
   const fs_command_name name = {command - v->loop_queues[l->queue0].command0, "loop",
-                                loop_name(c, l)};
+                                fs_check_loop_name(c, l)};
   const fs_stream_place *p = v->loop_places + m->place0;
   uint32_t n;
   for (uint32_t i = 0; i < m->n_places; i++) {

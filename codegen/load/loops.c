@@ -18,28 +18,57 @@ typedef struct loop_tiles {
   uint32_t queue, op, after, arg, ring, command, wait, place;
 } loop_tiles;
 
-static const char *loop_name(const fs_checker *c, const fs_stream_loop *l) {
-  return c->v.strings + c->v.ops[l->op].name;
+const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l) {
+  FS_ASSERT_SLOW(l->op < (l->within == FS_NONE ? c->v.n_ops : c->v.n_loop_ops));
+  return c->v.strings + (l->within == FS_NONE ? c->v.ops[l->op].name : c->v.loop_ops[l->op].name);
 }
 
 /* ---- loops and their queues */
 
-static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
+/* Checks what a loop is that is in no other one. */
+static fs_status check_outer(fs_checker *c, uint32_t loop) {
   const fs_stream *v = &c->v;
   const fs_stream_loop *l = &v->loops[loop];
   FS_NEED(c, l->op < v->n_ops, REFERENCE, "loop %u is op %u of %u", loop, l->op, v->n_ops);
-  FS_NEED(c, loop == 0 || l->op > l[-1].op, VALUE, "the loops do not ascend");
-  FS_NEED(c, v->ops[l->op].kernel == FS_NONE, VALUE, "loop '%s' has a kernel", loop_name(c, l));
+  FS_NEED(c, loop == 0 || (l[-1].within == FS_NONE && l->op > l[-1].op), VALUE,
+          "the loops do not ascend");
+  FS_NEED(c, v->ops[l->op].kernel == FS_NONE, VALUE, "loop '%s' has a kernel",
+          fs_check_loop_name(c, l));
+  return FSCHED_OK;
+}
+
+/* Checks what a loop is that is in another one.  Requires that those before it are checked. */
+static fs_status check_inner(fs_checker *c, uint32_t loop) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop *l = &v->loops[loop];
+  uint32_t depth = 1;
+  FS_NEED(c, l->within < loop, REFERENCE, "loop %u is in loop %u", loop, l->within);
+  const fs_stream_loop *outer = &v->loops[l->within];
+  FS_NEED(c, l->op >= outer->op0 && l->op - outer->op0 < outer->n_ops, REFERENCE,
+          "loop %u is op %u, which is not in loop %u", loop, l->op, l->within);
+  FS_NEED(c, l[-1].within == FS_NONE || l->op > l[-1].op, VALUE, "the loops do not ascend");
+  FS_NEED(c, v->loop_ops[l->op].loop == loop && v->loop_ops[l->op].kernel == FS_NONE, REFERENCE,
+          "loop %u is an op with a kernel, or which is loop %u", loop, v->loop_ops[l->op].loop);
+  for (; outer->within != FS_NONE; outer = &v->loops[outer->within]) {
+    depth++;
+  }
+  FS_NEED(c, depth < FS_LOOP_NEST, VALUE, "more than %u loops are in each other", FS_LOOP_NEST);
+  return FSCHED_OK;
+}
+
+static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop *l = &v->loops[loop];
+  FS_TRY(l->within == FS_NONE ? check_outer(c, loop) : check_inner(c, loop));
   FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
-          loop_name(c, l), (unsigned long long)l->trip);
+          fs_check_loop_name(c, l), (unsigned long long)l->trip);
   FS_NEED(c, l->param == FS_NONE && l->least == l->trip && l->most == l->trip, VALUE,
-          "loop '%s' has a parameter, and %llu to %llu iterations", loop_name(c, l),
+          "loop '%s' has a parameter, and %llu to %llu iterations", fs_check_loop_name(c, l),
           (unsigned long long)l->least, (unsigned long long)l->most);
-  FS_NEED(c, l->within == FS_NONE, VALUE, "loop '%s' is in loop %u", loop_name(c, l), l->within);
   FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
-          loop_name(c, l), l->copies);
+          fs_check_loop_name(c, l), l->copies);
   FS_NEED(c, l->n_queues != 0 && l->n_ops != 0, VALUE, "loop '%s' has %u queues and %u ops",
-          loop_name(c, l), l->n_queues, l->n_ops);
+          fs_check_loop_name(c, l), l->n_queues, l->n_ops);
   FS_TRY(fs_check_tile(c, l->queue0, l->n_queues, v->n_loop_queues, "loop queues", &at->queue));
   FS_TRY(fs_check_tile(c, l->op0, l->n_ops, v->n_loop_ops, "loop ops", &at->op));
   return fs_check_tile(c, l->ring0, l->n_rings, v->n_rings, "rings", &at->ring);
@@ -51,7 +80,7 @@ static fs_status check_queues(fs_checker *c) {
   uint32_t *loop_of, *met; /* per op: its loop; per loop: its queues met so far */
   FS_TRY(fs_new_none(&c->arena, &loop_of, v->n_ops));
   FS_TRY(fs_new_zero(&c->arena, &met, v->n_loops));
-  for (uint32_t i = 0; i < v->n_loops; i++) {
+  for (uint32_t i = 0; i < v->n_loops && v->loops[i].within == FS_NONE; i++) {
     loop_of[v->loops[i].op] = i;
   }
   for (uint32_t q = 0; q < v->n_queues; q++) {
@@ -64,14 +93,36 @@ static fs_status check_queues(fs_checker *c) {
       uint32_t k = met[loop_of[op]]++;
       FS_NEED(c, k < l->n_queues && v->loop_queues[l->queue0 + k].queue == q, REFERENCE,
               "queue '%s' is not queue %u of loop '%s', whose command it has",
-              v->strings + v->queues[q].name, k, loop_name(c, l));
+              v->strings + v->queues[q].name, k, fs_check_loop_name(c, l));
     }
   }
-  for (uint32_t i = 0; i < v->n_loops; i++) {
+  for (uint32_t i = 0; i < v->n_loops && v->loops[i].within == FS_NONE; i++) {
     FS_NEED(c, met[i] == v->loops[i].n_queues, REFERENCE,
-            "loop '%s' has %u queues, but commands on %u", loop_name(c, &v->loops[i]),
+            "loop '%s' has %u queues, but commands on %u", fs_check_loop_name(c, &v->loops[i]),
             v->loops[i].n_queues, met[i]);
   }
+  return FSCHED_OK;
+}
+
+/* Checks that the queues of a loop in a loop are those of the commands of its op. */
+static fs_status check_inner_queues(fs_checker *c, const fs_stream_loop *l) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop *outer = &v->loops[l->within];
+  uint32_t met = 0;
+  for (uint32_t q = outer->queue0; q < outer->queue0 + outer->n_queues; q++) {
+    const fs_stream_loop_queue *of = &v->loop_queues[q];
+    for (uint32_t i = of->command0; i < of->command0 + of->n_commands; i++) {
+      if (v->loop_commands[i].op != l->op || v->loop_commands[i].copy != 0) {
+        continue;
+      }
+      FS_NEED(c, met < l->n_queues && v->loop_queues[l->queue0 + met].queue == of->queue, REFERENCE,
+              "queue '%s' is not queue %u of loop '%s', whose command it has",
+              v->strings + v->queues[of->queue].name, met, fs_check_loop_name(c, l));
+      met++;
+    }
+  }
+  FS_NEED(c, met == l->n_queues, REFERENCE, "loop '%s' has %u queues, but commands on %u",
+          fs_check_loop_name(c, l), l->n_queues, met);
   return FSCHED_OK;
 }
 
@@ -79,9 +130,12 @@ static fs_status check_commands_tile(fs_checker *c, const fs_stream_loop *l, loo
   const fs_stream *v = &c->v;
   for (uint32_t i = l->queue0; i < l->queue0 + l->n_queues; i++) {
     const fs_stream_loop_queue *q = &v->loop_queues[i];
+    FS_NEED(c, q->queue < v->n_queues && (i == l->queue0 || q[-1].queue < q->queue), REFERENCE,
+            "queue %u of loop '%s' is queue %u of %u", i - l->queue0, fs_check_loop_name(c, l),
+            q->queue, v->n_queues);
     FS_NEED(c, q->n_commands != 0 && q->reserved == 0, VALUE,
-            "queue %u of loop '%s' has %u commands, reserved %u", i - l->queue0, loop_name(c, l),
-            q->n_commands, q->reserved);
+            "queue %u of loop '%s' has %u commands, reserved %u", i - l->queue0,
+            fs_check_loop_name(c, l), q->n_commands, q->reserved);
     FS_TRY(fs_check_tile(c, q->command0, q->n_commands, v->n_loop_commands, "loop commands",
                          &at->command));
   }
@@ -95,13 +149,13 @@ static fs_status check_afters(fs_checker *c, const fs_stream_loop *l, uint32_t o
   for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
     const fs_stream_loop_after *a = &c->v.loop_afters[i];
     FS_NEED(c, a->op >= l->op0 && a->op - l->op0 < l->n_ops, REFERENCE,
-            "op %u of loop '%s' is after op %u, of another loop", op - l->op0, loop_name(c, l),
-            a->op);
+            "op %u of loop '%s' is after op %u, of another loop", op - l->op0,
+            fs_check_loop_name(c, l), a->op);
     FS_NEED(c, a->distance <= MOST_DISTANCE, VALUE,
-            "op %u of loop '%s' is after an op %u iterations back", op - l->op0, loop_name(c, l),
-            a->distance);
+            "op %u of loop '%s' is after an op %u iterations back", op - l->op0,
+            fs_check_loop_name(c, l), a->distance);
     FS_NEED(c, a->distance != 0 || a->op != op, VALUE, "op %u of loop '%s' is after itself",
-            op - l->op0, loop_name(c, l));
+            op - l->op0, fs_check_loop_name(c, l));
   }
   return FSCHED_OK;
 }
@@ -114,8 +168,11 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
   FS_NEED(c, o->time <= o->latency && o->latency <= FSCHED_MAX_TIME, VALUE,
           "loop op %u takes %llu ticks, with latency %llu", op, (unsigned long long)o->time,
           (unsigned long long)o->latency);
-  FS_NEED(c, o->loop == FS_NONE && o->reserved == 0, VALUE, "loop op %u is loop %u, reserved %u",
-          op, o->loop, o->reserved);
+  FS_NEED(c,
+          o->reserved == 0 &&
+              (o->loop == FS_NONE || (o->loop < v->n_loops && v->loops[o->loop].op == op &&
+                                      v->loops[o->loop].within == (uint32_t)(l - v->loops))),
+          REFERENCE, "loop op %u is loop %u, reserved %u", op, o->loop, o->reserved);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));
@@ -145,7 +202,13 @@ typedef struct checked_loop {
   const char *name;
   uint32_t first, n; /* of loop_commands */
   uint8_t *named;    /* per command: some wait names it */
+  uint32_t *last;    /* per op and copy: the queue, from 1, of its last command so far */
+  uint32_t *lead;    /* per op and copy: its first command */
 } checked_loop;
+
+static uint32_t *lead_of(const checked_loop *w, uint32_t op, uint32_t copy) {
+  return &w->lead[(size_t)(op - w->l->op0) * w->l->copies + copy];
+}
 
 static fs_status check_wait(fs_checker *c, const checked_loop *w, uint32_t command, uint32_t wait) {
   const fs_stream *v = &c->v;
@@ -165,12 +228,17 @@ static fs_status check_wait(fs_checker *c, const checked_loop *w, uint32_t comma
   FS_NEED(c, v->loop_commands[x->command].copy == copy, WAIT,
           "a wait of command %u of loop '%s' is %u iterations back, which is not copy %u",
           command - w->first, w->name, x->distance, v->loop_commands[x->command].copy);
+  FS_NEED(c, *lead_of(w, v->loop_commands[x->command].op, copy) == x->command, WAIT,
+          "a wait of command %u of loop '%s' is not for the first command of its op",
+          command - w->first, w->name);
   w->named[x->command - w->first] = 1;
   return FSCHED_OK;
 }
 
+/* Checks a command of queue `queue` of the loop.  An op may have one on several queues: a gang's.
+ */
 static fs_status check_command(fs_checker *c, const checked_loop *w, uint32_t command,
-                               uint8_t *seen) {
+                               uint32_t queue) {
   const fs_stream_loop *l = w->l;
   const fs_stream_loop_command *m = &c->v.loop_commands[command];
   uint32_t number = command - w->first;
@@ -179,10 +247,29 @@ static fs_status check_command(fs_checker *c, const checked_loop *w, uint32_t co
   FS_NEED(c, m->copy < l->copies && m->shift <= MOST_SHIFT && m->signal <= 1, VALUE,
           "command %u of loop '%s' has copy %u, shift %u, signal %u", number, w->name, m->copy,
           m->shift, m->signal);
-  uint8_t *mine = &seen[(size_t)(m->op - l->op0) * l->copies + m->copy];
-  FS_NEED(c, *mine == 0, VALUE, "command %u of loop '%s' is another of op %u, copy %u", number,
+  uint32_t *last = &w->last[lead_of(w, m->op, m->copy) - w->lead];
+  FS_NEED(c, *last <= queue, VALUE, "command %u of loop '%s' is another of op %u, copy %u", number,
           w->name, m->op - l->op0, m->copy);
-  *mine = 1;
+  if (*last == 0) {
+    *lead_of(w, m->op, m->copy) = command;
+  }
+  *last = queue + 1;
+  return FSCHED_OK;
+}
+
+/* Checks the commands of all queues: each op has some for each copy. */
+static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
+  const fs_stream_loop *l = w->l;
+  for (uint32_t q = 0; q < l->n_queues; q++) {
+    const fs_stream_loop_queue *of = &c->v.loop_queues[l->queue0 + q];
+    for (uint32_t i = of->command0; i < of->command0 + of->n_commands; i++) {
+      FS_TRY(check_command(c, w, i, q));
+    }
+  }
+  for (uint32_t i = 0; i < l->n_ops * l->copies; i++) {
+    FS_NEED(c, w->last[i] != 0, VALUE, "op %u of loop '%s' has no command for copy %u",
+            i / l->copies, w->name, i % l->copies);
+  }
   return FSCHED_OK;
 }
 
@@ -206,16 +293,14 @@ static fs_status check_waits(fs_checker *c, const checked_loop *w, loop_tiles *a
 static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t end,
                                 loop_tiles *at) {
   const fs_stream *v = &c->v;
-  checked_loop w = {.l = l, .name = loop_name(c, l), .first = first_command(c, l)};
+  checked_loop w = {.l = l, .name = fs_check_loop_name(c, l), .first = first_command(c, l)};
   w.n = end - w.first;
-  uint8_t *seen; /* per op and copy: it has a command */
-  FS_NEED(c, w.n == (uint64_t)l->n_ops * l->copies, VALUE,
+  FS_NEED(c, w.n >= (uint64_t)l->n_ops * l->copies, VALUE,
           "loop '%s' has %u commands for %u ops in %u copies", w.name, w.n, l->n_ops, l->copies);
-  FS_TRY(fs_new_zero(&c->arena, &seen, w.n));
+  FS_TRY(fs_new_zero(&c->arena, &w.last, w.n));
+  FS_TRY(fs_new_zero(&c->arena, &w.lead, w.n));
   FS_TRY(fs_new_zero(&c->arena, &w.named, w.n));
-  for (uint32_t i = w.first; i < end; i++) {
-    FS_TRY(check_command(c, &w, i, seen));
-  }
+  FS_TRY(check_each_command(c, &w));
   FS_TRY(check_waits(c, &w, at));
   for (uint32_t i = w.first; i < end; i++) {
     const fs_stream_loop_command *m = &v->loop_commands[i];
@@ -248,6 +333,7 @@ fs_status fs_check_loops(fs_checker *c) {
     FS_TRY(check_ops(c, &v->loops[i], &at));
     FS_TRY(check_commands_tile(c, &v->loops[i], &at));
     FS_TRY(check_commands(c, &v->loops[i], at.command, &at));
+    FS_TRY(v->loops[i].within == FS_NONE ? FSCHED_OK : check_inner_queues(c, &v->loops[i]));
   }
   FS_TRY(check_ends(c, &at));
   return check_queues(c);

@@ -167,7 +167,7 @@ struct fsched_graph {
   uint32_t *op_body_op;   /* per op */
   uint32_t n_rings;
   fs_graph_ring *ring;
-  uint32_t n_rolled; /* loops that stay loops, ascending by op */
+  uint32_t n_rolled; /* loops that stay loops: by op; behind them those that are in these, ... */
   fs_rolled *rolled;
   uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */
 

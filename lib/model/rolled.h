@@ -73,8 +73,10 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
                          const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
                          uint64_t *span) FS_MUST_USE;
 
-/* The body of a graph's loop that stays a loop, as it was described.  In the graph the loop is one
- * op, whose args, scratch and queues are what all iterations together touch. */
+/* The body of a graph's loop that stays a loop, as it was described.  The loop is one op, of the
+ * graph or of the body of the loop around it, whose args, scratch and queues are what all
+ * iterations together touch.  What is told of a loop in a loop is of its run in iteration 0 of
+ * those around it: in others, what lies in an arg of its op moves with that. */
 
 /* An arg of iteration i: bytes of a buffer of the graph from offset + step * i on, as far as the
  * buffer goes; or, with a ring, of the value that iteration i - back has begun.  Offsets on rings
@@ -85,6 +87,7 @@ typedef struct fs_body_arg {
   uint32_t tag;        /* fsched_tag */
   uint32_t buffer;     /* FS_NONE for a value */
   uint32_t ring, back; /* ring: FS_NONE, or of the loop */
+  uint32_t own;        /* which arg of the loop's own op it moves with; FS_NONE for a value */
 } fs_body_arg;
 
 /* Iteration i comes after iteration i - distance of another op of the body. */
@@ -107,6 +110,7 @@ typedef struct fs_body_op {
   const char *name;
   uint64_t time, latency;
   uint32_t kernel; /* of the graph, or FS_NONE */
+  uint32_t loop;   /* the loop that it is, of the graph's rolled ones, or FS_NONE */
   uint32_t arg0, n_args, after0, n_afters, scratch0, n_scratches, lane0, n_lanes;
 } fs_body_op;
 
@@ -114,12 +118,14 @@ typedef struct fs_body_op {
 typedef struct fs_body_slots {
   uint64_t size, slot; /* bytes of a version; from one slot to the next */
   uint32_t buffer;
-  bool entry; /* there is a value on entry, which lies in the last slot */
+  uint32_t own; /* which arg of the loop's own op has them */
+  bool entry;   /* there is a value on entry, which lies in the last slot */
 } fs_body_slots;
 
 struct fs_loop_report;
 typedef struct fs_rolled {
-  uint32_t op; /* of the graph */
+  uint32_t op;     /* of the graph; of the body of the loop that it is in */
+  uint32_t within; /* the loop that it is in, of the graph's rolled ones, or FS_NONE */
   uint64_t trip;
   uint32_t n_ops, n_args, n_afters, n_scratches, n_lanes;
   fs_body_op *body; /* in program order */
@@ -130,6 +136,7 @@ typedef struct fs_rolled {
   fs_body_slots *slots; /* per ring of the loop */
   fs_rolled_loop loop;
   struct fs_loop_report *report;
+  struct fs_rolled **inner; /* while loops are being found: per op, the loop that it is, or NULL */
 } fs_rolled;
 
 #endif

@@ -162,7 +162,7 @@ static const struct {
      "unknown op of the loop 'tick'"},
     {"{\"queue\": \"vec\"", "{\"queue\": \"vac\"", "unknown queue 'vac'"},
     {"{\"queue\": \"vec\"", "{\"queue\": \"_gang0\"",
-     "queue 'vec' is not queue 0 of loop 'L2', whose command it has"},
+     "queue 0 of loop 'L2' is queue 3 of 3"},
     {"{\"op\": \"tick\", \"copy\"", "{\"op\": \"tock\", \"copy\"", "unknown op of the loop 'tock'"},
     {"\"waits\": [{\"op\": \"mul\"", "\"waits\": [{\"op\": \"mol\"",
      "unknown op of the loop 'mol'"},

@@ -38,6 +38,10 @@ static fs_begun *begun_in(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
   return low < u->n_begun && u->begun[low].key == key ? &u->begun[low] : NULL;
 }
 
+bool fs_bodies_begin(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
+  return loop != FS_NONE && begun_in(u, loop, buffer) != NULL;
+}
+
 /* Lists what bodies begin. */
 static fs_status list_begun(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
@@ -121,7 +125,7 @@ static void check_names(fs_bodies *u) {
   fsched_builder *b = u->b;
   for (uint32_t l = 0; l < b->loop.n; l++) {
     const char *name = loop_name(u, l);
-    if (fs_names_find(&b->ops, name, strlen(name)) != FS_NONE) {
+    if (!b->loop.at[l].gone && fs_names_find(&b->ops, name, strlen(name)) != FS_NONE) {
       (void)fs_builder_fail(b, FS_DIAG_REPEATED_NAME, fs_pos_at(&b->loop_at, l), NULL,
                             "there is an op '%.80s', and a loop of this name", name);
     }
@@ -188,6 +192,7 @@ static fs_status list_carries(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
   uint64_t *key;
   uint32_t n = 0, kept = 0;
+  b->carry.n = 0;
   FS_TRY(fs_new(scratch, &key, b->moving.n));
   for (uint32_t op = 0; op < u->n_ops; op++) {
     for (uint32_t m = u->moving0[op]; m < u->moving0[op + 1]; m++) {

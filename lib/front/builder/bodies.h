@@ -42,6 +42,10 @@ typedef struct fs_bodies {
 fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled,
                          fs_bodies *out) FS_MUST_USE;
 
+/* Whether the body of a loop, not those of loops inside, begins the buffer; of FS_NONE none does.
+ * O(log). */
+bool fs_bodies_begin(const fs_bodies *u, uint32_t loop, uint32_t buffer);
+
 /* Requires a loop. */
 static inline const fs_loop_draft *fs_loop_at(const fsched_builder *b, uint32_t loop) {
   FS_ASSERT_SLOW(loop < b->loop.n);

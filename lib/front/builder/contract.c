@@ -11,15 +11,27 @@
 #include "front/builder/roll.h"
 #include "model/loop_report.h"
 
+/* Accesses of a loop to one buffer that move alike with the loops around it. */
+typedef struct own_group {
+  uint32_t op, arg; /* the first of them */
+  uint32_t own;     /* the last arg that the loop's op has for them */
+  uint32_t next;    /* another group of the buffer, or FS_NONE */
+} own_group;
+
 typedef struct contractor {
   fs_roller *r;
   fsched_builder *b;
-  uint32_t *id;          /* per op as described: its op, or that of its loop */
+  uint32_t *id;          /* per op: its op, or that of its loop */
+  uint32_t *start;       /* per op, and at the end: the ops that there will be before it */
   uint32_t *first_write; /* per buffer: the first arg that writes it, or FS_NONE */
   uint32_t *seen;        /* per buffer: the last loop that has args of it */
+  uint32_t *group_of;    /* per buffer: the first group that this loop has of it */
+  FS_VEC(own_group) group;
   fs_names names;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
+  FS_VEC(fs_moving_draft) moving;
+  FS_VEC(fs_rolled *) op_rolled;
   fs_pos_list op_at, op_on_at, arg_at;
   fs_item_list uses, scratches, afters, inplaces;
 } contractor;
@@ -31,26 +43,33 @@ static fs_rolled *rolled_of(const contractor *c, uint32_t op) {
 
 /* Whether a buffer has several slots. */
 static bool has_slots(const contractor *c, uint32_t buffer) {
-  const fs_ring_buffer *ring = &c->r->ring[buffer];
-  return ring->loop != FS_NONE && ring->depth > 1;
+  return fs_roller_has_slots(c->r, buffer);
 }
 
 /* --- ids --- */
+
+/* Whether the op is in a loop that is at hand. */
+static bool is_at_hand(const contractor *c, uint32_t op) {
+  uint32_t loop = c->r->in.loop_of[op];
+  return loop != FS_NONE && c->b->loop.at[loop].depth == c->r->level;
+}
 
 /* Numbers the ops that there will be.  Loops without iterations have none: what comes after their
  * ops comes after nothing. */
 static fs_status number_ops(contractor *c) {
   uint32_t n = 0;
   FS_TRY(fs_new_none(c->r->scratch, &c->id, c->r->in.n_ops));
+  FS_TRY(fs_new(c->r->scratch, &c->start, (size_t)c->r->in.n_ops + 1));
   for (uint32_t op = 0; op < c->r->in.n_ops; op++) {
-    uint32_t loop = c->r->in.loop_of[op];
+    c->start[op] = n;
     if (rolled_of(c, op) != NULL) {
-      n += op == c->b->loop.at[loop].op0;
+      n += op == c->b->loop.at[c->r->in.loop_of[op]].op0;
       c->id[op] = n - 1;
-    } else if (loop == FS_NONE) {
+    } else if (!is_at_hand(c, op)) {
       c->id[op] = n++;
     }
   }
+  c->start[c->r->in.n_ops] = n;
   return FSCHED_OK;
 }
 
@@ -63,31 +82,41 @@ static fs_status add_item(contractor *c, fs_item_list *list, fs_item_draft x, fs
 
 static uint32_t own_id(const contractor *c) { return (uint32_t)c->op.n - 1; }
 
-static fs_status add_after(contractor *c, uint32_t before, fs_pos at) {
-  uint32_t own = own_id(c);
-  if (before == FS_NONE || before == own) {
+/* Adds an entry to the op at hand, once. */
+static fs_status add_after(contractor *c, fs_item_draft x, fs_pos at) {
+  x.op = own_id(c);
+  if (x.a == FS_NONE || (x.b == 0 && x.a == x.op && x.amount == 0)) {
     return FSCHED_OK;
   }
-  for (size_t i = c->afters.item.n; i-- > 0 && c->afters.item.at[i].op == own;) {
-    if (c->afters.item.at[i].a == before) {
+  for (size_t i = c->afters.item.n; i-- > 0 && c->afters.item.at[i].op == x.op;) {
+    const fs_item_draft *y = &c->afters.item.at[i];
+    if (y->a == x.a && y->b == x.b && y->amount == x.amount) {
       return FSCHED_OK;
     }
   }
-  return add_item(c, &c->afters, (fs_item_draft){.op = own, .a = before}, at);
+  return add_item(c, &c->afters, x, at);
 }
 
-/* The op comes after what an `after` names; of an earlier iteration there is none outside. */
+/* The op comes after what an `after` names, but for what is within its own loop, if that is at
+ * hand. */
 static fs_status add_afters(contractor *c, uint32_t op) {
   const fsched_builder *b = c->b;
-  for (uint32_t i = c->r->in.after0[op]; i < c->r->in.after0[op + 1]; i++) {
-    const fs_item_draft *x = &b->afters.item.at[i];
-    fs_pos at = fs_pos_at(&b->afters.at, i);
-    if (!x->b && (x->amount == 0 || c->r->in.loop_of[x->a] != c->r->in.loop_of[op])) {
-      FS_TRY(add_after(c, c->id[x->a], at));
+  const fs_bodies *in = &c->r->in;
+  for (uint32_t i = in->after0[op]; i < in->after0[op + 1]; i++) {
+    fs_item_draft x = b->afters.item.at[i];
+    uint32_t around = x.b ? fs_loop_at(b, x.a)->parent : in->loop_of[x.a];
+    uint32_t both = fs_loop_around_both(b, in->loop_of[op], around);
+    if (both != FS_NONE && both == in->loop_of[op] && is_at_hand(c, op)) {
+      continue;
     }
-    for (uint32_t k = b->loop.at[x->a].op0; x->b && k < b->loop.at[x->a].op_end; k++) {
-      FS_TRY(add_after(c, c->id[k], at));
+    if (x.b && b->loop.at[x.a].depth == c->r->level) {
+      uint32_t first = b->loop.at[x.a].op0;
+      x.a = c->r->rolled[x.a] != NULL ? c->id[first] : FS_NONE;
+      x.b = 0;
+    } else if (!x.b) {
+      x.a = c->id[x.a];
     }
+    FS_TRY(add_after(c, x, fs_pos_at(&b->afters.at, i)));
   }
   return FSCHED_OK;
 }
@@ -115,9 +144,10 @@ static fs_status copy_inplaces(contractor *c, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* --- ops that are in no loop --- */
+/* --- ops that stay --- */
 
-static fs_status add_op(contractor *c, const char *name, fs_op_draft op, fs_pos at, fs_pos on_at) {
+static fs_status add_op(contractor *c, const char *name, fs_op_draft op, fs_rolled *loop, fs_pos at,
+                        fs_pos on_at) {
   uint32_t id = (uint32_t)c->op.n, first;
   FS_TRY(fs_names_add_kept(&c->names, name, &first));
   if (first != id && !c->b->bad) {
@@ -125,6 +155,7 @@ static fs_status add_op(contractor *c, const char *name, fs_op_draft op, fs_pos 
   }
   op.arg0 = (uint32_t)c->arg.n;
   FS_TRY(fs_vec_push(c->b->ctx, &c->op, op));
+  FS_TRY(fs_vec_push(c->b->ctx, &c->op_rolled, loop));
   FS_TRY(fs_builder_place(c->b, &c->op_at, id, at));
   return fs_builder_place(c->b, &c->op_on_at, id, on_at);
 }
@@ -146,12 +177,46 @@ static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
   return a;
 }
 
+/* An arg in a loop that is not at hand moves on as before. */
+static fs_status keep_moving(contractor *c, uint32_t op, uint32_t arg) {
+  const fs_moving_draft *m = fs_roller_moving(c->r, op, arg);
+  if (m == NULL) {
+    return FSCHED_OK;
+  }
+  uint32_t buffer = c->b->arg.at[arg].buffer;
+  if (has_slots(c, buffer) && m->n_steps > 0) {
+    return fs_roller_unsupported(c->r, c->r->ring[buffer].loop,
+                                 "an op behind it moves over a buffer that it has slots for");
+  }
+  fs_moving_draft to = *m;
+  to.arg = (uint32_t)c->arg.n;
+  return fs_vec_push(c->b->ctx, &c->moving, to);
+}
+
+/* A buffer of the body around, of which a loop at hand has slots, is no longer begun by it. */
+static void drop_ring(const contractor *c, uint32_t op, uint32_t buffer) {
+  fsched_builder *b = c->b;
+  size_t n = 0;
+  for (size_t i = 0; i < b->ring.n; i++) {
+    if (b->ring.at[i].loop != c->r->in.loop_of[op] || b->ring.at[i].buffer != buffer) {
+      b->ring.at[n++] = b->ring.at[i];
+    }
+  }
+  b->ring.n = n;
+}
+
 static fs_status keep_op(contractor *c, uint32_t op) {
   const fsched_builder *b = c->b;
-  FS_TRY(add_op(c, b->ops.text.at[op], b->op.at[op], fs_pos_at(&b->op_at, op),
+  fs_rolled *loop = op < b->op_rolled.n ? b->op_rolled.at[op] : NULL;
+  FS_TRY(add_op(c, b->ops.text.at[op], b->op.at[op], loop, fs_pos_at(&b->op_at, op),
                 fs_pos_at(&b->op_on_at, op)));
   for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-    FS_TRY(add_arg(c, in_slot(c, op, b->arg.at[arg]), fs_pos_at(&b->arg_at, arg)));
+    fs_arg_draft a = in_slot(c, op, b->arg.at[arg]);
+    if (fs_tag_begins(b->arg.at[arg].tag) && !fs_tag_begins(a.tag)) {
+      drop_ring(c, op, a.buffer);
+    }
+    FS_TRY(keep_moving(c, op, arg));
+    FS_TRY(add_arg(c, a, fs_pos_at(&b->arg_at, arg)));
   }
   FS_TRY(copy_items(c, &b->uses, c->r->in.use0, op, &c->uses));
   FS_TRY(copy_items(c, &b->scratches, c->r->in.scratch0, op, &c->scratches));
@@ -186,11 +251,28 @@ static bool is_there(const contractor *c, uint32_t loop, uint32_t buffer) {
          c->first_write[buffer] < b->op.at[b->loop.at[loop].op0].arg0;
 }
 
-static fs_status add_range(contractor *c, fsched_tag tag, uint32_t buffer, uint64_t low,
-                           uint64_t high, fs_pos at) {
-  fs_arg_draft a = {.offset = low, .buffer = buffer, .tag = (uint8_t)tag, .has_at = true};
+/* An arg of the loop moves with the loops around it as those of its group do. */
+static fs_status move_with(contractor *c, const own_group *g) {
+  const fs_moving_draft *m = fs_roller_moving(c->r, g->op, g->arg);
+  uint32_t n = c->r->level - 1;
+  if (m == NULL || m->n_steps == 0 || n == 0) {
+    return FSCHED_OK;
+  }
+  fs_moving_draft to = {.arg = (uint32_t)c->arg.n, .step0 = m->step0, .n_steps = n};
+  return fs_vec_push(c->b->ctx, &c->moving, to);
+}
+
+static fs_status add_range(contractor *c, own_group *g, fsched_tag tag, uint64_t low, uint64_t high,
+                           fs_pos at) {
+  fs_arg_draft a = {.offset = low, .tag = (uint8_t)tag, .has_at = true};
+  a.buffer = c->b->arg.at[g->arg].buffer;
   a.u.length = high - low;
-  return low < high ? add_arg(c, a, at) : FSCHED_OK;
+  if (low >= high) {
+    return FSCHED_OK;
+  }
+  FS_TRY(move_with(c, g));
+  g->own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
+  return add_arg(c, a, at);
 }
 
 static void note_use(contractor *c, uint32_t op, uint32_t arg, uint64_t trip, outer_use *u) {
@@ -207,152 +289,69 @@ static void note_use(contractor *c, uint32_t op, uint32_t arg, uint64_t trip, ou
   }
 }
 
+/* Whether an arg is of a group. */
+static bool is_of(const contractor *c, const own_group *g, uint32_t op, uint32_t arg) {
+  return c->b->arg.at[arg].buffer == c->b->arg.at[g->arg].buffer &&
+         fs_roller_moves_alike(c->r, fs_roller_moving(c->r, op, arg),
+                               fs_roller_moving(c->r, g->op, g->arg));
+}
+
 /* Adds the args for a buffer from outside. */
-static fs_status add_outer(contractor *c, uint32_t loop, uint32_t buffer) {
+static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
   const fsched_builder *b = c->b;
-  outer_use u = {UINT64_MAX, 0, UINT64_MAX, 0, FS_NOWHERE};
+  uint32_t buffer = b->arg.at[g->arg].buffer;
+  outer_use u = {UINT64_MAX, 0, UINT64_MAX, 0, fs_pos_at(&b->arg_at, g->arg)};
   for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-      if (fs_tag_accesses(b->arg.at[arg].tag) && b->arg.at[arg].buffer == buffer) {
-        u.at = u.at.file == FS_NONE ? fs_pos_at(&b->arg_at, arg) : u.at;
+      if (fs_tag_accesses(b->arg.at[arg].tag) && is_of(c, g, op, arg)) {
         note_use(c, op, arg, c->r->in.trip[loop], &u);
       }
     }
   }
   if (is_there(c, loop, buffer)) {
-    FS_TRY(add_range(c, FSCHED_IN, buffer, u.read_low, u.read_high, u.at));
+    FS_TRY(add_range(c, g, FSCHED_IN, u.read_low, u.read_high, u.at));
   } else if (u.read_low < u.read_high) { /* the loop has written what it reads */
     u.write_low = u.write_low < u.read_low ? u.write_low : u.read_low;
     u.write_high = fs_max(u.write_high, u.read_high);
   }
-  return add_range(c, FSCHED_OUT_EXISTING, buffer, u.write_low, u.write_high, u.at);
+  return add_range(c, g, FSCHED_OUT_EXISTING, u.write_low, u.write_high, u.at);
 }
 
-/* Adds the args for a buffer that the loop begins. */
-static fs_status add_ring(contractor *c, uint32_t buffer, bool entry, fs_pos at) {
+/* If the loop around it begins the buffer by this loop, it has no more slots than were given. */
+static fs_status keep_depth(contractor *c, uint32_t loop, uint32_t buffer) {
+  const fsched_builder *b = c->b;
+  uint32_t outer = b->loop.at[loop].parent;
+  for (size_t i = 0; i < b->ring.n && outer != FS_NONE; i++) {
+    fs_ring_draft x = b->ring.at[i];
+    if (x.loop == loop && x.buffer == buffer && x.depth > 0) {
+      x.loop = outer;
+      x.depth = 1;
+      return fs_vec_push(b->ctx, &c->b->ring, x);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Adds the args for a buffer that the loop begins.  In the loops around it they don't move. */
+static fs_status add_ring(contractor *c, own_group *g, bool entry, fs_pos at) {
+  uint32_t buffer = c->b->arg.at[g->arg].buffer;
   const fs_ring_buffer *ring = &c->r->ring[buffer];
   uint64_t size = c->r->rolled[ring->loop]->slots[ring->ring].size;
   fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT};
   if (entry && ring->depth == 1) {
     a.tag = FSCHED_INOUT;
+  } else if (!entry && fs_bodies_begin(&c->r->in, c->b->loop.at[ring->loop].parent, buffer)) {
+    a.tag = FSCHED_OUT_EXISTING; /* the body around begins it, and can do so once */
   } else if (entry) {
-    FS_TRY(add_range(c, FSCHED_IN, buffer, ring->before, ring->before + size, at));
+    FS_TRY(add_range(c, g, FSCHED_IN, ring->before, ring->before + size, at));
     a.tag = FSCHED_OUT_EXISTING;
   }
   a.u.length = c->b->buffer_size.at[buffer];
+  if (fs_tag_begins(a.tag)) {
+    FS_TRY(keep_depth(c, ring->loop, buffer));
+  }
+  g->own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
   return add_arg(c, a, at);
-}
-
-/* How many iterations ago the value was begun that an arg uses of a ring. */
-static uint32_t back_of(const contractor *c, uint32_t op, uint32_t arg, uint32_t writer) {
-  const fs_moving_draft *m = fs_roller_moving(c->r, op, arg);
-  if (m != NULL && m->distance > 0) {
-    return (uint32_t)m->distance;
-  }
-  return op < writer || (op == writer && !fs_tag_begins(c->b->arg.at[arg].tag));
-}
-
-static fs_status fill_arg(contractor *c, uint32_t op, uint32_t arg, fs_rolled *x) {
-  const fs_arg_draft *a = &c->b->arg.at[arg];
-  fs_body_arg *to = &x->arg[x->n_args++];
-  bool value = !fs_tag_names_buffer(a->tag);
-  *to = (fs_body_arg){.tag = a->tag, .buffer = FS_NONE, .ring = FS_NONE};
-  if (value) {
-    to->value = a->u.value;
-    return FSCHED_OK;
-  }
-  const fs_ring_buffer *ring = &c->r->ring[a->buffer];
-  to->buffer = a->buffer;
-  to->offset = a->offset;
-  to->length = a->u.length;
-  if (ring->loop == c->r->in.loop_of[op]) {
-    uint32_t writer = c->b->loop.at[ring->loop].op0 + x->loop.ring[ring->ring].writer;
-    to->ring = ring->ring;
-    to->back = back_of(c, op, arg, writer);
-    x->slots[ring->ring].entry |= to->back > 0;
-  } else {
-    uint64_t left = c->b->buffer_size.at[a->buffer] - a->offset;
-    to->step = fs_roller_step(c->r, fs_roller_moving(c->r, op, arg));
-    to->length = fs_min(a->u.length, left); /* if it moves up, or not, later ones end no farther */
-  }
-  return FSCHED_OK;
-}
-
-/* What this version does not have of an arg. */
-static fs_status check_arg(contractor *c, uint32_t op, uint32_t arg) {
-  const fs_arg_draft *a = &c->b->arg.at[arg];
-  const char *why = NULL;
-  bool down = fs_roller_step(c->r, fs_roller_moving(c->r, op, arg)) < 0;
-  if (down && a->offset + a->u.length > c->b->buffer_size.at[a->buffer]) {
-    why = "a range that moves down is cut off in its first iteration";
-  } else if (fs_tag_is_address(a->tag)) {
-    why = "a 'no_dep' arg is in it";
-  } else if (fs_tag_names_buffer(a->tag) && has_slots(c, a->buffer) &&
-             c->r->ring[a->buffer].loop != c->r->in.loop_of[op]) {
-    why = "another loop has slots for one of its buffers";
-  }
-  return why == NULL ? FSCHED_OK
-                     : fs_builder_fail(c->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&c->b->arg_at, arg),
-                                       "--unroll (fsched_builder_unroll) makes a graph of its "
-                                       "iterations",
-                                       "the loop around op '%.80s' cannot stay a loop in this "
-                                       "version: %s",
-                                       c->b->ops.text.at[op], why);
-}
-
-static fs_status fill_args(contractor *c, uint32_t loop, fs_rolled *x) {
-  const fsched_builder *b = c->b;
-  uint32_t op0 = b->loop.at[loop].op0;
-  FS_TRY(fs_new(&c->b->arena, &x->arg,
-                fs_builder_args_end(b, op0 + x->n_ops - 1) - b->op.at[op0].arg0));
-  for (uint32_t op = op0; op < op0 + x->n_ops; op++) {
-    x->body[op - op0].arg0 = x->n_args;
-    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-      FS_TRY(check_arg(c, op, arg));
-      FS_TRY(fill_arg(c, op, arg, x));
-    }
-    x->body[op - op0].n_args = x->n_args - x->body[op - op0].arg0;
-  }
-  return FSCHED_OK;
-}
-
-/* `after` between ops of the body; what stands in no earlier iteration of it is outside. */
-static fs_status fill_afters(contractor *c, uint32_t loop, fs_rolled *x) {
-  const fsched_builder *b = c->b;
-  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops;
-  FS_TRY(fs_new(&c->b->arena, &x->after, c->r->in.after0[end] - c->r->in.after0[op0]));
-  for (uint32_t op = op0; op < end; op++) {
-    x->body[op - op0].after0 = x->n_afters;
-    for (uint32_t i = c->r->in.after0[op]; i < c->r->in.after0[op + 1]; i++) {
-      const fs_item_draft *a = &b->afters.item.at[i];
-      if (!a->b && a->a >= op0 && a->a < end) {
-        x->after[x->n_afters++] = (fs_body_after){a->a - op0, (uint32_t)a->amount};
-      }
-    }
-    x->body[op - op0].n_afters = x->n_afters - x->body[op - op0].after0;
-  }
-  return FSCHED_OK;
-}
-
-/* Each op has scratch of its own. */
-static fs_status fill_scratches(contractor *c, uint32_t loop, fs_rolled *x) {
-  const fsched_builder *b = c->b;
-  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops;
-  const uint32_t *first = c->r->in.scratch0;
-  FS_TRY(fs_new_zero(c->r->scratch, &c->r->scratch_use[loop], b->memory.n));
-  FS_TRY(fs_new(&c->b->arena, &x->scratch, first[end] - first[op0]));
-  for (uint32_t op = op0; op < end; op++) {
-    fs_body_op *body = &x->body[op - op0];
-    body->scratch0 = x->n_scratches;
-    for (uint32_t i = first[op]; i < first[op + 1]; i++) {
-      const fs_item_draft *s = &b->scratches.item.at[i];
-      uint64_t *used = &c->r->scratch_use[loop][s->a];
-      x->scratch[x->n_scratches++] = (fs_body_scratch){s->a, *used, s->amount};
-      *used += fs_align_up(s->amount, b->memory.at[s->a].m.align);
-    }
-    body->n_scratches = x->n_scratches - body->scratch0;
-  }
-  return FSCHED_OK;
 }
 
 /* The queues of a loop: one, or a gang. */
@@ -372,20 +371,51 @@ static fs_status set_queues(contractor *c, const fs_rolled *x, fs_op_draft *op) 
   return n == 1 ? FSCHED_OK : fs_builder_gang(b, word, n, &op->gang);
 }
 
-/* Adds the args of a loop, each buffer's where an op first names it. */
+/* The group of an arg; it is added if it is new. */
+static fs_status find_group(contractor *c, uint32_t loop, uint32_t op, uint32_t arg, bool *added,
+                            uint32_t *group) {
+  uint32_t buffer = c->b->arg.at[arg].buffer;
+  uint32_t first = c->seen[buffer] == loop ? c->group_of[buffer] : FS_NONE;
+  bool ring = fs_roller_begins(c->r, loop, buffer);
+  *group = first;
+  while (*group != FS_NONE && !ring && !is_of(c, &c->group.at[*group], op, arg)) {
+    *group = c->group.at[*group].next;
+  }
+  *added = *group == FS_NONE;
+  if (!*added) {
+    return FSCHED_OK;
+  }
+  *group = (uint32_t)c->group.n;
+  c->seen[buffer] = loop;
+  c->group_of[buffer] = *group;
+  return fs_vec_push(c->b->ctx, &c->group, ((own_group){op, arg, FS_NONE, first}));
+}
+
+/* Adds the args of a loop, each where an op first names its buffer, and tells the body's which one
+ * is theirs. */
 static fs_status add_loop_args(contractor *c, uint32_t loop, const fs_rolled *x) {
   const fsched_builder *b = c->b;
-  for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
+  uint32_t op0 = b->loop.at[loop].op0;
+  c->group.n = 0;
+  for (uint32_t op = op0; op < b->loop.at[loop].op_end; op++) {
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-      uint32_t buffer = b->arg.at[arg].buffer;
-      if (!fs_tag_accesses(b->arg.at[arg].tag) || c->seen[buffer] == loop) {
+      bool added;
+      uint32_t buffer = b->arg.at[arg].buffer, group;
+      if (!fs_tag_accesses(b->arg.at[arg].tag)) {
         continue;
       }
-      c->seen[buffer] = loop;
+      FS_TRY(find_group(c, loop, op, arg, &added, &group));
+      own_group *g = &c->group.at[group];
       const fs_ring_buffer *ring = &c->r->ring[buffer];
-      FS_TRY(ring->loop == loop
-                 ? add_ring(c, buffer, x->slots[ring->ring].entry, fs_pos_at(&b->arg_at, arg))
-                 : add_outer(c, loop, buffer));
+      if (added) {
+        FS_TRY(ring->loop == loop
+                   ? add_ring(c, g, x->slots[ring->ring].entry, fs_pos_at(&b->arg_at, arg))
+                   : add_outer(c, loop, g));
+      }
+      x->arg[arg - b->op.at[op0].arg0].own = g->own;
+      if (ring->loop == loop) {
+        x->slots[ring->ring].own = g->own;
+      }
     }
   }
   return FSCHED_OK;
@@ -422,12 +452,9 @@ static fs_status add_loop(contractor *c, uint32_t loop) {
                     .gang = FS_NONE,
                     .kernel = FS_NONE,
                     .slots = 1};
-  FS_TRY(fill_args(c, loop, x));
-  FS_TRY(fill_afters(c, loop, x));
-  FS_TRY(fill_scratches(c, loop, x));
+  FS_TRY(fs_roller_fill_body(c->r, loop));
   FS_TRY(set_queues(c, x, &op));
-  x->op = (uint32_t)c->op.n;
-  FS_TRY(add_op(c, c->b->loops.text.at[loop], op, at, at));
+  FS_TRY(add_op(c, c->b->loops.text.at[loop], op, x, at, at));
   FS_TRY(add_loop_args(c, loop, x));
   return add_loop_items(c, loop);
 }
@@ -445,6 +472,7 @@ static fs_status add_all(contractor *c) {
   FS_TRY(number_ops(c));
   FS_TRY(find_first_writes(c));
   FS_TRY(fs_new_none(c->r->scratch, &c->seen, c->b->buffer_size.n));
+  FS_TRY(fs_new_none(c->r->scratch, &c->group_of, c->b->buffer_size.n));
   enlarge(c);
   for (uint32_t op = 0; op < c->r->in.n_ops;) {
     uint32_t loop = c->r->in.loop_of[op];
@@ -460,7 +488,7 @@ static fs_status add_all(contractor *c) {
 }
 
 /* Hands the result over. */
-static fs_status exchange(contractor *c) {
+static void exchange(contractor *c) {
   fsched_builder *b = c->b;
 #define SWAP_(m)                     \
   memcpy(&kept, &b->m, sizeof b->m); \
@@ -472,7 +500,9 @@ static fs_status exchange(contractor *c) {
   memcpy(&b->ops, &c->names, sizeof b->ops);
   memcpy(&c->names, &kept, sizeof b->ops);
   SWAP_(op)
+  SWAP_(op_rolled)
   SWAP_(arg)
+  SWAP_(moving)
   SWAP_(op_at)
   SWAP_(op_on_at)
   SWAP_(arg_at)
@@ -481,18 +511,25 @@ static fs_status exchange(contractor *c) {
   SWAP_(afters)
   SWAP_(inplaces)
 #undef SWAP_
-  b->moving.n = b->ring.n = 0;
-  for (uint32_t l = 0; l < b->loop.n; l++) {
-    b->n_rolled += c->r->rolled[l] != NULL;
-  }
-  FS_TRY(fs_new(&b->arena, &b->rolled, b->n_rolled));
-  for (uint32_t l = 0, n = 0; l < b->loop.n; l++) {
-    if (c->r->rolled[l] != NULL) {
-      b->rolled[n++] = *c->r->rolled[l];
+}
+
+/* The loops that are left are of other ops now. */
+static void keep_loops(contractor *c) {
+  fsched_builder *b = c->b;
+  size_t n = 0;
+  for (size_t i = 0; i < b->ring.n; i++) {
+    if (b->loop.at[b->ring.at[i].loop].depth < c->r->level) {
+      b->ring.at[n++] = b->ring.at[i];
     }
   }
-  b->loop.n = 0;
-  return FSCHED_OK;
+  b->ring.n = n;
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    fs_loop_draft *loop = &b->loop.at[l];
+    loop->gone |= loop->depth >= c->r->level;
+    loop->op0 = c->start[loop->op0];
+    loop->op_end = loop->gone ? loop->op0 : c->start[loop->op_end];
+    loop->parent = loop->gone ? FS_NONE : loop->parent;
+  }
 }
 
 static void free_all(contractor *c) {
@@ -500,7 +537,10 @@ static void free_all(contractor *c) {
   fs_item_list *list[] = {&c->uses, &c->scratches, &c->afters, &c->inplaces};
   fs_names_free(&c->names);
   fs_vec_free(ctx, &c->op);
+  fs_vec_free(ctx, &c->op_rolled);
   fs_vec_free(ctx, &c->arg);
+  fs_vec_free(ctx, &c->moving);
+  fs_vec_free(ctx, &c->group);
   fs_vec_free(ctx, &c->op_at);
   fs_vec_free(ctx, &c->op_on_at);
   fs_vec_free(ctx, &c->arg_at);
@@ -516,7 +556,8 @@ fs_status fs_roller_contract(fs_roller *r) {
   fs_names_init(&c.names, &r->b->arena);
   fs_status status = add_all(&c);
   if (status == FSCHED_OK) {
-    status = exchange(&c);
+    keep_loops(&c);
+    exchange(&c);
   }
   free_all(&c);
   return status;

@@ -57,6 +57,7 @@ typedef struct fs_loop_draft {
   uint32_t parent;            /* the loop around it, or FS_NONE */
   uint32_t op0, op_end;       /* the ops of the body, and of the loops inside */
   uint32_t depth;             /* 1 for the outermost */
+  bool gone;                  /* an op has taken its place */
 } fs_loop_draft;
 
 typedef struct fs_ring_draft {
@@ -142,8 +143,9 @@ struct fsched_builder {
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   bool unroll, unrolled;
-  bool sample;       /* a part of what was described, to be looked at: nothing is warned of */
-  fs_rolled *rolled; /* loops that stay loops */
+  bool sample; /* a part of what was described, to be looked at: nothing is warned of */
+  FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
+  fs_rolled *rolled;             /* loops that stay loops */
   uint32_t n_rolled;
   uint32_t n_named;             /* buffers, before versions became some */
   fs_names loops, params, said; /* said: the errors that are told once for all iterations */
@@ -177,7 +179,7 @@ struct fsched_builder {
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
   X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(loop) \
-  X(ring) X(carry) X(mark) X(past) X(origin) X(loop_of) X(param) X(uses.item) X(uses.at) \
+  X(ring) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
   X(counting_at) X(resource_at) X(loop_at)

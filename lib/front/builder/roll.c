@@ -8,6 +8,7 @@
 #include "front/builder/roll.h"
 
 #include "base/saturate.h"
+#include "model/loop_report.h"
 
 /* Steps of the search for a plan, for how many loops there are as many for each, and the least;
  * distances that a copy shows; iterations of all ops in it; ops of a body. */
@@ -41,8 +42,7 @@ static fs_status check_loops(fs_roller *r) {
     }
   }
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    const char *why = b->loop.at[l].parent != FS_NONE    ? "it is in a loop"
-                      : !fs_sync_has_waits(b->sync)      ? "the target has no timelines"
+    const char *why = !fs_sync_has_waits(b->sync)        ? "the target has no timelines"
                       : fs_hazards_data_only(b->hazards) ? "hazards are raw"
                       : b->queue.n == 0                  ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
@@ -67,7 +67,17 @@ const fs_moving_draft *fs_roller_moving(const fs_roller *r, uint32_t op, uint32_
 }
 
 int64_t fs_roller_step(const fs_roller *r, const fs_moving_draft *m) {
-  return m == NULL || m->n_steps == 0 ? 0 : r->b->step.at[m->step0];
+  return m == NULL || m->n_steps == 0 ? 0 : r->b->step.at[m->step0 + r->level - 1];
+}
+
+bool fs_roller_moves_alike(const fs_roller *r, const fs_moving_draft *a, const fs_moving_draft *b) {
+  bool alike = true;
+  for (uint32_t i = 0; alike && i + 1 < r->level; i++) {
+    int64_t x = a == NULL || a->n_steps == 0 ? 0 : r->b->step.at[a->step0 + i];
+    int64_t y = b == NULL || b->n_steps == 0 ? 0 : r->b->step.at[b->step0 + i];
+    alike = x == y;
+  }
+  return alike;
 }
 
 void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip, uint64_t *low,
@@ -267,8 +277,9 @@ static fs_status make_sample(fs_roller *r, fsched_builder *s, fsched_graph **out
   s->unroll = s->sample = true;
   s->param.n = 0;
   for (uint32_t l = 0; l < r->b->loop.n; l++) {
-    s->loop.at[l].trip = s->loop.at[l].least = s->loop.at[l].most = 0;
-    s->loop.at[l].param = FS_NONE;
+    fs_loop_draft *loop = &s->loop.at[l]; /* one around those at hand runs once */
+    loop->trip = loop->least = loop->most = loop->depth < r->level && fs_roller_runs(r, l);
+    loop->param = FS_NONE;
     if (fs_roller_stays(r, l)) {
       FS_TRY(sample_loop(r, l, s));
     }
@@ -310,28 +321,79 @@ static fs_status plan_sample(fs_roller *r) {
   return status;
 }
 
-static fs_status roll(fs_roller *r) {
+/* Makes ops of the loops of this level. */
+static fs_status roll_level(fs_roller *r) {
   fsched_builder *b = r->b;
-  uint64_t n = 0;
-  FS_TRY(check_loops(r));
+  bool any = false;
   FS_TRY(fs_bodies_make(b, r->scratch, true, &r->in));
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->use, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));
   FS_TRY(find_rings(r));
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    n += fs_roller_stays(r, l);
+    any = any || fs_roller_stays(r, l);
   }
-  if (n > 0) {
-    r->steps = n > LOOPS ? fs_max(STEPS * LOOPS / n, LEAST_STEPS) : STEPS;
-    FS_TRY(plan_sample(r));
-  }
+  FS_TRY(any ? plan_sample(r) : FSCHED_OK);
   return fs_roller_contract(r);
+}
+
+/* --- the loops that there are then --- */
+
+typedef FS_VEC(fs_rolled *) rolled_list;
+
+/* Lists loops by the ops that they are, and behind them those that are in these, and so on. */
+static fs_status list_rolled(fsched_builder *b, rolled_list *list) {
+  for (uint32_t op = 0; op < b->op_rolled.n; op++) {
+    fs_rolled *x = b->op_rolled.at[op];
+    if (x != NULL) {
+      x->op = op;
+      x->within = FS_NONE;
+      FS_TRY(fs_vec_push(b->ctx, list, x));
+    }
+  }
+  for (uint32_t i = 0; i < list->n; i++) {
+    fs_rolled *x = list->at[i];
+    for (uint32_t m = 0; m < x->n_ops; m++) {
+      fs_rolled *inner = x->inner[m];
+      x->body[m].loop = inner == NULL ? FS_NONE : (uint32_t)list->n;
+      if (inner != NULL) {
+        inner->op = m;
+        inner->within = i;
+        inner->report->runs = fs_multiply_most(x->report->runs, x->trip);
+        FS_TRY(fs_vec_push(b->ctx, list, inner));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status keep_rolled(fsched_builder *b) {
+  rolled_list list = {0};
+  fs_status status = list_rolled(b, &list);
+  if (status == FSCHED_OK) {
+    status = fs_new(&b->arena, &b->rolled, list.n);
+  }
+  for (size_t i = 0; i < list.n && status == FSCHED_OK; i++) {
+    b->rolled[i] = *list.at[i];
+    b->n_rolled++;
+  }
+  fs_vec_free(b->ctx, &list);
+  b->loop.n = 0;
+  return status;
 }
 
 fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   FS_SCRATCH(scratch, b->ctx);
   fs_roller r = {.b = b, .scratch = &scratch};
-  return roll(&r);
+  size_t n = b->loop.n;
+  r.steps = n > LOOPS ? fs_max(STEPS * LOOPS / n, LEAST_STEPS) : STEPS;
+  FS_TRY(check_loops(&r));
+  for (uint32_t l = 0; l < n; l++) {
+    r.level = b->loop.at[l].depth > r.level ? b->loop.at[l].depth : r.level;
+  }
+  for (; r.level > 0; r.level--) {
+    FS_TRY(roll_level(&r));
+  }
+  return keep_rolled(b);
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops that stay loops: each becomes one op of the graph.
+/* Loops that stay loops: each becomes one op, the innermost ones first.
  *
- *   roll.c      looks at a sample of few iterations
- *   roll_plan.c plans the bodies found in that
- *   contract.c  puts ops in the place of loops */
+ *   roll.c       looks at a sample of few iterations
+ *   roll_plan.c  plans the bodies found in that
+ *   contract.c   puts ops in the place of loops
+ *   roll_body.c  tells what the body of such an op is */
 #ifndef FS_BUILDER_ROLL_H
 #define FS_BUILDER_ROLL_H
 
@@ -23,6 +24,7 @@ typedef struct fs_roller {
   fsched_builder *b;
   fs_arena *scratch;
   fs_bodies in;
+  uint32_t level;          /* how many loops are around the ops of those at hand */
   uint64_t steps;          /* of the search for each plan */
   fs_rolled **rolled;      /* per loop; NULL: it has no iterations */
   uint64_t **scratch_use;  /* per loop, then memory: the bytes of its scratch */
@@ -33,27 +35,41 @@ typedef struct fs_roller {
 
 /* What of an op's arg moves with the loop around it; NULL: nothing.  Requires an arg of the op. */
 const fs_moving_draft *fs_roller_moving(const fs_roller *r, uint32_t op, uint32_t arg);
-/* The step of an arg, in bytes an iteration. */
+/* The step of an arg, in bytes an iteration of the loop at hand. */
 int64_t fs_roller_step(const fs_roller *r, const fs_moving_draft *m);
+/* Whether two args move alike with the loops around the one at hand. */
+bool fs_roller_moves_alike(const fs_roller *r, const fs_moving_draft *a, const fs_moving_draft *b);
 /* The bytes that an arg touches in all of `trip` iterations together: [low, high). */
 void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip, uint64_t *low,
                     uint64_t *high);
 
 /* A loop without iterations is nothing. */
-static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
+static inline bool fs_roller_runs(const fs_roller *r, uint32_t loop) {
   FS_ASSERT_SLOW(loop < r->b->loop.n);
   return r->in.trip[loop] > 0 && r->in.loop_count[loop] > 0;
+}
+/* Whether it is one of those at hand. */
+static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
+  return r->b->loop.at[loop].depth == r->level && fs_roller_runs(r, loop);
 }
 /* Whether the loop's body begins the buffer. */
 static inline bool fs_roller_begins(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
   return r->ring[buffer].loop == loop;
 }
+/* Whether a buffer has several slots. */
+static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
+  FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
+  return r->ring[buffer].loop != FS_NONE && r->ring[buffer].depth > 1;
+}
 /* Reports that this version does not have a loop as one.  Requires a loop. */
 fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
+/* Tells of a loop, which is planned, what its ops touch.  Errors: FSCHED_SYSTEM,
+ * FSCHED_BAD_INPUT. */
+fs_status fs_roller_fill_body(fs_roller *r, uint32_t loop) FS_MUST_USE;
 /* Puts ops in the place of loops, which are planned.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_contract(fs_roller *r) FS_MUST_USE;
 

@@ -118,12 +118,6 @@ static fs_status check_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
   if (p->plan == NULL) {
     return fs_roller_unsupported(r, loop, p->report.why_not);
   }
-  const fs_modulo_problem *q = &p->loop.problem;
-  for (uint32_t i = 0; i < q->n; i++) {
-    if (q->gang != NULL && q->gang[i]) {
-      return fs_roller_unsupported(r, loop, "an op in it is a gang");
-    }
-  }
   return FSCHED_OK;
 }
 
@@ -143,12 +137,15 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
                           fs_rolled *x) {
   x->n_ops = body->n;
   FS_TRY(fs_new_zero(&r->b->arena, &x->body, x->n_ops));
+  FS_TRY(fs_new_zero(&r->b->arena, &x->inner, x->n_ops));
   for (uint32_t m = 0; m < x->n_ops; m++) {
     uint32_t op = g->op_body_op[body->op[m]];
     x->body[m].name = r->b->ops.text.at[op];
     x->body[m].time = g->op_time[body->op[m]];
     x->body[m].latency = fs_op_latency(g, body->op[m]);
     x->body[m].kernel = r->b->op.at[op].kernel;
+    x->body[m].loop = FS_NONE;
+    x->inner[m] = op < r->b->op_rolled.n ? r->b->op_rolled.at[op] : NULL;
   }
   return FSCHED_OK;
 }
@@ -169,7 +166,8 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
     }
     ring->before = (depth - 1) * ring->slot;
     ring->behind = (x->trip - 1) % depth * ring->slot;
-    x->slots[v] = (fs_body_slots){r->b->buffer_size.at[buffer], ring->slot, buffer, false};
+    x->slots[v] =
+        (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = ring->slot, .buffer = buffer};
   }
   return FSCHED_OK;
 }

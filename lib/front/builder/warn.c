@@ -271,9 +271,12 @@ static bool is_read_else(fsched_builder *b, const fsched_graph *g, uint32_t acce
 /* Whether the op is a loop that reads the buffer itself. */
 static bool is_read_inside(const fsched_graph *g, uint32_t op, uint32_t buffer) {
   bool found = false;
-  for (uint32_t l = 0; l < g->n_rolled && g->rolled[l].op <= op; l++) {
-    const fs_rolled *x = &g->rolled[l];
-    for (uint32_t i = 0; x->op == op && i < x->n_args && !found; i++) {
+  for (uint32_t l = 0; l < g->n_rolled && !found; l++) {
+    const fs_rolled *x = &g->rolled[l], *around = x;
+    while (around->within != FS_NONE) {
+      around = &g->rolled[around->within];
+    }
+    for (uint32_t i = 0; around->op == op && i < x->n_args && !found; i++) {
       found = x->arg[i].buffer == buffer && fs_tag_reads(x->arg[i].tag);
     }
   }

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the ops of a loop's body touch, as the loop's iterations find it. */
+#include "front/builder/roll.h"
+
+/* How many iterations ago the value was begun that an arg uses of a ring. */
+static uint32_t back_of(const fs_roller *r, uint32_t op, uint32_t arg, uint32_t writer) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  if (m != NULL && m->distance > 0) {
+    return (uint32_t)m->distance;
+  }
+  return op < writer || (op == writer && !fs_tag_begins(r->b->arg.at[arg].tag));
+}
+
+static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x) {
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  fs_body_arg *to = &x->arg[x->n_args++];
+  bool value = !fs_tag_names_buffer(a->tag);
+  *to = (fs_body_arg){.tag = a->tag, .buffer = FS_NONE, .ring = FS_NONE, .own = FS_NONE};
+  if (value) {
+    to->value = a->u.value;
+    return FSCHED_OK;
+  }
+  const fs_ring_buffer *ring = &r->ring[a->buffer];
+  to->buffer = a->buffer;
+  to->offset = a->offset;
+  to->length = a->u.length;
+  if (ring->loop == r->in.loop_of[op]) {
+    uint32_t writer = r->b->loop.at[ring->loop].op0 + x->loop.ring[ring->ring].writer;
+    to->ring = ring->ring;
+    to->back = back_of(r, op, arg, writer);
+    x->slots[ring->ring].entry |= to->back > 0;
+  } else {
+    uint64_t left = r->b->buffer_size.at[a->buffer] - a->offset;
+    to->step = fs_roller_step(r, fs_roller_moving(r, op, arg));
+    to->length = fs_min(a->u.length, left); /* if it moves up, or not, later ones end no farther */
+  }
+  return FSCHED_OK;
+}
+
+/* Whether an arg moves down with a loop around the one at hand, and is cut off before it does. */
+static bool is_cut_outside(const fs_roller *r, uint32_t op, uint32_t arg) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  bool down = false;
+  for (uint32_t i = 0; m != NULL && m->n_steps > 0 && i + 1 < r->level; i++) {
+    down = down || r->b->step.at[m->step0 + i] < 0;
+  }
+  int64_t step = fs_roller_step(r, m);
+  uint64_t last = r->in.trip[r->in.loop_of[op]] - 1, way = step > 0 ? (uint64_t)step * last : 0;
+  return down && a->offset + a->u.length + way > r->b->buffer_size.at[a->buffer];
+}
+
+/* What this version does not have of an arg. */
+static fs_status check_arg(fs_roller *r, uint32_t op, uint32_t arg) {
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  const char *why = NULL;
+  bool down = fs_roller_step(r, fs_roller_moving(r, op, arg)) < 0;
+  if (down && a->offset + a->u.length > r->b->buffer_size.at[a->buffer]) {
+    why = "a range that moves down is cut off in its first iteration";
+  } else if (is_cut_outside(r, op, arg)) {
+    why = "a range that moves down with an outer loop is cut off";
+  } else if (fs_tag_is_address(a->tag)) {
+    why = "a 'no_dep' arg is in it";
+  } else if (fs_tag_names_buffer(a->tag) && fs_roller_has_slots(r, a->buffer) &&
+             r->ring[a->buffer].loop != r->in.loop_of[op]) {
+    why = "another loop has slots for one of its buffers";
+  }
+  return why == NULL ? FSCHED_OK
+                     : fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&r->b->arg_at, arg),
+                                       "--unroll (fsched_builder_unroll) makes a graph of its "
+                                       "iterations",
+                                       "the loop around op '%.80s' cannot stay a loop in this "
+                                       "version: %s",
+                                       r->b->ops.text.at[op], why);
+}
+
+static fs_status fill_args(fs_roller *r, uint32_t loop, fs_rolled *x) {
+  const fsched_builder *b = r->b;
+  uint32_t op0 = b->loop.at[loop].op0;
+  FS_TRY(fs_new(&r->b->arena, &x->arg,
+                fs_builder_args_end(b, op0 + x->n_ops - 1) - b->op.at[op0].arg0));
+  for (uint32_t op = op0; op < op0 + x->n_ops; op++) {
+    x->body[op - op0].arg0 = x->n_args;
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      FS_TRY(check_arg(r, op, arg));
+      FS_TRY(fill_arg(r, op, arg, x));
+    }
+    x->body[op - op0].n_args = x->n_args - x->body[op - op0].arg0;
+  }
+  return FSCHED_OK;
+}
+
+/* `after` between ops of the body; what stands in no earlier iteration of it is outside. */
+static fs_status fill_afters(fs_roller *r, uint32_t loop, fs_rolled *x) {
+  const fsched_builder *b = r->b;
+  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops;
+  FS_TRY(fs_new(&r->b->arena, &x->after, r->in.after0[end] - r->in.after0[op0]));
+  for (uint32_t op = op0; op < end; op++) {
+    x->body[op - op0].after0 = x->n_afters;
+    for (uint32_t i = r->in.after0[op]; i < r->in.after0[op + 1]; i++) {
+      const fs_item_draft *a = &b->afters.item.at[i];
+      if (!a->b && a->a >= op0 && a->a < end) {
+        x->after[x->n_afters++] = (fs_body_after){a->a - op0, (uint32_t)a->amount};
+      }
+    }
+    x->body[op - op0].n_afters = x->n_afters - x->body[op - op0].after0;
+  }
+  return FSCHED_OK;
+}
+
+/* Each op has scratch of its own. */
+static fs_status fill_scratches(fs_roller *r, uint32_t loop, fs_rolled *x) {
+  const fsched_builder *b = r->b;
+  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops;
+  const uint32_t *first = r->in.scratch0;
+  FS_TRY(fs_new_zero(r->scratch, &r->scratch_use[loop], b->memory.n));
+  FS_TRY(fs_new(&r->b->arena, &x->scratch, first[end] - first[op0]));
+  for (uint32_t op = op0; op < end; op++) {
+    fs_body_op *body = &x->body[op - op0];
+    body->scratch0 = x->n_scratches;
+    for (uint32_t i = first[op]; i < first[op + 1]; i++) {
+      const fs_item_draft *s = &b->scratches.item.at[i];
+      uint64_t *used = &r->scratch_use[loop][s->a];
+      x->scratch[x->n_scratches++] = (fs_body_scratch){s->a, *used, s->amount};
+      *used += fs_align_up(s->amount, b->memory.at[s->a].m.align);
+    }
+    body->n_scratches = x->n_scratches - body->scratch0;
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_roller_fill_body(fs_roller *r, uint32_t loop) {
+  fs_rolled *x = r->rolled[loop];
+  assert(x != NULL);
+  FS_TRY(fill_args(r, loop, x));
+  FS_TRY(fill_afters(r, loop, x));
+  return fill_scratches(r, loop, x);
+}
