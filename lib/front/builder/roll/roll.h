@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops: each becomes one op, the innermost ones first.
  *
- *   roll.c       looks at a sample of few iterations
- *   roll_plan.c  plans the bodies found in that
- *   contract.c   puts ops in the place of loops
- *   roll_body.c  tells what the body of such an op is */
-#ifndef FS_BUILDER_ROLL_H
-#define FS_BUILDER_ROLL_H
+ *   roll.c      looks at a sample of few iterations
+ *   plan.c      plans the bodies found in that
+ *   contract.c  puts ops in the place of loops
+ *   body.c      tells what the body of such an op is */
+#ifndef FS_BUILDER_ROLL_ROLL_H
+#define FS_BUILDER_ROLL_ROLL_H
 
 #include "front/builder/bodies.h"
 

@@ -5,7 +5,7 @@
  * two more than the longest distance.  Ranges that move alike meet at distances that are known; of
  * others, all iterations count as overlapping, and in the copy each touches what all touch.  The
  * body is found in the graph of the copy, and planned. */
-#include "front/builder/roll.h"
+#include "front/builder/roll/roll.h"
 
 #include "base/saturate.h"
 #include "model/loop_report.h"

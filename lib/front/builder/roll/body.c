@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the ops of a loop's body touch, as the loop's iterations find it. */
-#include "front/builder/roll.h"
+#include "front/builder/roll/roll.h"
 
 /* How many iterations ago the value was begun that an arg uses of a ring. */
 static uint32_t back_of(const fs_roller *r, uint32_t op, uint32_t arg, uint32_t writer) {

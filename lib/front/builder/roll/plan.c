@@ -4,7 +4,7 @@
 
 #include "base/saturate.h"
 #include "base/text/size_text.h"
-#include "front/builder/roll.h"
+#include "front/builder/roll/roll.h"
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
 

@@ -8,7 +8,7 @@
  */
 #include <stdio.h>
 
-#include "front/builder/roll.h"
+#include "front/builder/roll/roll.h"
 #include "model/loop_report.h"
 
 /* Accesses of a loop to one buffer that move alike with the loops around it. */
