@@ -25,7 +25,8 @@ __attribute__((noinline)) static bool await_in_loop(fs_cpu_lane *l, fs_timeline 
 
 static void run_instance(fs_cpu_lane *l, const fs_loop_step *s, uint32_t command, uint64_t t) {
   fs_instance *x = l->worker->instance;
-  fs_loop_instance at = {.command = command, .loop_command = s->command};
+  fs_loop_instance at = {.loop = l->in->loop, .command = command, .loop_command = s->command};
+  at.op = x->stream->loop_commands[s->command].op;
   at.iteration = (t - s->from) * l->in->loop->copies + s->copy;
   if (!x->config.empty && !fs_cpu_poisoned(x)) {
     fsched_cause cause =

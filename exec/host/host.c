@@ -69,7 +69,7 @@ fs_status fs_effects_make(fs_arena *arena, const fs_stream *s, const fs_io *io,
 static void measure_loops(const fs_stream *s, fs_effect_size *most) {
   for (uint32_t i = 0; i < s->n_loop_ops; i++) {
     const fs_stream_loop_op *op = &s->loop_ops[i];
-    size_t bytes = fs_loop_name_bytes(fs_stream_string(s, op->name));
+    size_t bytes = fs_loop_name_bytes(fs_stream_string(s, op->name), FS_LOOP_NEST);
     most->args = op->n_args > most->args ? op->n_args : most->args;
     most->name_bytes = bytes > most->name_bytes ? bytes : most->name_bytes;
   }
@@ -96,8 +96,11 @@ fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s, fs_effect_siz
                               fs_hand *hand, fs_effect_room *room) {
   room->hand = hand;
   if (s->n_loops > 0) {
-    FS_TRY(fs_new(arena, &room->walk, 1));
-    FS_TRY(fs_loop_walk_make(arena, s, room->walk));
+    uint32_t depth = fs_loops_depth(s);
+    FS_TRY(fs_new(arena, &room->walk, depth));
+    for (uint32_t i = 0; i < depth; i++) {
+      FS_TRY(fs_loop_walk_make(arena, s, &room->walk[i]));
+    }
   }
   FS_TRY(fs_new(arena, &room->args, size.args));
   FS_TRY(fs_new(arena, &room->name, size.name_bytes));
@@ -108,7 +111,10 @@ static void take_in_hand(fs_hand *hand, const fs_running *what) {
   uint64_t count = atomic_load_explicit(&hand->count, memory_order_relaxed);
   atomic_store_explicit(&hand->command, what->command, memory_order_relaxed);
   atomic_store_explicit(&hand->loop_op, what->loop_op, memory_order_relaxed);
-  atomic_store_explicit(&hand->iteration, what->iteration, memory_order_relaxed);
+  atomic_store_explicit(&hand->depth, what->depth, memory_order_relaxed);
+  for (uint32_t i = 0; i < what->depth; i++) {
+    atomic_store_explicit(&hand->iteration[i], what->iteration[i], memory_order_relaxed);
+  }
   atomic_store_explicit(&hand->count, count + 1, memory_order_release);
 }
 
@@ -137,8 +143,12 @@ bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand
   if (!fs_hand_busy(atomic_load(&hand->count))) {
     return false;
   }
-  fs_running what = {atomic_load(&hand->command), atomic_load(&hand->loop_op),
-                     atomic_load(&hand->iteration)};
+  fs_running what = {.command = atomic_load(&hand->command),
+                     .loop_op = atomic_load(&hand->loop_op),
+                     .depth = atomic_load(&hand->depth)};
+  for (uint32_t i = 0; i < what.depth; i++) {
+    what.iteration[i] = atomic_load(&hand->iteration[i]);
+  }
   fs_stuck_report_kernel(ctx, s, &what, hand->seen_ns, begin_ns);
   return true;
 }

@@ -97,9 +97,10 @@ fs_status fs_effects_make(fs_arena *arena, const fs_stream *s, const fs_io *io,
 /* The kernel that a thread runs.  A kernel that never returns can be given up; should it return
  * later, its thread sleeps for ever and touches nothing. */
 typedef struct fs_hand {
-  _Atomic uint64_t count;            /* odd while a kernel runs; FS_HAND_LOST: given up */
-  _Atomic uint32_t command, loop_op; /* as in fs_running */
-  _Atomic uint64_t iteration;
+  _Atomic uint64_t count; /* odd while a kernel runs; FS_HAND_LOST: given up */
+  /* As in fs_running: */
+  _Atomic uint32_t command, loop_op, depth;
+  _Atomic uint64_t iteration[FS_LOOP_NEST];
   /* The watchdog's own: the count at its last look, and when it first saw that count. */
   uint64_t seen, seen_ns;
 } fs_hand;
@@ -120,7 +121,7 @@ bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 typedef struct fs_effect_room {
   fs_kernel_arg *args, *scratch;
   char *name;
-  fs_loop_walk *walk; /* NULL without loops */
+  fs_loop_walk *walk; /* one for each depth of loops; NULL without loops */
   fs_hand *hand;
 } fs_effect_room;
 /* The size of that room, computed once per stream. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An instance is called like an op, with the places of its command moved to its iteration: by the
- * arg's step, or to a slot of its ring. */
+ * arg's step, or to a slot of its ring; and with those of the op that its loop is. */
 #include "exec/host/loops.h"
 
 fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) {
@@ -10,10 +10,22 @@ fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new_none(arena, &out->of, s->n_ops));
-  for (uint32_t l = 0; l < s->n_loops; l++) {
+  for (uint32_t l = 0; l < s->n_loops && s->loops[l].within == FS_NONE; l++) {
     out->of[s->loops[l].op] = l;
   }
   return FSCHED_OK;
+}
+
+uint32_t fs_loops_depth(const fs_stream *s) {
+  uint32_t most = 0;
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    uint32_t depth = 1;
+    for (uint32_t x = s->loops[l].within; x != FS_NONE; x = s->loops[x].within) {
+      depth++;
+    }
+    most = depth > most ? depth : most;
+  }
+  return most;
 }
 
 /* Digests */
@@ -24,59 +36,75 @@ static uint64_t stir(uint64_t x) {
   return x ^ x >> 31;
 }
 
-uint64_t fs_loop_digest(uint32_t op, uint64_t iteration, uint64_t digest) {
+uint64_t fs_loop_digest(const fs_loop_instance *at, uint64_t digest) {
   const uint64_t step = UINT64_C(0x9E3779B97F4A7C15); /* 2^64 / golden ratio, odd */
-  return stir(stir(stir(op + step) + iteration * step) ^ digest);
+  for (; at != NULL; at = at->around) {
+    assert(at->op - at->loop->op0 < at->loop->n_ops);
+    digest = stir(stir(stir(at->op - at->loop->op0 + step) + at->iteration * step) ^ digest);
+  }
+  return digest;
 }
 
 /* Names */
 
 enum { DIGITS = 20 };
 
-size_t fs_loop_name_bytes(const char *op) { return strlen(op) + DIGITS + sizeof "[]"; }
+size_t fs_loop_name_bytes(const char *op, uint32_t depth) {
+  return strlen(op) + (size_t)depth * (DIGITS + sizeof "[]") + 1;
+}
 
-void fs_loop_name(char *room, const char *op, uint64_t iteration) {
+static char *add_index(char *to, uint64_t iteration) {
   char digit[DIGITS];
-  size_t n = strlen(op), k = 0;
-  memcpy(room, op, n);
-  room[n++] = '[';
+  size_t k = 0;
+  *to++ = '[';
   do {
     digit[k++] = (char)('0' + iteration % 10);
     iteration /= 10;
   } while (iteration > 0);
   while (k > 0) {
-    room[n++] = digit[--k];
+    *to++ = digit[--k];
   }
-  room[n++] = ']';
-  room[n] = '\0';
+  *to++ = ']';
+  return to;
+}
+
+static char *add_indices(char *to, const fs_loop_instance *at) {
+  to = at->around == NULL ? to : add_indices(to, at->around); /* as deep as loops nest */
+  return add_index(to, at->iteration);
+}
+
+void fs_loop_name(char *room, const char *op, const fs_loop_instance *at) {
+  size_t n = strlen(op);
+  memcpy(room, op, n);
+  *add_indices(room + n, at) = '\0';
 }
 
 /* Args */
 
-fs_byte_range fs_loop_arg_range(const fs_stream *s, const fs_stream_loop_arg *a,
-                                uint64_t iteration) {
-  assert(a->buffer < s->n_buffers && a->ring == FS_NONE);
-  uint64_t size = s->buffers[a->buffer].size;
-  uint64_t begin = fs_min(a->offset + (uint64_t)a->step * iteration, size);
-  return (fs_byte_range){begin, begin + fs_min(a->length, size - begin)};
-}
-
-/* How far the place of an arg lies behind that of iteration 0, or of slot 0. */
-static uint64_t move(const fs_stream *s, const fs_stream_loop_arg *a, uint64_t iteration) {
-  if (a->ring == FS_NONE) {
-    return (uint64_t)a->step * iteration;
+fs_loop_where fs_loop_arg_where(const fs_stream *s, const fs_stream_loop_arg *a,
+                                const fs_loop_instance *at) {
+  assert(a->buffer < s->n_buffers);
+  uint64_t begin = a->offset, length = a->length, way = 0;
+  uint64_t limit = s->buffers[a->buffer].size;
+  bool moves = true; /* within its buffer, or within a version of a ring */
+  for (;; a = &s->loop_args[a->own]) {
+    if (a->ring != FS_NONE) {
+      const fs_stream_ring *r = &s->rings[a->ring];
+      uint64_t i = at->iteration;
+      way += r->slot * (i < a->back ? r->depth - 1 : (i - a->back) % r->depth);
+      limit = moves ? r->size : limit;
+      moves = false;
+    } else {
+      way += (uint64_t)a->step * at->iteration;
+      begin += moves ? (uint64_t)a->step * at->iteration : 0;
+    }
+    at = at->around;
+    if (at == NULL) {
+      break;
+    }
   }
-  const fs_stream_ring *ring = &s->rings[a->ring];
-  uint64_t slot = iteration < a->back ? ring->depth - 1 : (iteration - a->back) % ring->depth;
-  return slot * ring->slot;
-}
-
-static uint64_t length_of(const fs_stream *s, const fs_stream_loop_arg *a, uint64_t iteration) {
-  if (a->ring != FS_NONE) {
-    return a->length;
-  }
-  fs_byte_range r = fs_loop_arg_range(s, a, iteration);
-  return r.end - r.begin;
+  begin = fs_min(begin, limit);
+  return (fs_loop_where){{begin, begin + fs_min(length, limit - begin)}, way};
 }
 
 static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
@@ -99,13 +127,13 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
       uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
       room->scratch[n_scratch++] = (fs_kernel_arg){.data = data, .length = p->size};
     } else if (content && p->arg - op->arg0 < op->n_args) {
-      const fs_stream_loop_arg *a = &s->loop_args[p->arg];
+      fs_loop_where w = fs_loop_arg_where(s, &s->loop_args[p->arg], at);
       fs_kernel_arg *arg = &room->args[p->arg - op->arg0];
-      arg->data = fs_memories_at(e->memories, p->index, p->address + move(s, a, at->iteration));
-      arg->length = length_of(s, a, at->iteration);
+      arg->data = fs_memories_at(e->memories, p->index, p->address + w.way);
+      arg->length = w.range.end - w.range.begin;
     }
   }
-  fs_loop_name(room->name, fs_stream_string(s, op->name), at->iteration);
+  fs_loop_name(room->name, fs_stream_string(s, op->name), at);
   fs_kernel_call call = {.op = room->name,
                          .args = room->args,
                          .scratch = room->scratch,
@@ -125,16 +153,17 @@ static const fs_stream_loop *loop_of(const fs_effects *e, uint32_t command) {
 
 fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
                                   const fs_work *work, const fs_loop_instance *at, uint64_t *sum) {
-  const fs_stream_loop *loop = loop_of(e, at->command);
-  uint32_t op = e->s->loop_commands[at->loop_command].op;
-  assert(op - loop->op0 < loop->n_ops);
-  uint32_t kernel = e->s->loop_ops[op].kernel;
-  fs_running what = {.command = at->command, .loop_op = op, .iteration = at->iteration};
+  const fs_stream *s = e->s;
+  assert(at->op < s->n_loop_ops && s->loop_ops[at->op].loop == FS_NONE);
+  uint32_t kernel = s->loop_ops[at->op].kernel;
+  fs_running what = {.command = at->command, .loop_op = at->op};
+  for (const fs_loop_instance *x = at; x != NULL; x = x->around) {
+    what.iteration[what.depth++] = x->iteration;
+  }
   fs_kernel_call call = make_call(e, room, at);
   fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
-    uint64_t digest = fs_kernels_digest(e->kernels, kernel, &call);
-    *sum += fs_loop_digest(op - loop->op0, at->iteration, digest);
+    *sum += fs_loop_digest(at, fs_kernels_digest(e->kernels, kernel, &call));
   }
   return cause;
 }
@@ -143,23 +172,41 @@ static bool is_off(const fs_effects *e) {
   return e->off != NULL && atomic_load_explicit(e->off, memory_order_relaxed);
 }
 
+/* What a walk over a loop, and those inside, needs. */
+typedef struct loop_run {
+  const fs_effects *e;
+  const fs_effect_room *room;
+  const fs_work *work;
+  uint32_t command;
+  uint64_t sum;
+} loop_run;
+
+/* The recursion is as deep as loops nest. */
+static fsched_cause run_loop(loop_run *r, const fs_stream_loop *loop,
+                             const fs_loop_instance *around, uint32_t depth) {
+  const fs_stream *s = r->e->s;
+  fs_loop_walk *walk = &r->room->walk[depth];
+  fs_loop_instance at = {.loop = loop, .command = r->command, .around = around};
+  fsched_cause cause = FSCHED_CAUSE_NONE;
+  fs_loop_walk_begin(walk, loop);
+  while (cause == FSCHED_CAUSE_NONE && fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
+    at.op = s->loop_commands[at.loop_command].op;
+    uint32_t inner = s->loop_ops[at.op].loop;
+    cause = is_off(r->e)       ? FSCHED_CAUSE_CANCELLED
+            : inner != FS_NONE ? run_loop(r, &s->loops[inner], &at, depth + 1)
+                               : fs_loop_run_instance(r->e, r->room, r->work, &at, &r->sum);
+  }
+  return cause == FSCHED_CAUSE_NONE && walk->left > 0 ? FSCHED_CAUSE_WRONG : cause;
+}
+
 fsched_cause fs_loop_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                          uint32_t command) {
   assert(command < e->s->n_commands);
   const fs_stream_loop *loop = loop_of(e, command);
-  fs_loop_instance at = {.command = command};
-  fsched_cause cause = FSCHED_CAUSE_NONE;
-  uint64_t sum = 0;
-  fs_loop_walk_begin(room->walk, loop);
-  while (cause == FSCHED_CAUSE_NONE &&
-         fs_loop_walk_next(room->walk, &at.loop_command, &at.iteration)) {
-    cause = is_off(e) ? FSCHED_CAUSE_CANCELLED : fs_loop_run_instance(e, room, work, &at, &sum);
-  }
-  if (cause == FSCHED_CAUSE_NONE && room->walk->left > 0) {
-    cause = FSCHED_CAUSE_WRONG;
-  }
+  loop_run r = {.e = e, .room = room, .work = work, .command = command};
+  fsched_cause cause = run_loop(&r, loop, NULL, 0);
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
-    work->record.digest[loop->op] = sum;
+    work->record.digest[loop->op] = r.sum;
   }
   return cause;
 }

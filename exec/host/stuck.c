@@ -306,6 +306,17 @@ static unsigned long long ms_between(uint64_t begin_ns, uint64_t end_ns) {
   return end_ns < begin_ns ? 0 : (end_ns - begin_ns) / 1000000;
 }
 
+/* Writes the text ", iteration 3 of 'x'"; in loops in loops "iteration 2.3". */
+static void name_iteration(const fs_stream *s, const fs_running *what, char *at, size_t size) {
+  int n = snprintf(at, size, ", iteration ");
+  for (uint32_t i = what->depth; i-- > 0;) {
+    n += snprintf(at + n, size - (size_t)n, "%llu%s", (unsigned long long)what->iteration[i],
+                  i > 0 ? "." : "");
+  }
+  (void)snprintf(at + n, size - (size_t)n, " of '%.64s'",
+                 fs_stream_string(s, s->loop_ops[what->loop_op].name));
+}
+
 void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_running *what,
                             uint64_t since_ns, uint64_t begin_ns) {
   assert(what->command < s->n_commands);
@@ -314,9 +325,7 @@ void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_ru
   const fs_stream_kernel *k = &s->kernels[in_loop ? s->loop_ops[what->loop_op].kernel : op->kernel];
   char at[300] = "";
   if (in_loop) {
-    (void)snprintf(at, sizeof at, ", iteration %llu of '%.200s'",
-                   (unsigned long long)what->iteration,
-                   fs_stream_string(s, s->loop_ops[what->loop_op].name));
+    name_iteration(s, what, at, sizeof at);
   }
   fs_report(
       ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE,

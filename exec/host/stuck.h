@@ -51,8 +51,9 @@ typedef struct fs_stuck_view {
 
 /* What a thread runs: the op of a command, or an iteration of an op in the loop that it is. */
 typedef struct fs_running {
-  uint32_t command, loop_op; /* loop_op: FS_NONE, or of loop_ops */
-  uint64_t iteration;
+  uint32_t command, loop_op;        /* loop_op: FS_NONE, or of loop_ops */
+  uint32_t depth;                   /* loops around it */
+  uint64_t iteration[FS_LOOP_NEST]; /* of these, the innermost first */
 } fs_running;
 
 /* Reports the queue that is to blame as an error and the other stuck queues as notes; reports

@@ -29,9 +29,9 @@ fs_status fs_rings_make(fs_arena *arena, const fs_stream *s, const fs_stream_loo
     FS_TRY(fs_new_zero(arena, &rings[k].at, (size_t)rings[k].kept + 1));
     for (uint32_t i = 0; i <= rings[k].kept; i++) {
       FS_TRY(fs_new(arena, &rings[k].at[i].bytes, rings[k].size));
-      memset(rings[k].at[i].bytes, UNDEFINED, rings[k].size);
     }
   }
+  fs_rings_clear(loop, rings);
   return FSCHED_OK;
 }
 
@@ -43,10 +43,22 @@ void fs_rings_release(fsched_context *ctx, const fs_stream_loop *loop, fs_ring_v
   }
 }
 
+static void clear_value(fs_ring_value *v, uint64_t size) {
+  memset(v->bytes, UNDEFINED, size);
+  v->defined.n = 0;
+}
+
+void fs_rings_clear(const fs_stream_loop *loop, fs_ring_values *rings) {
+  for (uint32_t k = 0; k < loop->n_rings; k++) {
+    for (uint32_t i = 0; i <= rings[k].kept; i++) {
+      clear_value(&rings[k].at[i], rings[k].size);
+    }
+  }
+}
+
 fs_ring_value *fs_ring_begin(fs_ring_values *ring, uint64_t iteration) {
   fs_ring_value *v = &ring->at[iteration % ring->kept];
-  memset(v->bytes, UNDEFINED, ring->size);
-  v->defined.n = 0;
+  clear_value(v, ring->size);
   return v;
 }
 

@@ -26,6 +26,8 @@ fs_status fs_rings_make(fs_arena *arena, const fs_stream *s, const fs_stream_loo
                         fs_ring_values **out) FS_MUST_USE;
 void fs_rings_release(fsched_context *ctx, const fs_stream_loop *loop, fs_ring_values *rings);
 
+/* Makes all values undefined, as for a run of the loop that begins. */
+void fs_rings_clear(const fs_stream_loop *loop, fs_ring_values *rings);
 /* The iteration begins a value, of which nothing is defined. */
 fs_ring_value *fs_ring_begin(fs_ring_values *ring, uint64_t iteration);
 /* The value that iteration - back has begun; below iteration 0, the one on entry.  Requires a back

@@ -251,14 +251,25 @@ static void order_nodes(plan *p) {
   (void)found;
 }
 
+/* The last arg of a buffer that the loop's op has. */
+static uint32_t own_arg(const lm_maker *l, uint32_t buffer) {
+  const fs_stream_op *op = &l->m.ops[l->loops[l->m.program.view.n_loops - 1].op];
+  uint32_t own = FS_NONE;
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+    own = l->m.args[i].buffer == buffer ? i : own;
+  }
+  return own;
+}
+
 static void add_places(lm_maker *l, const fs_stream_loop_op *op, fs_stream_loop_command *c) {
   fs_stream *v = &l->m.program.view;
   c->place0 = v->n_loop_places;
   for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
-    const fs_stream_loop_arg *a = &l->args[i];
+    fs_stream_loop_arg *a = &l->args[i];
     if (a->buffer == FS_NONE) {
       continue;
     }
+    a->own = own_arg(l, a->buffer);
     uint32_t version = version_of(l, a->buffer);
     l->places[v->n_loop_places++] =
         (fs_stream_place){.address = l->m.place_address[version] + a->offset,
@@ -597,8 +608,9 @@ static void interpret_body(const lm_machine *x, uint64_t i) {
     }
     (void)snprintf(name, sizeof name, "%s[%llu]", fs_stream_string(x->s, o->name),
                    (unsigned long long)i);
+    fs_loop_instance at = {.loop = x->loop, .op = x->loop->op0 + k, .iteration = i};
     x->out->digest[x->loop->op] +=
-        fs_loop_digest(k, i, call(name, args, o->n_args, o->kernel == FS_NONE));
+        fs_loop_digest(&at, call(name, args, o->n_args, o->kernel == FS_NONE));
   }
 }
 
