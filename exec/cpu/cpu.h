@@ -14,6 +14,7 @@
 #include <pthread.h>
 
 #include "exec/host/host.h"
+#include "exec/host/loops.h"
 #include "exec/host/physicals.h"
 #include "exec/host/timeline.h"
 
@@ -38,30 +39,34 @@ typedef struct fs_loop_step {
   uint64_t from, count;
   uint32_t command, copy; /* command: of loop_commands */
   uint32_t gang;          /* of loop_gang; FS_NONE */
+  uint32_t inner, part;   /* the loop that its op is, and this queue's part in it; FS_NONE */
   uint32_t wait0;         /* of loop_wait */
   uint32_t n_waits : 31, signal : 1;
   bool alone; /* it neither waits nor signals, and is in no gang */
 } fs_loop_step;
 
-/* A wait of a command of a loop: in step t of invocation k for the value k * period + t * stride +
- * offset, from step `from` on; `offset` may be below 0, as unsigned numbers wrap around. */
+/* A wait of a command of a loop: in step t of run k for the value k * period + t * stride + offset,
+ * from step `from` on; `offset` may be below 0, as unsigned numbers wrap around. */
 typedef struct fs_loop_wait {
   fs_timeline *timeline;
   uint64_t from, period, stride, offset;
   uint32_t axis;
 } fs_loop_wait;
 
-/* What a queue does in a loop.  Its timeline counts commands, as cpu/rolled.c says. */
+/* What a queue does in a loop.  Its timeline counts commands, as cpu/rolled.c says.  Runs of a loop
+ * are counted over all invocations: those of a loop in a loop in the order in which the queues come
+ * to them, and as many as are possible for each run of the loop around it. */
 typedef struct fs_loop_part {
   fs_timeline *timeline;
-  uint64_t n_rounds, period; /* steps of the loop; values of the timeline in an invocation */
+  uint64_t n_rounds, period; /* steps of the loop; values of the timeline in a run */
+  uint64_t count;            /* of a loop in a loop: runs in this run of the loop around */
   uint64_t full, full_end;   /* in these steps every command has an iteration */
   const fs_loop_step *steps; /* the commands of each step */
-  uint32_t n_commands, axis;
+  uint32_t n_commands, copies, axis;
 } fs_loop_part;
 
-/* The members of a gang's op in a loop.  Iteration j of the op's copy, of n in an invocation, is
- * over at k * n + j + 1. */
+/* The members of a gang's op in a loop.  Iteration j of the op's copy, of n in a run, is over at
+ * k * n + j + 1. */
 typedef struct fs_loop_gang {
   _Atomic uint32_t arrived; /* in this iteration */
   uint32_t members, axis;
@@ -73,9 +78,33 @@ typedef struct fs_cpu_loop {
   fs_timeline *open; /* k + 1: its members may begin */
   fs_loop_part *parts;
   uint32_t axis;           /* of `open` */
-  _Atomic uint64_t left;   /* members that have ended their part, over all invocations */
+  _Atomic uint64_t left;   /* members that have ended their part, over all invocations; of a loop in
+                            * a loop, in this run */
   _Atomic uint64_t digest; /* of this invocation */
+
+  /* Of a loop in a loop: */
+  _Atomic uint32_t arrived; /* members, before this run */
+  fs_timeline *over;        /* k + 1: the run is over */
+  uint32_t over_axis;
 } fs_cpu_loop;
+
+/* How far a lane is with a command that is a loop. */
+typedef enum fs_inner_part {
+  FS_INNER_WAITS,   /* its waits are not over, or it has not arrived */
+  FS_INNER_ARRIVED, /* others have not */
+  FS_INNER_RUNS,
+  FS_INNER_LEFT /* its part is over, and others' are not */
+} fs_inner_part;
+
+/* A run of a loop, as far as a lane takes part in it. */
+typedef struct fs_loop_frame {
+  const fs_cpu_loop *in;
+  fs_loop_part *part;
+  uint64_t run, round; /* round: step of the loop */
+  uint32_t place;      /* command of the step */
+  fs_inner_part inner; /* of that command */
+  fs_loop_instance at; /* what that command runs */
+} fs_loop_frame;
 
 /* The members of one gang op.  They meet here, and the last one to arrive runs the op.  Back ends
  * are free to make them meet; programs are right even if each member starts on its own. */
@@ -135,6 +164,7 @@ typedef struct fs_cpu_lane {
   _Atomic uint32_t axis;    /* index of a timeline at all times */
   _Atomic uint64_t value;   /* the value awaited on the axis's timeline */
   _Atomic uint64_t in_loop; /* if that is inside a loop: the value of its own command there */
+  _Atomic uint32_t in_part; /* and its part there */
 
   struct fs_worker *worker;
   uint32_t queue, n_steps;
@@ -148,12 +178,10 @@ typedef struct fs_cpu_lane {
   fs_parked waiter;          /* used while the lane is parked */
   struct fs_cpu_lane *next;  /* next one in its worker's inbox, or among its ready lanes */
 
-  /* Inside a loop. */
-  const fs_cpu_loop *in;
-  const fs_loop_part *loop_part;
-  uint64_t round, digest; /* step of the loop; sum over the instances that it has run */
-  uint32_t place;         /* command of the step */
-  bool met;               /* it has arrived at the gang of that command */
+  /* Inside a loop; and in loops inside that. */
+  fs_loop_frame frame[FS_LOOP_NEST];
+  uint64_t digest; /* sum over the instances that it has run */
+  bool met;        /* it has arrived at the gang of the present command */
 } fs_cpu_lane;
 
 /* A thread and its lanes.  A worker with one lane sleeps on the timeline that the lane waits for.
@@ -193,7 +221,7 @@ struct fs_instance {
 
   /* Timelines of the axes; then `go`; then `ready` of each given item; then `there` of each; then
    * `phase` of each physical barrier; then `open` of each loop; then those of the parts of loops;
-   * then those of gangs in loops. */
+   * then those of gangs in loops; then `over` of each loop. */
   fs_timeline *timeline;
   uint32_t n_timelines;
   uint64_t *period;   /* per axis: epochs in one invocation */

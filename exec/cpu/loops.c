@@ -8,7 +8,8 @@
  *   that
  *
  * A loop on one queue has a meeting of one member.  The members of a gang within the loop meet in
- * each iteration of their op: the last one to arrive runs it.
+ * each iteration of their op: the last one to arrive runs it.  Those of a loop in the loop meet at
+ * its begin and at its end, and run their parts between.
  *
  * In a poisoned invocation a part ends at its next step, without publishing the rest: waits are
  * over at once, and those of the next invocation are for higher values. */
@@ -17,20 +18,29 @@
 #include "exec/cpu/cpu.h"
 
 /* Waits for a value inside the loop, at a place of step t.  False: the lane is parked. */
-__attribute__((noinline)) static bool await_in_loop(fs_cpu_lane *l, fs_timeline *t, uint64_t value,
-                                                    uint32_t axis, uint64_t at, uint32_t step) {
+__attribute__((noinline)) static bool await_in_loop(fs_cpu_lane *l, const fs_loop_frame *f,
+                                                    fs_timeline *t, uint64_t value, uint32_t axis,
+                                                    uint32_t step) {
+  const fs_instance *x = l->worker->instance;
+  uint64_t at = f->round * f->part->n_commands + f->place + 1;
   atomic_store_explicit(&l->in_loop, at, memory_order_relaxed);
+  atomic_store_explicit(&l->in_part, (uint32_t)(f->part - x->loop_part), memory_order_relaxed);
   return fs_cpu_await_value(l, t, value, step, axis);
 }
 
-static void run_instance(fs_cpu_lane *l, const fs_loop_step *s, uint32_t command, uint64_t t) {
+/* What the present command runs. */
+static void find_instance(const fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s) {
+  f->at.loop_command = s->command;
+  f->at.op = l->worker->instance->stream->loop_commands[s->command].op;
+  f->at.iteration = (f->round - s->from) * f->in->loop->copies + s->copy;
+}
+
+static void run_instance(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s) {
   fs_instance *x = l->worker->instance;
-  fs_loop_instance at = {.loop = l->in->loop, .command = command, .loop_command = s->command};
-  at.op = x->stream->loop_commands[s->command].op;
-  at.iteration = (t - s->from) * l->in->loop->copies + s->copy;
+  find_instance(l, f, s);
   if (!x->config.empty && !fs_cpu_poisoned(x)) {
     fsched_cause cause =
-        fs_loop_run_instance(&x->effects, &l->worker->room, x->work, &at, &l->digest);
+        fs_loop_run_instance(&x->effects, &l->worker->room, x->work, &f->at, &l->digest);
     if (cause != FSCHED_CAUSE_NONE) {
       fs_cpu_poison(x, cause);
     }
@@ -39,34 +49,34 @@ static void run_instance(fs_cpu_lane *l, const fs_loop_step *s, uint32_t command
 
 /* An iteration of a gang: the last member to arrive runs it for all.  False: the lane is parked,
  * and `met` says that it has arrived. */
-static bool meet_in_loop(fs_cpu_lane *l, const fs_cpu_step *outer, const fs_loop_step *s,
-                         uint64_t t, uint64_t k, uint64_t at, uint32_t step) {
+static bool meet_in_loop(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s, uint32_t step) {
   fs_loop_gang *g = &l->worker->instance->loop_gang[s->gang];
-  uint64_t value = k * s->count + (t - s->from) + 1;
+  uint64_t value = f->run * s->count + (f->round - s->from) + 1;
   if (!l->met && atomic_fetch_add(&g->arrived, 1) + 1 == g->members) {
     atomic_store(&g->arrived, 0); /* nobody arrives again before this iteration is over */
-    run_instance(l, s, outer->command, t);
+    run_instance(l, f, s);
     fs_timeline_publish(g->over, value);
     return true;
   }
   l->met = true;
-  if (!fs_timeline_reached(g->over, value) &&
-      !await_in_loop(l, g->over, value, g->axis, at, step)) {
+  if (!fs_timeline_reached(g->over, value) && !await_in_loop(l, f, g->over, value, g->axis, step)) {
     return false;
   }
   l->met = false;
   return true;
 }
 
-static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, const fs_loop_step *s,
-                                                              uint64_t t, uint64_t k, uint64_t at,
-                                                              uint32_t step, const bool shared) {
+static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l,
+                                                              const fs_loop_frame *f,
+                                                              const fs_loop_step *s, uint32_t step,
+                                                              const bool shared) {
   const fs_loop_wait *wait = l->worker->instance->loop_wait + s->wait0;
+  const uint64_t t = f->round;
   for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
     const fs_loop_wait *w = &wait[j];
-    uint64_t value = k * w->period + t * w->stride + w->offset;
+    uint64_t value = f->run * w->period + t * w->stride + w->offset;
     if (t >= w->from && !fs_timeline_reached(w->timeline, value) &&
-        !await_in_loop(l, w->timeline, value, w->axis, at, step)) {
+        !await_in_loop(l, f, w->timeline, value, w->axis, step)) {
       l->next_wait = j;
       return false;
     }
@@ -77,50 +87,164 @@ static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, co
   return true;
 }
 
-/* Runs the lane's part of the loop.  `shared` is a constant where this is called, and so is
- * `empty`.  False: the lane is parked. */
-static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l,
-                                                            const fs_cpu_step *outer, uint64_t k,
+static bool run_part(fs_cpu_lane *l, uint32_t level, uint32_t step);
+
+/* The lane's part of a run begins. */
+static void enter_part(const fs_cpu_lane *l, fs_loop_frame *f, const fs_cpu_loop *in,
+                       fs_loop_part *part) {
+  const fs_instance *x = l->worker->instance;
+  f->in = in;
+  f->part = part;
+  f->round = 0;
+  f->place = 0;
+  f->inner = FS_INNER_WAITS;
+  f->at.loop = in->loop;
+  for (uint32_t i = 0; i < part->n_commands; i++) {
+    if (part->steps[i].inner != FS_NONE) {
+      x->loop_part[part->steps[i].part].count = 0;
+    }
+  }
+}
+
+/* Meets the other members before a run of a loop in a loop, as its last one or not. */
+static void arrive_inner(fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
+  if (loop->loop->n_queues == 1) {
+    f->inner = FS_INNER_RUNS;
+  } else if (atomic_fetch_add(&loop->arrived, 1) + 1 == loop->loop->n_queues) {
+    atomic_store(&loop->arrived, 0); /* nobody arrives again before this run is over */
+    fs_timeline_publish(loop->open, run + 1);
+    f->inner = FS_INNER_RUNS;
+  } else {
+    f->inner = FS_INNER_ARRIVED;
+  }
+}
+
+/* Whether the run is over with this member's part. */
+static bool leave_inner(fs_cpu_loop *loop, uint64_t run) {
+  if (loop->loop->n_queues > 1) {
+    if (atomic_fetch_add(&loop->left, 1) + 1 < loop->loop->n_queues) {
+      return false;
+    }
+    atomic_store(&loop->left, 0);
+    fs_timeline_publish(loop->over, run + 1);
+  }
+  return true;
+}
+
+/* Runs the lane's part of a loop in the loop.  False: the lane is parked. */
+static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uint32_t step) {
+  fs_instance *x = l->worker->instance;
+  fs_loop_frame *f = &l->frame[level], *g = f + 1;
+  fs_cpu_loop *loop = &x->loop[s->inner];
+  if (f->inner == FS_INNER_WAITS) {
+    find_instance(l, f, s);
+    g->run = f->run * f->in->loop->trip + x->loop_part[s->part].count++;
+    g->at.command = f->at.command;
+    g->at.around = &f->at;
+    enter_part(l, g, loop, &x->loop_part[s->part]);
+    arrive_inner(loop, f, g->run);
+  }
+  if (f->inner == FS_INNER_ARRIVED) {
+    if (!fs_timeline_reached(loop->open, g->run + 1) &&
+        !await_in_loop(l, f, loop->open, g->run + 1, loop->axis, step)) {
+      return false;
+    }
+    f->inner = FS_INNER_RUNS;
+  }
+  if (f->inner == FS_INNER_RUNS) {
+    if (!run_part(l, level + 1, step)) {
+      return false;
+    }
+    l->next_wait = 0;
+    f->inner = leave_inner(loop, g->run) ? FS_INNER_WAITS : FS_INNER_LEFT;
+  }
+  if (f->inner == FS_INNER_LEFT) {
+    if (!fs_timeline_reached(loop->over, g->run + 1) &&
+        !await_in_loop(l, f, loop->over, g->run + 1, loop->over_axis, step)) {
+      return false;
+    }
+    f->inner = FS_INNER_WAITS;
+  }
+  return true;
+}
+
+/* Runs the present command of the lane's part.  False: the lane is parked.  `shared` is a constant
+ * where this is called, and so is `empty`. */
+static inline __attribute__((always_inline)) bool run_command(fs_cpu_lane *l, uint32_t level,
+                                                              const fs_loop_step *s, uint32_t step,
+                                                              const bool empty, const bool shared) {
+  fs_loop_frame *f = &l->frame[level];
+  bool fresh = !shared || (!l->met && f->inner == FS_INNER_WAITS);
+  if (fresh && !await_waits(l, f, s, step, shared)) {
+    return false;
+  }
+  if (s->inner != FS_NONE) {
+    return run_inner(l, level, s, step);
+  }
+  if (s->gang != FS_NONE) {
+    return meet_in_loop(l, f, s, step);
+  }
+  if (!empty) {
+    run_instance(l, f, s);
+  }
+  return true;
+}
+
+/* Runs the lane's part of the loop.  False: the lane is parked. */
+static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint32_t level,
                                                             uint32_t step, const bool empty,
                                                             const bool shared) {
   const fs_instance *x = l->worker->instance;
-  const fs_loop_part *part = l->loop_part;
-  const uint64_t base = k * part->period, n = part->n_commands;
-  uint32_t p = shared ? l->place : 0;
-  for (uint64_t t = shared ? l->round : 0; t < part->n_rounds && !fs_cpu_poisoned(x); t++, p = 0) {
+  fs_loop_frame *f = &l->frame[level];
+  const fs_loop_part *part = f->part;
+  const uint64_t base = f->run * part->period;
+  const uint32_t n = part->n_commands;
+  uint32_t p = f->place;
+  for (uint64_t t = f->round; t < part->n_rounds && !fs_cpu_poisoned(x); t++, p = 0) {
     const bool full = t >= part->full && t < part->full_end;
+    f->round = t;
     for (; p < n; p++) {
       const fs_loop_step *s = &part->steps[p];
-      const uint64_t at = t * n + p + 1;
       if ((empty && s->alone) || (!full && t - s->from >= s->count)) {
         continue;
       }
-      bool over = (shared && l->met) || await_waits(l, s, t, k, at, step, shared);
-      if (s->gang != FS_NONE) {
-        over = over && meet_in_loop(l, outer, s, t, k, at, step);
-      } else if (!empty && over) {
-        run_instance(l, s, outer->command, t);
-      }
-      if (shared && !over) {
-        l->round = t;
-        l->place = p;
+      f->place = p;
+      if (!run_command(l, level, s, step, empty, shared) && shared) {
         return false;
       }
       if (s->signal) {
-        fs_timeline_publish(part->timeline, base + at);
+        fs_timeline_publish(part->timeline, base + t * n + p + 1);
       }
     }
   }
   return true;
 }
 
-static bool run_part(fs_cpu_lane *l, const fs_cpu_step *outer, uint64_t k, uint32_t step) {
+static bool run_part(fs_cpu_lane *l, uint32_t level, uint32_t step) {
   const fs_instance *x = l->worker->instance;
   if (fs_cpu_shared(x)) {
-    return walk_part(l, outer, k, step, false, true);
+    return walk_part(l, level, step, false, true);
   }
-  return x->config.empty ? walk_part(l, outer, k, step, true, false)
-                         : walk_part(l, outer, k, step, false, false);
+  return x->config.empty ? walk_part(l, level, step, true, false)
+                         : walk_part(l, level, step, false, false);
+}
+
+/* Nobody has arrived at gangs and loops inside, whatever happened in an invocation that failed.
+ * The recursion is as deep as loops nest. */
+static void reset_loop(fs_instance *x, const fs_cpu_loop *loop) {
+  for (uint32_t p = 0; p < loop->loop->n_queues; p++) {
+    for (uint32_t c = 0; c < loop->parts[p].n_commands; c++) {
+      const fs_loop_step *s = &loop->parts[p].steps[c];
+      if (s->gang != FS_NONE) {
+        atomic_store_explicit(&x->loop_gang[s->gang].arrived, 0, memory_order_relaxed);
+      }
+      if (s->inner != FS_NONE) {
+        atomic_store_explicit(&x->loop[s->inner].arrived, 0, memory_order_relaxed);
+        atomic_store_explicit(&x->loop[s->inner].left, 0, memory_order_relaxed);
+        reset_loop(x, &x->loop[s->inner]);
+      }
+    }
+  }
 }
 
 /* Called by the last member to arrive.  False: the lane is parked. */
@@ -133,14 +257,7 @@ static bool open_loop(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint6
   }
   m->begin = l->begin_ns;
   atomic_store_explicit(&loop->digest, 0, memory_order_relaxed);
-  for (uint32_t p = 0; p < loop->loop->n_queues; p++) {
-    for (uint32_t c = 0; c < loop->parts[p].n_commands; c++) {
-      uint32_t gang = loop->parts[p].steps[c].gang;
-      if (gang != FS_NONE) {
-        atomic_store_explicit(&x->loop_gang[gang].arrived, 0, memory_order_relaxed);
-      }
-    }
-  }
+  reset_loop(x, loop);
   fs_timeline_publish(loop->open, k + 1);
   return true;
 }
@@ -155,10 +272,12 @@ static bool begin_part(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint
     return false;
   }
   const fs_instance *x = l->worker->instance;
-  l->in = loop;
-  l->loop_part = &x->loop_part[fs_cpu_loop_part(x, loop->loop, l->queue)];
-  l->round = l->digest = 0;
-  l->place = l->next_wait = 0;
+  fs_loop_frame *f = &l->frame[0];
+  f->run = k;
+  f->at = (fs_loop_instance){.command = s->command};
+  enter_part(l, f, loop, &x->loop_part[fs_cpu_loop_part(x, loop->loop, l->queue)]);
+  l->digest = 0;
+  l->next_wait = 0;
   l->met = false;
   l->part = FS_PART_LOOP;
   return true;
@@ -198,7 +317,7 @@ bool fs_cpu_meet_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t
     return false;
   }
   if (l->part == FS_PART_LOOP) {
-    if (!run_part(l, s, k, at)) {
+    if (!run_part(l, 0, at)) {
       return false;
     }
     l->next_wait = 0;

@@ -2,7 +2,7 @@
 /* CPU back end: decodes loops.
  *
  * The part that a queue has in a loop counts its commands: the one at place p of step t has the
- * value t * commands + p + 1 of an invocation, whether it runs there or passes, and a part of T
+ * value t * commands + p + 1 of a run, whether it runs there or passes, and a part of T
  * steps has T * commands values.  Iteration i of a command is j * copies + copy, in step shift + j.
  * A wait of it for iteration i - distance of a target is for the j - back of the target's copy,
  * back = ceil((distance - copy) / copies) but at least 0, so the value awaited is affine in t. */
@@ -43,8 +43,8 @@ static fs_status find_gangs(fs_instance *x) {
   FS_TRY(fs_new_none(&x->arena, &x->loop_gang_of, s->n_loop_commands));
   FS_TRY(fs_new_zero(&x->arena, &x->loop_gang, s->n_loop_commands / 2));
   for (uint32_t i = 1; i < s->n_loop_commands; i++) {
-    if (m[i].key != m[i - 1].key) {
-      continue;
+    if (m[i].key != m[i - 1].key || s->loop_ops[m[i].key >> 32].loop != FS_NONE) {
+      continue; /* members of a loop meet in another way */
     }
     if (x->loop_gang_of[m[i - 1].command] == FS_NONE) {
       x->loop_gang[x->n_loop_gangs].members = 1;
@@ -64,7 +64,7 @@ fs_status fs_cpu_count_loops(fs_instance *x) {
   }
   FS_TRY(find_gangs(x));
   FS_TRY(fs_new_none(&x->arena, &x->loop_at, s->n_ops));
-  for (uint32_t i = 0; i < s->n_loops; i++) {
+  for (uint32_t i = 0; i < s->n_loops && s->loops[i].within == FS_NONE; i++) {
     x->loop_at[s->loops[i].op] = i;
   }
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -72,11 +72,12 @@ fs_status fs_cpu_count_loops(fs_instance *x) {
     bool loop = fs_command_has_op(k) && x->loop_at[k->target] != FS_NONE;
     x->n_alone += loop && k->gang_axis == FS_NONE;
   }
-  x->n_loop_axes = s->n_loops + s->n_loop_queues + x->n_loop_gangs;
+  x->n_loop_axes = 2 * s->n_loops + s->n_loop_queues + x->n_loop_gangs;
   return FSCHED_OK;
 }
 
-/* Timelines of loops: one each, for their begin; then of each part; then of each gang. */
+/* Timelines of loops: one each, for their begin; then of each part; then of each gang; then one for
+ * the end of each loop. */
 static uint32_t axis_of(const fs_instance *x, uint32_t index) {
   return fs_cpu_phase(x, x->physicals.n) + index;
 }
@@ -93,19 +94,24 @@ static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t par
   p->timeline = &x->timeline[p->axis];
   p->steps = x->loop_step + q->command0;
   p->n_commands = q->n_commands;
+  p->copies = loop->copies;
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     const fs_stream_loop_command *k = &s->loop_commands[c];
     uint64_t count = iterations(loop, k->copy);
-    x->loop_step[c] =
-        (fs_loop_step){.from = k->shift,
-                       .count = count,
-                       .command = c,
-                       .copy = k->copy,
-                       .gang = x->loop_gang_of[c],
-                       .wait0 = k->wait0,
-                       .n_waits = k->n_waits & 0x7FFFFFFF,
-                       .signal = k->signal != 0,
-                       .alone = k->n_waits == 0 && k->signal == 0 && x->loop_gang_of[c] == FS_NONE};
+    uint32_t inner = s->loop_ops[k->op].loop;
+    bool alone = x->loop_gang_of[c] == FS_NONE && inner == FS_NONE;
+    x->loop_step[c] = (fs_loop_step){
+        .from = k->shift,
+        .count = count,
+        .command = c,
+        .copy = k->copy,
+        .gang = x->loop_gang_of[c],
+        .inner = inner,
+        .part = inner == FS_NONE ? FS_NONE : fs_cpu_loop_part(x, &s->loops[inner], q->queue),
+        .wait0 = k->wait0,
+        .n_waits = k->n_waits & 0x7FFFFFFF,
+        .signal = k->signal != 0,
+        .alone = alone && k->n_waits == 0 && k->signal == 0};
     x->loop_part_of[c] = part;
     p->n_rounds = count == 0 ? p->n_rounds : fs_max(p->n_rounds, k->shift + count);
   }
@@ -137,10 +143,13 @@ static fs_loop_wait make_loop_wait(const fs_instance *x, const fs_stream_loop *l
 static void decode_loop(fs_instance *x, uint32_t index) {
   const fs_stream *s = x->stream;
   const fs_stream_loop *loop = &s->loops[index];
+  uint32_t over = axis_of(x, s->n_loops + s->n_loop_queues + x->n_loop_gangs + index);
   x->loop[index] = (fs_cpu_loop){.loop = loop,
                                  .axis = axis_of(x, index),
                                  .open = &x->timeline[axis_of(x, index)],
-                                 .parts = x->loop_part + loop->queue0};
+                                 .parts = x->loop_part + loop->queue0,
+                                 .over = &x->timeline[over],
+                                 .over_axis = over};
   for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
     decode_part(x, loop, q);
   }

@@ -95,14 +95,14 @@ static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
 
 /* The instance that a value of a part's timeline stands for, within the invocation; FS_NONE: the
  * part has none. */
-static uint32_t instance_of(const fs_instance *x, const fs_stream_loop *loop, uint32_t part,
-                            uint64_t value, uint64_t *iteration) {
+static uint32_t instance_of(const fs_instance *x, uint32_t part, uint64_t value,
+                            uint64_t *iteration) {
   const fs_loop_part *p = &x->loop_part[part];
   if (p->n_commands == 0) {
     return FS_NONE;
   }
   const fs_loop_step *s = &p->steps[(value - 1) % p->n_commands];
-  *iteration = ((value - 1) / p->n_commands - s->from) * loop->copies + s->copy;
+  *iteration = ((value - 1) / p->n_commands - s->from) * p->copies + s->copy;
   return s->command;
 }
 
@@ -120,16 +120,15 @@ static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t ax
     stuck->at = c->gang_axis == FS_NONE ? FS_NONE : stuck->at;
     return;
   }
-  const fs_stream_loop *loop = &s->loops[index];
   uint64_t own = atomic_load_explicit(&l->in_loop, memory_order_relaxed);
   stuck->kind = FS_STUCK_LOOP;
   stuck->place = own;
-  stuck->instance =
-      instance_of(x, loop, fs_cpu_loop_part(x, loop, l->queue), own, &stuck->iteration);
+  stuck->instance = instance_of(x, atomic_load_explicit(&l->in_part, memory_order_relaxed), own,
+                                &stuck->iteration);
   stuck->on = FS_NONE;
-  if (part < s->n_loop_queues) {
-    stuck->on_place = lane_value(l) - invocations_before(x) * x->loop_part[part].period;
-    stuck->on = instance_of(x, loop, part, stuck->on_place, &stuck->on_iteration);
+  if (part < s->n_loop_queues && x->loop_part[part].period > 0) {
+    stuck->on_place = (lane_value(l) - 1) % x->loop_part[part].period + 1;
+    stuck->on = instance_of(x, part, stuck->on_place, &stuck->on_iteration);
   }
   stuck->at = stuck->instance == FS_NONE ? FS_NONE : stuck->at;
 }
