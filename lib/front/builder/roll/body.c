@@ -20,15 +20,14 @@ static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x)
     to->value = a->u.value;
     return FSCHED_OK;
   }
-  const fs_ring_buffer *ring = &r->ring[a->buffer];
+  uint32_t loop = r->in.loop_of[op];
   to->buffer = a->buffer;
   to->offset = a->offset;
   to->length = a->u.length;
-  if (ring->loop == r->in.loop_of[op]) {
-    uint32_t writer = r->b->loop.at[ring->loop].op0 + x->loop.ring[ring->ring].writer;
-    to->ring = ring->ring;
-    to->back = back_of(r, op, arg, writer);
-    x->slots[ring->ring].entry |= to->back > 0;
+  if (fs_roller_begins(r, loop, a->buffer)) {
+    to->ring = fs_roller_ring(r, loop, a->buffer);
+    to->back = back_of(r, op, arg, r->b->loop.at[loop].op0 + x->loop.ring[to->ring].writer);
+    x->slots[to->ring].entry |= to->back > 0;
   } else {
     uint64_t left = r->b->buffer_size.at[a->buffer] - a->offset;
     to->step = fs_roller_step(r, fs_roller_moving(r, op, arg));
@@ -61,9 +60,6 @@ static fs_status check_arg(fs_roller *r, uint32_t op, uint32_t arg) {
     why = "a range that moves down with an outer loop is cut off";
   } else if (fs_tag_is_address(a->tag)) {
     why = "a 'no_dep' arg is in it";
-  } else if (fs_tag_names_buffer(a->tag) && fs_roller_has_slots(r, a->buffer) &&
-             r->ring[a->buffer].loop != r->in.loop_of[op]) {
-    why = "another loop has slots for one of its buffers";
   }
   return why == NULL ? FSCHED_OK
                      : fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&r->b->arg_at, arg),

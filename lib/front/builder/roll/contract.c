@@ -27,6 +27,7 @@ typedef struct contractor {
   uint32_t *seen;        /* per buffer: the last loop that has args of it */
   uint32_t *group_of;    /* per buffer: the first group that this loop has of it */
   FS_VEC(own_group) group;
+  FS_VEC(uint64_t) begun; /* loop and buffer: its body begins it so far */
   fs_names names;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
@@ -35,6 +36,8 @@ typedef struct contractor {
   fs_pos_list op_at, op_on_at, arg_at;
   fs_item_list uses, scratches, afters, inplaces;
 } contractor;
+
+static uint64_t key_of(uint32_t loop, uint32_t buffer) { return (uint64_t)loop << 32 | buffer; }
 
 static fs_rolled *rolled_of(const contractor *c, uint32_t op) {
   uint32_t loop = c->r->in.loop_of[op];
@@ -177,6 +180,38 @@ static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
   return a;
 }
 
+static fs_status cut_off(contractor *c, uint32_t buffer) {
+  return fs_roller_unsupported(c->r, c->r->ring[buffer].loop,
+                               "of a buffer that it has slots for, another one cuts off a range");
+}
+
+/* What a loop in the op has of its arg lies where that does.  The recursion is as deep as loops
+ * nest. */
+static void shift_inner(const fs_rolled *x, uint32_t own, uint64_t by) {
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    for (uint32_t i = 0; i < x->body[m].n_args; i++) {
+      fs_body_arg *a = &x->arg[x->body[m].arg0 + i];
+      if (a->own == own && a->ring == FS_NONE) {
+        a->offset += by;
+        if (x->inner[m] != NULL) {
+          shift_inner(x->inner[m], i, by);
+        }
+      }
+    }
+  }
+}
+
+/* An arg of an op that is not of the loop which has slots for its buffer. */
+static fs_arg_draft put_in_slot(const contractor *c, uint32_t op, uint32_t arg) {
+  const fsched_builder *b = c->b;
+  fs_arg_draft a = in_slot(c, op, b->arg.at[arg]);
+  fs_rolled *loop = op < b->op_rolled.n ? b->op_rolled.at[op] : NULL;
+  if (loop != NULL && a.offset != b->arg.at[arg].offset) {
+    shift_inner(loop, arg - b->op.at[op].arg0, a.offset - b->arg.at[arg].offset);
+  }
+  return a;
+}
+
 /* An arg in a loop that is not at hand moves on as before. */
 static fs_status keep_moving(contractor *c, uint32_t op, uint32_t arg) {
   const fs_moving_draft *m = fs_roller_moving(c->r, op, arg);
@@ -184,13 +219,58 @@ static fs_status keep_moving(contractor *c, uint32_t op, uint32_t arg) {
     return FSCHED_OK;
   }
   uint32_t buffer = c->b->arg.at[arg].buffer;
-  if (has_slots(c, buffer) && m->n_steps > 0) {
-    return fs_roller_unsupported(c->r, c->r->ring[buffer].loop,
-                                 "an op behind it moves over a buffer that it has slots for");
+  if (has_slots(c, buffer) && m->n_steps > 0 && fs_roller_passes_end(c->r, op, arg)) {
+    return cut_off(c, buffer);
   }
   fs_moving_draft to = *m;
   to.arg = (uint32_t)c->arg.n;
   return fs_vec_push(c->b->ctx, &c->moving, to);
+}
+
+/* Whether an op of a body, not of a loop inside, reads what an earlier iteration had in a buffer.
+ */
+static bool is_carried(const contractor *c, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = &c->b->loop.at[loop];
+  bool found = false;
+  for (uint32_t op = l->op0; op < l->op_end && !found; op++) {
+    for (uint32_t m = c->r->in.moving0[op]; m < c->r->in.moving0[op + 1]; m++) {
+      const fs_moving_draft *x = &c->b->moving.at[m];
+      found = found || (c->r->in.loop_of[op] == loop && x->distance > 0 &&
+                        c->b->arg.at[x->arg].buffer == buffer);
+    }
+  }
+  return found;
+}
+
+/* Of a buffer that a body does not begin, values of earlier iterations are gone. */
+static fs_status check_carried(contractor *c, uint32_t loop, uint32_t buffer) {
+  return is_carried(c, loop, buffer)
+             ? fs_roller_unsupported(c->r, loop,
+                                     "values of earlier iterations are read of a buffer that a "
+                                     "loop in it begins, too")
+             : FSCHED_OK;
+}
+
+static bool has_key(const uint64_t *at, size_t n, uint64_t key) {
+  bool found = false;
+  while (n > 0 && !found) {
+    found = at[--n] == key;
+  }
+  return found;
+}
+
+/* An arg that begins a buffer in the body of a loop does so if it is the first one there: others
+ * write over that.  `loop`: FS_NONE for none. */
+static fs_status begin_once(contractor *c, uint32_t loop, fs_arg_draft *a) {
+  uint64_t key = key_of(loop, a->buffer);
+  if (loop == FS_NONE || !fs_tag_begins(a->tag)) {
+    return FSCHED_OK;
+  }
+  if (has_key(c->r->existing.at, c->r->existing.n, key) || has_key(c->begun.at, c->begun.n, key)) {
+    a->tag = FSCHED_OUT_EXISTING;
+    return check_carried(c, loop, a->buffer);
+  }
+  return fs_vec_push(c->b->ctx, &c->begun, key);
 }
 
 /* A buffer of the body around, of which a loop at hand has slots, is no longer begun by it. */
@@ -205,16 +285,30 @@ static void drop_ring(const contractor *c, uint32_t op, uint32_t buffer) {
   b->ring.n = n;
 }
 
+/* An op that began a buffer in a loop writes in a slot instead, or does so still, if no other one
+ * has before. */
+static fs_status keep_begin(contractor *c, uint32_t op, unsigned tag, fs_arg_draft *a) {
+  uint32_t loop = c->r->in.loop_of[op];
+  uint64_t key = key_of(loop, a->buffer);
+  if (loop == FS_NONE || !fs_tag_begins(tag) || fs_tag_begins(a->tag)) {
+    return begin_once(c, loop, a);
+  }
+  if (has_key(c->begun.at, c->begun.n, key)) {
+    return FSCHED_OK;
+  }
+  drop_ring(c, op, a->buffer);
+  FS_TRY(check_carried(c, loop, a->buffer));
+  return fs_vec_push(c->b->ctx, &c->r->existing, key);
+}
+
 static fs_status keep_op(contractor *c, uint32_t op) {
   const fsched_builder *b = c->b;
   fs_rolled *loop = op < b->op_rolled.n ? b->op_rolled.at[op] : NULL;
   FS_TRY(add_op(c, b->ops.text.at[op], b->op.at[op], loop, fs_pos_at(&b->op_at, op),
                 fs_pos_at(&b->op_on_at, op)));
   for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-    fs_arg_draft a = in_slot(c, op, b->arg.at[arg]);
-    if (fs_tag_begins(b->arg.at[arg].tag) && !fs_tag_begins(a.tag)) {
-      drop_ring(c, op, a.buffer);
-    }
+    fs_arg_draft a = put_in_slot(c, op, arg);
+    FS_TRY(keep_begin(c, op, b->arg.at[arg].tag, &a));
     FS_TRY(keep_moving(c, op, arg));
     FS_TRY(add_arg(c, a, fs_pos_at(&b->arg_at, arg)));
   }
@@ -232,13 +326,16 @@ typedef struct outer_use {
   fs_pos at;
 } outer_use;
 
-/* Finds the first arg that writes each buffer. */
+/* Finds the first arg that writes each buffer, of ops that do run. */
 static fs_status find_first_writes(contractor *c) {
   const fsched_builder *b = c->b;
   FS_TRY(fs_new_none(c->r->scratch, &c->first_write, b->buffer_size.n));
-  for (uint32_t arg = (uint32_t)b->arg.n; arg-- > 0;) {
-    if (fs_tag_writes(b->arg.at[arg].tag)) {
-      c->first_write[b->arg.at[arg].buffer] = arg;
+  for (uint32_t op = c->r->in.n_ops; op-- > 0;) {
+    uint32_t loop = c->r->in.loop_of[op];
+    for (uint32_t arg = fs_builder_args_end(b, op); arg-- > b->op.at[op].arg0;) {
+      if (fs_tag_writes(b->arg.at[arg].tag) && (loop == FS_NONE || fs_roller_runs(c->r, loop))) {
+        c->first_write[b->arg.at[arg].buffer] = arg;
+      }
     }
   }
   return FSCHED_OK;
@@ -317,11 +414,16 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
   return add_range(c, g, FSCHED_OUT_EXISTING, u.write_low, u.write_high, u.at);
 }
 
-/* If the loop around it begins the buffer by this loop, it has no more slots than were given. */
+/* If the loop around it begins the buffer by this loop, it has no more slots than were given, if
+ * these are enough. */
 static fs_status keep_depth(contractor *c, uint32_t loop, uint32_t buffer) {
   const fsched_builder *b = c->b;
   uint32_t outer = b->loop.at[loop].parent;
-  for (size_t i = 0; i < b->ring.n && outer != FS_NONE; i++) {
+  bool free = outer != FS_NONE && !is_carried(c, outer, buffer);
+  for (size_t i = 0; i < b->ring.n && free; i++) {
+    free = b->ring.at[i].loop != outer || b->ring.at[i].buffer != buffer;
+  }
+  for (size_t i = 0; i < b->ring.n && free; i++) {
     fs_ring_draft x = b->ring.at[i];
     if (x.loop == loop && x.buffer == buffer && x.depth > 0) {
       x.loop = outer;
@@ -333,24 +435,28 @@ static fs_status keep_depth(contractor *c, uint32_t loop, uint32_t buffer) {
 }
 
 /* Adds the args for a buffer that the loop begins.  In the loops around it they don't move. */
-static fs_status add_ring(contractor *c, own_group *g, bool entry, fs_pos at) {
+static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at) {
   uint32_t buffer = c->b->arg.at[g->arg].buffer;
   const fs_ring_buffer *ring = &c->r->ring[buffer];
-  uint64_t size = c->r->rolled[ring->loop]->slots[ring->ring].size;
+  fs_body_slots *slots = &c->r->rolled[loop]->slots[fs_roller_ring(c->r, loop, buffer)];
+  bool entry = slots->entry;
+  if (entry && !is_there(c, loop, buffer)) {
+    return fs_roller_unsupported(c->r, loop, "it writes over what nothing has begun");
+  }
   fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT};
   if (entry && ring->depth == 1) {
     a.tag = FSCHED_INOUT;
-  } else if (!entry && fs_bodies_begin(&c->r->in, c->b->loop.at[ring->loop].parent, buffer)) {
-    a.tag = FSCHED_OUT_EXISTING; /* the body around begins it, and can do so once */
+  } else if (!entry) {
+    FS_TRY(begin_once(c, c->b->loop.at[loop].parent, &a));
   } else if (entry) {
-    FS_TRY(add_range(c, g, FSCHED_IN, ring->before, ring->before + size, at));
+    FS_TRY(add_range(c, g, FSCHED_IN, ring->before, ring->before + slots->size, at));
     a.tag = FSCHED_OUT_EXISTING;
   }
   a.u.length = c->b->buffer_size.at[buffer];
   if (fs_tag_begins(a.tag)) {
-    FS_TRY(keep_depth(c, ring->loop, buffer));
+    FS_TRY(keep_depth(c, loop, buffer));
   }
-  g->own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
+  g->own = slots->own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
   return add_arg(c, a, at);
 }
 
@@ -406,16 +512,12 @@ static fs_status add_loop_args(contractor *c, uint32_t loop, const fs_rolled *x)
       }
       FS_TRY(find_group(c, loop, op, arg, &added, &group));
       own_group *g = &c->group.at[group];
-      const fs_ring_buffer *ring = &c->r->ring[buffer];
       if (added) {
-        FS_TRY(ring->loop == loop
-                   ? add_ring(c, g, x->slots[ring->ring].entry, fs_pos_at(&b->arg_at, arg))
+        FS_TRY(fs_roller_begins(c->r, loop, buffer)
+                   ? add_ring(c, loop, g, fs_pos_at(&b->arg_at, arg))
                    : add_outer(c, loop, g));
       }
       x->arg[arg - b->op.at[op0].arg0].own = g->own;
-      if (ring->loop == loop) {
-        x->slots[ring->ring].own = g->own;
-      }
     }
   }
   return FSCHED_OK;
@@ -459,6 +561,27 @@ static fs_status add_loop(contractor *c, uint32_t loop) {
   return add_loop_items(c, loop);
 }
 
+/* What loops at hand use of slots of others. */
+static fs_status use_slots(contractor *c) {
+  const fsched_builder *b = c->b;
+  for (uint32_t op = 0; op < c->r->in.n_ops; op++) {
+    uint32_t loop = c->r->in.loop_of[op];
+    for (uint32_t arg = b->op.at[op].arg0;
+         rolled_of(c, op) != NULL && arg < fs_builder_args_end(b, op); arg++) {
+      fs_arg_draft *a = &b->arg.at[arg];
+      if (!fs_tag_accesses(a->tag) || !has_slots(c, a->buffer) ||
+          fs_roller_begins(c->r, loop, a->buffer)) {
+        continue;
+      }
+      if (fs_roller_passes_end(c->r, op, arg)) {
+        return cut_off(c, a->buffer);
+      }
+      *a = put_in_slot(c, op, arg);
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Buffers become as large as their slots. */
 static void enlarge(contractor *c) {
   for (uint32_t i = 0; i < c->b->buffer_size.n; i++) {
@@ -473,6 +596,7 @@ static fs_status add_all(contractor *c) {
   FS_TRY(find_first_writes(c));
   FS_TRY(fs_new_none(c->r->scratch, &c->seen, c->b->buffer_size.n));
   FS_TRY(fs_new_none(c->r->scratch, &c->group_of, c->b->buffer_size.n));
+  FS_TRY(use_slots(c));
   enlarge(c);
   for (uint32_t op = 0; op < c->r->in.n_ops;) {
     uint32_t loop = c->r->in.loop_of[op];
@@ -541,6 +665,7 @@ static void free_all(contractor *c) {
   fs_vec_free(ctx, &c->arg);
   fs_vec_free(ctx, &c->moving);
   fs_vec_free(ctx, &c->group);
+  fs_vec_free(ctx, &c->begun);
   fs_vec_free(ctx, &c->op_at);
   fs_vec_free(ctx, &c->op_on_at);
   fs_vec_free(ctx, &c->arg_at);

@@ -22,6 +22,64 @@ static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value)
   return need;
 }
 
+/* How the first op of those from op0 on that accesses a buffer does so. */
+typedef enum first_access { ACCESS_NONE, ACCESS_BEGINS, ACCESS_OTHER } first_access;
+
+static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_end,
+                                uint32_t buffer) {
+  const fsched_builder *b = r->b;
+  for (uint32_t op = op0; op < op_end; op++) {
+    bool begins = false, other = false;
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      bool here = fs_tag_accesses(a->tag) && a->buffer == buffer;
+      begins = begins || (here && fs_tag_begins(a->tag));
+      other = other || (here && !fs_tag_begins(a->tag));
+    }
+    if (begins || other) {
+      return other ? ACCESS_OTHER : ACCESS_BEGINS;
+    }
+  }
+  return ACCESS_NONE;
+}
+
+/* Whether an op uses a buffer that a loop in a loop begins, and is not in it. */
+static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = &r->b->loop.at[loop];
+  return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
+}
+
+/* Whether what the last iteration has begun is used behind the end of an iteration of a loop
+ * around, where ops find the value that is there on entry. */
+static bool flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
+  uint32_t inner = loop, outer = r->b->loop.at[loop].parent;
+  for (; outer != FS_NONE; inner = outer, outer = r->b->loop.at[outer].parent) {
+    first_access first = find_access(r, r->b->loop.at[outer].op0, r->b->loop.at[inner].op0, buffer);
+    if (r->in.trip[outer] > 1 && (first == ACCESS_OTHER || (first == ACCESS_NONE && entry))) {
+      return true;
+    }
+    entry = entry && first == ACCESS_NONE;
+  }
+  return false;
+}
+
+enum { MOST_MORE = 1 << 12 }; /* slots, than are needed */
+
+/* The slots of a ring of which the value on entry and the last one shall lie in the same: so many
+ * as divide the iterations, if there is such a number. */
+static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_value *value) {
+  uint64_t trip = r->in.trip[loop], depth = need;
+  uint64_t most = fs_min(trip, need + MOST_MORE);
+  while (depth <= most && trip % depth != 0) {
+    depth++;
+  }
+  value->depth = depth;
+  return depth <= most ? FSCHED_OK
+                       : fs_roller_unsupported(r, loop,
+                                               "it reads more values of earlier iterations than it "
+                                               "has, and hands them on to its next run");
+}
+
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
  * no more slots are of use than there are versions, and what there is on entry. */
 static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
@@ -34,7 +92,15 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     }
     uint64_t most = fs_max(fs_add_most(trip, back > 0), back + 1);
     value->depth = fs_min(value->depth, most);
-    uint8_t io = r->b->buffer_io.at[name_of_value(r, value)];
+    uint32_t buffer = name_of_value(r, value);
+    uint8_t io = r->b->buffer_io.at[buffer];
+    if (r->ring[buffer].shared && need > 1) {
+      return fs_roller_unsupported(r, loop,
+                                   "another loop begins a buffer that it has several slots for");
+    }
+    if (r->ring[buffer].shared) {
+      value->depth = 1;
+    }
     if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
       return fs_roller_unsupported(r, loop,
                                    "an input, output or state that it begins has one place, and "
@@ -42,6 +108,10 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     }
     if (fs_io_given(io) || fs_io_kept(io)) {
       value->depth = 1;
+    } else if (need == 1 && is_used_outside(r, loop, buffer)) {
+      value->depth = 1; /* else what is outside would have to know of slots, at each level */
+    } else if (!r->ring[buffer].shared && flows_around(r, loop, buffer, back > 0)) {
+      FS_TRY(close_ring(r, loop, need, value));
     }
   }
   return FSCHED_OK;
@@ -155,8 +225,7 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
   for (uint32_t v = 0; v < x->loop.n_rings; v++) {
     uint32_t buffer = name_of_value(r, &body->value[v]), depth = x->loop.ring[v].depth;
     fs_ring_buffer *ring = &r->ring[buffer];
-    assert(ring->loop != FS_NONE);
-    ring->ring = v;
+    assert(ring->loop != FS_NONE && (!ring->shared || depth == 1));
     ring->depth = depth;
     ring->slot = depth == 1 ? r->b->buffer_size.at[buffer] : body->value[v].size;
     if (fs_multiply_most(depth, ring->slot) > FSCHED_MAX_SIZE) {

@@ -89,6 +89,30 @@ void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip
   *high = fs_min(a->offset + (uint64_t)(way > 0 ? way : 0) + a->u.length, size);
 }
 
+uint32_t fs_roller_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_rolled *x = r->rolled[loop];
+  assert(x != NULL);
+  uint32_t ring = 0;
+  while (ring < x->loop.n_rings && x->slots[ring].buffer != buffer) {
+    ring++;
+  }
+  assert(ring < x->loop.n_rings);
+  return ring;
+}
+
+bool fs_roller_passes_end(const fs_roller *r, uint32_t op, uint32_t arg) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  uint64_t end = a->offset + a->u.length;
+  uint32_t loop = r->in.loop_of[op];
+  for (uint32_t i = m == NULL ? 0 : m->n_steps; i-- > 0; loop = fs_loop_at(r->b, loop)->parent) {
+    int64_t step = r->b->step.at[m->step0 + i];
+    uint64_t last = r->in.trip[loop] > 0 ? r->in.trip[loop] - 1 : 0;
+    end = fs_add_most(end, step > 0 ? fs_multiply_most((uint64_t)step, last) : 0);
+  }
+  return end > r->b->buffer_size.at[a->buffer];
+}
+
 /* --- the sample --- */
 
 typedef struct body_access {
@@ -134,7 +158,10 @@ static void compare_accesses(const fs_roller *r, body_accesses *x, uint64_t *far
         continue;
       }
       uint64_t d = meeting_distance(r, a, c);
-      if (a->step != c->step || d > FAR) {
+      bool alike =
+          a->step == c->step && fs_roller_moves_alike(r, fs_roller_moving(r, a->op, a->arg),
+                                                      fs_roller_moving(r, c->op, c->arg));
+      if (!alike || d > FAR) {
         a->unlike = c->unlike = true;
       } else {
         *far = fs_max(*far, d);
@@ -165,6 +192,22 @@ static void warn_unlike(fs_roller *r, uint32_t loop, const body_accesses *x) {
   }
 }
 
+/* Widens the bytes of an arg to those of all iterations of the loops around the one at hand. */
+static void add_outer_ways(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t *low,
+                           uint64_t *high) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  uint64_t size = r->b->buffer_size.at[r->b->arg.at[arg].buffer];
+  uint32_t loop = fs_loop_at(r->b, r->in.loop_of[op])->parent;
+  for (uint32_t i = r->level - 1; i-- > 0 && m != NULL && m->n_steps > 0;
+       loop = fs_loop_at(r->b, loop)->parent) {
+    int64_t step = r->b->step.at[m->step0 + i];
+    uint64_t way = fs_multiply_most(step < 0 ? (uint64_t)-step : (uint64_t)step,
+                                    fs_max(r->in.trip[loop], 1) - 1);
+    *low -= step < 0 ? fs_min(way, *low) : 0;
+    *high = step > 0 ? fs_min(fs_add_most(*high, way), size) : *high;
+  }
+}
+
 /* In the sample, accesses that move unlike each other touch what all iterations do. */
 static void widen(const fs_roller *r, uint32_t loop, const body_accesses *x, fsched_builder *s) {
   for (size_t i = 0; i < x->n; i++) {
@@ -174,6 +217,7 @@ static void widen(const fs_roller *r, uint32_t loop, const body_accesses *x, fsc
       continue;
     }
     fs_roller_hull(r, a->op, a->arg, r->in.trip[loop], &low, &high);
+    add_outer_ways(r, a->op, a->arg, &low, &high);
     s->arg.at[a->arg].offset = low;
     s->arg.at[a->arg].u.length = high - low;
     s->arg.at[a->arg].has_at = true;
@@ -288,21 +332,36 @@ static fs_status make_sample(fs_roller *r, fsched_builder *s, fsched_graph **out
   return fsched_builder_finish(s, out);
 }
 
+/* Notes which ops access buffers first and last. */
+static fs_status find_uses(fs_roller *r) {
+  const fsched_builder *b = r->b;
+  FS_TRY(fs_new_none(r->scratch, &r->first_op, b->buffer_size.n));
+  FS_TRY(fs_new_zero(r->scratch, &r->last_op, b->buffer_size.n));
+  for (uint32_t op = 0; op < r->in.n_ops; op++) {
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      if (fs_tag_accesses(b->arg.at[arg].tag)) {
+        uint32_t buffer = b->arg.at[arg].buffer;
+        r->first_op[buffer] = op < r->first_op[buffer] ? op : r->first_op[buffer];
+        r->last_op[buffer] = op;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Notes the buffers that bodies begin. */
 static fs_status find_rings(fs_roller *r) {
   fsched_builder *b = r->b;
   FS_TRY(fs_new(r->scratch, &r->ring, b->buffer_size.n));
   for (uint32_t i = 0; i < b->buffer_size.n; i++) {
-    r->ring[i] = (fs_ring_buffer){.loop = FS_NONE};
+    r->ring[i] = (fs_ring_buffer){.loop = FS_NONE, .depth = 1};
   }
   for (uint32_t i = 0; i < r->in.n_begun; i++) {
     uint32_t loop = (uint32_t)(r->in.begun[i].key >> 32), buffer = (uint32_t)r->in.begun[i].key;
     if (!fs_roller_stays(r, loop)) {
       continue;
     }
-    if (r->ring[buffer].loop != FS_NONE) {
-      return fs_roller_unsupported(r, loop, "another loop begins one of its buffers, too");
-    }
+    r->ring[buffer].shared |= r->ring[buffer].loop != FS_NONE;
     r->ring[buffer].loop = loop;
   }
   return FSCHED_OK;
@@ -330,6 +389,7 @@ static fs_status roll_level(fs_roller *r) {
   FS_TRY(fs_new_zero(r->scratch, &r->use, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));
   FS_TRY(find_rings(r));
+  FS_TRY(find_uses(r));
   for (uint32_t l = 0; l < b->loop.n; l++) {
     any = any || fs_roller_stays(r, l);
   }
@@ -392,8 +452,10 @@ fs_status fs_builder_roll(fsched_builder *b) {
   for (uint32_t l = 0; l < n; l++) {
     r.level = b->loop.at[l].depth > r.level ? b->loop.at[l].depth : r.level;
   }
-  for (; r.level > 0; r.level--) {
-    FS_TRY(roll_level(&r));
+  fs_status status = FSCHED_OK;
+  for (; r.level > 0 && status == FSCHED_OK; r.level--) {
+    status = roll_level(&r);
   }
-  return keep_rolled(b);
+  fs_vec_free(b->ctx, &r.existing);
+  return status == FSCHED_OK ? keep_rolled(b) : status;
 }

@@ -13,8 +13,8 @@
 /* A buffer whose versions a loop begins.  With several slots it becomes as large as these, and ops
  * outside of the loop use the slot before (of the value on entry) or behind (of the last one). */
 typedef struct fs_ring_buffer {
-  uint32_t loop; /* FS_NONE: none */
-  uint32_t ring; /* of the loop */
+  uint32_t loop; /* FS_NONE: none; if several do, one of them */
+  bool shared;   /* several do: it has one slot */
   uint64_t slot;
   uint32_t depth;
   uint64_t before, behind; /* offsets */
@@ -24,13 +24,15 @@ typedef struct fs_roller {
   fsched_builder *b;
   fs_arena *scratch;
   fs_bodies in;
-  uint32_t level;          /* how many loops are around the ops of those at hand */
-  uint64_t steps;          /* of the search for each plan */
-  fs_rolled **rolled;      /* per loop; NULL: it has no iterations */
-  uint64_t **scratch_use;  /* per loop, then memory: the bytes of its scratch */
-  uint64_t **use;          /* per loop, then resource: the units that it takes */
-  fs_ring_buffer *ring;    /* per buffer */
-  uint64_t *below, *above; /* per buffer: bytes that the sample's has more, before and behind */
+  uint32_t level;               /* how many loops are around the ops of those at hand */
+  uint64_t steps;               /* of the search for each plan */
+  fs_rolled **rolled;           /* per loop; NULL: it has no iterations */
+  uint64_t **scratch_use;       /* per loop, then memory: the bytes of its scratch */
+  uint64_t **use;               /* per loop, then resource: the units that it takes */
+  fs_ring_buffer *ring;         /* per buffer */
+  uint32_t *first_op, *last_op; /* per buffer: the ops that access it first and last */
+  uint64_t *below, *above;   /* per buffer: bytes that the sample's has more, before and behind */
+  FS_VEC(uint64_t) existing; /* loop and buffer: its body writes in slots what it would begin */
 } fs_roller;
 
 /* What of an op's arg moves with the loop around it; NULL: nothing.  Requires an arg of the op. */
@@ -43,20 +45,27 @@ bool fs_roller_moves_alike(const fs_roller *r, const fs_moving_draft *a, const f
 void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip, uint64_t *low,
                     uint64_t *high);
 
-/* A loop without iterations is nothing. */
+/* A loop without iterations is nothing, and neither is what is in it. */
 static inline bool fs_roller_runs(const fs_roller *r, uint32_t loop) {
-  FS_ASSERT_SLOW(loop < r->b->loop.n);
-  return r->in.trip[loop] > 0 && r->in.loop_count[loop] > 0;
+  while (loop != FS_NONE && r->in.trip[loop] > 0 && r->in.loop_count[loop] > 0) {
+    loop = fs_loop_at(r->b, loop)->parent;
+  }
+  return loop == FS_NONE;
 }
 /* Whether it is one of those at hand. */
 static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
   return r->b->loop.at[loop].depth == r->level && fs_roller_runs(r, loop);
 }
-/* Whether the loop's body begins the buffer. */
+/* Whether the body of a loop at hand begins the buffer. */
 static inline bool fs_roller_begins(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
-  return r->ring[buffer].loop == loop;
+  return r->ring[buffer].shared ? fs_bodies_begin(&r->in, loop, buffer)
+                                : r->ring[buffer].loop == loop;
 }
+/* Which of its rings that is.  Requires a buffer that it begins. */
+uint32_t fs_roller_ring(const fs_roller *r, uint32_t loop, uint32_t buffer);
+/* Whether an arg ends behind its buffer, or would in some iteration if it were whole there. */
+bool fs_roller_passes_end(const fs_roller *r, uint32_t op, uint32_t arg);
 /* Whether a buffer has several slots. */
 static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "kit/nest_gen.h"
+
+#include "kit/gen.h"
+
+enum { RINGS = 4, DEPTH = 3, MOST_ITEMS = 4, MOST_OPS = 12 };
+
+typedef struct nest_gen {
+  fs_rng rng;
+  fs_text *t;
+  uint32_t n_queues, class_of[3], n_ops, n_loops;
+  uint32_t depth;               /* loops around what comes next */
+  bool begun[DEPTH + 1][RINGS]; /* by the bodies that are open */
+  bool resource;
+} nest_gen;
+
+static uint32_t below(nest_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
+
+static bool one_in(nest_gen *g, uint32_t n) { return fs_rng_one_in(&g->rng, n); }
+
+static void indent(nest_gen *g) {
+  for (uint32_t i = 0; i <= g->depth; i++) {
+    fs_text_puts(g->t, "    ");
+  }
+}
+
+static void put_on(nest_gen *g) {
+  uint32_t q = below(g, g->n_queues);
+  if (one_in(g, 2)) {
+    fs_text_printf(g->t, "on: q%u", q);
+  } else {
+    fs_text_printf(g->t, "on: c%u", g->class_of[q]);
+  }
+}
+
+static void put_head(nest_gen *g) {
+  static const uint32_t size[] = {8, 64, 100};
+  g->n_queues = 1 + below(g, 3);
+  g->resource = one_in(g, 4);
+  fs_text_puts(g->t, "fsched: 1\ntarget:\n  queues: [");
+  for (uint32_t q = 0; q < g->n_queues; q++) {
+    g->class_of[q] = below(g, 2);
+    fs_text_printf(g->t, "%s{name: q%u, class: c%u}", q == 0 ? "" : ", ", q, g->class_of[q]);
+  }
+  fs_text_printf(g->t, "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n",
+                 16 << below(g, 3));
+  fs_text_puts(g->t, g->resource ? "  resources: [{name: L, capacity: 4}]\n" : "");
+  fs_text_printf(g->t,
+                 "buffers:\n"
+                 "  - {name: x, size: 4000, memory: ddr, io: input}\n"
+                 "  - {name: y, size: %d, memory: ddr, io: output}\n"
+                 "  - {name: z, size: %d, memory: ddr, io: output}\n",
+                 FS_LOOP_GEN_Y, FS_LOOP_GEN_Z);
+  for (uint32_t r = 0; r < RINGS; r++) {
+    fs_text_printf(g->t, "  - {name: r%u, size: %u, memory: cmx}\n", r, size[below(g, 3)]);
+  }
+}
+
+static const char *comma(bool *any) {
+  const char *text = *any ? ", " : "";
+  *any = true;
+  return text;
+}
+
+/* An op's arg on a ring; whether it writes. */
+static bool put_ring_arg(nest_gen *g, uint32_t r, bool *any) {
+  bool *begun = &g->begun[g->depth][r];
+  if (!one_in(g, 3)) {
+    return false;
+  }
+  if (!*begun && one_in(g, 2)) {
+    *begun = true;
+    fs_text_printf(g->t, "%s{out: r%u}", comma(any), r);
+    return true;
+  }
+  if (one_in(g, 4)) {
+    fs_text_printf(g->t, "%s{%s: r%u}", comma(any), one_in(g, 3) ? "out_existing" : "inout", r);
+    return true;
+  }
+  if (g->depth > 0 && *begun && one_in(g, 4)) {
+    fs_text_printf(g->t, "%s{in: r%u, distance: %u}", comma(any), r, 1 + below(g, 2));
+    return false;
+  }
+  fs_text_printf(g->t, "%s{in: r%u}", comma(any), r);
+  return false;
+}
+
+static void put_steps(nest_gen *g, bool may_fall) {
+  static const int32_t step[] = {0, 0, 16, 48, 100, -16};
+  for (uint32_t i = 0; i < g->depth; i++) {
+    fs_text_printf(g->t, "%s%d", i == 0 ? ", step: [" : ", ", step[below(g, may_fall ? 6 : 5)]);
+  }
+  fs_text_puts(g->t, g->depth > 0 ? "]}" : "}");
+}
+
+/* Its args on buffers from outside; whether it writes. */
+static bool put_range_args(nest_gen *g, bool *any) {
+  static const char *const tag[] = {"inout", "out_existing", "in"};
+  if (one_in(g, 3)) {
+    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, length: %u", comma(any),
+                   900 + 200 * below(g, 2), 8 + 92 * below(g, 2));
+    put_steps(g, true);
+    fs_text_puts(g->t, "}");
+  }
+  if (one_in(g, 2)) {
+    return false;
+  }
+  uint32_t which = below(g, 3);
+  bool fall = one_in(g, 4);
+  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, length: %u", comma(any), tag[which],
+                 fall ? 600 : 64 * below(g, 2), 16 + 84 * below(g, 3));
+  put_steps(g, fall);
+  fs_text_puts(g->t, "}");
+  return which < 2;
+}
+
+static void put_op(nest_gen *g) {
+  bool any = false, writes = false;
+  uint32_t time = 1 + below(g, 9), op = g->n_ops++;
+  indent(g);
+  fs_text_printf(g->t, "- {name: o%u, ", op);
+  put_on(g);
+  fs_text_printf(g->t, ", time: %u", time);
+  if (one_in(g, 4)) {
+    fs_text_printf(g->t, ", latency: %u", time + below(g, 10));
+  }
+  if (g->resource && one_in(g, 2)) {
+    fs_text_printf(g->t, ", uses: {L: %u}", 1 + below(g, 4));
+  }
+  if (one_in(g, 8)) {
+    fs_text_printf(g->t, ", scratch: {cmx: %u}", 8 + 32 * below(g, 2));
+  }
+  if (op > 0 && one_in(g, 5)) {
+    fs_text_printf(g->t, ", after: [o%u]", below(g, op));
+  }
+  fs_text_puts(g->t, ", args: [");
+  for (uint32_t r = 0; r < RINGS; r++) {
+    writes |= put_ring_arg(g, r, &any);
+  }
+  writes |= put_range_args(g, &any);
+  if (!writes) {
+    fs_text_printf(g->t, "%s{out_existing: z, at: {offset: %u, length: 8}}", comma(&any),
+                   8 * (op % (FS_LOOP_GEN_Z / 8)));
+  }
+  fs_text_puts(g->t, "]}\n");
+}
+
+static void put_body(nest_gen *g, uint32_t items);
+
+/* A loop; its slots are given later than its body, where they are known. */
+static void put_loop(nest_gen *g) {
+  static const uint32_t trip[] = {0, 1, 2, 2, 3, 4, 5};
+  uint32_t loop = g->n_loops++;
+  indent(g);
+  fs_text_printf(g->t, "- loop: l%u\n", loop);
+  indent(g);
+  fs_text_printf(g->t, "  trip: %u\n", trip[below(g, 7)]);
+  indent(g);
+  fs_text_puts(g->t, "  ops:\n");
+  g->depth++;
+  memset(g->begun[g->depth], 0, sizeof g->begun[g->depth]);
+  put_body(g, 1 + below(g, MOST_ITEMS));
+  g->depth--;
+  bool any = false;
+  for (uint32_t r = 0; r < RINGS; r++) {
+    if (g->begun[g->depth + 1][r] && one_in(g, 2)) {
+      if (!any) {
+        indent(g);
+      }
+      fs_text_printf(g->t, "%sr%u: {depth: %u}", any ? ", " : "  buffers: {", r, 1 + below(g, 4));
+      any = true;
+    }
+  }
+  fs_text_puts(g->t, any ? "}\n" : "");
+}
+
+static void put_body(nest_gen *g, uint32_t items) {
+  bool loop = false;
+  for (uint32_t i = 0; i < items; i++) {
+    bool inner = g->depth < DEPTH && g->n_ops < MOST_OPS &&
+                 (g->depth == 0 ? i == 0 || one_in(g, 3) : one_in(g, 3));
+    if (inner) {
+      put_loop(g);
+      loop = true;
+    } else {
+      put_op(g);
+    }
+  }
+  if (loop && g->depth > 0 && one_in(g, 2)) {
+    put_op(g);
+  }
+}
+
+void fs_nest_gen(uint64_t seed, fs_text *t) {
+  nest_gen g = {.rng = {seed}, .t = t};
+  put_head(&g);
+  fs_text_puts(t, "ops:\n");
+  for (uint32_t r = 0; r < RINGS; r++) {
+    if (!one_in(&g, 4)) {
+      fs_text_printf(t, "    - {name: pre%u, ", r);
+      put_on(&g);
+      fs_text_printf(t, ", args: [{out: r%u}]}\n", r);
+    }
+  }
+  fs_text_puts(t, "    - {name: init, ");
+  put_on(&g);
+  fs_text_puts(t, ", args: [{out: y}]}\n");
+  put_body(&g, 1 + below(&g, 3));
+  fs_text_puts(t, "    - {name: fin, ");
+  put_on(&g);
+  fs_text_puts(t, ", args: [{inout: y}, {out_existing: z, at: {offset: 0, length: 8}}");
+  for (uint32_t r = 0; r < RINGS; r++) {
+    if (one_in(&g, 2)) {
+      fs_text_printf(t, ", {in: r%u}", r);
+    }
+  }
+  fs_text_puts(t, "]}\n");
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random graphs with loops in loops, of which the smaller part is refused: some read what nothing
+ * has written.  Buffers x (input), y and z (outputs) are those of kit/loop_gen.h. */
+#ifndef FS_NEST_GEN_H
+#define FS_NEST_GEN_H
+
+#include "kit/loop_gen.h"
+
+/* Appends the text of a graph file. */
+void fs_nest_gen(uint64_t seed, fs_text *t);
+
+#endif
