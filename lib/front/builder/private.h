@@ -143,7 +143,8 @@ struct fsched_builder {
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   bool unroll, unrolled;
-  bool sample; /* a part of what was described, to be looked at: nothing is warned of */
+  bool contracted; /* ops are in the place of loops */
+  bool sample;     /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
   uint32_t n_rolled;

@@ -331,9 +331,8 @@ static fs_status find_first_writes(contractor *c) {
   const fsched_builder *b = c->b;
   FS_TRY(fs_new_none(c->r->scratch, &c->first_write, b->buffer_size.n));
   for (uint32_t op = c->r->in.n_ops; op-- > 0;) {
-    uint32_t loop = c->r->in.loop_of[op];
     for (uint32_t arg = fs_builder_args_end(b, op); arg-- > b->op.at[op].arg0;) {
-      if (fs_tag_writes(b->arg.at[arg].tag) && (loop == FS_NONE || fs_roller_runs(c->r, loop))) {
+      if (fs_tag_writes(b->arg.at[arg].tag) && fs_roller_op_runs(c->r, op)) {
         c->first_write[b->arg.at[arg].buffer] = arg;
       }
     }
@@ -683,6 +682,7 @@ fs_status fs_roller_contract(fs_roller *r) {
   if (status == FSCHED_OK) {
     keep_loops(&c);
     exchange(&c);
+    r->b->contracted = true;
   }
   free_all(&c);
   return status;

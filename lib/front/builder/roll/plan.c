@@ -30,6 +30,9 @@ static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_en
   const fsched_builder *b = r->b;
   for (uint32_t op = op0; op < op_end; op++) {
     bool begins = false, other = false;
+    if (!fs_roller_op_runs(r, op)) {
+      continue;
+    }
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
       const fs_arg_draft *a = &b->arg.at[arg];
       bool here = fs_tag_accesses(a->tag) && a->buffer == buffer;

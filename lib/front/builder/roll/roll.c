@@ -339,7 +339,7 @@ static fs_status find_uses(fs_roller *r) {
   FS_TRY(fs_new_zero(r->scratch, &r->last_op, b->buffer_size.n));
   for (uint32_t op = 0; op < r->in.n_ops; op++) {
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-      if (fs_tag_accesses(b->arg.at[arg].tag)) {
+      if (fs_tag_accesses(b->arg.at[arg].tag) && fs_roller_op_runs(r, op)) {
         uint32_t buffer = b->arg.at[arg].buffer;
         r->first_op[buffer] = op < r->first_op[buffer] ? op : r->first_op[buffer];
         r->last_op[buffer] = op;

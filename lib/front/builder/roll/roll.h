@@ -52,6 +52,10 @@ static inline bool fs_roller_runs(const fs_roller *r, uint32_t loop) {
   }
   return loop == FS_NONE;
 }
+static inline bool fs_roller_op_runs(const fs_roller *r, uint32_t op) {
+  FS_ASSERT_SLOW(op < r->in.n_ops);
+  return r->in.loop_of[op] == FS_NONE || fs_roller_runs(r, r->in.loop_of[op]);
+}
 /* Whether it is one of those at hand. */
 static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
   return r->b->loop.at[loop].depth == r->level && fs_roller_runs(r, loop);
