@@ -44,6 +44,10 @@ static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uin
   fsched_builder *b = o->b;
   for (uint32_t i = o->use0[older]; i < o->use0[older + 1]; i++) {
     uint32_t user = o->use[i];
+    bool outside = b->loop_of.at[b->origin.at[user]] != ring->loop;
+    if (b->sample && outside && user > op) {
+      continue; /* a sample may have more iterations than its loop */
+    }
     if (user > op || (user == op && !(slot && ring->in_place))) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, ring->at, NULL,
                             "the depth of '%.80s' is %llu, and op '%.80s' uses a version when its "

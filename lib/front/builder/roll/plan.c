@@ -61,7 +61,7 @@ static bool flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, boo
     if (r->in.trip[outer] > 1 && (first == ACCESS_OTHER || (first == ACCESS_NONE && entry))) {
       return true;
     }
-    entry = entry && first == ACCESS_NONE;
+    entry = first == ACCESS_NONE ? entry : first == ACCESS_OTHER;
   }
   return false;
 }
