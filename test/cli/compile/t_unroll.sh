@@ -30,7 +30,7 @@ ops:
   - {name: store, on: dma, args: [{in: acc}, {out_existing: y}], after: [rows, put]}
 END
 run 0 "$FSCHED" compile l.yaml --set-param n=4 -o nest.fsb
-expect "loops in loops stay loops" holds out "loop tiles: 4 iterations"
+expect "loops in loops stay loops" holds err "loop tiles: 4 iterations"
 run 2 "$FSCHED" compile l.yaml --unroll
 expect "the parameter is missing" holds err "and 'n' has no value"
 run 2 "$FSCHED" compile l.yaml --unroll --set-param n=5
