@@ -66,17 +66,25 @@ static bool meet_in_loop(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s
   return true;
 }
 
-static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l,
-                                                              const fs_loop_frame *f,
-                                                              const fs_loop_step *s, uint32_t step,
+/* Notes where the lane is, which it keeps in registers else. */
+static inline void note_place(fs_loop_frame *f, uint64_t t, uint32_t p) {
+  f->round = t;
+  f->place = p;
+}
+
+static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, fs_loop_frame *f,
+                                                              const fs_loop_step *s, uint64_t run,
+                                                              uint64_t t, uint32_t p, uint32_t step,
                                                               const bool shared) {
   const fs_loop_wait *wait = l->worker->instance->loop_wait + s->wait0;
-  const uint64_t t = f->round;
   for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
     const fs_loop_wait *w = &wait[j];
-    uint64_t value = f->run * w->period + t * w->stride + w->offset;
-    if (t >= w->from && !fs_timeline_reached(w->timeline, value) &&
-        !await_in_loop(l, f, w->timeline, value, w->axis, step)) {
+    uint64_t value = run * w->period + t * w->stride + w->offset;
+    if (t < w->from || fs_timeline_reached(w->timeline, value)) {
+      continue;
+    }
+    note_place(f, t, p);
+    if (!await_in_loop(l, f, w->timeline, value, w->axis, step)) {
       l->next_wait = j;
       return false;
     }
@@ -171,22 +179,25 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
 /* Runs the present command of the lane's part.  False: the lane is parked.  `shared` is a constant
  * where this is called, and so is `empty`. */
 static inline __attribute__((always_inline)) bool run_command(fs_cpu_lane *l, uint32_t level,
-                                                              const fs_loop_step *s, uint32_t step,
+                                                              const fs_loop_step *s, uint64_t run,
+                                                              uint64_t t, uint32_t p, uint32_t step,
                                                               const bool empty, const bool shared) {
   fs_loop_frame *f = &l->frame[level];
   bool fresh = !shared || (!l->met && f->inner == FS_INNER_WAITS);
-  if (fresh && !await_waits(l, f, s, step, shared)) {
+  if (fresh && !await_waits(l, f, s, run, t, p, step, shared)) {
     return false;
   }
+  if (empty && s->inner == FS_NONE && s->gang == FS_NONE) {
+    return true;
+  }
+  note_place(f, t, p);
   if (s->inner != FS_NONE) {
     return run_inner(l, level, s, step);
   }
   if (s->gang != FS_NONE) {
     return meet_in_loop(l, f, s, step);
   }
-  if (!empty) {
-    run_instance(l, f, s);
-  }
+  run_instance(l, f, s);
   return true;
 }
 
@@ -197,19 +208,17 @@ static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint
   const fs_instance *x = l->worker->instance;
   fs_loop_frame *f = &l->frame[level];
   const fs_loop_part *part = f->part;
-  const uint64_t base = f->run * part->period;
+  const uint64_t run = f->run, base = run * part->period;
   const uint32_t n = part->n_commands;
   uint32_t p = f->place;
   for (uint64_t t = f->round; t < part->n_rounds && !fs_cpu_poisoned(x); t++, p = 0) {
     const bool full = t >= part->full && t < part->full_end;
-    f->round = t;
     for (; p < n; p++) {
       const fs_loop_step *s = &part->steps[p];
       if ((empty && s->alone) || (!full && t - s->from >= s->count)) {
         continue;
       }
-      f->place = p;
-      if (!run_command(l, level, s, step, empty, shared) && shared) {
+      if (!run_command(l, level, s, run, t, p, step, empty, shared) && shared) {
         return false;
       }
       if (s->signal) {
