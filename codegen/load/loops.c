@@ -7,6 +7,7 @@
  *
  * A walk over a loop that passed this check stays within its arrays.  Whether the waits are those
  * that the body needs is for the verifier to find out. */
+#include "base/saturate.h"
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 
@@ -273,6 +274,21 @@ static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
   return FSCHED_OK;
 }
 
+/* Sums of what queues count in a loop, over all runs in an invocation, do not overflow. */
+static fs_status check_counts(fs_checker *c, const checked_loop *w) {
+  const fs_stream *v = &c->v;
+  uint64_t runs = 1, steps = w->l->trip;
+  for (uint32_t l = w->l->within; l != FS_NONE; l = v->loops[l].within) {
+    runs = fs_multiply_most(runs, v->loops[l].trip);
+  }
+  for (uint32_t i = w->first; i < w->first + w->n; i++) {
+    steps = fs_max(steps, fs_add_most(w->l->trip, v->loop_commands[i].shift));
+  }
+  FS_NEED(c, fs_multiply_most(runs, fs_multiply_most(steps, w->n)) <= FS_STREAM_MOST, VALUE,
+          "loop '%s' runs too often: its queues cannot count their commands", w->name);
+  return FSCHED_OK;
+}
+
 /* Checks all waits of the loop, then the signals, which follow from them. */
 static fs_status check_waits(fs_checker *c, const checked_loop *w, loop_tiles *at) {
   const fs_stream *v = &c->v;
@@ -301,6 +317,7 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
   FS_TRY(fs_new_zero(&c->arena, &w.lead, w.n));
   FS_TRY(fs_new_zero(&c->arena, &w.named, w.n));
   FS_TRY(check_each_command(c, &w));
+  FS_TRY(check_counts(c, &w));
   FS_TRY(check_waits(c, &w, at));
   for (uint32_t i = w.first; i < end; i++) {
     const fs_stream_loop_command *m = &v->loop_commands[i];
