@@ -2,8 +2,9 @@
 /* Loops of program text (lib/model/stream/stream.h, fs_stream_loop).
  *
  * The names of a body's ops are known within their loop alone, and declared before anything of the
- * loop is read.  A wait names an op and a distance; which command that is, is known when all
- * commands of the loop have been read. */
+ * loop is read; those of loops in which there may be others stay known to the end.  A wait names an
+ * op and a distance; which command that is, is known when all commands of the loop have been read:
+ * the first one of that op and copy, if several queues have one. */
 #include "codegen/asm/asm.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
@@ -11,12 +12,14 @@
 /* The loop that is being read. */
 typedef struct loop_reader {
   fs_stream_loop r;
-  fs_names names;    /* of its ops */
-  uint32_t command0; /* its first command */
+  fs_names *names;      /* per loop so far: of its ops */
+  uint32_t number;      /* of the loop */
+  uint32_t own0, n_own; /* the args of the op that it is: of args, or of loop_args */
+  uint32_t command0;    /* its first command */
 } loop_reader;
 
 static fs_status member(fs_asm *a, const loop_reader *l, uint32_t node, uint32_t *op) {
-  FS_TRY(fs_fields_name(&a->f, node, &l->names, "op of the loop", op));
+  FS_TRY(fs_fields_name(&a->f, node, &l->names[l->number], "op of the loop", op));
   *op += l->r.op0;
   return FSCHED_OK;
 }
@@ -48,9 +51,8 @@ static fs_status ring(fs_asm *a, const loop_reader *l, uint32_t node) {
                                           {"slot", true}, {"depth", true},  {"entry", true}};
   uint32_t value[FIELDS];
   fs_stream_ring r = {0};
-  const fs_stream_op *op = &a->ops.at[l->r.op];
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(numbered(a, value[ARG], op->arg0, op->n_args, "arg", &r.arg));
+  FS_TRY(numbered(a, value[ARG], l->own0, l->n_own, "arg", &r.arg));
   FS_TRY(member(a, l, value[WRITER], &r.writer));
   FS_TRY(fs_fields_u64(&a->f, value[SIZE], &r.size));
   FS_TRY(fs_fields_u64(&a->f, value[SLOT], &r.slot));
@@ -71,31 +73,68 @@ static fs_status rings(fs_asm *a, loop_reader *l, uint32_t list) {
 /* ---- ops */
 
 /* Fields of an arg: the tags, of which it has exactly one, then where it is. */
-enum { LOOP_ARG_RING = FS_N_TAGS, LOOP_ARG_BACK, LOOP_ARG_AT, LOOP_ARG_STEP, LOOP_ARG_FIELDS };
-static const fs_field loop_arg_fields[LOOP_ARG_FIELDS] = {
-    FS_TAGS(FS_ASM_FIELD){"ring", false}, {"back", false}, {"at", false}, {"step", false}};
+enum {
+  LOOP_ARG_RING = FS_N_TAGS,
+  LOOP_ARG_BACK,
+  LOOP_ARG_AT,
+  LOOP_ARG_STEP,
+  LOOP_ARG_OWN,
+  LOOP_ARG_FIELDS
+};
+static const fs_field loop_arg_fields[LOOP_ARG_FIELDS] = {FS_TAGS(FS_ASM_FIELD){"ring", false},
+                                                          {"back", false},
+                                                          {"at", false},
+                                                          {"step", false},
+                                                          {"own", false}};
 
 static fs_status arg_keys(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t tag) {
   bool ring = value[LOOP_ARG_RING] != FS_NONE, back = value[LOOP_ARG_BACK] != FS_NONE;
-  bool other = back || value[LOOP_ARG_AT] != FS_NONE || value[LOOP_ARG_STEP] != FS_NONE;
-  if (!fs_tag_names_buffer(tag) && (ring || other)) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a value has no ring and no range");
+  bool own = value[LOOP_ARG_OWN] != FS_NONE;
+  bool range = value[LOOP_ARG_AT] != FS_NONE || value[LOOP_ARG_STEP] != FS_NONE;
+  if (!fs_tag_names_buffer(tag) && (ring || back || range || own)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "a value has no ring and no range, and moves with nothing");
   }
   if (ring != back) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "'ring' and 'back' go together");
+  }
+  if (ring && own) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "what has a ring moves with the arg that the ring is in");
   }
   return FSCHED_OK;
 }
 
 /* The last arg of the loop's op of the buffer, which writes if any does; FS_NONE: there is none. */
-static uint32_t own_arg(const fs_asm *a, const loop_reader *l, uint32_t buffer) {
-  const fs_stream_op *op = &a->ops.at[l->r.op];
-  for (uint32_t i = op->n_args; i-- > 0;) {
-    if (a->args.at[op->arg0 + i].buffer == buffer) {
-      return op->arg0 + i;
+static uint32_t last_own(const fs_asm *a, const loop_reader *l, uint32_t buffer) {
+  bool inner = l->r.within != FS_NONE;
+  for (uint32_t i = l->own0 + l->n_own; i-- > l->own0;) {
+    if ((inner ? a->loop_args.at[i].buffer : a->args.at[i].buffer) == buffer) {
+      return i;
     }
   }
   return FS_NONE;
+}
+
+/* Reads what is told of the bytes of an arg, whose buffer is known. */
+static fs_status loop_arg_bytes(fs_asm *a, const loop_reader *l, const uint32_t *value,
+                                fs_stream_loop_arg *r) {
+  r->length = a->buffers.at[r->buffer].size;
+  r->own = last_own(a, l, r->buffer);
+  if (value[LOOP_ARG_RING] != FS_NONE) {
+    FS_TRY(numbered(a, value[LOOP_ARG_RING], l->r.ring0, l->r.n_rings, "ring", &r->ring));
+    FS_TRY(fs_fields_u32(&a->f, value[LOOP_ARG_BACK], &r->back));
+    r->length = a->rings.at[r->ring].size;
+    r->own = a->rings.at[r->ring].arg;
+  }
+  if (value[LOOP_ARG_OWN] != FS_NONE) {
+    FS_TRY(numbered(a, value[LOOP_ARG_OWN], l->own0, l->n_own, "arg", &r->own));
+  }
+  if (value[LOOP_ARG_AT] != FS_NONE) {
+    FS_TRY(fs_asm_range(a, value[LOOP_ARG_AT], &r->offset, &r->length));
+  }
+  return value[LOOP_ARG_STEP] == FS_NONE ? FSCHED_OK
+                                         : fs_fields_i64(&a->f, value[LOOP_ARG_STEP], &r->step);
 }
 
 static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
@@ -109,19 +148,7 @@ static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
     return fs_asm_push(a, loop_args, r);
   }
   FS_TRY(fs_fields_name(&a->f, value[r.tag], &a->buffer_names, "buffer", &r.buffer));
-  r.length = a->buffers.at[r.buffer].size;
-  r.own = own_arg(a, l, r.buffer);
-  if (value[LOOP_ARG_RING] != FS_NONE) {
-    FS_TRY(numbered(a, value[LOOP_ARG_RING], l->r.ring0, l->r.n_rings, "ring", &r.ring));
-    FS_TRY(fs_fields_u32(&a->f, value[LOOP_ARG_BACK], &r.back));
-    r.length = a->rings.at[r.ring].size;
-  }
-  if (value[LOOP_ARG_AT] != FS_NONE) {
-    FS_TRY(fs_asm_range(a, value[LOOP_ARG_AT], &r.offset, &r.length));
-  }
-  if (value[LOOP_ARG_STEP] != FS_NONE) {
-    FS_TRY(fs_fields_i64(&a->f, value[LOOP_ARG_STEP], &r.step));
-  }
+  FS_TRY(loop_arg_bytes(a, l, value, &r));
   return fs_asm_push(a, loop_args, r);
 }
 
@@ -278,7 +305,7 @@ static fs_status loop_queues(fs_asm *a, loop_reader *l, uint32_t list) {
 static fs_status find_targets(fs_asm *a, const loop_reader *l, uint32_t node) {
   uint32_t u = l->r.copies, *command; /* per op and copy */
   FS_TRY(fs_new_none(&a->arena, &command, (size_t)l->r.n_ops * u));
-  for (uint32_t i = l->command0; i < a->loop_commands.n; i++) {
+  for (uint32_t i = (uint32_t)a->loop_commands.n; i-- > l->command0;) {
     const fs_stream_loop_command *m = &a->loop_commands.at[i];
     command[(size_t)(m->op - l->r.op0) * u + m->copy] = i;
   }
@@ -300,15 +327,48 @@ static fs_status find_targets(fs_asm *a, const loop_reader *l, uint32_t node) {
 
 /* ---- the whole */
 
-enum { LOOP_OP, LOOP_TRIP, LOOP_COPIES, LOOP_RINGS, LOOP_OPS, LOOP_QUEUES, LOOP_FIELDS };
-static const fs_field loop_fields[LOOP_FIELDS] = {{"op", true},     {"trip", true},
-                                                  {"copies", true}, {"rings", true},
-                                                  {"ops", true},    {"queues", true}};
+enum {
+  LOOP_OP,
+  LOOP_WITHIN,
+  LOOP_TRIP,
+  LOOP_COPIES,
+  LOOP_RINGS,
+  LOOP_OPS,
+  LOOP_QUEUES,
+  LOOP_FIELDS
+};
+static const fs_field loop_fields[LOOP_FIELDS] = {
+    {"op", true},    {"within", false}, {"trip", true},  {"copies", true},
+    {"rings", true}, {"ops", true},     {"queues", true}};
+
+/* Finds the op that the loop is: of the stream, or of the body of a loop before it. */
+static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
+  if (value[LOOP_WITHIN] == FS_NONE) {
+    FS_TRY(fs_fields_name(&a->f, value[LOOP_OP], &a->op_names, "op", &l->r.op));
+    l->own0 = a->ops.at[l->r.op].arg0;
+    l->n_own = a->ops.at[l->r.op].n_args;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u32(&a->f, value[LOOP_WITHIN], &l->r.within));
+  if (l->r.within >= l->number) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, value[LOOP_WITHIN],
+                          "loop %u is in loop %u, which does not come before it", l->number,
+                          l->r.within);
+  }
+  FS_TRY(fs_fields_name(&a->f, value[LOOP_OP], &l->names[l->r.within], "op of the loop around",
+                        &l->r.op));
+  l->r.op += a->loops.at[l->r.within].op0;
+  fs_stream_loop_op *op = &a->loop_ops.at[l->r.op];
+  op->loop = l->number;
+  l->own0 = op->arg0;
+  l->n_own = op->n_args;
+  return FSCHED_OK;
+}
 
 static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   uint32_t value[LOOP_FIELDS];
   FS_TRY(fs_fields_mapping(&a->f, node, loop_fields, LOOP_FIELDS, value));
-  FS_TRY(fs_fields_name(&a->f, value[LOOP_OP], &a->op_names, "op", &l->r.op));
+  FS_TRY(own_op(a, l, value));
   FS_TRY(fs_fields_u64(&a->f, value[LOOP_TRIP], &l->r.trip));
   l->r.least = l->r.most = l->r.trip;
   FS_TRY(fs_fields_u32(&a->f, value[LOOP_COPIES], &l->r.copies));
@@ -316,8 +376,8 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[LOOP_COPIES],
                           "a loop has 1 to %u copies", FS_LOOP_COPIES);
   }
-  FS_TRY(fs_asm_declare(a, &l->names, value[LOOP_OPS], "op of the loop"));
-  l->r.n_ops = fs_names_count(&l->names);
+  FS_TRY(fs_asm_declare(a, &l->names[l->number], value[LOOP_OPS], "op of the loop"));
+  l->r.n_ops = fs_names_count(&l->names[l->number]);
   FS_TRY(rings(a, l, value[LOOP_RINGS]));
   FS_TRY(loop_ops(a, l, value[LOOP_OPS]));
   FS_TRY(loop_queues(a, l, value[LOOP_QUEUES]));
@@ -325,20 +385,34 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   return fs_asm_push(a, loops, l->r);
 }
 
-static fs_status loop(fs_asm *a, uint32_t node) {
-  loop_reader l = {.r = {.queue0 = (uint32_t)a->loop_queues.n,
-                         .op0 = (uint32_t)a->loop_ops.n,
-                         .ring0 = (uint32_t)a->rings.n,
-                         .param = FS_NONE,
-                         .within = FS_NONE},
-                   .command0 = (uint32_t)a->loop_commands.n};
-  fs_names_init(&l.names, &a->arena);
-  fs_status status = read_loop(a, &l, node);
-  fs_names_free(&l.names);
-  return status;
+/* Reads the loops of the list into `names`, one for each. */
+static fs_status read_loops(fs_asm *a, fs_names *names, uint32_t node) {
+  for (uint32_t i = 0; node != FS_NONE; node = fs_fields_next(&a->f, node), i++) {
+    loop_reader l = {.r = {.queue0 = (uint32_t)a->loop_queues.n,
+                           .op0 = (uint32_t)a->loop_ops.n,
+                           .ring0 = (uint32_t)a->rings.n,
+                           .param = FS_NONE,
+                           .within = FS_NONE},
+                     .names = names,
+                     .number = i,
+                     .command0 = (uint32_t)a->loop_commands.n};
+    FS_TRY(read_loop(a, &l, node));
+  }
+  return FSCHED_OK;
 }
 
 fs_status fs_asm_loops(fs_asm *a, uint32_t list) {
   assert(list < a->f.doc->n_nodes);
-  return fs_asm_each(a, list, loop);
+  uint32_t node, n;
+  fs_names *names;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &n));
+  FS_TRY(fs_new_zero(&a->arena, &names, n));
+  for (uint32_t i = 0; i < n; i++) {
+    fs_names_init(&names[i], &a->arena);
+  }
+  fs_status status = read_loops(a, names, node);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_names_free(&names[i]);
+  }
+  return status;
 }

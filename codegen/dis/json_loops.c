@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops, as JSON.  Ops of a body are named within their loop, rings and args of the
- * loop's op are numbered from 0.  A wait names an op: its copy follows from the distance. */
+ * loop's op are numbered from 0, and so are the loops, for those that are in one.  A wait names an
+ * op: its copy follows from the distance, and of a gang's commands it is for the first.
+ *
+ * The arg of the loop's op that an arg moves with is told where it is not the last one of the same
+ * buffer; with a ring it is the ring's. */
 #include "codegen/dis/json.h"
 
 static void put_flag(fs_dis *d, const char *prefix, uint32_t value) {
@@ -12,12 +16,30 @@ static void put_member(fs_dis *d, const char *prefix, uint32_t op) {
   fs_dis_name(d, prefix, d->s->loop_ops[op].name);
 }
 
+/* The first arg of the op that the loop is: of args, or of loop_args. */
+static uint32_t own_arg0(const fs_dis *d, const fs_stream_loop *l) {
+  return l->within == FS_NONE ? d->s->ops[l->op].arg0 : d->s->loop_ops[l->op].arg0;
+}
+
+/* The last arg of that op of the buffer.  Requires that there is one. */
+static uint32_t last_own(const fs_dis *d, const fs_stream_loop *l, uint32_t buffer) {
+  const fs_stream *s = d->s;
+  bool inner = l->within != FS_NONE;
+  uint32_t n = inner ? s->loop_ops[l->op].n_args : s->ops[l->op].n_args;
+  uint32_t arg = own_arg0(d, l) + n - 1;
+  while ((inner ? s->loop_args[arg].buffer : s->args[arg].buffer) != buffer) {
+    assert(arg > own_arg0(d, l));
+    arg--;
+  }
+  return arg;
+}
+
 static void put_rings(fs_dis *d, const fs_stream_loop *l) {
   fs_dis_put(d, ", \"rings\": [");
   for (uint32_t i = 0; i < l->n_rings; i++) {
     const fs_stream_ring *r = &d->s->rings[l->ring0 + i];
     fs_dis_put(d, i == 0 ? "\n    {" : ",\n    {");
-    fs_dis_u64(d, "\"arg\": ", r->arg - d->s->ops[l->op].arg0);
+    fs_dis_u64(d, "\"arg\": ", r->arg - own_arg0(d, l));
     put_member(d, ", \"writer\": ", r->writer);
     fs_dis_u64(d, ", \"size\": ", r->size);
     fs_dis_u64(d, ", \"slot\": ", r->slot);
@@ -42,6 +64,9 @@ static void put_loop_arg(fs_dis *d, const fs_stream_loop *l, const fs_stream_loo
     }
     if (a->step != 0) {
       fs_text_printf(&d->t, ", \"step\": %lld", (long long)a->step);
+    }
+    if (!ring && a->own != last_own(d, l, a->buffer)) {
+      fs_dis_u64(d, ", \"own\": ", a->own - own_arg0(d, l));
     }
   }
   fs_dis_put(d, "}");
@@ -127,6 +152,16 @@ static void put_loop_queues(fs_dis *d, const fs_stream_loop *l) {
   fs_dis_put(d, "]");
 }
 
+/* Writes the op that the loop is, and where that is the op of a body, the loop that has it. */
+static void put_op(fs_dis *d, const fs_stream_loop *l) {
+  if (l->within == FS_NONE) {
+    fs_dis_name(d, "\"op\": ", d->s->ops[l->op].name);
+  } else {
+    put_member(d, "\"op\": ", l->op);
+    fs_dis_u64(d, ", \"within\": ", l->within);
+  }
+}
+
 void fs_dis_loops(fs_dis *d) {
   if (d->s->n_loops == 0) {
     return;
@@ -135,7 +170,7 @@ void fs_dis_loops(fs_dis *d) {
   for (uint32_t i = 0; i < d->s->n_loops; i++) {
     const fs_stream_loop *l = &d->s->loops[i];
     fs_dis_line(d, i);
-    fs_dis_name(d, "\"op\": ", d->s->ops[l->op].name);
+    put_op(d, l);
     fs_dis_u64(d, ", \"trip\": ", l->trip);
     fs_dis_u64(d, ", \"copies\": ", l->copies);
     put_rings(d, l);

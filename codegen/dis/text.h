@@ -33,8 +33,8 @@ static inline void fs_list_empty(fs_columns *c, uint32_t n) {
 void fs_list_place(fs_listing *l, const fs_stream_place *p);
 /* Writes a line for each loop and its rings. */
 void fs_list_loops(fs_listing *l);
-/* Writes what the queue does in one step of a loop, a line for each command, after the command of
- * the op; nothing where the op is not a loop. */
+/* Writes what the queue does in one step of a loop, a line for each command, and below that of a
+ * loop in it what that does; after the command of the op, and nothing where it is not a loop. */
 void fs_list_loop(fs_listing *l, fs_columns *c, uint32_t queue, uint32_t op);
 
 #endif

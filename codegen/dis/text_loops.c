@@ -1,105 +1,186 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops, for people.  In step t a command runs iteration (t - shift) * copies +
  * copy of its op, which is written as an index that is linear in t: load[t], load[2t+1], add[t-1].
- * So the text of a queue reads like the body of a loop over t. */
+ * So the text of a queue reads like the body of a loop over t.
+ *
+ * A command that is a loop itself has the rows of that below its own, as a loop over u within the
+ * body over t: k[t-1], then load[t-1][u], add[t-1][u-1]. */
 #include "codegen/dis/text.h"
 #include "model/kinds.h"
 
-/* Writes NAME[at]: iteration copies * t + constant. */
-static void put_instance(fs_listing *l, uint32_t name, uint32_t copies, int64_t constant) {
-  fs_list_name(l, name);
+/* Letters of steps and of iterations, by the number of loops around. */
+static const char step_of[FS_LOOP_NEST + 1] = "tuvwxyzs";
+static const char iteration_of[FS_LOOP_NEST + 1] = "ijklmnop";
+
+/* A loop, and the command that runs it in the loop around it. */
+typedef struct loop_nest {
+  const fs_stream_loop *loop;
+  const struct loop_nest *around; /* NULL: the loop is an op of the stream */
+  const fs_stream_loop_command *run;
+  uint32_t depth; /* loops around it */
+} loop_nest;
+
+static int64_t constant_of(const fs_stream_loop *loop, const fs_stream_loop_command *m) {
+  return (int64_t)m->copy - (int64_t)m->shift * loop->copies;
+}
+
+/* Writes [at]: iteration copies * step + constant. */
+static void put_index(fs_listing *l, const loop_nest *n, int64_t constant) {
   fs_list_put(l, "[");
-  if (copies != 1) {
-    fs_list_u64(l, "", copies);
+  if (n->loop->copies != 1) {
+    fs_list_u64(l, "", n->loop->copies);
   }
-  fs_list_put(l, "t");
+  fs_text_printf(l->t, "%c", step_of[n->depth]);
   if (constant != 0) {
     fs_text_printf(l->t, "%+lld", (long long)constant);
   }
   fs_list_put(l, "]");
 }
 
-static int64_t constant_of(const fs_stream_loop *loop, const fs_stream_loop_command *m) {
-  return (int64_t)m->copy - (int64_t)m->shift * loop->copies;
+/* Writes NAME[at][at]...: an instance of an op of the loop, in this run of it. */
+static void put_instance(fs_listing *l, const loop_nest *n, uint32_t op, int64_t constant) {
+  int64_t at[FS_LOOP_NEST] = {0};
+  const loop_nest *nest[FS_LOOP_NEST] = {NULL};
+  at[n->depth] = constant;
+  for (const loop_nest *x = n; x != NULL; x = x->around) {
+    nest[x->depth] = x;
+    if (x->around != NULL) {
+      at[x->depth - 1] = constant_of(x->around->loop, x->run);
+    }
+  }
+  fs_list_name(l, l->s->loop_ops[op].name);
+  for (uint32_t d = 0; d <= n->depth; d++) {
+    put_index(l, nest[d], at[d]);
+  }
 }
 
-static void put_loop_waits(fs_listing *l, const fs_stream_loop *loop,
-                           const fs_stream_loop_command *m) {
+static void put_loop_waits(fs_listing *l, const loop_nest *n, const fs_stream_loop_command *m) {
   for (uint32_t i = 0; i < m->n_waits; i++) {
     const fs_stream_loop_wait *w = &l->s->loop_waits[m->wait0 + i];
-    uint32_t op = l->s->loop_commands[w->command].op;
     fs_list_put(l, i == 0 ? "" : " ");
-    put_instance(l, l->s->loop_ops[op].name, loop->copies,
-                 constant_of(loop, m) - (int64_t)w->distance);
+    put_instance(l, n, l->s->loop_commands[w->command].op,
+                 constant_of(n->loop, m) - (int64_t)w->distance);
   }
   fs_list_put(l, m->n_waits == 0 ? "-" : "");
 }
 
+/* Writes the slot of a ring that an arg of a loop around takes, as it moves with that. */
+static void put_slot_around(fs_listing *l, const loop_nest *n, const fs_stream_loop_arg *a) {
+  uint32_t depth = l->s->rings[a->ring].depth;
+  if (depth == 1) {
+    return;
+  }
+  fs_text_printf(l->t, " in slot %c", iteration_of[n->depth]);
+  if (a->back != 0) {
+    fs_list_u64(l, "-", a->back);
+  }
+  fs_list_u64(l, " mod ", depth);
+}
+
+/* Writes by how many bytes an arg moves with each iteration of the loops around, the outermost
+ * first. */
+static void put_steps(fs_listing *l, const loop_nest *n, const fs_stream_loop_arg *a) {
+  const fs_stream_loop_arg *arg[FS_LOOP_NEST];
+  uint32_t d = n->depth;
+  for (arg[d] = a; d > 0; d--) {
+    arg[d - 1] = &l->s->loop_args[arg[d]->own];
+  }
+  for (; d <= n->depth; d++) {
+    if (arg[d]->step != 0) {
+      fs_text_printf(l->t, "%+lld%c", (long long)arg[d]->step, iteration_of[d]);
+    }
+  }
+}
+
 /* Writes the place of iteration 0, and how those of others follow from it. */
-static void put_loop_place(fs_listing *l, const fs_stream_place *p) {
+static void put_loop_place(fs_listing *l, const loop_nest *n, const fs_stream_place *p) {
   fs_list_place(l, p);
   if (p->arg == FS_NONE) {
     return;
   }
   const fs_stream_loop_arg *a = &l->s->loop_args[p->arg];
-  if (a->step != 0) {
-    fs_text_printf(l->t, "%+lldi", (long long)a->step);
-  }
+  put_steps(l, n, a);
   if (a->ring != FS_NONE) {
     fs_list_u64(l, " slot 0 of ", l->s->rings[a->ring].depth);
   }
   if (a->back != 0) {
     fs_list_u64(l, " back ", a->back);
   }
+  for (n = n->around; n != NULL; n = n->around) {
+    a = &l->s->loop_args[a->own];
+    if (a->ring != FS_NONE) {
+      put_slot_around(l, n, a);
+    }
+  }
 }
 
-static void put_row(fs_listing *l, fs_columns *c, const fs_stream_loop *loop,
+static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
                     const fs_stream_loop_command *m) {
   fs_list_empty(c, l->any_slow ? 4 : 3);
-  fs_list_put(l, "  ");
-  put_instance(l, l->s->loop_ops[m->op].name, loop->copies, constant_of(loop, m));
+  for (uint32_t i = 0; i <= n->depth; i++) {
+    fs_list_put(l, "  ");
+  }
+  put_instance(l, n, m->op, constant_of(n->loop, m));
   fs_columns_cell(c, FS_LEFT);
-  put_loop_waits(l, loop, m);
+  put_loop_waits(l, n, m);
   fs_columns_cell(c, FS_LEFT);
   fs_list_put(l, m->signal ? "loop" : "-");
   fs_columns_cell(c, FS_LEFT);
   fs_list_empty(c, 1); /* no frontier */
   for (uint32_t i = 0; i < m->n_places; i++) {
     fs_list_put(l, i == 0 ? "" : ", ");
-    put_loop_place(l, &l->s->loop_places[m->place0 + i]);
+    put_loop_place(l, n, &l->s->loop_places[m->place0 + i]);
   }
   fs_columns_cell(c, FS_LEFT);
 }
 
-/* The loop that the op is, or NULL.  O(log loops). */
+/* Writes what the queue does in a step of the loop, and in those within it: at most FS_LOOP_NEST
+ * deep. */
+static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_nest *n) {
+  const fs_stream *s = l->s;
+  uint32_t q = n->loop->queue0, end = q + n->loop->n_queues;
+  while (q < end && s->loop_queues[q].queue != queue) {
+    q++;
+  }
+  for (uint32_t i = 0; q < end && i < s->loop_queues[q].n_commands; i++) {
+    const fs_stream_loop_command *m = &s->loop_commands[s->loop_queues[q].command0 + i];
+    uint32_t inner = s->loop_ops[m->op].loop;
+    put_row(l, c, n, m);
+    if (inner != FS_NONE) {
+      put_rows(l, c, queue, &(loop_nest){&s->loops[inner], n, m, n->depth + 1});
+    }
+  }
+}
+
+/* The loop that the op of the stream is, or NULL.  O(log loops). */
 static const fs_stream_loop *loop_of(const fs_stream *s, uint32_t op) {
   uint32_t low = 0, high = s->n_loops;
   while (low < high) {
     uint32_t middle = low + (high - low) / 2;
-    if (s->loops[middle].op < op) {
+    if (s->loops[middle].within == FS_NONE && s->loops[middle].op < op) {
       low = middle + 1;
-    } else {
+    } else { /* also one that is in a loop: these come last */
       high = middle;
     }
   }
-  return low < s->n_loops && s->loops[low].op == op ? &s->loops[low] : NULL;
+  return low < s->n_loops && s->loops[low].within == FS_NONE && s->loops[low].op == op
+             ? &s->loops[low]
+             : NULL;
 }
 
 void fs_list_loop(fs_listing *l, fs_columns *c, uint32_t queue, uint32_t op) {
   assert(queue < l->s->n_queues);
   const fs_stream_loop *loop = loop_of(l->s, op);
-  for (uint32_t i = 0; loop != NULL && i < loop->n_queues; i++) {
-    const fs_stream_loop_queue *q = &l->s->loop_queues[loop->queue0 + i];
-    for (uint32_t k = 0; q->queue == queue && k < q->n_commands; k++) {
-      put_row(l, c, loop, &l->s->loop_commands[q->command0 + k]);
-    }
+  if (loop != NULL) {
+    put_rows(l, c, queue, &(loop_nest){.loop = loop});
   }
 }
 
-static void put_ring(fs_listing *l, const fs_stream_ring *r) {
+static void put_ring(fs_listing *l, const fs_stream_loop *loop, const fs_stream_ring *r) {
   const fs_stream *s = l->s;
+  uint32_t buffer = loop->within == FS_NONE ? s->args[r->arg].buffer : s->loop_args[r->arg].buffer;
   fs_list_put(l, "  ring ");
-  fs_list_name(l, s->buffers[s->args[r->arg].buffer].name);
+  fs_list_name(l, s->buffers[buffer].name);
   fs_list_u64(l, ": ", r->size);
   fs_list_u64(l, " bytes in slots of ", r->slot);
   fs_list_u64(l, ", depth ", r->depth);
@@ -108,18 +189,32 @@ static void put_ring(fs_listing *l, const fs_stream_ring *r) {
   fs_list_put(l, r->entry ? ", with a value on entry\n" : "\n");
 }
 
+/* Writes the names of the loops around and of the loop: tiles/k. */
+static void put_path(fs_listing *l, const fs_stream_loop *loop) {
+  const fs_stream *s = l->s;
+  uint32_t name[FS_LOOP_NEST], n = 0;
+  for (; loop->within != FS_NONE; loop = &s->loops[loop->within]) {
+    name[n++] = s->loop_ops[loop->op].name;
+  }
+  fs_list_name(l, s->ops[loop->op].name);
+  while (n > 0) {
+    fs_list_put(l, "/");
+    fs_list_name(l, name[--n]);
+  }
+}
+
 void fs_list_loops(fs_listing *l) {
   const fs_stream *s = l->s;
   for (uint32_t i = 0; i < s->n_loops; i++) {
     const fs_stream_loop *loop = &s->loops[i];
     fs_list_put(l, "\nloop ");
-    fs_list_name(l, s->ops[loop->op].name);
+    put_path(l, loop);
     fs_list_u64(l, ": iterations ", loop->trip);
     fs_list_u64(l, ", copies ", loop->copies);
     fs_list_u64(l, ", ops ", loop->n_ops);
     fs_list_put(l, "\n");
     for (uint32_t k = 0; k < loop->n_rings; k++) {
-      put_ring(l, &s->rings[loop->ring0 + k]);
+      put_ring(l, loop, &s->rings[loop->ring0 + k]);
     }
   }
 }
