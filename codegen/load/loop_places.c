@@ -8,11 +8,11 @@
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
 
-/* How far the last iteration is from iteration 0, in bytes.  Returns false where the number is too
- * large. */
+/* How far the last iteration is from iteration 0, in bytes.  Returns false where that is more than
+ * any buffer has, so sums over loops in loops are no larger than a number can be. */
 static bool find_way(const fs_stream_loop *l, int64_t step, int64_t *way) {
   return !__builtin_mul_overflow(step, (int64_t)(l->trip - 1), way) &&
-         *way <= (int64_t)FS_STREAM_MOST && *way >= -(int64_t)FS_STREAM_MOST;
+         *way <= (int64_t)FSCHED_MAX_SIZE && *way >= -(int64_t)FSCHED_MAX_SIZE;
 }
 
 /* The loop around, or NULL. */
@@ -45,8 +45,8 @@ static uint64_t limit_of(const fs_stream *v, const fs_stream_loop *l, const fs_s
   return a->ring == FS_NONE ? v->buffers[a->buffer].size : v->rings[a->ring].size;
 }
 
-/* How far iterations of all loops around may be from the first ones, down and up, until the arg
- * moves with a ring; *ring is that, or FS_NONE.  False: a number is too large. */
+/* How far iterations of the loops around may be from the first ones, down and up: of those within a
+ * version of the ring that the arg moves with, or of all.  False: farther than any buffer. */
 static bool find_ways(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a,
                       int64_t *down, int64_t *up) {
   bool fits = true;
@@ -59,7 +59,7 @@ static bool find_ways(const fs_stream *v, const fs_stream_loop *l, const fs_stre
       break;
     }
   }
-  return fits && *up <= (int64_t)FS_STREAM_MOST && *down >= -(int64_t)FS_STREAM_MOST;
+  return fits;
 }
 
 /* ---- rings */
@@ -233,17 +233,28 @@ fs_status fs_check_loop_args(fs_checker *c, const fs_stream_loop *l) {
 
 /* ---- places */
 
-/* The bytes from the place of iteration 0 that slots of rings take, of all loops around. */
-static uint64_t slots_behind(const fs_stream *v, const fs_stream_loop *l,
-                             const fs_stream_loop_arg *a) {
-  uint64_t sum = 0;
-  for (;; a = &v->loop_args[a->own], l = around(v, l)) {
+/* Adds how far the version of a ring may be from that of iteration 0 which an arg moves with: by
+ * the slots of the ring, and as the arg does that the ring is in.  False: farther than any buffer.
+ */
+static bool add_ring_ways(const fs_stream *v, const fs_stream_loop *l, const fs_stream_loop_arg *a,
+                          int64_t *down, uint64_t *up) {
+  bool within = true, fits = true;
+  for (; fits; a = &v->loop_args[a->own], l = around(v, l)) {
     const fs_stream_ring *r = a->ring == FS_NONE ? NULL : &v->rings[a->ring];
-    sum = r == NULL ? sum : fs_add_most(sum, (uint64_t)(r->depth - 1) * r->slot);
+    int64_t way = 0;
+    within = within && r == NULL;
+    if (r != NULL) {
+      *up = fs_add_most(*up, (uint64_t)(r->depth - 1) * r->slot);
+    } else if (!within) {
+      fits = find_way(l, a->step, &way);
+      *down += fits && way < 0 ? way : 0;
+      *up = fs_add_most(*up, fits && way > 0 ? (uint64_t)way : 0);
+    }
     if (l->within == FS_NONE) {
-      return sum;
+      break;
     }
   }
+  return fits;
 }
 
 /* Checks that the places of all iterations lie in the memory.  Requires that iteration 0's does. */
@@ -255,7 +266,7 @@ static fs_status check_reach(fs_checker *c, const fs_stream_loop *l, const fs_co
   int64_t down = 0, up = 0;
   bool fits = find_ways(v, l, a, &down, &up);
   uint64_t most = fs_min(p->size + (uint64_t)up, limit_of(v, l, a) - a->offset);
-  most = fs_add_most(most, slots_behind(v, l, a));
+  fits = fits && add_ring_ways(v, l, a, &down, &most);
   FS_NEED(c, fits && (uint64_t)-down <= p->address && most <= left, PLACE,
           "the place [%llu, +%llu) of command %u of loop '%s' leaves its memory in a later "
           "iteration",

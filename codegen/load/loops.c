@@ -33,7 +33,8 @@ static fs_status check_outer(fs_checker *c, uint32_t loop) {
   FS_NEED(c, l->op < v->n_ops, REFERENCE, "loop %u is op %u of %u", loop, l->op, v->n_ops);
   FS_NEED(c, loop == 0 || (l[-1].within == FS_NONE && l->op > l[-1].op), VALUE,
           "the loops do not ascend");
-  FS_NEED(c, v->ops[l->op].kernel == FS_NONE, VALUE, "loop '%s' has a kernel",
+  FS_NEED(c, v->ops[l->op].kernel == FS_NONE && v->ops[l->op].slow == 0, VALUE,
+          "loop '%s' has a kernel, or its queues go on before it is over",
           fs_check_loop_name(c, l));
   return FSCHED_OK;
 }
@@ -50,6 +51,8 @@ static fs_status check_inner(fs_checker *c, uint32_t loop) {
   FS_NEED(c, l[-1].within == FS_NONE || l->op > l[-1].op, VALUE, "the loops do not ascend");
   FS_NEED(c, v->loop_ops[l->op].loop == loop && v->loop_ops[l->op].kernel == FS_NONE, REFERENCE,
           "loop %u is an op with a kernel, or which is loop %u", loop, v->loop_ops[l->op].loop);
+  FS_NEED(c, v->loop_ops[l->op].latency == v->loop_ops[l->op].time, VALUE,
+          "the queues of loop '%s' go on before it is over", fs_check_loop_name(c, l));
   for (; outer->within != FS_NONE; outer = &v->loops[outer->within]) {
     depth++;
   }
@@ -105,25 +108,41 @@ static fs_status check_queues(fs_checker *c) {
   return FSCHED_OK;
 }
 
-/* Checks that the queues of a loop in a loop are those of the commands of its op. */
-static fs_status check_inner_queues(fs_checker *c, const fs_stream_loop *l) {
+/* Checks that a queue with a command that is a loop is the next one of that loop. */
+static fs_status check_run(fs_checker *c, uint32_t queue, const fs_stream_loop_command *m,
+                           uint32_t *met) {
   const fs_stream *v = &c->v;
-  const fs_stream_loop *outer = &v->loops[l->within];
-  uint32_t met = 0;
-  for (uint32_t q = outer->queue0; q < outer->queue0 + outer->n_queues; q++) {
-    const fs_stream_loop_queue *of = &v->loop_queues[q];
-    for (uint32_t i = of->command0; i < of->command0 + of->n_commands; i++) {
-      if (v->loop_commands[i].op != l->op || v->loop_commands[i].copy != 0) {
-        continue;
-      }
-      FS_NEED(c, met < l->n_queues && v->loop_queues[l->queue0 + met].queue == of->queue, REFERENCE,
-              "queue '%s' is not queue %u of loop '%s', whose command it has",
-              v->strings + v->queues[of->queue].name, met, fs_check_loop_name(c, l));
-      met++;
+  uint32_t inner = v->loop_ops[m->op].loop;
+  if (inner == FS_NONE) {
+    return FSCHED_OK;
+  }
+  const fs_stream_loop *l = &v->loops[inner];
+  uint32_t k = met[(size_t)inner * FS_LOOP_COPIES + m->copy]++;
+  FS_NEED(c, k < l->n_queues && v->loop_queues[l->queue0 + k].queue == queue, REFERENCE,
+          "queue '%s' is not queue %u of loop '%s', whose command it has",
+          v->strings + v->queues[queue].name, k, fs_check_loop_name(c, l));
+  return FSCHED_OK;
+}
+
+/* Checks that the queues of loops in loops are those of the commands of their ops, of each copy. */
+static fs_status check_inner_queues(fs_checker *c) {
+  const fs_stream *v = &c->v;
+  uint32_t *met; /* per loop and copy of its op: its queues met so far */
+  FS_TRY(fs_new_zero(&c->arena, &met, (size_t)v->n_loops * FS_LOOP_COPIES));
+  for (uint32_t i = 0; i < v->n_loop_queues; i++) {
+    const fs_stream_loop_queue *q = &v->loop_queues[i];
+    for (uint32_t k = 0; k < q->n_commands; k++) {
+      FS_TRY(check_run(c, q->queue, &v->loop_commands[q->command0 + k], met));
     }
   }
-  FS_NEED(c, met == l->n_queues, REFERENCE, "loop '%s' has %u queues, but commands on %u",
-          fs_check_loop_name(c, l), l->n_queues, met);
+  for (uint32_t i = 0; i < v->n_loops; i++) {
+    const fs_stream_loop *l = &v->loops[i];
+    for (uint32_t u = 0; l->within != FS_NONE && u < v->loops[l->within].copies; u++) {
+      uint32_t n = met[(size_t)i * FS_LOOP_COPIES + u];
+      FS_NEED(c, n == l->n_queues, REFERENCE, "loop '%s' has %u queues, but commands on %u",
+              fs_check_loop_name(c, l), l->n_queues, n);
+    }
+  }
   return FSCHED_OK;
 }
 
@@ -306,6 +325,21 @@ static fs_status check_waits(fs_checker *c, const checked_loop *w, loop_tiles *a
   return FSCHED_OK;
 }
 
+/* Checks that a command of a gang touches what the gang's first one does.  Requires the places of
+ * these to be in range. */
+static fs_status check_member(fs_checker *c, const checked_loop *w, uint32_t command) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop_command *m = &v->loop_commands[command];
+  const fs_stream_loop_command *lead = &v->loop_commands[*lead_of(w, m->op, m->copy)];
+  FS_NEED(c,
+          m == lead || (m->n_places == lead->n_places &&
+                        memcmp(&v->loop_places[m->place0], &v->loop_places[lead->place0],
+                               m->n_places * sizeof *v->loop_places) == 0),
+          PLACE, "command %u of loop '%s' has other places than command %u of its gang",
+          command - w->first, w->name, (uint32_t)(lead - v->loop_commands) - w->first);
+  return FSCHED_OK;
+}
+
 static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t end,
                                 loop_tiles *at) {
   const fs_stream *v = &c->v;
@@ -323,6 +357,7 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
     const fs_stream_loop_command *m = &v->loop_commands[i];
     FS_TRY(fs_check_tile(c, m->place0, m->n_places, v->n_loop_places, "loop places", &at->place));
     FS_TRY(fs_check_loop_places(c, l, i));
+    FS_TRY(check_member(c, &w, i));
   }
   return FSCHED_OK;
 }
@@ -350,8 +385,8 @@ fs_status fs_check_loops(fs_checker *c) {
     FS_TRY(check_ops(c, &v->loops[i], &at));
     FS_TRY(check_commands_tile(c, &v->loops[i], &at));
     FS_TRY(check_commands(c, &v->loops[i], at.command, &at));
-    FS_TRY(v->loops[i].within == FS_NONE ? FSCHED_OK : check_inner_queues(c, &v->loops[i]));
   }
   FS_TRY(check_ends(c, &at));
-  return check_queues(c);
+  FS_TRY(check_queues(c));
+  return check_inner_queues(c);
 }
