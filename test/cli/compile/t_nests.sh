@@ -1,0 +1,64 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Loops in loops stay loops: compiled, counted, taken apart and put together.
+nest() { # nest OUTER INNER
+  cat <<END
+fsched: 1
+name: nest
+target:
+  queues: [{name: dma, class: copy}, {name: mac, class: compute}, {name: vec, class: compute}]
+  memories: [{name: dram}, {name: sram, capacity: 64KiB, align: 64}]
+buffers:
+  - {name: A, size: 4096, memory: dram, io: input}
+  - {name: B, size: 4096, memory: dram, io: input}
+  - {name: C, size: 1024, memory: dram, io: output}
+  - {name: a, size: 256, memory: sram}
+  - {name: b, size: 256, memory: sram}
+  - {name: acc, size: 256, memory: sram}
+ops:
+  - loop: tiles
+    trip: $1
+    ops:
+      - {name: zero, on: vec, time: 2, args: [{out: acc}]}
+      - loop: k
+        trip: $2
+        buffers: {a: {depth: 2}}
+        ops:
+          - {name: la, on: dma, time: 3, args: [{in: A, at: {length: 256, step: [1024, 256]}}, {out: a}]}
+          - {name: lb, on: dma, time: 3, args: [{in: B, at: {length: 256, step: [0, 256]}}, {out: b}]}
+          - {name: mm, on: mac, time: 5, args: [{in: a}, {in: b}, {inout: acc}]}
+      - {name: st, on: dma, time: 4, args: [{in: acc}, {out_existing: C, at: {length: 256, step: 256}}]}
+END
+}
+nest 4 4 >n.yaml
+run 0 "$FSCHED" compile n.yaml -o n.fsb --emit stats=st --emit table=table
+expect "one op" holds err '^nest: 1 op, '
+expect "the outer loop" holds err '^  loop tiles: 4 iterations in [0-9]*; one every [0-9]* at best'
+expect "the inner one" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma)$'
+expect "its runs" holds st '{"name": "k", "trip": 4, "runs": 4, "span": 29, "ii": \[6, 1\]'
+expect "those of the outer one" holds st '{"name": "tiles", "trip": 4, "runs": 1, '
+expect "a line of the table" [ "$(wc -l <table)" -eq 2 ]
+
+# Further in, with indices and steps of both loops.
+run 0 "$FSCHED" dis n.fsb
+expect "paths" holds out '^loop tiles/k: iterations 4, copies 1, ops 3$'
+expect "rings of the inner loop" holds out '^  ring a: 256 bytes in slots of 256, depth 2, from la$'
+expect "rings of the outer one" holds out '^  ring a: 512 bytes in slots of 512, depth 1, from k$'
+expect "its command" holds out '^                       k\[t\]  *zero\[t\]'
+expect "further in" holds out '^                         lb\[t\]\[u\]  *mm\[t\]\[u-2\]'
+expect "waits within a run" holds out '^ *mm\[t\]\[u\]  *la\[t\]\[u\]  *loop  '
+expect "steps of both" holds out ' r A dram\[0,256)+1024i+256j, '
+expect "slots of the outer loop" holds out ' rw acc sram\[0,256) in slot i mod 2$'
+
+run 0 "$FSCHED" dis n.fsb --format json -o n.json
+expect "the loop that it is in" holds n.json '{"op": "k", "within": 0, "trip": 4, '
+run 0 "$FSCHED" asm n.json -o again.fsb
+expect "taken apart and put together" cmp n.fsb again.fsb
+sed 's/"within": 0/"within": 1/' n.json >bad.json
+run 1 "$FSCHED" asm bad.json -o bad.fsb
+expect "a loop in itself" holds err 'loop 1 is in loop 1, which does not come before it'
+
+# The size of the program does not depend on the number of iterations, of either loop.
+nest 4000 7000 | sed 's/step: \[[0-9, ]*\]/step: [0, 0]/; s/step: 256/step: 0/' >long.yaml
+run 0 "$FSCHED" compile long.yaml -q -o long.fsb
+expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <n.fsb)" ]
