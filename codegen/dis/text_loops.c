@@ -4,7 +4,9 @@
  * So the text of a queue reads like the body of a loop over t.
  *
  * A command that is a loop itself has the rows of that below its own, as a loop over u within the
- * body over t: k[t-1], then load[t-1][u], add[t-1][u-1]. */
+ * body over t: k[t-1], then load[t-1][u], add[t-1][u-1].  They are the same for all copies of the
+ * command, and stand below copy 0 alone: else a text could be longer than its stream by the product
+ * of the copies of all levels. */
 #include "codegen/dis/text.h"
 #include "model/kinds.h"
 
@@ -134,8 +136,8 @@ static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
   fs_columns_cell(c, FS_LEFT);
 }
 
-/* Writes what the queue does in a step of the loop, and in those within it: at most FS_LOOP_NEST
- * deep. */
+/* Writes what the queue does in a step of the loop, and in those within it.  The recursion is at
+ * most FS_LOOP_NEST deep.  O(commands of all of these). */
 static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_nest *n) {
   const fs_stream *s = l->s;
   uint32_t q = n->loop->queue0, end = q + n->loop->n_queues;
@@ -146,7 +148,7 @@ static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_ne
     const fs_stream_loop_command *m = &s->loop_commands[s->loop_queues[q].command0 + i];
     uint32_t inner = s->loop_ops[m->op].loop;
     put_row(l, c, n, m);
-    if (inner != FS_NONE) {
+    if (inner != FS_NONE && m->copy == 0) {
       put_rows(l, c, queue, &(loop_nest){&s->loops[inner], n, m, n->depth + 1});
     }
   }
