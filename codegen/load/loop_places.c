@@ -78,6 +78,19 @@ static uint32_t n_begins(const fs_stream *v, uint32_t ring) {
   return n;
 }
 
+/* Does an arg of the op that the loop is stay where it is, in all iterations of the loops around?
+ * Within a version of a ring it does. */
+static bool stays(const fs_stream *v, const fs_stream_loop *l, uint32_t arg) {
+  while (l->within != FS_NONE && v->loop_args[arg].ring == FS_NONE) {
+    if (v->loop_args[arg].step != 0) {
+      return false;
+    }
+    arg = v->loop_args[arg].own;
+    l = around(v, l);
+  }
+  return true;
+}
+
 static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t ring) {
   const fs_stream *v = &c->v;
   const fs_stream_ring *r = &v->rings[ring];
@@ -98,6 +111,9 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
           VALUE, "ring %u of loop '%s' has depth %u, slots of %llu for %llu bytes, entry %u",
           number, fs_check_loop_name(c, l), r->depth, (unsigned long long)r->slot,
           (unsigned long long)r->size, r->entry);
+  FS_NEED(c, stays(v, l, r->arg), VALUE,
+          "ring %u of loop '%s' lies in an arg that moves with the loops around it", number,
+          fs_check_loop_name(c, l));
   FS_NEED(c, ring_span(r) <= own_length(v, l, r->arg), VALUE,
           "ring %u of loop '%s' takes %llu bytes, but its arg has %llu", number,
           fs_check_loop_name(c, l), (unsigned long long)ring_span(r),

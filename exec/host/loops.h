@@ -47,12 +47,13 @@ uint64_t fs_loop_digest(const fs_loop_instance *at, uint64_t digest);
 size_t fs_loop_name_bytes(const char *op, uint32_t depth);
 void fs_loop_name(char *room, const char *op, const fs_loop_instance *at);
 
-/* Where an arg of an instance lies.  Requires an arg of its op that names a buffer. */
+/* Where an arg of an instance lies. */
 typedef struct fs_loop_where {
   fs_byte_range range; /* within the buffer; with a ring, its own or one that it moves with, within
                         * a version of that */
   uint64_t way;        /* from the place of the command to that of the instance; may wrap around */
 } fs_loop_where;
+/* Requires an arg of the instance's op that names a buffer. */
 fs_loop_where fs_loop_arg_where(const fs_stream *s, const fs_stream_loop_arg *a,
                                 const fs_loop_instance *at);
 

@@ -7,17 +7,17 @@
 #include "exec/replay/rings.h"
 
 /* A loop that is being evaluated. */
-typedef struct loop_run {
+typedef struct evaluated_loop {
   fs_reference *r;
   const fs_stream_loop *loop;
   fs_ring_values *rings;
-  struct loop_run *around; /* the loop that it is in, or NULL */
-  fs_loop_instance at;     /* the instance at hand */
-} loop_run;
+  struct evaluated_loop *around; /* the loop that it is in, or NULL */
+  fs_loop_instance at;           /* the instance at hand */
+} evaluated_loop;
 
 /* What is the same for a loop and those inside. */
 typedef struct loop_sum {
-  loop_run *run; /* per loop of the stream */
+  evaluated_loop *run; /* per loop of the stream */
   char *name;
   uint64_t digest;
   bool known; /* every instance so far has read defined bytes alone */
@@ -30,7 +30,7 @@ typedef struct loop_bytes {
 } loop_bytes;
 
 /* Finds the bytes that an arg of the loop's ops lies in. */
-static loop_bytes find_bytes(loop_run *l, const fs_stream_loop_arg *a) {
+static loop_bytes find_bytes(evaluated_loop *l, const fs_stream_loop_arg *a) {
   const fs_stream *s = l->r->s;
   for (;; a = &s->loop_args[a->own], l = l->around) {
     if (a->ring != FS_NONE) {
@@ -47,7 +47,7 @@ static loop_bytes find_bytes(loop_run *l, const fs_stream_loop_arg *a) {
 
 /* Where the slots of a ring begin, in the bytes that they lie in: those of an arg of the op that
  * the loop is. */
-static loop_bytes ring_bytes(loop_run *l, const fs_stream_ring *ring, uint64_t *begin) {
+static loop_bytes ring_bytes(evaluated_loop *l, const fs_stream_ring *ring, uint64_t *begin) {
   const fs_stream *s = l->r->s;
   if (l->around == NULL) {
     fs_value *v = &l->r->value[s->args[ring->arg].version];
@@ -63,10 +63,10 @@ static loop_bytes ring_bytes(loop_run *l, const fs_stream_ring *ring, uint64_t *
 
 /* Makes room for a loop and those inside. */
 static fs_status prepare_loop(loop_sum *all, fs_reference *r, fs_arena *arena, uint32_t loop,
-                              loop_run *around) {
+                              evaluated_loop *around) {
   const fs_stream *s = r->s;
-  loop_run *l = &all->run[loop];
-  *l = (loop_run){.r = r, .loop = &s->loops[loop], .around = around};
+  evaluated_loop *l = &all->run[loop];
+  *l = (evaluated_loop){.r = r, .loop = &s->loops[loop], .around = around};
   FS_TRY(fs_rings_make(arena, s, l->loop, &l->rings));
   for (uint32_t i = l->loop->op0; i < l->loop->op0 + l->loop->n_ops; i++) {
     if (s->loop_ops[i].loop != FS_NONE) { /* the recursion is as deep as loops nest */
@@ -98,7 +98,7 @@ static fs_status make_entry(fs_reference *r, const fs_stream_op *op) {
 }
 
 /* Puts what rings have on entry into their values. */
-static fs_status enter_rings(loop_run *l) {
+static fs_status enter_rings(evaluated_loop *l) {
   fs_rings_clear(l->loop, l->rings);
   for (uint32_t k = 0; k < l->loop->n_rings; k++) {
     const fs_stream_ring *ring = &l->r->s->rings[l->loop->ring0 + k];
@@ -121,13 +121,13 @@ static fs_status enter_rings(loop_run *l) {
   return FSCHED_OK;
 }
 
-static uint64_t ring_length(const loop_run *l, const fs_stream_ring *ring) {
+static uint64_t ring_length(const evaluated_loop *l, const fs_stream_ring *ring) {
   const fs_stream *s = l->r->s;
   return l->around == NULL ? s->args[ring->arg].length : s->loop_args[ring->arg].length;
 }
 
 /* Puts the last value of a ring into its slot; the rest of the ring's place is undefined. */
-static fs_status leave_ring(loop_run *l, uint32_t index) {
+static fs_status leave_ring(evaluated_loop *l, uint32_t index) {
   fsched_context *ctx = l->r->ctx;
   const fs_stream_ring *ring = &l->r->s->rings[l->loop->ring0 + index];
   uint64_t last = l->loop->trip - 1, begin, length = ring_length(l, ring);
@@ -147,7 +147,7 @@ static fs_status leave_ring(loop_run *l, uint32_t index) {
 /* --- instances --- */
 
 /* The values that the instance at hand begins. */
-static void begin_values(loop_run *l, const fs_stream_loop_op *op) {
+static void begin_values(evaluated_loop *l, const fs_stream_loop_op *op) {
   for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
     const fs_stream_loop_arg *a = &l->r->s->loop_args[i];
     if (a->ring != FS_NONE && fs_tag_begins(a->tag)) {
@@ -156,7 +156,7 @@ static void begin_values(loop_run *l, const fs_stream_loop_op *op) {
   }
 }
 
-static fs_kernel_call make_loop_call(loop_run *l, char *name, const fs_stream_loop_op *op,
+static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_stream_loop_op *op,
                                      bool *known) {
   const fs_stream *s = l->r->s;
   *known = true;
@@ -180,7 +180,7 @@ static fs_kernel_call make_loop_call(loop_run *l, char *name, const fs_stream_lo
   return call;
 }
 
-static fs_status define_in_loop(loop_run *l, const fs_stream_loop_op *op, bool known) {
+static fs_status define_in_loop(evaluated_loop *l, const fs_stream_loop_op *op, bool known) {
   for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
     const fs_stream_loop_arg *a = &l->r->s->loop_args[i];
     if (fs_tag_writes(a->tag)) {
@@ -193,7 +193,7 @@ static fs_status define_in_loop(loop_run *l, const fs_stream_loop_op *op, bool k
   return FSCHED_OK;
 }
 
-static fs_status evaluate_instance(loop_sum *all, loop_run *l, const fs_stream_loop_op *op) {
+static fs_status evaluate_instance(loop_sum *all, evaluated_loop *l, const fs_stream_loop_op *op) {
   fs_reference *r = l->r;
   bool known, nothing = fs_evaluate_idle(r, op->kernel);
   fs_kernel_call call = make_loop_call(l, all->name, op, &known);
@@ -209,7 +209,7 @@ static fs_status evaluate_instance(loop_sum *all, loop_run *l, const fs_stream_l
 }
 
 /* Runs a loop.  The recursion is as deep as loops nest. */
-static fs_status evaluate_run(loop_sum *all, loop_run *l) {
+static fs_status evaluate_run(loop_sum *all, evaluated_loop *l) {
   const fs_stream *s = l->r->s;
   l->at = (fs_loop_instance){.loop = l->loop, .around = l->around == NULL ? NULL : &l->around->at};
   FS_TRY(enter_rings(l));

@@ -58,6 +58,7 @@ static fs_status make_bytes(fs_reference *r, uint32_t version, uint64_t begin, u
 }
 
 fs_status fs_evaluate_make(fs_reference *r, uint32_t version, uint64_t begin, uint64_t end) {
+  assert(r->value[version].bytes != NULL);
   fs_byteset *there = &r->value[version].there;
   uint64_t at = begin;
   for (size_t i = 0; i < there->n && at < end; i++) {

@@ -12,6 +12,9 @@ fs_status fs_voverlap_init(fs_arena *arena, const fs_stream *s, fs_voverlap *o) 
   for (uint32_t i = 0; i < s->n_commands; i++) {
     longest = (uint32_t)fs_max(longest, s->commands[i].n_places);
   }
+  for (uint32_t i = 0; i < s->n_loop_commands; i++) {
+    longest = (uint32_t)fs_max(longest, s->loop_commands[i].n_places);
+  }
   FS_TRY(fs_new(arena, &o->sorted, longest));
   return fs_new(arena, &o->open, longest);
 }

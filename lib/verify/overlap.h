@@ -25,7 +25,8 @@ typedef struct fs_voverlap {
   fs_voverlap_ends all, written;
 } fs_voverlap;
 
-/* Makes room in `arena` for the places of any command of the stream.  Errors: FSCHED_SYSTEM. */
+/* Makes room in `arena` for the places of any command of the stream, and of its loops.  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_voverlap_init(fs_arena *arena, const fs_stream *s, fs_voverlap *o) FS_MUST_USE;
 
 /* Decides whether two places may overlap; `b` does not begin before `a`. */

@@ -143,8 +143,9 @@ fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, cons
   va_list args;
   if (b->contracted && (code == FS_DIAG_NOT_PRODUCED || code == FS_DIAG_VALUE_LOST)) {
     code = FS_DIAG_UNSUPPORTED; /* as described it is, or the first sample would have shown it */
-    hint = "as loops, in this version; --unroll (fsched_builder_unroll) makes a graph of the "
-           "iterations";
+    hint =
+        "as loops, in this version; --unroll (fsched_builder_unroll) makes a graph of the "
+        "iterations";
   }
   va_start(args, format);
   report(b, code, pos, hint, format, args);

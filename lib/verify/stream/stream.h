@@ -89,8 +89,9 @@ typedef struct fs_vs {
   /* stream/places.c */
   fs_vpool pool;
   fs_vspaces memory, counted, resource, concurrency;
-  fs_vtruth *truth;   /* per version */
-  uint8_t *has_units; /* per version: had units of the counted memory that it is used in */
+  fs_vtruth *truth;      /* per version */
+  uint8_t *has_units;    /* per version: had units of the counted memory that it is used in */
+  uint8_t *in_loop_part; /* per loop arg: the same */
   uint8_t *in_part; /* per arg: its op is a loop that may write over a part of it; NULL: none is */
   FS_VEC(fs_vpiece) piece;
 

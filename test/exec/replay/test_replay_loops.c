@@ -6,10 +6,13 @@
 
 #include "fsched/compile.h"
 #include "fsched/replay.h"
+#include "fsched/verify.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
 
+#include "codegen/stream_kit.h"
 #include "kit/context.h"
+#include "kit/gen.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
 enum { GRAPHS = 50 };
@@ -28,8 +31,7 @@ typedef struct loop_counts {
 
 static fs_status compile(const char *name, const char *text, bool unroll, fsched_program **out) {
   fsched_read_options o = {.size = sizeof o, .unroll = unroll};
-  fsched_compile_options c = {
-      .size = sizeof c, .effort = FSCHED_EFFORT(0), .verify = getenv("NOV") == NULL};
+  fsched_compile_options c = {.size = sizeof c, .effort = FSCHED_EFFORT(0), .verify = 1};
   fsched_graph *g;
   *out = NULL;
   fs_status status = fsched_graph_parse(ctx, name, text, strlen(text), &o, &g);
@@ -136,11 +138,83 @@ END_TEST
 START_TEST(nested_as_unrolled)
 {
   loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen);
-  printf("right %u refused %u unsupported %u large %u\n", counts.right, counts.refused,
-         counts.unsupported, counts.too_large);
   ck_assert_uint_gt(counts.right, GRAPHS / 3);
   ck_assert_uint_lt(counts.unsupported, GRAPHS / 8);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
+}
+END_TEST
+
+/* Changes a number of a loop's body; whether there was one. */
+static bool change(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  fs_stream_loop_wait *w =
+      s->n_loop_waits == 0 ? NULL : &k->loop_waits[fs_rng_below(rng, s->n_loop_waits)];
+  fs_stream_loop_command *c = &k->loop_commands[fs_rng_below(rng, s->n_loop_commands)];
+  fs_stream_loop_arg *a = &k->loop_args[fs_rng_below(rng, s->n_loop_args)];
+  switch (fs_rng_below(rng, 6)) {
+    case 0:
+      c->shift += c->shift > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+      return true;
+    case 1:
+      a->back += a->back > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+      return a->ring != FS_NONE;
+    case 2:
+      a->step += fs_rng_one_in(rng, 2) ? 16 : -16;
+      return a->ring == FS_NONE && a->buffer != FS_NONE;
+    default:
+      if (w != NULL) {
+        w->distance += w->distance > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+      }
+      return w != NULL;
+  }
+}
+
+typedef struct mutant_counts {
+  uint32_t malformed, refused, right;
+} mutant_counts;
+
+/* What verify accepts of a changed program does in every execution what its args mean. */
+static void judge_mutant(uint64_t seed, const fsched_program *p, fs_rng *rng, mutant_counts *n) {
+  fs_stream_copy k = fs_stream_copy_of(p);
+  fsched_program *q = NULL;
+  bool changed = change(&k, &p->view, rng);
+  fs_stream_copy_sign(&k);
+  if (!changed || fsched_program_load(ctx, "mutant.fsb", k.bytes, k.size, &q) != FSCHED_OK) {
+    n->malformed++;
+  } else if (fsched_verify_program(ctx, q, NULL) != FSCHED_OK) {
+    n->refused++;
+  } else {
+    loop_output out;
+    replay(seed, q, NULL, 1 + (uint32_t)(seed % 3), &out);
+    replay(seed, q, NULL, 0, &out);
+    n->right++;
+  }
+  fsched_program_destroy(q);
+  fsched_diag_clear(ctx);
+  free(k.bytes);
+}
+
+START_TEST(nested_mutants)
+{
+  mutant_counts counts = {0};
+  for (uint64_t j = 0; j < GRAPHS; j++) {
+    uint64_t seed = (fs_turn() * 10 + 5 + (uint64_t)_i) * GRAPHS + j;
+    fs_rng rng = {seed};
+    fsched_program *p;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    fs_nest_gen(seed, &t);
+    fs_text_add(&t, "", 1);
+    if (compile("nest.yaml", t.at, false, &p) == FSCHED_OK) {
+      for (uint32_t i = 0; i < 10 && p->view.n_loops > 0; i++) {
+        judge_mutant(seed, p, &rng, &counts);
+      }
+      fsched_program_destroy(p);
+    }
+    fs_text_drop(&t);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(counts.refused, GRAPHS / 4);
+  ck_assert_uint_gt(counts.right, GRAPHS / 4);
 }
 END_TEST
 
@@ -148,4 +222,5 @@ FS_SUITE(replay_loops, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled);
   FS_LOOPS(t, 0, 4, nested_as_unrolled);
+  FS_LOOPS(t, 0, 2, nested_mutants);
 }

@@ -176,7 +176,8 @@ START_TEST(orders)
   WRONG(drop_wait(1, 0), edge,
         "loop lp: a[i] depends on b[i - 1] by r and is not ordered after it");
   WRONG(wait_at(command_at(queue_at(1)->command0)->wait0)->distance = 1, edge, "a[i] by w");
-  WRONG((drop_wait(0, 1), arg_at(6)->buffer = 0, the_after()->distance = 80, fs_break_repair(copy)),
+  WRONG((drop_wait(0, 1), arg_at(6)->buffer = 0, arg_at(6)->own = arg_at(0)->own,
+         the_after()->distance = 80, fs_break_repair(copy)),
         "verify-conflict", "loop lp: a[i - 3] and a[i] share r and are not ordered");
   WRONG(wait_at(command_at(queue_at(0)->command0)->wait0)->distance = 0, "verify-deadlock",
         "waits for itself");

@@ -10,6 +10,12 @@ typedef struct loop_compare {
   const fs_rolled *x;
 } loop_compare;
 
+/* The first arg of the op that the loop is: of args, or of loop_args. */
+static uint32_t own_arg0(const loop_compare *c) {
+  const fs_stream *s = c->v->s;
+  return c->l->within == FS_NONE ? s->ops[c->l->op].arg0 : s->loop_ops[c->l->op].arg0;
+}
+
 static bool same_arg(const loop_compare *c, const fs_stream_loop_arg *a, const fs_body_arg *b) {
   bool value = b->buffer == FS_NONE, ring = b->ring != FS_NONE;
   if (a->tag != b->tag || a->buffer != b->buffer || (a->ring != FS_NONE) != ring) {
@@ -19,7 +25,8 @@ static bool same_arg(const loop_compare *c, const fs_stream_loop_arg *a, const f
     return a->value == b->value;
   }
   return a->offset == b->offset && a->length == b->length && a->step == b->step &&
-         a->back == b->back && (!ring || a->ring - c->l->ring0 == b->ring);
+         a->back == b->back && (!ring || a->ring - c->l->ring0 == b->ring) &&
+         a->own - own_arg0(c) == b->own;
 }
 
 static bool same_args(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
@@ -47,6 +54,9 @@ static const char *op_difference(const loop_compare *c, uint32_t member) {
   if (strcmp(fs_vs_string(c->v, o->name), b->name) != 0) {
     return "name";
   }
+  if (o->loop != b->loop) {
+    return "loop";
+  }
   if (o->time != b->time || o->latency != b->latency) {
     return "time or latency";
   }
@@ -64,7 +74,7 @@ static bool same_ring(const loop_compare *c, uint32_t ring) {
   const fs_body_slots *b = &c->x->slots[ring];
   const fs_rolled_ring *r = &c->x->loop.ring[ring];
   return a->size == b->size && a->slot == b->slot && a->entry == b->entry &&
-         c->v->s->args[a->arg].buffer == b->buffer && a->writer - c->l->op0 == r->writer &&
+         a->arg - own_arg0(c) == b->own && a->writer - c->l->op0 == r->writer &&
          a->depth == r->depth;
 }
 
@@ -114,9 +124,14 @@ static bool same_units(const loop_compare *c, const fs_stream_loop_command *m) {
 
 /* --- the whole --- */
 
+static const char *loop_name(const loop_compare *c) {
+  return c->l->within == FS_NONE ? fs_vs_op_name(c->v, c->l->op)
+                                 : fs_vs_string(c->v, c->v->s->loop_ops[c->l->op].name);
+}
+
 static void differs(const loop_compare *c, const char *what, const char *of) {
   FS_WRONG(c->v, FS_DIAG_VERIFY_GRAPH, "not the graph's: %s of '%.80s' in loop '%.80s'", what, of,
-           fs_vs_op_name(c->v, c->l->op));
+           loop_name(c));
 }
 
 static void compare_commands(const loop_compare *c) {
@@ -133,9 +148,11 @@ static void compare_commands(const loop_compare *c) {
 }
 
 static void compare_loop(const loop_compare *c) {
-  const char *name = fs_vs_op_name(c->v, c->l->op);
-  if (c->l->op != c->x->op || c->l->trip != c->x->trip || c->l->n_ops != c->x->n_ops ||
-      c->l->n_rings != c->x->loop.n_rings || c->l->copies != c->x->loop.copies) {
+  const char *name = loop_name(c);
+  uint32_t op0 = c->x->within == FS_NONE ? 0 : c->v->s->loops[c->x->within].op0;
+  if (c->l->within != c->x->within || c->l->op - op0 != c->x->op || c->l->trip != c->x->trip ||
+      c->l->n_ops != c->x->n_ops || c->l->n_rings != c->x->loop.n_rings ||
+      c->l->copies != c->x->loop.copies) {
     differs(c, "trips, ops, rings or copies", name);
     return;
   }

@@ -25,12 +25,12 @@ fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t
   int64_t way = fs_vloop_way(x, a, trips);
   uint64_t low = a->offset - (way < 0 ? (uint64_t)-way : 0);
   uint64_t high = a->offset + a->length + (way > 0 ? (uint64_t)way : 0);
-  return (fs_vbytes){low, fs_min(high, x->v->s->buffers[a->buffer].size)};
+  return (fs_vbytes){low, fs_min(high, fs_vloop_limit(x->v->s, x->l, a))};
 }
 
 fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration) {
   uint64_t low = a->offset + (uint64_t)fs_vloop_way(x, a, iteration);
-  return (fs_vbytes){low, fs_min(low + a->length, x->v->s->buffers[a->buffer].size)};
+  return (fs_vbytes){low, fs_min(low + a->length, fs_vloop_limit(x->v->s, x->l, a))};
 }
 
 static bool is_within(fs_vbytes a, fs_vbytes b) { return b.low <= a.low && a.high <= b.high; }
@@ -39,16 +39,28 @@ static const fs_stream_loop_arg *arg_of(const fs_vloop *x, const fs_vbody_access
   return &x->v->s->loop_args[a->arg];
 }
 
-/* Whether the own op has an arg of the buffer that holds the bytes and has a right mode. */
-static bool own_holds(const fs_vloop *x, uint32_t buffer, fs_vbytes bytes, bool (*mode)(unsigned)) {
-  for (uint32_t i = 0; i < x->own->n_args; i++) {
-    const fs_stream_arg *a = &x->v->s->args[x->own->arg0 + i];
-    if (a->buffer == buffer && mode(a->tag) &&
-        is_within(bytes, (fs_vbytes){a->offset, a->offset + a->length})) {
+/* Whether the own op has an arg that moves like `own`, holds the bytes, and has a right mode. */
+static bool own_holds(const fs_vloop *x, uint32_t own, fs_vbytes bytes, bool (*mode)(unsigned)) {
+  uint32_t buffer = fs_vloop_own(x, own).buffer;
+  for (uint32_t i = x->own0; i < x->own0 + x->n_own; i++) {
+    fs_vown a = fs_vloop_own(x, i);
+    if (a.buffer == buffer && mode(a.tag) && fs_vloop_alike(x->v->s, x->l, i, own) &&
+        is_within(bytes, (fs_vbytes){a.offset, a.offset + a.length})) {
       return true;
     }
   }
   return false;
+}
+
+/* Whether two args of the body move alike with the loops around, and are of one buffer. */
+static bool of_one_kind(const fs_vloop *x, const fs_stream_loop_arg *a,
+                        const fs_stream_loop_arg *b) {
+  return a->buffer == b->buffer && fs_vloop_alike(x->v->s, x->l, a->own, b->own);
+}
+
+/* Whether the access writes all of its bytes: a loop in the loop may write a part. */
+static bool writes_whole(const fs_vloop *x, const fs_vbody_access *a) {
+  return a->writes && x->v->in_loop_part[a->arg] == 0;
 }
 
 static bool reads(unsigned tag) { return fs_tag_reads(tag); }
@@ -70,7 +82,8 @@ typedef struct own_walk {
   fs_vloop *x;
   fs_ranges ranges;
   bool *own;         /* per access: it reads what the loop has written */
-  uint32_t *written; /* per buffer */
+  uint32_t *written; /* per access: of it and those of its kind behind it, if it is the first */
+  uint32_t *kind;    /* per access: the first one of its kind */
 } own_walk;
 
 static void not_written(const own_walk *w, const fs_vbody_access *a, uint64_t iteration) {
@@ -96,6 +109,21 @@ static fs_status write_bytes(own_walk *w, uint32_t *set, fs_vbytes b) {
   return b.low < b.high ? fs_ranges_replace(&w->ranges, set, b.low, b.high, 0) : FSCHED_OK;
 }
 
+/* Slots of a ring of a loop in the loop, which it has begun, in an arg of that loop's op. */
+static fs_status write_slots(own_walk *w, uint32_t *set, const fs_vbody_access *a, uint64_t at) {
+  const fs_stream *s = w->x->v->s;
+  uint32_t inner = fs_vloop_op(w->x, a->member)->loop;
+  for (uint32_t k = 0; inner != FS_NONE && k < s->loops[inner].n_rings; k++) {
+    const fs_stream_ring *r = &s->rings[s->loops[inner].ring0 + k];
+    uint64_t n = fs_min(fs_min(r->depth, s->loops[inner].trip), WALKED);
+    for (uint64_t i = 0; r->arg == a->arg && i < n; i++) {
+      uint64_t low = at + i * r->slot;
+      FS_TRY(write_bytes(w, set, (fs_vbytes){low, low + r->size}));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* One iteration.  An op reads before it writes. */
 static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
   fs_vloop *x = w->x;
@@ -104,7 +132,7 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
       const fs_stream_loop_arg *a = arg_of(x, &x->access[end]);
       bool right = true;
       if (w->own[end]) {
-        FS_TRY(is_written(w, w->written[a->buffer], fs_vloop_bytes(x, a, iteration), &right));
+        FS_TRY(is_written(w, w->written[w->kind[end]], fs_vloop_bytes(x, a, iteration), &right));
       }
       if (!right) {
         not_written(w, &x->access[end], iteration);
@@ -113,8 +141,11 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
     }
     for (uint32_t i = k; i < end; i++) {
       const fs_stream_loop_arg *a = arg_of(x, &x->access[i]);
-      if (x->access[i].writes && a->ring == FS_NONE) {
-        FS_TRY(write_bytes(w, &w->written[a->buffer], fs_vloop_bytes(x, a, iteration)));
+      if (writes_whole(x, &x->access[i]) && a->ring == FS_NONE) {
+        FS_TRY(write_bytes(w, &w->written[w->kind[i]], fs_vloop_bytes(x, a, iteration)));
+      } else if (x->access[i].writes && a->ring == FS_NONE) {
+        FS_TRY(write_slots(w, &w->written[w->kind[i]], &x->access[i],
+                           fs_vloop_bytes(x, a, iteration).low));
       }
     }
   }
@@ -128,7 +159,7 @@ static fs_status is_written_alike(own_walk *w, const fs_vbody_access *r, bool *y
   uint32_t set = FS_NONE;
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
-    bool like = x->access[k].writes && b->buffer == a->buffer && b->step == a->step;
+    bool like = writes_whole(x, &x->access[k]) && of_one_kind(x, a, b) && b->step == a->step;
     uint32_t n = x->access[k].member < r->member ? WALKED : WALKED - 1;
     for (uint32_t i = 0; like && i < n; i++) {
       FS_TRY(write_bytes(w, &set, fs_vloop_bytes(x, b, i)));
@@ -156,7 +187,7 @@ static bool leaves_no_gaps(const fs_stream_loop_arg *a) {
 static bool is_written_before(const fs_vloop *x, const fs_vbody_access *r) {
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
-    if (x->access[k].writes && b->buffer == arg_of(x, r)->buffer && leaves_no_gaps(b) &&
+    if (writes_whole(x, &x->access[k]) && of_one_kind(x, arg_of(x, r), b) && leaves_no_gaps(b) &&
         is_behind(x, r, &x->access[k], WALKED) && is_behind(x, r, &x->access[k], x->l->trip - 1)) {
       return true;
     }
@@ -180,7 +211,15 @@ static fs_status check_later(own_walk *w) {
 }
 
 static fs_status walk_loop(own_walk *w, fs_arena *arena) {
-  FS_TRY(fs_new_none(arena, &w->written, w->x->v->s->n_buffers));
+  FS_TRY(fs_new_none(arena, &w->written, w->x->n_accesses));
+  FS_TRY(fs_new(arena, &w->kind, w->x->n_accesses));
+  for (uint32_t k = 0; k < w->x->n_accesses; k++) {
+    w->kind[k] = 0;
+    while (!of_one_kind(w->x, arg_of(w->x, &w->x->access[w->kind[k]]),
+                        arg_of(w->x, &w->x->access[k]))) {
+      w->kind[k]++;
+    }
+  }
   for (uint64_t i = 0; i < w->x->l->trip && i < WALKED; i++) {
     FS_TRY(walk_iteration(w, i));
   }
@@ -193,13 +232,13 @@ static fs_status walk_loop(own_walk *w, fs_arena *arena) {
 static void check_hull(fs_vloop *x, const fs_vbody_access *a, bool *own) {
   const fs_stream_loop_arg *arg = arg_of(x, a);
   fs_vbytes hull = fs_vloop_hull(x, arg, x->l->trip - 1);
-  if (a->writes && !own_holds(x, arg->buffer, hull, writes)) {
+  if (a->writes && !own_holds(x, arg->own, hull, writes)) {
     leaves(x, a, "writes");
   }
-  if (!fs_tag_reads(arg->tag) || own_holds(x, arg->buffer, hull, reads)) {
+  if (!fs_tag_reads(arg->tag) || own_holds(x, arg->own, hull, reads)) {
     return;
   }
-  *own = own_holds(x, arg->buffer, hull, writes);
+  *own = own_holds(x, arg->own, hull, writes);
   if (!*own) {
     leaves(x, a, "reads");
   }
@@ -208,14 +247,14 @@ static void check_hull(fs_vloop *x, const fs_vbody_access *a, bool *own) {
 /* A ring's slots are written, and the last one is read where a value is there on entry. */
 static void check_ring(fs_vloop *x, uint32_t k) {
   const fs_stream_ring *r = &x->v->s->rings[x->l->ring0 + k];
-  const fs_stream_arg *a = &x->v->s->args[r->arg];
-  uint64_t last = a->offset + (r->depth - 1) * r->slot;
-  if (!fs_tag_writes(a->tag) ||
-      (r->entry != 0 && !own_holds(x, a->buffer, (fs_vbytes){last, last + r->size}, reads))) {
+  fs_vown a = fs_vloop_own(x, r->arg);
+  uint64_t last = a.offset + (r->depth - 1) * r->slot;
+  if (!fs_tag_writes(a.tag) ||
+      (r->entry != 0 && !own_holds(x, r->arg, (fs_vbytes){last, last + r->size}, reads))) {
     FS_LOOP_WRONG(x, FS_DIAG_VERIFY_PLACE,
                   "loop %.60s: its op does not write the slots of %.40s, or read what is there on "
                   "entry",
-                  x->name, buffer_name(x, a->buffer));
+                  x->name, buffer_name(x, a.buffer));
   }
 }
 
@@ -224,7 +263,7 @@ static fs_vbytes written_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
   fs_vbytes run = {a->offset, a->offset + a->length};
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
-    bool like = x->access[k].writes && b->buffer == a->buffer && b->step == a->step &&
+    bool like = writes_whole(x, &x->access[k]) && of_one_kind(x, a, b) && b->step == a->step &&
                 b->ring == FS_NONE && b->offset <= run.high && run.low <= b->offset + b->length;
     if (like && (b->offset < run.low || b->offset + b->length > run.high)) {
       run.low = fs_min(run.low, b->offset);
@@ -236,12 +275,20 @@ static fs_vbytes written_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
 }
 
 /* Whether the body writes all bytes that an own arg writes. */
-static fs_status writes_all(own_walk *w, const fs_stream_arg *own, bool *yes) {
+static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
   fs_vloop *x = w->x;
+  fs_vown own = fs_vloop_own(x, own_arg);
   uint32_t set = FS_NONE;
+  for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
+    const fs_stream_ring *r = &x->v->s->rings[k];
+    if (r->arg == own_arg && r->depth == 1) { /* each iteration begins it */
+      FS_TRY(write_bytes(w, &set, (fs_vbytes){own.offset, own.offset + r->size}));
+    }
+  }
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *a = arg_of(x, &x->access[k]);
-    if (!x->access[k].writes || a->buffer != own->buffer || a->ring != FS_NONE) {
+    if (!writes_whole(x, &x->access[k]) || a->buffer != own.buffer || a->ring != FS_NONE ||
+        !fs_vloop_alike(x->v->s, x->l, a->own, own_arg)) {
       continue;
     }
     fs_vbytes run = written_run(x, a);
@@ -252,19 +299,20 @@ static fs_status writes_all(own_walk *w, const fs_stream_arg *own, bool *yes) {
       FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->trip - 1)));
     }
   }
-  FS_TRY(is_written(w, set, (fs_vbytes){own->offset, own->offset + own->length}, yes));
+  FS_TRY(is_written(w, set, (fs_vbytes){own.offset, own.offset + own.length}, yes));
   fs_ranges_clear(&w->ranges, &set);
   return FSCHED_OK;
 }
 
 static fs_status mark_parts(own_walk *w) {
-  fs_vs *v = w->x->v;
-  for (uint32_t i = w->x->own->arg0; i < w->x->own->arg0 + w->x->own->n_args; i++) {
+  const fs_vloop *x = w->x;
+  uint8_t *part = x->inner ? x->v->in_loop_part : x->v->in_part;
+  for (uint32_t i = x->own0; i < x->own0 + x->n_own; i++) {
     bool all = true;
-    if (fs_tag_writes_over(v->s->args[i].tag)) {
-      FS_TRY(writes_all(w, &v->s->args[i], &all));
+    if (fs_tag_writes_over(fs_vloop_own(x, i).tag)) {
+      FS_TRY(writes_all(w, i, &all));
     }
-    v->in_part[i] = !all;
+    part[i] = !all;
   }
   return FSCHED_OK;
 }

@@ -11,6 +11,12 @@
  * Then all executions do the accesses to each byte in program order of the unrolled loop, and so
  * find the same values.
  *
+ * A loop in a loop is one op of the outer one, of which that needs to know no more than what its
+ * own op has.  It is proven in iteration 0 of the loops around.  In others, its op's args lie
+ * elsewhere, and what lies in one of them moves with it: so two accesses that move alike meet at
+ * the distances at which they do in iteration 0, and those that don't count as meeting always.
+ * A range is cut off where its buffer, or the version of a ring, ends: it overlaps no more then.
+ *
  * Nothing is proven of the units of counted memories that ops of a body take for scratch, which no
  * record tells; of the planned time of the loop; nor that each wait is needed. */
 #include <stdio.h>
@@ -186,7 +192,7 @@ static void report_shared(fs_vloop *x, const pair_text *t, const char *what) {
 
 static void report_ring(fs_vloop *x, const loop_proof *p, const fs_loop_fault *f) {
   const fs_stream *s = x->v->s;
-  uint32_t buffer = s->args[s->rings[x->l->ring0 + f->which].arg].buffer;
+  uint32_t buffer = fs_vloop_own(x, s->rings[x->l->ring0 + f->which].arg).buffer;
   pair_text t;
   name_pair(x, f, &t);
   if (f->from == p->rolled.ring[f->which].writer && f->to != f->from) {
@@ -263,18 +269,69 @@ static fs_status prove(loop_proof *p) {
   return FSCHED_OK;
 }
 
+/* Finds what the op has that the loop is. */
+static void find_own(fs_vloop *x) {
+  const fs_vs *v = x->v;
+  const fs_stream *s = v->s;
+  if (!x->inner) {
+    const fs_stream_command *c = &s->commands[v->op_command[v->op_command0[x->l->op]]];
+    x->name = fs_vs_op_name(v, x->l->op);
+    x->own0 = s->ops[x->l->op].arg0;
+    x->n_own = s->ops[x->l->op].n_args;
+    x->place = &s->places[c->place0];
+    x->n_places = c->n_places;
+    return;
+  }
+  const fs_stream_loop_op *o = &s->loop_ops[x->l->op];
+  const fs_stream_loop_command *c =
+      &s->loop_commands[s->loop_queues[s->loops[x->l->within].queue0].command0];
+  while (c->op != x->l->op) {
+    c++;
+  }
+  x->name = fs_vs_string(v, o->name);
+  x->own0 = o->arg0;
+  x->n_own = o->n_args;
+  x->place = &s->loop_places[c->place0];
+  x->n_places = c->n_places;
+}
+
+static bool same_place(const fs_stream_place *a, const fs_stream_place *b) {
+  bool units = fs_space_of_resource(a->space); /* which count from 0 in the loop */
+  return a->space == b->space && a->index == b->index && a->size == b->size &&
+         a->version == b->version && a->arg == b->arg && a->mode == b->mode &&
+         (units || a->address == b->address);
+}
+
+/* All commands of the op that a loop in a loop is have the same places, as its own are of one. */
+static void check_own_commands(fs_vloop *x) {
+  const fs_stream *s = x->v->s;
+  const fs_stream_loop *outer = &s->loops[x->l->within];
+  const fs_stream_loop_queue *q = &s->loop_queues[outer->queue0], *end = q + outer->n_queues;
+  for (; q < end; q++) {
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      const fs_stream_loop_command *m = &s->loop_commands[c];
+      bool same = m->op != x->l->op || m->n_places == x->n_places;
+      for (uint32_t i = 0; same && m->op == x->l->op && i < x->n_places; i++) {
+        same = same_place(&s->loop_places[m->place0 + i], &x->place[i]);
+      }
+      if (!same) {
+        FS_LOOP_WRONG(x, FS_DIAG_VERIFY_PLACE, "loop %.60s: commands of its op lie apart", x->name);
+        return;
+      }
+    }
+  }
+}
+
 static fs_status check_loop(fs_vs *v, const fs_stream_loop *l) {
   FS_SCRATCH(scratch, v->ctx);
   const fs_stream_loop_queue *q = &v->s->loop_queues[l->queue0];
-  uint32_t first = v->op_command0[l->op];
-  fs_vloop x = {.v = v,
-                .l = l,
-                .name = fs_vs_op_name(v, l->op),
-                .own = &v->s->ops[l->op],
-                .command = &v->s->commands[v->op_command[first]],
-                .command0 = q->command0};
+  fs_vloop x = {.v = v, .l = l, .inner = l->within != FS_NONE, .command0 = q->command0};
   const fs_stream_loop_queue *last = &q[l->n_queues - 1];
   x.n_commands = last->command0 + last->n_commands - x.command0;
+  find_own(&x);
+  if (x.inner) {
+    check_own_commands(&x);
+  }
   loop_proof p = {.x = &x, .arena = &scratch};
   FS_TRY(list_accesses(&x));
   fs_status status = prove(&p);
@@ -287,9 +344,63 @@ fs_status fs_vs_loops(fs_vs *v) {
   assert(v->op_command0 != NULL);
   if (v->s->n_loops > 0) {
     FS_TRY(fs_new_zero(&v->arena, &v->in_part, v->s->n_args));
+    FS_TRY(fs_new_zero(&v->arena, &v->in_loop_part, v->s->n_loop_args));
   }
-  for (uint32_t i = 0; i < v->s->n_loops; i++) {
+  for (uint32_t i = v->s->n_loops; i-- > 0;) { /* those inside come first */
     FS_TRY(check_loop(v, &v->s->loops[i]));
   }
   return FSCHED_OK;
+}
+
+fs_vown fs_vloop_own(const fs_vloop *x, uint32_t arg) {
+  assert(arg - x->own0 < x->n_own);
+  if (x->inner) {
+    const fs_stream_loop_arg *a = &x->v->s->loop_args[arg];
+    return (fs_vown){a->offset, a->length, a->tag, a->buffer};
+  }
+  const fs_stream_arg *a = &x->v->s->args[arg];
+  return (fs_vown){a->offset, a->length, a->tag, a->buffer};
+}
+
+bool fs_vloop_alike(const fs_stream *s, const fs_stream_loop *l, uint32_t a, uint32_t b) {
+  while (l->within != FS_NONE && a != b) {
+    const fs_stream_loop_arg *x = &s->loop_args[a], *y = &s->loop_args[b];
+    if (x->step != y->step || x->ring != y->ring || x->back != y->back) {
+      return false;
+    }
+    a = x->own;
+    b = y->own;
+    l = &s->loops[l->within];
+  }
+  return true;
+}
+
+uint64_t fs_vloop_limit(const fs_stream *s, const fs_stream_loop *l, const fs_stream_loop_arg *a) {
+  while (l->within != FS_NONE && a->ring == FS_NONE) {
+    a = &s->loop_args[a->own];
+    l = &s->loops[l->within];
+  }
+  return a->ring == FS_NONE ? s->buffers[a->buffer].size : s->rings[a->ring].size;
+}
+
+bool fs_vloop_moves(const fs_stream *s, const fs_stream_loop *l, uint32_t own, int64_t *down,
+                    int64_t *up) {
+  const int64_t most = INT64_C(1) << 60;
+  for (; l->within != FS_NONE; own = s->loop_args[own].own) {
+    const fs_stream_loop_arg *a = &s->loop_args[own];
+    int64_t way;
+    l = &s->loops[l->within];
+    if (a->ring != FS_NONE) {
+      return true; /* offsets are within its version */
+    }
+    if (__builtin_mul_overflow(a->step, (int64_t)(l->trip - 1), &way) || way > most ||
+        way < -most) {
+      return false;
+    }
+    *(way < 0 ? down : up) += way;
+    if (*down < -most || *up > most) {
+      return false;
+    }
+  }
+  return true;
 }

@@ -11,8 +11,9 @@
  *   that of iteration 0.
  * - Without one, ranges that move alike overlap at an interval of distances.  Both begin in the
  *   buffer, so where they overlap, they do so before it ends.
- * - Ranges that move unlike each other count as overlapping always, unless all that the one
- *   touches lies apart from all that the other does.
+ * - Ranges that move unlike each other, with this loop or one around, count as overlapping always,
+ *   unless all that the one touches in all iterations of all loops lies apart from all that the
+ *   other does.
  *
  * An order at a distance is one at all greater distances that are whole rounds of copies above
  * (verify/loop/loop.h).  So of an interval as many distances as there are copies say all, and
@@ -79,13 +80,27 @@ static distance_range alike(const fs_stream_loop_arg *a, const fs_stream_loop_ar
   return (distance_range){floor_of(apart - la, -step) + 1, floor_of(lb + apart - 1, -step)};
 }
 
+/* The bytes that an arg touches in all iterations of all loops around; all, if that is not known.
+ */
+static fs_vbytes reach(const fs_vloop *x, const fs_stream_loop_arg *a) {
+  fs_vbytes hull = fs_vloop_hull(x, a, x->l->trip - 1);
+  uint64_t limit = fs_vloop_limit(x->v->s, x->l, a);
+  int64_t down = 0, up = 0;
+  if (x->inner && !fs_vloop_moves(x->v->s, x->l, a->own, &down, &up)) {
+    return (fs_vbytes){0, limit};
+  }
+  hull.low -= fs_min(hull.low, (uint64_t)-down);
+  hull.high = fs_min(hull.high + (uint64_t)up, limit);
+  return hull;
+}
+
 /* The distances at which accesses without rings overlap. */
 static distance_range meeting(const fs_vloop *x, const fs_stream_loop_arg *a,
                               const fs_stream_loop_arg *b) {
-  if (a->step == b->step) {
+  if (a->step == b->step && fs_vloop_alike(x->v->s, x->l, a->own, b->own)) {
     return alike(a, b);
   }
-  fs_vbytes m = fs_vloop_hull(x, a, x->l->trip - 1), n = fs_vloop_hull(x, b, x->l->trip - 1);
+  fs_vbytes m = reach(x, a), n = reach(x, b);
   return overlap(m.low, m.high - m.low, n.low, n.high - n.low)
              ? (distance_range){INT64_MIN, INT64_MAX}
              : (distance_range){0, -1};

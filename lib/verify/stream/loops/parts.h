@@ -17,9 +17,11 @@ typedef struct fs_vloop {
   fs_vs *v;
   const fs_stream_loop *l;
   const char *name;
-  const fs_stream_op *own;          /* the op that the loop is */
-  const fs_stream_command *command; /* the first one that runs it */
-  uint32_t command0, n_commands;    /* of loop_commands */
+  bool inner;                    /* it is in another loop */
+  uint32_t own0, n_own;          /* args of the op that it is: of args, or of loop_args if inner */
+  const fs_stream_place *place;  /* those of a command of that op, which are those of all */
+  uint32_t n_places;             /* how many */
+  uint32_t command0, n_commands; /* of loop_commands */
   uint32_t n_accesses;
   fs_vbody_access *access; /* in program order */
   uint32_t wrong;          /* findings so far */
@@ -57,8 +59,21 @@ fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t
 /* The same of one iteration. */
 fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration);
 
-/* The first arg of the loop's own op that names the buffer, or FS_NONE. */
-uint32_t fs_vloop_own_arg(const fs_vloop *x, uint32_t buffer);
+/* What an arg of the loop's own op touches. */
+typedef struct fs_vown {
+  uint64_t offset, length;
+  uint32_t tag, buffer;
+} fs_vown;
+/* Requires an arg of that op. */
+fs_vown fs_vloop_own(const fs_vloop *x, uint32_t arg);
+/* Whether two args of the own op of a loop move alike with all loops around that. */
+bool fs_vloop_alike(const fs_stream *s, const fs_stream_loop *l, uint32_t a, uint32_t b);
+/* Where an arg without a ring is cut off: the size of its buffer, or of a version of the ring that
+ * it moves with. */
+uint64_t fs_vloop_limit(const fs_stream *s, const fs_stream_loop *l, const fs_stream_loop_arg *a);
+/* How far the loops around move an arg of their op at most, down and up; false: it is too far. */
+bool fs_vloop_moves(const fs_stream *s, const fs_stream_loop *l, uint32_t own, int64_t *down,
+                    int64_t *up);
 /* The place of an arg of its own, or NULL. */
 const fs_stream_place *fs_vloop_own_place(const fs_vloop *x, uint32_t arg);
 

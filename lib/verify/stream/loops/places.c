@@ -10,20 +10,11 @@
 #include "verify/overlap.h"
 #include "verify/stream/loops/parts.h"
 
-uint32_t fs_vloop_own_arg(const fs_vloop *x, uint32_t buffer) {
-  for (uint32_t i = 0; i < x->own->n_args; i++) {
-    if (x->v->s->args[x->own->arg0 + i].buffer == buffer) {
-      return x->own->arg0 + i;
-    }
-  }
-  return FS_NONE;
-}
-
 const fs_stream_place *fs_vloop_own_place(const fs_vloop *x, uint32_t arg) {
-  const fs_stream_place *p = &x->v->s->places[x->command->place0];
-  for (uint32_t i = 0; i < x->command->n_places; i++) {
-    if (fs_space_has_bytes(p[i].space) && p[i].version != FS_NONE && p[i].arg == arg) {
-      return &p[i];
+  for (uint32_t i = 0; i < x->n_places; i++) {
+    const fs_stream_place *p = &x->place[i];
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg == arg) {
+      return p;
     }
   }
   return NULL;
@@ -47,15 +38,12 @@ static void wrong_place(const body_places *b, fs_diag_code code, uint32_t place,
  * no arg of its buffer. */
 static bool find_address(const fs_vloop *x, const fs_stream_loop_arg *a, uint32_t *version,
                          uint64_t *address) {
-  const fs_stream *s = x->v->s;
-  bool ring = a->ring != FS_NONE;
-  uint32_t own = ring ? s->rings[a->ring].arg : fs_vloop_own_arg(x, a->buffer);
-  const fs_stream_place *p = own == FS_NONE ? NULL : fs_vloop_own_place(x, own);
+  const fs_stream_place *p = fs_vloop_own_place(x, a->own);
   if (p == NULL) {
     return false;
   }
   *version = p->version;
-  *address = p->address + a->offset - (ring ? 0 : s->args[own].offset);
+  *address = p->address + a->offset - (a->ring != FS_NONE ? 0 : fs_vloop_own(x, a->own).offset);
   return true;
 }
 
@@ -79,8 +67,8 @@ static void check_arg_place(const body_places *b, uint32_t place, uint32_t arg) 
 /* Whether scratch lies in that of the loop. */
 static bool in_own_scratch(const fs_vloop *x, const fs_stream_place *p) {
   const fs_stream_memory *m = &x->v->s->memories[p->index];
-  const fs_stream_place *own = &x->v->s->places[x->command->place0];
-  for (uint32_t i = 0; i < x->command->n_places; i++) {
+  const fs_stream_place *own = x->place;
+  for (uint32_t i = 0; i < x->n_places; i++) {
     if (fs_space_has_bytes(own[i].space) && own[i].version == FS_NONE && own[i].index == p->index &&
         own[i].address <= p->address && p->address - own[i].address <= own[i].size &&
         p->size <= own[i].size - (p->address - own[i].address)) {
@@ -90,15 +78,20 @@ static bool in_own_scratch(const fs_vloop *x, const fs_stream_place *p) {
   return false;
 }
 
-/* Whether units are among those that the loop uses, which count from 0. */
-static bool in_own_units(const fs_vloop *x, const fs_stream_place *p) {
-  for (uint32_t i = 0; i < x->own->n_uses; i++) {
-    const fs_stream_use *u = &x->v->s->uses[x->own->use0 + i];
-    if (u->resource == p->index && p->address <= u->amount && p->size <= u->amount - p->address) {
-      return true;
-    }
+/* The units of a resource that the loop's own op holds. */
+static uint64_t own_units(const fs_vloop *x, uint32_t resource) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < x->n_places; i++) {
+    const fs_stream_place *p = &x->place[i];
+    sum += fs_space_of_resource(p->space) && p->index == resource ? p->size : 0;
   }
-  return false;
+  return sum;
+}
+
+/* Whether units are among those that the loop holds, which count from 0. */
+static bool in_own_units(const fs_vloop *x, const fs_stream_place *p) {
+  uint64_t all = own_units(x, p->index);
+  return p->address <= all && p->size <= all - p->address;
 }
 
 static void check_other_place(const body_places *b, uint32_t place) {
@@ -204,18 +197,17 @@ static fs_status list_shared(const body_places *b, fs_arena *arena) {
 /* An address alone is not an access. */
 static bool is_address(void *loop, const fs_stream_place *a, const fs_stream_place *b) {
   const fs_vloop *x = loop;
-  const fs_stream_arg *args = x->v->s->args;
   return fs_space_has_bytes(a->space) &&
-         ((a->version != FS_NONE && !fs_tag_accesses(args[a->arg].tag)) ||
-          (b->version != FS_NONE && !fs_tag_accesses(args[b->arg].tag)));
+         ((a->version != FS_NONE && !fs_tag_accesses(fs_vloop_own(x, a->arg).tag)) ||
+          (b->version != FS_NONE && !fs_tag_accesses(fs_vloop_own(x, b->arg).tag)));
 }
 
 /* An op may put an output over an input, but not one that goes on to read that. */
 static fs_status check_own(fs_vloop *x, fs_arena *arena) {
   fs_voverlap overlap;
-  const fs_stream_place *place = &x->v->s->places[x->command->place0], *a, *b;
+  const fs_stream_place *place = x->place, *a, *b;
   FS_TRY(fs_voverlap_init(arena, x->v->s, &overlap));
-  if (fs_voverlap_find(&overlap, place, x->command->n_places, is_address, x, &a, &b)) {
+  if (fs_voverlap_find(&overlap, place, x->n_places, is_address, x, &a, &b)) {
     FS_LOOP_WRONG(x, FS_DIAG_VERIFY_SELF, "loop %.80s: places %u and %u of its op overlap", x->name,
                   (unsigned)(a - place), (unsigned)(b - place));
   }
@@ -247,7 +239,7 @@ static void check_in_place(fs_vloop *x, uint32_t ring) {
 }
 
 fs_status fs_vloop_places(fs_vloop *x, fs_vlanes *lanes) {
-  assert(x->command != NULL && x->n_commands > 0);
+  assert(x->place != NULL && x->n_commands > 0);
   FS_SCRATCH(scratch, x->v->ctx);
   body_places b = {x, x->command0, lanes};
   FS_TRY(check_own(x, &scratch));

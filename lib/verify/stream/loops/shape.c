@@ -9,16 +9,62 @@ typedef struct loop_shape {
   const fs_vs *v;
   const fs_stream *s;
   const fs_stream_loop *l;
+  uint32_t own0, n_own; /* args of the op that it is */
   uint32_t command0, command_end;
 } loop_shape;
 
+/* The buffer of an arg of the op that the loop is. */
+static uint32_t own_buffer(const loop_shape *x, uint32_t arg) {
+  return x->l->within == FS_NONE ? x->s->args[arg].buffer : x->s->loop_args[arg].buffer;
+}
+
+static bool is_own(const loop_shape *x, uint32_t arg) {
+  return arg >= x->own0 && arg - x->own0 < x->n_own;
+}
+
 /* Each check returns what is wrong, or NULL. */
+
+static const char *check_outer(loop_shape *x, uint32_t loop) {
+  const fs_stream_loop *l = x->l;
+  if (l->op >= x->s->n_ops || (loop > 0 && (l[-1].within != FS_NONE || l[-1].op >= l->op)) ||
+      x->s->ops[l->op].kernel != FS_NONE) {
+    return "it is not an op without a kernel, or the loops do not ascend";
+  }
+  x->own0 = x->s->ops[l->op].arg0;
+  x->n_own = x->s->ops[l->op].n_args;
+  return NULL;
+}
+
+/* Of a loop in a loop, whose shape is right. */
+static const char *check_inner(loop_shape *x, uint32_t loop) {
+  const fs_stream_loop *l = x->l;
+  uint32_t depth = 1;
+  if (l->within >= loop) {
+    return "the loop around it does not come before it";
+  }
+  const fs_stream_loop *outer = &x->s->loops[l->within];
+  if (l->op < outer->op0 || l->op - outer->op0 >= outer->n_ops ||
+      (l[-1].within != FS_NONE && l[-1].op >= l->op)) {
+    return "it is not an op of the loop around it, or the loops do not ascend";
+  }
+  const fs_stream_loop_op *o = &x->s->loop_ops[l->op];
+  if (o->loop != loop || o->kernel != FS_NONE || o->latency != o->time) {
+    return "its op is not this loop, has a kernel, or goes on behind its queues";
+  }
+  for (uint32_t i = l->within; i != FS_NONE; i = x->s->loops[i].within) {
+    depth++;
+  }
+  x->own0 = o->arg0;
+  x->n_own = o->n_args;
+  return depth <= FS_LOOP_NEST ? NULL : "too many loops are around it";
+}
 
 static const char *check_loop(loop_shape *x, uint32_t loop) {
   const fs_stream_loop *l = x->l;
   const fs_stream *s = x->s;
-  if (l->op >= s->n_ops || (loop > 0 && l[-1].op >= l->op) || s->ops[l->op].kernel != FS_NONE) {
-    return "it is not an op without a kernel, or the loops do not ascend";
+  const char *what = l->within == FS_NONE ? check_outer(x, loop) : check_inner(x, loop);
+  if (what != NULL) {
+    return what;
   }
   if (!fs_sync_has_waits(s->meta[0].sync) || s->meta[0].concurrency != 0) {
     return "the target has no timelines, or limits concurrency";
@@ -26,6 +72,9 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   if (l->trip == 0 || l->trip > FSCHED_MAX_TIME || l->copies == 0 || l->n_queues == 0 ||
       l->n_ops == 0) {
     return "it has no iterations, copies, queues or ops";
+  }
+  if (l->least != l->trip || l->most != l->trip || l->param != FS_NONE) {
+    return "it has a parameter";
   }
   if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
       !fs_vs_in_range(l->op0, l->n_ops, s->n_loop_ops) ||
@@ -35,29 +84,56 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   return NULL;
 }
 
+/* Whether the queues of a loop in a loop are those of its op's commands, for each copy. */
+static bool has_inner_queues(const loop_shape *x) {
+  const fs_stream *s = x->s;
+  const fs_stream_loop *outer = &s->loops[x->l->within];
+  for (uint32_t copy = 0; copy < outer->copies; copy++) {
+    uint32_t met = 0;
+    for (uint32_t q = outer->queue0; q < outer->queue0 + outer->n_queues; q++) {
+      const fs_stream_loop_queue *of = &s->loop_queues[q];
+      for (uint32_t c = of->command0; c < of->command0 + of->n_commands; c++) {
+        if (s->loop_commands[c].op == x->l->op && s->loop_commands[c].copy == copy) {
+          if (met == x->l->n_queues || s->loop_queues[x->l->queue0 + met].queue != of->queue) {
+            return false;
+          }
+          met++;
+        }
+      }
+    }
+    if (met != x->l->n_queues) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool has_outer_queues(const loop_shape *x) {
+  const fs_vs *v = x->v;
+  uint32_t first = v->op_command0[x->l->op], n = v->op_command0[x->l->op + 1] - first;
+  bool same = n == x->l->n_queues;
+  for (uint32_t i = 0; i < n && same; i++) {
+    same = x->s->loop_queues[x->l->queue0 + i].queue == v->command_queue[v->op_command[first + i]];
+  }
+  return same;
+}
+
 /* The queues are those of the commands that run the loop's own op; their commands follow on each
  * other. */
 static const char *check_queues(loop_shape *x) {
-  const fs_vs *v = x->v;
-  uint32_t first = v->op_command0[x->l->op], n = v->op_command0[x->l->op + 1] - first;
   const fs_stream_loop_queue *q = &x->s->loop_queues[x->l->queue0];
-  if (n != x->l->n_queues) {
+  if (!(x->l->within == FS_NONE ? has_outer_queues(x) : has_inner_queues(x))) {
     return "its queues are not those of its op";
   }
   x->command0 = x->command_end = q->command0;
-  for (uint32_t i = 0; i < n; i++) {
-    if (q[i].queue != v->command_queue[v->op_command[first + i]]) {
-      return "its queues are not those of its op";
-    }
+  for (uint32_t i = 0; i < x->l->n_queues; i++) {
     if (q[i].command0 != x->command_end ||
         !fs_vs_in_range(q[i].command0, q[i].n_commands, x->s->n_loop_commands)) {
       return "its queues' commands are out of range";
     }
     x->command_end += q[i].n_commands;
   }
-  return x->command_end - x->command0 == (uint64_t)x->l->n_ops * x->l->copies
-             ? NULL
-             : "an op has not one command for each copy";
+  return NULL;
 }
 
 static bool is_member(const loop_shape *x, uint32_t op) {
@@ -84,6 +160,12 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
       (o->kernel != FS_NONE && o->kernel >= x->s->n_kernels)) {
     return "an op has no name, time or kernel";
   }
+  const fs_stream_loop *inner =
+      o->loop < x->s->n_loops ? &x->s->loops[o->loop] : NULL; /* it is looked at later */
+  if (o->loop != FS_NONE &&
+      (inner == NULL || inner->op != op || inner->within != (uint32_t)(x->l - x->s->loops))) {
+    return "an op is a loop that is not in it";
+  }
   if (!fs_vs_in_range(o->arg0, o->n_args, x->s->n_loop_args) ||
       !fs_vs_in_range(o->after0, o->n_afters, x->s->n_loop_afters)) {
     return "an op's args or 'after' entries are out of range";
@@ -91,13 +173,18 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
   return check_afters(x, op);
 }
 
-/* Whether the last iteration of an arg without a ring begins in the buffer, too. */
+/* Whether the last iteration of an arg without a ring begins in the buffer, too, of all loops. */
 static bool ends_inside(const loop_shape *x, const fs_stream_loop_arg *a) {
-  uint64_t size = x->s->buffers[a->buffer].size;
-  int64_t way;
-  return a->offset <= size && a->length <= size - a->offset &&
-         !__builtin_mul_overflow(a->step, (int64_t)(x->l->trip - 1), &way) &&
-         way >= -(int64_t)a->offset && (way <= 0 || (uint64_t)way < size - a->offset);
+  uint64_t size = fs_vloop_limit(x->s, x->l, a);
+  int64_t way, down = 0, up = 0;
+  const int64_t most = INT64_C(1) << 60;
+  if (a->offset > size || a->length > size - a->offset ||
+      __builtin_mul_overflow(a->step, (int64_t)(x->l->trip - 1), &way) || way > most ||
+      way < -most || !fs_vloop_moves(x->s, x->l, a->own, &down, &up)) {
+    return false;
+  }
+  *(way < 0 ? &down : &up) += way;
+  return down >= -(int64_t)a->offset && (up <= 0 || (uint64_t)up < size - a->offset);
 }
 
 static const char *check_ringed(const loop_shape *x, uint32_t op, const fs_stream_loop_arg *a) {
@@ -105,8 +192,8 @@ static const char *check_ringed(const loop_shape *x, uint32_t op, const fs_strea
     return "an arg has a ring that is not in it";
   }
   const fs_stream_ring *r = &x->s->rings[a->ring];
-  if (x->s->args[r->arg].buffer != a->buffer || a->step != 0 || a->back > FS_LOOP_NUMBER ||
-      a->offset > r->size || a->length > r->size - a->offset) {
+  if (r->arg != a->own || a->step != 0 || a->back > FS_LOOP_NUMBER || a->offset > r->size ||
+      a->length > r->size - a->offset) {
     return "an arg leaves its ring";
   }
   if (fs_tag_begins(a->tag) && (op != r->writer || a->back != 0 || a->length != r->size)) {
@@ -128,6 +215,9 @@ static const char *check_arg(const loop_shape *x, uint32_t op, const fs_stream_l
   }
   if (a->buffer >= x->s->n_buffers) {
     return "an arg names no buffer";
+  }
+  if (!is_own(x, a->own) || own_buffer(x, a->own) != a->buffer) {
+    return "an arg moves with none of its op and buffer";
   }
   if (a->ring != FS_NONE) {
     return check_ringed(x, op, a);
@@ -159,19 +249,27 @@ static uint32_t n_begins(const loop_shape *x, uint32_t ring) {
   return n;
 }
 
+/* Whether slots of rings lie in an arg of the own op that loops around move, and may cut off. */
+static bool is_moved(const loop_shape *x, uint32_t arg) {
+  int64_t down = 0, up = 0;
+  return !fs_vloop_moves(x->s, x->l, arg, &down, &up) || down != 0 || up != 0;
+}
+
 static const char *check_rings(const loop_shape *x) {
-  const fs_stream_op *own = &x->s->ops[x->l->op];
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
     const fs_stream_ring *r = &x->s->rings[k];
     uint64_t all;
-    if (r->arg < own->arg0 || r->arg - own->arg0 >= own->n_args ||
-        x->s->args[r->arg].buffer == FS_NONE || !is_member(x, r->writer)) {
+    if (!is_own(x, r->arg) || own_buffer(x, r->arg) == FS_NONE || !is_member(x, r->writer)) {
       return "a ring's arg or writer is not its own";
     }
+    if (is_moved(x, r->arg)) {
+      return "a ring's arg moves with the loops around";
+    }
+    uint64_t length =
+        x->l->within == FS_NONE ? x->s->args[r->arg].length : x->s->loop_args[r->arg].length;
     if (r->depth == 0 || r->depth > FS_LOOP_NUMBER || r->entry > 1 || r->size > r->slot ||
         __builtin_mul_overflow((uint64_t)r->depth, r->slot, &all) ||
-        (r->depth - 1) * r->slot > x->s->args[r->arg].length ||
-        r->size > x->s->args[r->arg].length - (r->depth - 1) * r->slot) {
+        (r->depth - 1) * r->slot > length || r->size > length - (r->depth - 1) * r->slot) {
       return "a ring's slots leave its arg";
     }
     if (n_begins(x, k) != 1) {
@@ -184,7 +282,7 @@ static const char *check_rings(const loop_shape *x) {
 /* The ring that lies in a buffer, FS_NONE if none does. */
 static uint32_t ring_of(const loop_shape *x, uint32_t buffer) {
   uint32_t k = x->l->ring0, end = k + x->l->n_rings;
-  while (k < end && x->s->args[x->s->rings[k].arg].buffer != buffer) {
+  while (k < end && own_buffer(x, x->s->rings[k].arg) != buffer) {
     k++;
   }
   return k < end ? k : FS_NONE;
@@ -193,9 +291,8 @@ static uint32_t ring_of(const loop_shape *x, uint32_t buffer) {
 /* A buffer has one ring or none, which all args name; and the loop's own args of it are of one
  * version. */
 static const char *check_buffers(const loop_shape *x) {
-  const fs_stream_op *own = &x->s->ops[x->l->op];
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
-    if (ring_of(x, x->s->args[x->s->rings[k].arg].buffer) != k) {
+    if (ring_of(x, own_buffer(x, x->s->rings[k].arg)) != k) {
       return "a buffer has two rings";
     }
   }
@@ -208,8 +305,8 @@ static const char *check_buffers(const loop_shape *x) {
       }
     }
   }
-  for (uint32_t a = own->arg0; a < own->arg0 + own->n_args; a++) {
-    for (uint32_t b = own->arg0; b < a; b++) {
+  for (uint32_t a = x->own0; x->l->within == FS_NONE && a < x->own0 + x->n_own; a++) {
+    for (uint32_t b = x->own0; b < a; b++) {
       const fs_stream_arg *y = &x->s->args[a], *z = &x->s->args[b];
       if (y->buffer != FS_NONE && y->buffer == z->buffer && y->version != z->version) {
         return "its op has two versions of a buffer";
@@ -226,7 +323,16 @@ static bool is_of_copy(const loop_shape *x, const fs_stream_loop_command *m,
   return apart % x->l->copies == 0;
 }
 
+/* Each op has a command for each copy; verify/loop looks at where they are. */
+static bool has_all_commands(const loop_shape *x) {
+  uint64_t n = x->command_end - x->command0;
+  return n >= (uint64_t)x->l->n_ops * x->l->copies;
+}
+
 static const char *check_commands(const loop_shape *x) {
+  if (!has_all_commands(x)) {
+    return "an op has not one command for each copy";
+  }
   for (uint32_t c = x->command0; c < x->command_end; c++) {
     const fs_stream_loop_command *m = &x->s->loop_commands[c];
     if (!is_member(x, m->op) || m->copy >= x->l->copies || m->shift > FS_LOOP_NUMBER ||
@@ -249,7 +355,6 @@ static const char *check_commands(const loop_shape *x) {
 
 fs_status fs_vs_loops_shape(fs_vs *v) {
   assert(v->op_command0 != NULL);
-  bool ok = true;
   for (uint32_t i = 0; i < v->s->n_loops; i++) {
     loop_shape x = {.v = v, .s = v->s, .l = &v->s->loops[i]};
     const char *what = check_loop(&x, i);
@@ -259,10 +364,13 @@ fs_status fs_vs_loops_shape(fs_vs *v) {
     what = what != NULL ? what : check_buffers(&x);
     what = what != NULL ? what : check_commands(&x);
     if (what != NULL) {
-      const char *name = x.l->op < v->s->n_ops ? fs_vs_op_name(v, x.l->op) : "";
+      const char *name = x.l->within == FS_NONE && x.l->op < v->s->n_ops ? fs_vs_op_name(v, x.l->op)
+                         : x.l->within != FS_NONE && x.l->op < v->s->n_loop_ops
+                             ? fs_vs_string(v, v->s->loop_ops[x.l->op].name)
+                             : "";
       FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "loop %.80s: %s", name, what);
-      ok = false;
+      return FSCHED_WRONG; /* those inside rely on it */
     }
   }
-  return ok ? FSCHED_OK : FSCHED_WRONG;
+  return FSCHED_OK;
 }
