@@ -58,6 +58,21 @@ sed 's/"within": 0/"within": 1/' n.json >bad.json
 run 1 "$FSCHED" asm bad.json -o bad.fsb
 expect "a loop in itself" holds err 'loop 1 is in loop 1, which does not come before it'
 
+# It is proven, and does what its iterations do one after the other.
+run 0 "$FSCHED" verify n.fsb
+run 0 "$FSCHED" verify n.fsb -g n.yaml
+for on in cpu sim; do
+  run 0 "$FSCHED" run n.fsb -q --check --on $on --output C=$on.bin --force
+done
+run 0 "$FSCHED" compile n.yaml -q --unroll -o flat.fsb
+run 0 "$FSCHED" run flat.fsb -q --check --output C=flat.bin
+expect "on threads as unrolled" cmp cpu.bin flat.bin
+expect "simulated as unrolled" cmp sim.bin flat.bin
+sed 's/{"op": "mm", "distance": 2}/{"op": "mm", "distance": 3}/' n.json >late.json
+run 0 "$FSCHED" asm late.json -o late.fsb
+run 4 "$FSCHED" verify late.fsb
+expect "a wait of the inner loop that is too late" holds err 'loop k: lb\[i\] depends\|loop k: .* share'
+
 # The size of the program does not depend on the number of iterations, of either loop.
 nest 4000 7000 | sed 's/step: \[[0-9, ]*\]/step: [0, 0]/; s/step: 256/step: 0/' >long.yaml
 run 0 "$FSCHED" compile long.yaml -q -o long.fsb
