@@ -12,7 +12,8 @@ typedef struct loop_writer {
   const fs_stream_place *own;   /* the places of the op that it is */
   uint32_t n_own;
   uint32_t op0, arg0, command0; /* where the loop's records begin */
-  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places; /* so far */
+  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places,
+      n_stops; /* so far */
 } loop_writer;
 
 static bool has_place(const fsched_graph *g, uint32_t memory) {
@@ -48,6 +49,7 @@ void fs_loops_count(const fsched_graph *g, fs_draft *d) {
     d->n_rings += x->loop.n_rings;
     d->n_loop_commands += x->loop.n_commands;
     d->n_loop_waits += x->loop.n_waits;
+    d->n_loop_stops += x->loop.n_stops;
     for (uint32_t c = 0; c < x->loop.n_commands; c++) {
       d->n_loop_places += count_places(g, x, &x->loop.command[c]);
     }
@@ -201,7 +203,8 @@ static void write_command(loop_writer *w, const fs_rolled_command *k) {
                                  .shift = k->shift,
                                  .wait0 = w->n_waits,
                                  .n_waits = k->n_waits,
-                                 .place0 = w->n_places};
+                                 .place0 = w->n_places,
+                                 .issue = k->issue};
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     w->d->loop_waits[w->n_waits++] =
         (fs_stream_loop_wait){w->command0 + loop->wait[i].command, loop->wait[i].distance};
@@ -265,12 +268,19 @@ static void write_loop(loop_writer *w, uint32_t l) {
       .n_ops = x->n_ops,
       .ring0 = w->n_rings,
       .n_rings = x->loop.n_rings,
+      .stop0 = w->n_stops,
+      .n_stops = x->loop.n_stops,
   };
   for (uint32_t m = 0; m < x->n_ops; m++) {
     write_op(w, &x->body[m]);
   }
   write_rings(w);
   write_queues(w);
+  for (uint32_t i = 0; i < x->loop.n_stops; i++) {
+    const fs_rolled_stop *stop = &x->loop.stop[i];
+    w->d->loop_stops[w->n_stops++] =
+        (fs_stream_stop){.at = stop->at, .queue = stop->queue, .keep = stop->keep};
+  }
   w->n_rings += x->loop.n_rings;
 }
 

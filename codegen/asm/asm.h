@@ -69,6 +69,9 @@ fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value,
 /* Reads the machine's barriers.  fs_asm_stops reads the list of syncs. */
 fs_status fs_asm_barriers(fs_asm *a, uint32_t node, fs_stream_meta *m) FS_MUST_USE;
 fs_status fs_asm_stops(fs_asm *a, uint32_t list) FS_MUST_USE;
+/* Reads the list of syncs of a loop of n commands, into loop_stops.  Requires a node of the text.
+ */
+fs_status fs_asm_loop_stops(fs_asm *a, uint32_t list, uint32_t n, uint32_t *n_stops) FS_MUST_USE;
 /* Reads an entry of the list of commands that waits for a barrier before the command `r`.  Requires
  * a node of the text. */
 fs_status fs_asm_barrier_wait(fs_asm *a, uint32_t node, fs_stream_command *r) FS_MUST_USE;

@@ -263,15 +263,19 @@ static fs_status loop_places(fs_asm *a, uint32_t list, fs_stream_loop_command *r
 }
 
 static fs_status loop_command(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { OP, COPY, SHIFT, WAITS, SIGNAL, PLACES, FIELDS };
-  static const fs_field fields[FIELDS] = {{"op", true},    {"copy", true},   {"shift", true},
-                                          {"waits", true}, {"signal", true}, {"places", true}};
+  enum { OP, COPY, SHIFT, ISSUE, WAITS, SIGNAL, PLACES, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true},     {"copy", true},  {"shift", true},
+                                          {"issue", false}, {"waits", true}, {"signal", true},
+                                          {"places", true}};
   uint32_t value[FIELDS];
   fs_stream_loop_command r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(member(a, l, value[OP], &r.op));
   FS_TRY(numbered(a, value[COPY], 0, l->r.copies, "copy", &r.copy));
   FS_TRY(fs_fields_u32(&a->f, value[SHIFT], &r.shift));
+  FS_TRY(fs_asm_only(a, node, "issue", value[ISSUE], fs_sync_has_stops(a->meta.at[0].sync),
+                     FS_SYNC_BLOCK));
+  FS_TRY(value[ISSUE] == FS_NONE ? FSCHED_OK : fs_fields_u32(&a->f, value[ISSUE], &r.issue));
   FS_TRY(loop_waits(a, l, value[WAITS], &r));
   FS_TRY(flag(a, value[SIGNAL], &r.signal));
   FS_TRY(loop_places(a, value[PLACES], &r));
@@ -335,11 +339,12 @@ enum {
   LOOP_RINGS,
   LOOP_OPS,
   LOOP_QUEUES,
+  LOOP_STOPS,
   LOOP_FIELDS
 };
 static const fs_field loop_fields[LOOP_FIELDS] = {
-    {"op", true},    {"within", false}, {"trip", true},  {"copies", true},
-    {"rings", true}, {"ops", true},     {"queues", true}};
+    {"op", true},    {"within", false}, {"trip", true},   {"copies", true},
+    {"rings", true}, {"ops", true},     {"queues", true}, {"stops", false}};
 
 /* Finds the op that the loop is: of the stream, or of the body of a loop before it. */
 static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
@@ -382,6 +387,12 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   FS_TRY(loop_ops(a, l, value[LOOP_OPS]));
   FS_TRY(loop_queues(a, l, value[LOOP_QUEUES]));
   FS_TRY(find_targets(a, l, node));
+  FS_TRY(fs_asm_only(a, node, "stops", value[LOOP_STOPS], fs_sync_has_stops(a->meta.at[0].sync),
+                     FS_SYNC_BLOCK));
+  if (value[LOOP_STOPS] != FS_NONE) {
+    uint32_t n = (uint32_t)a->loop_commands.n - l->command0;
+    FS_TRY(fs_asm_loop_stops(a, value[LOOP_STOPS], n, &l->r.n_stops));
+  }
   return fs_asm_push(a, loops, l->r);
 }
 
@@ -391,6 +402,7 @@ static fs_status read_loops(fs_asm *a, fs_names *names, uint32_t node) {
     loop_reader l = {.r = {.queue0 = (uint32_t)a->loop_queues.n,
                            .op0 = (uint32_t)a->loop_ops.n,
                            .ring0 = (uint32_t)a->rings.n,
+                           .stop0 = (uint32_t)a->loop_stops.n,
                            .param = FS_NONE,
                            .within = FS_NONE},
                      .names = names,

@@ -169,8 +169,7 @@ static uint32_t issued_before(const fs_asm *a, uint32_t queue, uint32_t at) {
   return low;
 }
 
-/* Reads the queue of a counting sync, and how many commands the sync keeps.  Both are checked here
- * because fs_stream_check could not give their place in the text. */
+/* Reads the queue of a counting sync, and how many commands the sync keeps. */
 static fs_status counted(fs_asm *a, uint32_t queue, uint32_t keep, fs_stream_stop *r) {
   FS_TRY(fs_fields_name(&a->f, queue, &a->axis_names, "queue", &r->queue));
   FS_TRY(fs_fields_u32(&a->f, keep, &r->keep));
@@ -179,27 +178,23 @@ static fs_status counted(fs_asm *a, uint32_t queue, uint32_t keep, fs_stream_sto
                           "a sync cannot count '%s', which is not a queue with 'counting'",
                           a->f.doc->node[queue].text);
   }
-  uint32_t issued = issued_before(a, r->queue, r->at);
-  if (r->keep >= issued) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, keep,
-                          "a sync keeps %u commands of its queue, where %u are issued before it",
-                          r->keep, issued);
-  }
   return FSCHED_OK;
 }
 
-static fs_status stop(fs_asm *a, uint32_t node) {
+/* A sync in the order of issue of n commands, in which it stands before command `least` or later.
+ * What it keeps is checked here as fs_stream_check could not give its place in the text. */
+static fs_status stop(fs_asm *a, uint32_t node, uint32_t least, uint32_t n, fs_stream_stop *r) {
   enum { AT, KIND, QUEUE, KEEP, FIELDS };
   static const fs_field fields[FIELDS] = {
       {"at", true}, {"kind", true}, {"queue", false}, {"keep", false}};
   uint32_t value[FIELDS], counts;
-  fs_stream_stop r = {.queue = FS_NONE};
+  *r = (fs_stream_stop){.queue = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_fields_u32(&a->f, value[AT], &r.at));
-  if (r.at == 0 || r.at >= a->commands.n) {
+  FS_TRY(fs_fields_u32(&a->f, value[AT], &r->at));
+  if (r->at < least || r->at >= n) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[AT],
-                          "a sync is before command %u of the order of issue, of %u, or the first",
-                          r.at, (uint32_t)a->commands.n);
+                          "a sync is before command %u of the order of issue, of %u%s", r->at, n,
+                          least == 0 ? "" : ", or the first");
   }
   FS_TRY(fs_fields_word(&a->f, value[KIND], FS_WORDS(fs_words_stop), &counts));
   if ((value[QUEUE] != FS_NONE) != counts || (value[KEEP] != FS_NONE) != counts) {
@@ -207,17 +202,34 @@ static fs_status stop(fs_asm *a, uint32_t node) {
                           counts ? "a sync that counts has a queue and what it keeps"
                                  : "a full sync has no queue and keeps nothing");
   }
-  if (counts) {
-    FS_TRY(counted(a, value[QUEUE], value[KEEP], &r));
+  FS_TRY(counts ? counted(a, value[QUEUE], value[KEEP], r) : FSCHED_OK);
+  if (counts && least > 0 && r->keep >= issued_before(a, r->queue, r->at)) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[KEEP],
+                          "a sync keeps %u commands of its queue, where %u are issued before it",
+                          r->keep, issued_before(a, r->queue, r->at));
   }
-  return fs_asm_push(a, stops, r);
+  return FSCHED_OK;
+}
+
+fs_status fs_asm_loop_stops(fs_asm *a, uint32_t list, uint32_t n, uint32_t *n_stops) {
+  assert(list < a->f.doc->n_nodes);
+  uint32_t node;
+  fs_stream_stop r;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, n_stops));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(stop(a, node, 0, n, &r));
+    FS_TRY(fs_asm_push(a, loop_stops, r));
+  }
+  return FSCHED_OK;
 }
 
 fs_status fs_asm_stops(fs_asm *a, uint32_t list) {
   uint32_t node;
+  fs_stream_stop r;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, NULL));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
-    FS_TRY(stop(a, node));
+    FS_TRY(stop(a, node, 1, (uint32_t)a->commands.n, &r));
+    FS_TRY(fs_asm_push(a, stops, r));
   }
   return FSCHED_OK;
 }

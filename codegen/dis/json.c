@@ -456,21 +456,25 @@ static void put_queues(fs_dis *d) {
   fs_dis_end(d, d->s->n_queues);
 }
 
+void fs_dis_stop(fs_dis *d, const fs_stream_stop *s) {
+  assert(s->queue == FS_NONE || s->queue < d->s->n_queues);
+  fs_dis_u64(d, "{\"at\": ", s->at);
+  fs_dis_word(d, ", \"kind\": ", fs_words_stop[s->queue != FS_NONE]);
+  if (s->queue != FS_NONE) {
+    fs_dis_name(d, ", \"queue\": ", d->s->queues[s->queue].name);
+    fs_dis_u64(d, ", \"keep\": ", s->keep);
+  }
+  fs_dis_put(d, "}");
+}
+
 static void put_stops(fs_dis *d) {
   if (!fs_sync_has_stops(d->s->meta->sync)) {
     return;
   }
   fs_dis_put(d, ",\n \"stops\": [");
   for (uint32_t i = 0; i < d->s->n_stops; i++) {
-    const fs_stream_stop *s = &d->s->stops[i];
-    fs_dis_line(d, i);
-    fs_dis_u64(d, "\"at\": ", s->at);
-    fs_dis_word(d, ", \"kind\": ", fs_words_stop[s->queue != FS_NONE]);
-    if (s->queue != FS_NONE) {
-      fs_dis_name(d, ", \"queue\": ", d->s->queues[s->queue].name);
-      fs_dis_u64(d, ", \"keep\": ", s->keep);
-    }
-    fs_dis_put(d, "}");
+    fs_dis_put(d, i == 0 ? "\n  " : ",\n  ");
+    fs_dis_stop(d, &d->s->stops[i]);
   }
   fs_dis_end(d, d->s->n_stops);
 }

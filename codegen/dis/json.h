@@ -49,6 +49,8 @@ void fs_dis_range(fs_dis *d, uint64_t offset, uint64_t length);
 /* Writes a place.  `buffer` is that of the arg that it belongs to, FS_NONE if it belongs to none;
  * `op` is the name of the op whose scratch it may be. */
 void fs_dis_place(fs_dis *d, const fs_stream_place *p, uint32_t buffer, uint32_t op);
+/* Writes a sync.  Requires a queue of the stream, or none. */
+void fs_dis_stop(fs_dis *d, const fs_stream_stop *s);
 /* Writes the list of loops if there are some. */
 void fs_dis_loops(fs_dis *d);
 

@@ -123,6 +123,9 @@ static void put_loop_command(fs_dis *d, const fs_stream_loop_command *m) {
   put_member(d, "{\"op\": ", m->op);
   fs_dis_u64(d, ", \"copy\": ", m->copy);
   fs_dis_u64(d, ", \"shift\": ", m->shift);
+  if (fs_sync_has_stops(d->s->meta->sync)) {
+    fs_dis_u64(d, ", \"issue\": ", m->issue);
+  }
   fs_dis_put(d, ", \"waits\": [");
   for (uint32_t i = 0; i < m->n_waits; i++) {
     const fs_stream_loop_wait *w = &d->s->loop_waits[m->wait0 + i];
@@ -152,6 +155,18 @@ static void put_loop_queues(fs_dis *d, const fs_stream_loop *l) {
   fs_dis_put(d, "]");
 }
 
+static void put_loop_stops(fs_dis *d, const fs_stream_loop *l) {
+  if (!fs_sync_has_stops(d->s->meta->sync)) {
+    return;
+  }
+  fs_dis_put(d, ",\n   \"stops\": [");
+  for (uint32_t i = 0; i < l->n_stops; i++) {
+    fs_dis_put(d, i == 0 ? "\n    " : ",\n    ");
+    fs_dis_stop(d, &d->s->loop_stops[l->stop0 + i]);
+  }
+  fs_dis_put(d, "]");
+}
+
 /* Writes the op that the loop is, and where that is the op of a body, the loop that has it. */
 static void put_op(fs_dis *d, const fs_stream_loop *l) {
   if (l->within == FS_NONE) {
@@ -176,6 +191,7 @@ void fs_dis_loops(fs_dis *d) {
     put_rings(d, l);
     put_loop_ops(d, l);
     put_loop_queues(d, l);
+    put_loop_stops(d, l);
     fs_dis_put(d, "}");
   }
   fs_dis_end(d, d->s->n_loops);

@@ -221,7 +221,8 @@ static void put_barrier_updates(fs_listing *l, fs_columns *c, const fs_stream_co
   }
 }
 
-static void put_stop(fs_listing *l, const fs_stream_stop *stop) {
+void fs_list_stop(fs_listing *l, const fs_stream_stop *stop) {
+  assert(stop->queue == FS_NONE || stop->queue < l->s->n_queues);
   fs_list_put(l, "sync");
   if (stop->queue != FS_NONE) {
     fs_list_put(l, " ");
@@ -246,7 +247,7 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
   fs_list_empty(c, 3);
   fs_list_u64(l, "", last->at);
   fs_columns_cell(c, FS_RIGHT);
-  put_stop(l, last);
+  fs_list_stop(l, last);
   if (*stop - first > 1) {
     fs_list_u64(l, ", the last of ", *stop - first);
   }
@@ -349,7 +350,7 @@ static void put_issue(fs_listing *l, fs_columns *c, const uint32_t *command,
   for (uint32_t i = 0; i < s->n_commands; i++) {
     for (; stop < s->n_stops && s->stops[stop].at == i; stop++) {
       fs_list_empty(c, 2);
-      put_stop(l, &s->stops[stop]);
+      fs_list_stop(l, &s->stops[stop]);
       fs_columns_cell(c, FS_LEFT);
     }
     fs_list_u64(l, "", i);

@@ -31,6 +31,8 @@ static inline void fs_list_empty(fs_columns *c, uint32_t n) {
 }
 
 void fs_list_place(fs_listing *l, const fs_stream_place *p);
+/* Writes a sync: "sync dma but the last 2".  Requires a queue of the stream, or none. */
+void fs_list_stop(fs_listing *l, const fs_stream_stop *stop);
 /* Writes a line for each loop and its rings. */
 void fs_list_loops(fs_listing *l);
 /* Writes what the queue does in one step of a loop, a line for each command, and below that of a

@@ -116,18 +116,46 @@ static void put_loop_place(fs_listing *l, const loop_nest *n, const fs_stream_pl
   }
 }
 
-static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
-                    const fs_stream_loop_command *m) {
-  fs_list_empty(c, l->any_slow ? 4 : 3);
+static void put_indent(fs_listing *l, const loop_nest *n) {
   for (uint32_t i = 0; i <= n->depth; i++) {
     fs_list_put(l, "  ");
   }
+}
+
+/* Writes the syncs before a command, those of its step from place `first` on. */
+static void put_loop_stops(fs_listing *l, fs_columns *c, const loop_nest *n, uint32_t first,
+                           uint32_t issue) {
+  for (uint32_t i = n->loop->stop0; i < n->loop->stop0 + n->loop->n_stops; i++) {
+    const fs_stream_stop *stop = &l->s->loop_stops[i];
+    if (stop->at >= first && stop->at <= issue) {
+      fs_list_empty(c, 3);
+      fs_list_u64(l, "", stop->at);
+      fs_columns_cell(c, FS_RIGHT);
+      put_indent(l, n);
+      fs_list_stop(l, stop);
+      fs_columns_cell(c, FS_LEFT);
+      fs_list_empty(c, 2);
+    }
+  }
+}
+
+static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
+                    const fs_stream_loop_command *m) {
+  bool stops = fs_sync_has_stops(l->s->meta->sync);
+  fs_list_empty(c, l->any_slow ? 4 : 3);
+  if (stops) {
+    fs_list_u64(l, "", m->issue);
+    fs_columns_cell(c, FS_RIGHT);
+  }
+  put_indent(l, n);
   put_instance(l, n, m->op, constant_of(n->loop, m));
   fs_columns_cell(c, FS_LEFT);
-  put_loop_waits(l, n, m);
-  fs_columns_cell(c, FS_LEFT);
-  fs_list_put(l, m->signal ? "loop" : "-");
-  fs_columns_cell(c, FS_LEFT);
+  if (!stops) {
+    put_loop_waits(l, n, m);
+    fs_columns_cell(c, FS_LEFT);
+    fs_list_put(l, m->signal ? "loop" : "-");
+    fs_columns_cell(c, FS_LEFT);
+  }
   fs_list_empty(c, 1); /* no frontier */
   for (uint32_t i = 0; i < m->n_places; i++) {
     fs_list_put(l, i == 0 ? "" : ", ");
@@ -140,13 +168,15 @@ static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
  * most FS_LOOP_NEST deep.  O(commands of all of these). */
 static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_nest *n) {
   const fs_stream *s = l->s;
-  uint32_t q = n->loop->queue0, end = q + n->loop->n_queues;
+  uint32_t q = n->loop->queue0, end = q + n->loop->n_queues, first = 0;
   while (q < end && s->loop_queues[q].queue != queue) {
     q++;
   }
   for (uint32_t i = 0; q < end && i < s->loop_queues[q].n_commands; i++) {
     const fs_stream_loop_command *m = &s->loop_commands[s->loop_queues[q].command0 + i];
     uint32_t inner = s->loop_ops[m->op].loop;
+    put_loop_stops(l, c, n, first, m->issue);
+    first = m->issue + 1;
     put_row(l, c, n, m);
     if (inner != FS_NONE && m->copy == 0) {
       put_rows(l, c, queue, &(loop_nest){&s->loops[inner], n, m, n->depth + 1});

@@ -67,6 +67,10 @@ fs_status fs_check_commands(fs_checker *c) FS_MUST_USE;
 fs_status fs_check_sync(fs_checker *c) FS_MUST_USE;
 /* Requires checked commands, and that only texts of loops are left. */
 fs_status fs_check_loops(fs_checker *c) FS_MUST_USE;
+/* Checks the order of issue of a loop's n commands from `first` on, and its syncs.  Requires that
+ * the loop's queues and commands are in range. */
+fs_status fs_check_loop_issue(fs_checker *c, const fs_stream_loop *l, uint32_t first,
+                              uint32_t n) FS_MUST_USE;
 /* The name of a loop, for messages.  Requires that what it is has been checked. */
 const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l);
 /* Checks the args of a loop's ops, of which [arg0, arg0 + n_args) are in range, and its rings.

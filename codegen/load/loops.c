@@ -16,7 +16,7 @@
 
 /* Where the next ranges must begin. */
 typedef struct loop_tiles {
-  uint32_t queue, op, after, arg, ring, command, wait, place;
+  uint32_t queue, op, after, arg, ring, command, wait, place, stop;
 } loop_tiles;
 
 const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l) {
@@ -75,6 +75,7 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
           fs_check_loop_name(c, l), l->n_queues, l->n_ops);
   FS_TRY(fs_check_tile(c, l->queue0, l->n_queues, v->n_loop_queues, "loop queues", &at->queue));
   FS_TRY(fs_check_tile(c, l->op0, l->n_ops, v->n_loop_ops, "loop ops", &at->op));
+  FS_TRY(fs_check_tile(c, l->stop0, l->n_stops, v->n_loop_stops, "loop stops", &at->stop));
   return fs_check_tile(c, l->ring0, l->n_rings, v->n_rings, "rings", &at->ring);
 }
 
@@ -188,6 +189,8 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
   FS_NEED(c, o->time <= o->latency && o->latency <= FSCHED_MAX_TIME, VALUE,
           "loop op %u takes %llu ticks, with latency %llu", op, (unsigned long long)o->time,
           (unsigned long long)o->latency);
+  FS_NEED(c, fs_sync_has_waits(v->meta->sync) || o->latency == o->time, VALUE,
+          "loop op %u has a latency, in a program without timelines", op);
   FS_NEED(c,
           o->reserved == 0 &&
               (o->loop == FS_NONE || (o->loop < v->n_loops && v->loops[o->loop].op == op &&
@@ -353,6 +356,7 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
   FS_TRY(check_each_command(c, &w));
   FS_TRY(check_counts(c, &w));
   FS_TRY(check_waits(c, &w, at));
+  FS_TRY(fs_check_loop_issue(c, l, w.first, w.n));
   for (uint32_t i = w.first; i < end; i++) {
     const fs_stream_loop_command *m = &v->loop_commands[i];
     FS_TRY(fs_check_tile(c, m->place0, m->n_places, v->n_loop_places, "loop places", &at->place));
@@ -373,6 +377,7 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   FS_TRY(fs_check_tiled(c, at->ring, v->n_rings, "rings"));
   FS_TRY(fs_check_tiled(c, at->command, v->n_loop_commands, "loop commands"));
   FS_TRY(fs_check_tiled(c, at->wait, v->n_loop_waits, "loop waits"));
+  FS_TRY(fs_check_tiled(c, at->stop, v->n_loop_stops, "loop stops"));
   return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
 }
 

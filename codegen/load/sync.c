@@ -13,6 +13,8 @@
 #include "model/sync.h"
 #include "base/group.h"
 #include "codegen/load/check.h"
+
+#define MOST_KEEP (1u << 31)
 #include "fsched/graph.h"
 
 #define FS_OF_COMMAND "of command %u of queue '%s'"
@@ -223,6 +225,67 @@ static fs_status check_stops(fs_checker *c) {
   return FSCHED_OK;
 }
 
+/* ---- block, in loops */
+
+/* Checks that commands have the places of a step, each one, and along each queue in order. */
+static fs_status check_loop_places(fs_checker *c, const fs_stream_loop *l, uint32_t first,
+                                   uint32_t n) {
+  const fs_stream *v = &c->v;
+  bool stops = fs_sync_has_stops(v->meta->sync);
+  uint8_t *seen;
+  FS_TRY(fs_new_zero(&c->arena, &seen, n));
+  for (uint32_t i = first; i < first + n; i++) {
+    const fs_stream_loop_command *m = &v->loop_commands[i];
+    FS_NEED(c, m->reserved == 0 && (stops || m->issue == 0), VALUE,
+            "command %u of loop '%s' has place %u in a step, reserved %u", i - first,
+            fs_check_loop_name(c, l), m->issue, m->reserved);
+    FS_NEED(c, !stops || (m->issue < n && !seen[m->issue]), VALUE,
+            "place %u in a step of command %u of loop '%s' is not one of %u, or taken", m->issue,
+            i - first, fs_check_loop_name(c, l), n);
+    seen[stops ? m->issue : 0] = 1;
+  }
+  for (uint32_t q = l->queue0; q < l->queue0 + l->n_queues && stops; q++) {
+    const fs_stream_loop_queue *of = &v->loop_queues[q];
+    for (uint32_t i = of->command0 + 1; i < of->command0 + of->n_commands; i++) {
+      FS_NEED(c, v->loop_commands[i].issue > v->loop_commands[i - 1].issue, VALUE,
+              "the order of issue of queue %u of loop '%s' is not that of its commands",
+              q - l->queue0, fs_check_loop_name(c, l));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static bool is_loop_queue(const fs_stream *v, const fs_stream_loop *l, uint32_t queue) {
+  uint32_t q = l->queue0, end = l->queue0 + l->n_queues;
+  while (q < end && v->loop_queues[q].queue != queue) {
+    q++;
+  }
+  return q < end;
+}
+
+fs_status fs_check_loop_issue(fs_checker *c, const fs_stream_loop *l, uint32_t first, uint32_t n) {
+  assert(first <= c->v.n_loop_commands && n <= c->v.n_loop_commands - first);
+  const fs_stream *v = &c->v;
+  FS_TRY(check_loop_places(c, l, first, n));
+  FS_NEED(c, fs_sync_has_stops(v->meta->sync) || l->n_stops == 0, VALUE,
+          "loop '%s' has %u syncs, in a program that is not for syncs", fs_check_loop_name(c, l),
+          l->n_stops);
+  for (uint32_t i = l->stop0; i < l->stop0 + l->n_stops; i++) {
+    const fs_stream_stop *s = &v->loop_stops[i];
+    FS_NEED(c, s->at < n && (i == l->stop0 || ascends(s - 1, s)), VALUE,
+            "sync %u of loop '%s' is not in order, or before command %u of %u", i - l->stop0,
+            fs_check_loop_name(c, l), s->at, n);
+    FS_NEED(c, s->reserved == 0 && s->keep <= MOST_KEEP && (s->queue != FS_NONE || s->keep == 0),
+            VALUE, "sync %u of loop '%s' has keep %u, reserved %u", i - l->stop0,
+            fs_check_loop_name(c, l), s->keep, s->reserved);
+    FS_NEED(c,
+            s->queue == FS_NONE || (is_loop_queue(v, l, s->queue) && v->queues[s->queue].counting),
+            REFERENCE, "sync %u of loop '%s' counts queue %u of %u, or one that cannot be counted",
+            i - l->stop0, fs_check_loop_name(c, l), s->queue, v->n_queues);
+  }
+  return FSCHED_OK;
+}
+
 /* ---- the whole */
 
 fs_status fs_check_sync(fs_checker *c) {
@@ -235,8 +298,8 @@ fs_status fs_check_sync(fs_checker *c) {
           VALUE, "a program without barriers has %u", v->n_barriers);
   FS_NEED(c, fs_sync_has_stops(sync) || v->n_stops == 0, VALUE,
           "a program that is not for syncs has %u", v->n_stops);
-  FS_NEED(c, fs_sync_has_waits(sync) || v->n_loops == 0, VALUE,
-          "a program without timelines has %u loops", v->n_loops);
+  FS_NEED(c, !fs_sync_has_barriers(sync) || v->n_loops == 0, VALUE,
+          "a program with barriers has %u loops", v->n_loops);
   for (uint32_t q = 0; q < v->n_queues; q++) {
     for (uint32_t i = 0; i < v->queues[q].n_commands; i++) {
       FS_TRY(check_kind(c, q, &v->commands[v->queues[q].command0 + i]));

@@ -19,6 +19,13 @@
  * Queues start their commands in order.  A command is over before the next one of its queue starts,
  * unless it is slow.  The commands of a gang's op, one on each of its queues, start together.
  *
+ * On targets of block syncs the loop is `issued`: one sequencer issues the commands of all queues,
+ * step by step, and those of a step in the order of their places; shifts count steps of all queues.
+ * In each step it waits at stops: before the command at place `at` until all that was issued is
+ * over, or, of one queue, all but the last `keep` commands.  What passes counts as issued, and as
+ * over when what its queue has before that is.  Waits are then what the stops have to say, of which
+ * each is said by one; no stop lies between the commands of a gang.
+ *
  * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
  * version of iteration -1 would.  A reader that is the writer may take the slot that it reads: it
@@ -37,8 +44,15 @@ typedef struct fs_rolled_command {
   uint32_t member; /* op of the body */
   uint32_t copy, shift;
   uint32_t wait0, n_waits;
-  bool slow; /* the queue goes on before the op is over */
+  uint32_t issue; /* its place in a step, where the loop is issued; else 0 */
+  bool slow;      /* the queue goes on before the op is over */
 } fs_rolled_command;
+
+typedef struct fs_rolled_stop {
+  uint32_t at;
+  uint32_t queue; /* of the target; FS_NONE: a full sync */
+  uint32_t keep;
+} fs_rolled_stop;
 
 typedef struct fs_rolled_reader {
   uint32_t member;
@@ -63,6 +77,9 @@ typedef struct fs_rolled_loop {
   uint32_t n_rings;
   fs_rolled_ring *ring;
   fs_rolled_reader *reader;
+  bool issued;
+  uint32_t n_stops;
+  fs_rolled_stop *stop; /* ascending by place, full ones first, then by queue */
 } fs_rolled_loop;
 
 /* How long `trip` iterations take when each command starts as soon as it can, from the first start

@@ -5,6 +5,7 @@
 
 #include "base/group.h"
 #include "base/saturate.h"
+#include "modulo/stops.h"
 
 /* An order that is to be kept: iteration i of `to` starts after iteration i - distance of `from` is
  * over. */
@@ -34,6 +35,7 @@ typedef struct roller {
   uint32_t *queue_of, *place_of; /* per command: of the queues that take part, and within it */
   FS_VEC(rolled_want) want;
   uint32_t *into0, *into; /* CSR per node: the wants whose `to` it is */
+  const bool *counting;   /* per queue of the target, where commands are issued; else NULL */
   rolled_known with, without;
   bool possible;
 } roller;
@@ -89,6 +91,9 @@ static void add_queue(roller *r, uint32_t queue, const uint32_t *node, uint32_t 
   }
   for (uint32_t i = 1; i < n; i++) {
     least = r->plan->shift[node[i]] < least ? r->plan->shift[node[i]] : least;
+  }
+  if (r->counting != NULL) { /* steps are those of all queues, of which some op starts at 0 */
+    least = 0;
   }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t c = out->n_commands++;
@@ -519,6 +524,73 @@ static fs_status write_rings(roller *r) {
   return FSCHED_OK;
 }
 
+/* --- what is issued --- */
+
+/* Sorts all nodes by their starts in the period, as each queue does, and gives their commands
+ * places: *place and *command are of nodes. */
+static fs_status order_issue(roller *r, uint32_t **place, uint32_t **command) {
+  uint32_t *node, at = 0;
+  FS_TRY(fs_new(&r->scratch, &node, r->n));
+  FS_TRY(fs_new(&r->scratch, place, r->n));
+  FS_TRY(fs_new(&r->scratch, command, r->n));
+  for (uint32_t x = 0; x < r->n; x++) {
+    node[x] = x;
+  }
+  sort_queue(r, node, r->n);
+  for (uint32_t i = 0; i < r->n; i++) {
+    (*place)[node[i]] = i;
+    (*command)[i] = at;
+    for (uint32_t k = r->node0[node[i]]; k < r->node0[node[i] + 1]; k++) {
+      r->out->command[r->of_node[k]].issue = at++;
+    }
+  }
+  assert(at == r->out->n_commands);
+  return FSCHED_OK;
+}
+
+/* What is between two nodes of a want, and whether that is more than nothing. */
+static bool find_arc(const roller *r, const rolled_want *w, const uint32_t *place,
+                     fs_stop_arc *out) {
+  uint32_t first = r->of_node[r->node0[w->from]], q = r->queue_of[first], n = r->p->n;
+  int64_t copies = (int64_t)(w->from / n) - (int64_t)(w->to / n);
+  int64_t steps = (w->distance + copies) / r->out->copies + (int64_t)r->plan->shift[w->to] -
+                  (int64_t)r->plan->shift[w->from];
+  int64_t length = steps * r->n + (int64_t)place[w->to] - (int64_t)place[w->from];
+  *out = (fs_stop_arc){{place[w->from], (uint64_t)length},
+                       r->counting[r->out->queue[q]] ? q : FS_NONE};
+  return length > 0;
+}
+
+/* Lists the places of each queue's nodes. */
+static fs_status list_places(const roller *r, fs_arena *scratch, const uint32_t *place,
+                             fs_stop_order *out) {
+  uint32_t *at;
+  FS_TRY(fs_new(scratch, &at, r->out->n_commands));
+  for (uint32_t c = 0; c < r->out->n_commands; c++) {
+    at[c] = place[node_of(r, c)];
+  }
+  out->queue0 = r->out->command0;
+  out->queue = at;
+  return FSCHED_OK;
+}
+
+static fs_status write_stops(roller *r) {
+  uint32_t *place, *command, n = 0;
+  fs_stop_arc *arc;
+  fs_stop_order order = {.n = r->n};
+  FS_TRY(order_issue(r, &place, &command));
+  FS_TRY(list_places(r, &r->scratch, place, &order));
+  FS_TRY(fs_new(&r->scratch, &arc, r->want.n));
+  for (size_t i = 0; i < r->want.n && r->possible; i++) {
+    if (!r->want.at[i].dropped) {
+      r->possible = find_arc(r, &r->want.at[i], place, &arc[n++]);
+    }
+  }
+  order.command = command;
+  r->out->issued = true;
+  return r->possible ? fs_modulo_stops(r->ctx, r->arena, &order, arc, n, r->out) : FSCHED_OK;
+}
+
 static fs_status roll(roller *r) {
   r->possible = entries_are_read(r);
   FS_TRY(make_commands(r));
@@ -528,12 +600,13 @@ static fs_status roll(roller *r) {
   }
   FS_TRY(leave_out(r));
   FS_TRY(write_waits(r));
+  FS_TRY(r->counting == NULL ? FSCHED_OK : write_stops(r));
   return write_rings(r);
 }
 
-fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
-                           const fs_modulo_plan *plan, fs_rolled_loop *out, bool *possible) {
-  assert(plan->found.is == FS_YES && plan->copies > 0);
+static fs_status make_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                             const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
+                             bool *possible) {
   *out = (fs_rolled_loop){.copies = plan->copies};
   roller r = {.ctx = ctx,
               .arena = arena,
@@ -541,6 +614,7 @@ fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo
               .plan = plan,
               .out = out,
               .n = plan->copies * p->n,
+              .counting = counting,
               .possible = true};
   fs_arena_init(&r.scratch, ctx);
   fs_status status = roll(&r);
@@ -548,4 +622,20 @@ fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo
   fs_vec_free(ctx, &r.want);
   fs_arena_release(&r.scratch);
   return status;
+}
+
+fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                           const fs_modulo_plan *plan, fs_rolled_loop *out, bool *possible) {
+  assert(plan->found.is == FS_YES && plan->copies > 0);
+  return make_rolled(ctx, arena, p, plan, NULL, out, possible);
+}
+
+fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                           const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
+                           bool *possible) {
+  assert(plan->found.is == FS_YES && plan->copies > 0 && counting != NULL);
+  for (uint32_t op = 0; op < p->n; op++) {
+    assert(p->latency[op] == p->time[op]);
+  }
+  return make_rolled(ctx, arena, p, plan, counting, out, possible);
 }

@@ -30,4 +30,11 @@ fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo
                            const fs_modulo_plan *plan, fs_rolled_loop *out,
                            bool *possible) FS_MUST_USE;
 
+/* The same where syncs are all that holds commands back: the loop is issued, in the order of its
+ * planned starts, with the stops that its waits need.  `counting` is per queue of the target: it
+ * can be counted.  Requires that no op is slow, too. */
+fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                           const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
+                           bool *possible) FS_MUST_USE;
+
 #endif

@@ -3,14 +3,15 @@
  * test/golden/loops.program.json: L1 has two copies, on two queues, with two rings; L2 has one, on
  * one queue, and walks backwards through a buffer; and test/golden/nest.program.json: rows has two
  * loops, of which cols is on two queues, with rings in rings of rows, and post has a third one;
- * pair has two copies of a loop. */
+ * pair has two copies of a loop; and test/golden/synced.program.json: a loop with two syncs, of
+ * which one counts. */
 #include "codegen/stream_kit.h"
 #include "fsched/verify.h"
 #include "kit/golden_case.h"
 
 #include "kit/context.h"
 
-static const char *const golden[] = {"loops", "nest"};
+static const char *const golden[] = {"loops", "nest", "synced"};
 
 static fsched_program *open_golden(fsched_context *c, const char *name) {
   char file[64];
@@ -42,6 +43,10 @@ END_TEST
   static void nest_fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/stream_nest_faults.def"
 #undef FAULT
+#define FAULT(name, statement, message) \
+  static void fault_##name(fs_stream_copy *k) { statement; }
+#include "codegen/synced_faults.def"
+#undef FAULT
 static const struct {
   const char *golden, *name, *message;
   void (*apply)(fs_stream_copy *k);
@@ -51,6 +56,9 @@ static const struct {
 #undef FAULT
 #define FAULT(name, statement, message) {"nest", #name, message, nest_fault_##name},
 #include "codegen/stream_nest_faults.def"
+#undef FAULT
+#define FAULT(name, statement, message) {"synced", #name, message, fault_##name},
+#include "codegen/synced_faults.def"
 #undef FAULT
 };
 
@@ -140,7 +148,7 @@ static void walk(const fsched_program *p) {
 /* The sections of loops are damaged under a right checksum. */
 START_TEST(signed_damage_random)
 {
-  fsched_program *p = open_golden(ctx, golden[_i % 2]);
+  fsched_program *p = open_golden(ctx, golden[_i % 3]);
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
@@ -246,6 +254,19 @@ static const json_edit nest_edits[] = {
      "queue 'mac' is not queue 0 of loop 'in', whose command it has"},
 };
 
+static const json_edit synced_edits[] = {
+    {"\"shift\": 0, \"issue\": 0, ", "\"shift\": 0, ", "key 'issue' is missing"},
+    {"\"at\": 1, ", "\"at\": 3, ", "a sync is before command 3 of the order of issue, of 3"},
+    {"\"at\": 1, ", "", "key 'at' is missing"},
+    {"\"kind\": \"full\"", "\"kind\": \"count\"",
+     "a sync that counts has a queue and what it keeps"},
+    {"\"kind\": \"count\", \"queue\"", "\"kind\": \"full\", \"queue\"",
+     "a full sync has no queue and keeps nothing"},
+    {"\"queue\": \"dma\", \"keep\"", "\"queue\": \"dpu\", \"keep\"",
+     "a sync cannot count 'dpu', which is not a queue with 'counting'"},
+    {"],\n   \"stops\": [", "],\n   \"syncs\": [", "unknown key 'syncs'"},
+};
+
 static void edit_golden(const char *name, const json_edit *edit) {
   fsched_program *p = open_golden(ctx, name), *assembled;
   size_t length;
@@ -265,6 +286,10 @@ END_TEST
 
 START_TEST(nested_assembly_faults)
 { edit_golden("nest", &nest_edits[_i]); }
+END_TEST
+
+START_TEST(synced_assembly_faults)
+{ edit_golden("synced", &synced_edits[_i]); }
 END_TEST
 
 static fsched_status everything(fsched_context *c, const void *program) {
@@ -296,11 +321,12 @@ END_TEST
 
 FS_SUITE(stream_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 2, forms);
-  FS_LOOPS(t, 0, 2, out_of_memory);
+  FS_LOOPS(t, 0, 3, forms);
+  FS_LOOPS(t, 0, 3, out_of_memory);
   FS_LOOPS(t, 0, (int)(sizeof right / sizeof right[0]), allowed);
-  FS_LOOPS(t, 0, 8, signed_damage_random);
+  FS_LOOPS(t, 0, 12, signed_damage_random);
   FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);
   FS_LOOPS(t, 0, (int)(sizeof edits / sizeof edits[0]), assembly_faults);
   FS_LOOPS(t, 0, (int)(sizeof nest_edits / sizeof nest_edits[0]), nested_assembly_faults);
+  FS_LOOPS(t, 0, (int)(sizeof synced_edits / sizeof synced_edits[0]), synced_assembly_faults);
 }

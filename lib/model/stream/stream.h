@@ -14,7 +14,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 4u
+#define FS_STREAM_VERSION 5u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -49,6 +49,7 @@
   X(rings, fs_stream_ring)                 \
   X(loop_commands, fs_stream_loop_command) \
   X(loop_waits, fs_stream_loop_wait)       \
+  X(loop_stops, fs_stream_stop)            \
   X(loop_places, fs_stream_place)          \
   X(strings, char)
 
@@ -227,6 +228,8 @@ typedef struct fs_stream_loop { /* those that are in no loop come first; ascendi
   uint32_t queue0, n_queues; /* loop_queues; ascending by queue: those of the op */
   uint32_t op0, n_ops;       /* loop_ops, in program order */
   uint32_t ring0, n_rings;
+  uint32_t stop0,
+      n_stops; /* FS_SYNC_BLOCK: loop_stops, those of each step; `at` is a place in it */
 } fs_stream_loop;
 
 typedef struct fs_stream_loop_queue {
@@ -278,9 +281,11 @@ typedef struct fs_stream_ring {
 typedef struct fs_stream_loop_command {
   uint32_t op, copy, shift; /* op: of loop_ops */
   uint32_t wait0, n_waits, place0, n_places;
-  uint32_t signal; /* 0/1: some wait names it */
+  uint32_t signal;          /* 0/1: some wait names it */
+  uint32_t issue, reserved; /* FS_SYNC_BLOCK: place in a step's order of issue, from 0; else 0 */
 } fs_stream_loop_command;
 
+/* With block syncs, what the stops of the loop tell a command that needs it. */
 typedef struct fs_stream_loop_wait { /* ascending by command, then distance */
   uint32_t command, distance;        /* command: of loop_commands, of the same loop */
 } fs_stream_loop_wait;

@@ -73,7 +73,7 @@ done
 run 3 "$FSCHED" compile l.yaml --memory cmx=2500
 expect "need and have" holds err "loop 'tiles' does not fit memory 'cmx': needed 3136 .*, available 2500"
 expect "a depth that fits" holds err "a depth of 2 of 'tile' would fit"
-for set in sync=barrier sync=block concurrency=1; do
+for set in sync=barrier concurrency=1; do
   run 1 "$FSCHED" compile l.yaml --set $set --set barriers.count=4
   expect "$set" holds err "loop 'tiles' cannot stay a loop in this version: .* \[unsupported\]"
 done

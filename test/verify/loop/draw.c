@@ -50,7 +50,7 @@ static void draw_queue(loop_drawer *w, uint32_t q) {
     }
     key[at] = place;
     d->command[at] =
-        (fs_rolled_command){m, c, w->wild ? below(w, 3) : start / period, 0, 0, w->slow[m]};
+        (fs_rolled_command){m, c, w->wild ? below(w, 3) : start / period, 0, 0, 0, w->slow[m]};
   }
 }
 

@@ -30,10 +30,12 @@ static void put_queue(body_drawer *d) {
 static void put_target(body_drawer *d) {
   fs_text_puts(d->out, "fsched: 1\ntarget: {queues: [");
   for (uint32_t q = 0; q < d->n_queues; q++) {
-    fs_text_printf(d->out, "%s{name: q%u, class: c}", q > 0 ? ", " : "", q);
+    fs_text_printf(d->out, "%s{name: q%u, class: c%s}", q > 0 ? ", " : "", q,
+                   d->kind.block && percent(d, 50) ? ", counting: true" : "");
   }
-  fs_text_printf(d->out, "], memories: [{name: ddr}, {name: cmx, capacity: %dKiB}]%s}\n",
-                 ONE_OF(d, 4, 16, 64), d->resource ? ", resources: [{name: L, capacity: 4}]" : "");
+  fs_text_printf(d->out, "], memories: [{name: ddr}, {name: cmx, capacity: %dKiB}]%s%s}\n",
+                 ONE_OF(d, 4, 16, 64), d->resource ? ", resources: [{name: L, capacity: 4}]" : "",
+                 d->kind.block ? ", sync: block" : "");
 }
 
 static void put_buffers(body_drawer *d) {
@@ -117,7 +119,7 @@ static void put_op(body_drawer *d, uint32_t op) {
   uint32_t time = 1 + below(d, 9);
   bool written = false;
   fs_text_printf(d->out, "      - {name: o%u, time: %u", op, time);
-  if (percent(d, 30)) {
+  if (!d->kind.block && percent(d, 30)) {
     fs_text_printf(d->out, ", latency: %u", time + below(d, 10));
   }
   if (d->resource && percent(d, 50)) {

@@ -9,6 +9,7 @@
 
 typedef struct fs_body_kind {
   uint32_t trip; /* 0: a few, drawn */
+  bool block;    /* syncs, which some queues count; no latencies */
   bool unlike;   /* args of a buffer may move unlike each other */
 } fs_body_kind;
 

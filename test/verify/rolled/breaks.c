@@ -10,6 +10,7 @@
 #define LOOP_WAIT(m) REC(m, loop_waits, fs_stream_loop_wait)
 #define LOOP_PLACE(m) REC(m, loop_places, fs_stream_place)
 #define LOOP_AFTER(m) REC(m, loop_afters, fs_stream_loop_after)
+#define LOOP_STOP(m) REC(m, loop_stops, fs_stream_stop)
 #define RING(m) REC(m, rings, fs_stream_ring)
 
 const char *fs_break_name(fs_loop_break b) {
@@ -230,6 +231,40 @@ static bool break_own(mutant *m, fs_loop_break b) {
   return true;
 }
 
+/* --- syncs --- */
+
+static bool break_stop(mutant *m, fs_loop_break b) {
+  uint32_t n = m->s->n_loop_stops;
+  if (n == 0) {
+    return false;
+  }
+  uint32_t which = pick(m, n);
+  fs_stream_stop *stop = &LOOP_STOP(m)[which];
+  switch (b) {
+    case FS_BREAK_DROP_STOP:
+      memmove(stop, stop + 1, (n - which - 1) * sizeof *stop);
+      m->s->n_loop_stops--;
+      LOOP(m)[0].n_stops--;
+      return true;
+    case FS_BREAK_STOP_PLACE:
+      stop->at = pick(m, m->s->n_loop_commands);
+      return true;
+    case FS_BREAK_STOP_QUEUE:
+      stop->queue = pick(m, m->s->n_queues);
+      return true;
+    default:
+      return stop->queue != FS_NONE && nudge(m, &stop->keep);
+  }
+}
+
+static bool swap_places(mutant *m) {
+  uint32_t a = pick(m, m->s->n_loop_commands), b = pick(m, m->s->n_loop_commands);
+  uint32_t issue = LOOP_COMMAND(m)[a].issue;
+  LOOP_COMMAND(m)[a].issue = LOOP_COMMAND(m)[b].issue;
+  LOOP_COMMAND(m)[b].issue = issue;
+  return a != b && fs_sync_has_stops(m->s->meta->sync);
+}
+
 bool fs_break_loop(fsched_program *copy, fs_loop_break b, fs_rng *rng) {
   mutant m = {&copy->view, rng};
   assert(copy->view.n_loops > 0);
@@ -278,6 +313,13 @@ bool fs_break_loop(fsched_program *copy, fs_loop_break b, fs_rng *rng) {
     case FS_BREAK_OWN_RANGE:
     case FS_BREAK_OWN_UNITS:
       return break_own(&m, b);
+    case FS_BREAK_DROP_STOP:
+    case FS_BREAK_STOP_PLACE:
+    case FS_BREAK_STOP_QUEUE:
+    case FS_BREAK_KEEP:
+      return break_stop(&m, b);
+    case FS_BREAK_ISSUE:
+      return swap_places(&m);
     case FS_BREAK_COUNT:
       break;
   }

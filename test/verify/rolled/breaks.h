@@ -35,7 +35,12 @@
   X(OPS, "swap two ops")                       \
   X(OWN_TAG, "change a tag of the loop's")     \
   X(OWN_RANGE, "change a range of the loop's") \
-  X(OWN_UNITS, "change the loop's units")
+  X(OWN_UNITS, "change the loop's units")      \
+  X(DROP_STOP, "drop a sync")                  \
+  X(STOP_PLACE, "move a sync")                 \
+  X(STOP_QUEUE, "change what a sync counts")   \
+  X(KEEP, "change what a sync keeps")          \
+  X(ISSUE, "swap the places of two commands")
 
 typedef enum fs_loop_break {
 #define FS_BREAK_ID_(id, text) FS_BREAK_##id,

@@ -7,6 +7,7 @@
 
 #include <stdlib.h>
 
+#include "kit/issue_judge.h"
 #include "verify/loop/brute.h"
 
 enum {
@@ -39,6 +40,7 @@ typedef struct body_judge {
   const fs_stream_command *command; /* one of the loop's */
   uint32_t command0, n_commands, n; /* n: trips */
   bool *before;
+  bool not_kept; /* a wait by the syncs */
   byte_content byte[MEMORIES][BYTES];
   uint32_t truth[CONTENTS][LENGTH];
   judged_access access[ACCESSES];
@@ -49,7 +51,8 @@ typedef struct body_judge {
 
 /* --- the loop --- */
 
-static bool *find_before(const body_judge *j) {
+static bool *find_before(body_judge *j) {
+  static fs_rolled_stop stop[64];
   static fs_rolled_command command[64];
   static fs_rolled_wait wait[4096];
   uint32_t queue[8], command0[9] = {0};
@@ -68,13 +71,20 @@ static bool *find_before(const body_judge *j) {
   for (uint32_t c = 0; c < j->n_commands; c++) {
     const fs_stream_loop_command *m = &j->s->loop_commands[j->command0 + c];
     const fs_stream_loop_op *o = &j->s->loop_ops[m->op];
-    command[c] = (fs_rolled_command){m->op - j->l->op0, m->copy,    m->shift,
-                                     r.n_waits,         m->n_waits, o->latency > o->time};
+    command[c] =
+        (fs_rolled_command){m->op - j->l->op0,   m->copy, m->shift, r.n_waits, m->n_waits, m->issue,
+                            o->latency > o->time};
     for (uint32_t w = 0; w < m->n_waits; w++) {
       const fs_stream_loop_wait *from = &j->s->loop_waits[m->wait0 + w];
       wait[r.n_waits++] = (fs_rolled_wait){from->command - j->command0, from->distance};
     }
   }
+  r.stop = stop;
+  for (; r.n_stops < j->l->n_stops; r.n_stops++) {
+    const fs_stream_stop *from = &j->s->loop_stops[j->l->stop0 + r.n_stops];
+    stop[r.n_stops] = (fs_rolled_stop){from->at, from->queue, from->keep};
+  }
+  j->not_kept = fs_sync_has_stops(j->s->meta->sync) && !fs_issue_is_right(&r, j->n);
   return fs_loop_brute_before(&r, j->l->n_ops, j->n);
 }
 
@@ -440,7 +450,7 @@ const char *fs_judge_loop(const fs_stream *s, const fs_stream_loop *l) {
   j->command0 = q->command0;
   j->n_commands = last->command0 + last->n_commands - q->command0;
   j->before = find_before(j);
-  const char *what = judge(j);
+  const char *what = j->not_kept ? "a wait that no sync keeps" : judge(j);
   free(j->before);
   free(j);
   return what;

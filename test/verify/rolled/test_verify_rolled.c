@@ -47,7 +47,8 @@ START_TEST(compiled_bodies)
   for (uint64_t k = 0; k < GRAPHS; k++) {
     uint64_t seed = (fs_turn() * GRAPHS + k) * 4 + (uint64_t)_i;
     fsched_graph *g;
-    fsched_program *p = compile_body(seed, (fs_body_kind){.unlike = k % 2 == 0}, &g);
+    const fs_body_kind kind = {.unlike = k % 2 == 0, .block = k % 5 > 2};
+    fsched_program *p = compile_body(seed, kind, &g);
     if (p != NULL) {
       ck_assert_msg(verify(p, g) == FSCHED_OK, "seed %llu: %s", (unsigned long long)seed,
                     fs_first_message(ctx));
@@ -95,7 +96,8 @@ START_TEST(broken_bodies)
   for (uint64_t k = 0; k < GRAPHS; k++) {
     uint64_t seed = (fs_turn() * GRAPHS + k) * 4 + (uint64_t)_i;
     fsched_graph *g;
-    fsched_program *p = compile_body(seed, (fs_body_kind){.unlike = k % 2 == 0}, &g);
+    const fs_body_kind kind = {.unlike = k % 2 == 0, .block = k % 5 > 2};
+    fsched_program *p = compile_body(seed, kind, &g);
     for (unsigned b = 0; p != NULL && b < FS_BREAK_COUNT; b++) {
       for (unsigned i = 0; i < EACH; i++) {
         break_body(p, seed * EACH + i, (fs_loop_break)b, i > 0, &t[b]);

@@ -5,6 +5,7 @@
 #include "base/saturate.h"
 #include "base/text/size_text.h"
 #include "front/builder/roll/roll.h"
+#include "model/issued.h"
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
 
@@ -287,13 +288,29 @@ static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *
   return FSCHED_OK;
 }
 
+/* What the plan says does not know of syncs. */
+static fs_status time_issued(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
+  fs_issued_time t;
+  FS_TRY(fs_issued_run(r->b->ctx, &x->loop, p->loop.problem.time, x->trip, &t));
+  bool same = t.num == x->report->ii.num && t.den == x->report->ii.den;
+  x->report->ii = (fs_loop_ticks){t.num, t.den};
+  x->report->proven = x->report->proven && same;
+  x->report->span = t.span;
+  return FSCHED_OK;
+}
+
+static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
+  const fs_modulo_problem *q = &p->loop.problem;
+  return fs_rolled_span(r->b->ctx, &x->loop, q->time, q->latency, x->trip,
+                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span);
+}
+
 static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
   x->report->trip = x->trip;
   x->report->runs = 1;
-  FS_TRY(fs_rolled_span(r->b->ctx, &x->loop, p->loop.problem.time, p->loop.problem.latency, x->trip,
-                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span));
+  FS_TRY(x->loop.issued ? time_issued(r, p, x) : time_rolled(r, p, x));
   if (x->report->span > FSCHED_MAX_TIME) {
     return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
                            "loop '%.80s' takes %llu ticks, at most 2^40 are possible",
@@ -352,10 +369,15 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
                           const fs_loop_body *body, bool single, fs_planned_loop *p,
                           bool *possible) {
   fsched_builder *b = r->b;
-  fs_planned_options o = {.steps = r->steps, .held_back = true, .always = true, .single = single};
+  fs_planned_options o = {
+      .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
   FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
   FS_TRY(check_plan(r, g, loop, body, p));
   raise_depths(p);
+  if (fs_sync_has_stops(b->sync)) {
+    return fs_modulo_issued(b->ctx, &b->arena, &p->loop.problem, p->plan, r->counting,
+                            &r->rolled[loop]->loop, possible);
+  }
   return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
                           possible);
 }

@@ -42,7 +42,7 @@ static fs_status check_loops(fs_roller *r) {
     }
   }
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    const char *why = !fs_sync_has_waits(b->sync)        ? "the target has no timelines"
+    const char *why = fs_sync_has_barriers(b->sync)      ? "the target has barriers"
                       : fs_hazards_data_only(b->hazards) ? "hazards are raw"
                       : b->queue.n == 0                  ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
@@ -449,6 +449,10 @@ fs_status fs_builder_roll(fsched_builder *b) {
   size_t n = b->loop.n;
   r.steps = n > LOOPS ? fs_max(STEPS * LOOPS / n, LEAST_STEPS) : STEPS;
   FS_TRY(check_loops(&r));
+  FS_TRY(fs_new(&scratch, &r.counting, b->queue.n));
+  for (size_t q = 0; q < b->queue.n; q++) {
+    r.counting[q] = b->queue.at[q].counting;
+  }
   for (uint32_t l = 0; l < n; l++) {
     r.level = b->loop.at[l].depth > r.level ? b->loop.at[l].depth : r.level;
   }

@@ -26,6 +26,7 @@ typedef struct fs_roller {
   fs_bodies in;
   uint32_t level;               /* how many loops are around the ops of those at hand */
   uint64_t steps;               /* of the search for each plan */
+  bool *counting;               /* per queue; syncs can count its commands */
   fs_rolled **rolled;           /* per loop; NULL: it has no iterations */
   uint64_t **scratch_use;       /* per loop, then memory: the bytes of its scratch */
   uint64_t **use;               /* per loop, then resource: the units that it takes */

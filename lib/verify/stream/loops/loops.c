@@ -6,6 +6,7 @@
  *   hulls   the body touches what the loop's own op does                      loops/hull.c
  *   places  each command lies where that has it                               loops/places.c
  *   orders  the orders that args and `after` ask for                          loops/orders.c
+ *   stops   with block syncs, these say what the waits do                     loops/stops.c
  *   rules   are kept, by rings and lanes too, whatever ops take               verify/loop
  *
  * Then all executions do the accesses to each byte in program order of the unrolled loop, and so
@@ -257,6 +258,7 @@ static fs_status check_signals(fs_vloop *x, fs_arena *arena) {
 static fs_status prove(loop_proof *p) {
   fs_loop_fault fault;
   FS_TRY(check_signals(p->x, p->arena));
+  FS_TRY(fs_sync_has_stops(p->x->v->kind) ? fs_vloop_stops(p->x) : FSCHED_OK);
   FS_TRY(fs_vloop_hulls(p->x));
   FS_TRY(fs_vloop_places(p->x, &p->lanes));
   FS_TRY(fs_vloop_orders(p->x, &p->orders));

@@ -85,6 +85,7 @@ typedef struct fs_vlane {
 typedef FS_VEC(fs_vlane) fs_vlanes;
 
 /* Each part reports its findings.  Requires a loop whose shape is right. */
+fs_status fs_vloop_stops(fs_vloop *x) FS_MUST_USE; /* syncs say what the waits do */
 fs_status fs_vloop_hulls(fs_vloop *x) FS_MUST_USE; /* it touches what its own op does */
 /* Appends the pairs of commands that share something. */
 fs_status fs_vloop_places(fs_vloop *x, fs_vlanes *lanes) FS_MUST_USE;

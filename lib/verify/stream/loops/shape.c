@@ -66,8 +66,8 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   if (what != NULL) {
     return what;
   }
-  if (!fs_sync_has_waits(s->meta[0].sync) || s->meta[0].concurrency != 0) {
-    return "the target has no timelines, or limits concurrency";
+  if (fs_sync_has_barriers(s->meta[0].sync) || s->meta[0].concurrency != 0) {
+    return "the target has barriers, or limits concurrency";
   }
   if (l->trip == 0 || l->trip > FSCHED_MAX_TIME || l->copies == 0 || l->n_queues == 0 ||
       l->n_ops == 0) {
@@ -78,8 +78,9 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   }
   if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
       !fs_vs_in_range(l->op0, l->n_ops, s->n_loop_ops) ||
-      !fs_vs_in_range(l->ring0, l->n_rings, s->n_rings)) {
-    return "its queues, ops or rings are out of range";
+      !fs_vs_in_range(l->ring0, l->n_rings, s->n_rings) ||
+      !fs_vs_in_range(l->stop0, l->n_stops, s->n_loop_stops)) {
+    return "its queues, ops, rings or syncs are out of range";
   }
   return NULL;
 }
@@ -159,6 +160,9 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
   if (o->name >= x->s->n_strings || o->time > o->latency || o->latency > FSCHED_MAX_TIME ||
       (o->kernel != FS_NONE && o->kernel >= x->s->n_kernels)) {
     return "an op has no name, time or kernel";
+  }
+  if (fs_sync_has_stops(x->s->meta[0].sync) && o->latency != o->time) {
+    return "an op goes on behind its queue, which syncs do not know of";
   }
   const fs_stream_loop *inner =
       o->loop < x->s->n_loops ? &x->s->loops[o->loop] : NULL; /* it is looked at later */
@@ -353,6 +357,39 @@ static const char *check_commands(const loop_shape *x) {
   return NULL;
 }
 
+/* Syncs count queues of the loop that can be counted; a queue's commands ascend in the order of
+ * issue.  Where commands of two queues had one place, any order of these would do. */
+static const char *check_stops(const loop_shape *x) {
+  const fs_stream *s = x->s;
+  uint32_t n = x->command_end - x->command0;
+  if (!fs_sync_has_stops(s->meta[0].sync)) {
+    return x->l->n_stops == 0 ? NULL : "it has syncs";
+  }
+  for (uint32_t c = x->command0; c < x->command_end; c++) {
+    if (s->loop_commands[c].issue >= n) {
+      return "a command has no place in a step";
+    }
+  }
+  for (uint32_t q = x->l->queue0; q < x->l->queue0 + x->l->n_queues; q++) {
+    const fs_stream_loop_queue *of = &s->loop_queues[q];
+    for (uint32_t c = of->command0 + 1; c < of->command0 + of->n_commands; c++) {
+      if (s->loop_commands[c - 1].issue >= s->loop_commands[c].issue) {
+        return "a queue's commands are not in the order of issue";
+      }
+    }
+  }
+  for (uint32_t i = x->l->stop0; i < x->l->stop0 + x->l->n_stops; i++) {
+    const fs_stream_stop *stop = &s->loop_stops[i];
+    if (stop->at >= n || stop->keep > FS_LOOP_NUMBER ||
+        (stop->queue == FS_NONE
+             ? stop->keep != 0
+             : stop->queue >= s->n_queues || s->queues[stop->queue].counting == 0)) {
+      return "a sync is out of place, or counts a queue that cannot be counted";
+    }
+  }
+  return NULL;
+}
+
 fs_status fs_vs_loops_shape(fs_vs *v) {
   assert(v->op_command0 != NULL);
   for (uint32_t i = 0; i < v->s->n_loops; i++) {
@@ -363,6 +400,7 @@ fs_status fs_vs_loops_shape(fs_vs *v) {
     what = what != NULL ? what : check_ops(&x);
     what = what != NULL ? what : check_buffers(&x);
     what = what != NULL ? what : check_commands(&x);
+    what = what != NULL ? what : check_stops(&x);
     if (what != NULL) {
       const char *name = x.l->within == FS_NONE && x.l->op < v->s->n_ops ? fs_vs_op_name(v, x.l->op)
                          : x.l->within != FS_NONE && x.l->op < v->s->n_loop_ops

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One walk over steps and places.  Of each queue it keeps when its commands so far are over, those
+ * that pass included, which are over when the one before is: so a stop is a look at one number. */
+#include "model/issued.h"
+
+#include "base/saturate.h"
+
+enum { FOLLOWED = 1 << 14, LEAST = 16 };
+
+typedef struct issued_run {
+  const fs_rolled_loop *r;
+  const uint64_t *time;
+  uint64_t trip;
+  const uint32_t *by_place, *queue_of; /* commands by their places; per command: its queue */
+  uint64_t **over;                     /* per queue: when each of its commands is over */
+  uint64_t *n_over;                    /* per queue: how many it has got */
+  uint64_t now, end;                   /* now: of the sequencer */
+} issued_run;
+
+static void wait_for(issued_run *x, uint32_t q, uint64_t keep) {
+  if (x->n_over[q] > keep) {
+    x->now = fs_max(x->now, x->over[q][x->n_over[q] - 1 - keep]);
+  }
+}
+
+static void pass_stop(issued_run *x, const fs_rolled_stop *stop) {
+  for (uint32_t q = 0; q < x->r->n_queues; q++) {
+    if (stop->queue == FS_NONE || x->r->queue[q] == stop->queue) {
+      wait_for(x, q, stop->keep);
+    }
+  }
+}
+
+/* When a queue is free. */
+static uint64_t free_at(const issued_run *x, uint32_t q) {
+  return x->n_over[q] == 0 ? 0 : x->over[q][x->n_over[q] - 1];
+}
+
+static bool runs(const issued_run *x, const fs_rolled_command *k, uint64_t step) {
+  return step >= k->shift && (step - k->shift) * x->r->copies + k->copy < x->trip;
+}
+
+/* Issues the command at a place, with all of its gang, which follow on it; returns how many. */
+static uint32_t issue_gang(issued_run *x, uint64_t step, uint32_t place) {
+  const fs_rolled_command *k = &x->r->command[x->by_place[place]];
+  uint64_t start = x->now;
+  uint32_t n = 0;
+  for (; place + n < x->r->n_commands; n++) {
+    const fs_rolled_command *m = &x->r->command[x->by_place[place + n]];
+    if (m->member != k->member || m->copy != k->copy) {
+      break;
+    }
+    start = fs_max(start, free_at(x, x->queue_of[x->by_place[place + n]]));
+  }
+  for (uint32_t i = place; i < place + n; i++) {
+    uint32_t q = x->queue_of[x->by_place[i]];
+    uint64_t over = runs(x, k, step) ? start + x->time[k->member] : free_at(x, q);
+    x->over[q][x->n_over[q]++] = over;
+    x->end = fs_max(x->end, over);
+  }
+  return n;
+}
+
+static void run_step(issued_run *x, uint64_t step) {
+  uint32_t stop = 0;
+  for (uint32_t i = 0; i < x->r->n_commands;) {
+    for (; stop < x->r->n_stops && x->r->stop[stop].at <= i; stop++) {
+      pass_stop(x, &x->r->stop[stop]);
+    }
+    i += issue_gang(x, step, i);
+  }
+}
+
+/* The time of `trip` iterations. */
+static fs_status follow_run(issued_run *x, fs_arena *scratch, uint64_t trip, uint64_t *end) {
+  const fs_rolled_loop *r = x->r;
+  uint64_t steps = 0;
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    steps = fs_max(steps, trip / r->copies + 1 + r->command[c].shift);
+  }
+  FS_TRY(fs_new(scratch, &x->over, r->n_queues));
+  FS_TRY(fs_new_zero(scratch, &x->n_over, r->n_queues));
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    FS_TRY(fs_new(scratch, &x->over[q], steps * (r->command0[q + 1] - r->command0[q])));
+  }
+  x->now = x->end = 0;
+  x->trip = trip;
+  for (uint64_t t = 0; t < steps; t++) {
+    run_step(x, t);
+  }
+  *end = x->end;
+  return FSCHED_OK;
+}
+
+static fs_status find_places(issued_run *x, fs_arena *scratch) {
+  const fs_rolled_loop *r = x->r;
+  uint32_t *by_place, *queue_of;
+  FS_TRY(fs_new(scratch, &by_place, r->n_commands));
+  FS_TRY(fs_new(scratch, &queue_of, r->n_commands));
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
+      assert(r->command[c].issue < r->n_commands);
+      by_place[r->command[c].issue] = c;
+      queue_of[c] = q;
+    }
+  }
+  x->by_place = by_place;
+  x->queue_of = queue_of;
+  return FSCHED_OK;
+}
+
+fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                        uint64_t trip, fs_issued_time *out) {
+  assert(r->issued && r->n_commands > 0);
+  uint64_t most = fs_max(FOLLOWED / r->n_commands, LEAST), half, all;
+  issued_run x = {.r = r, .time = time};
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(find_places(&x, &scratch));
+  most -= most % (2 * r->copies);
+  FS_TRY(follow_run(&x, &scratch, most / 2, &half));
+  FS_TRY(follow_run(&x, &scratch, most, &all));
+  uint64_t num = all - half, den = most - most / 2, common = fs_common_divisor(num, den);
+  *out = (fs_issued_time){.num = num / common, .den = den / common};
+  if (trip <= most) {
+    return follow_run(&x, &scratch, trip, &out->span);
+  }
+  uint64_t rest = trip - most;
+  out->span = fs_add_most(fs_add_most(all, fs_multiply_most(rest / out->den, out->num)),
+                          fs_ceil_div(fs_multiply_most(rest % out->den, out->num), out->den));
+  return FSCHED_OK;
+}

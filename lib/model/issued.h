@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How long a loop takes on a target of block syncs, where a sequencer issues its commands. */
+#ifndef FS_ISSUED_H
+#define FS_ISSUED_H
+
+#include "model/rolled.h"
+
+typedef struct fs_issued_time {
+  uint64_t span;     /* of all iterations, from the first start to the last end; ticks */
+  uint64_t num, den; /* of many iterations each takes num / den ticks */
+} fs_issued_time;
+
+/* Follows the sequencer over up to 2^14 commands; of a longer run the rest goes on as the last half
+ * of what was followed did.  `time` is of members.  Requires an issued loop.
+ * Complexity: O((2^14 + commands * shifts) * (1 + stops / commands * queues)).
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                        uint64_t trip, fs_issued_time *out) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,64 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Loops that stay loops on targets of block syncs: compiled, taken apart and put together, proven, replayed.
+body() { # body COUNTING DEPTH
+  cat <<EOF
+fsched: 1
+name: tiles
+target:
+  queues: [{name: dma, class: copy, counting: $1}, {name: dpu, class: compute, counting: $1}]
+  memories: [{name: ddr}, {name: cmx, capacity: 16KiB}]
+  sync: block
+buffers:
+  - {name: x, size: 4000, memory: ddr, io: input}
+  - {name: y, size: 64, memory: ddr, io: output}
+  - {name: t, size: 64, memory: cmx}
+ops:
+  - {name: init, on: dpu, args: [{out: y}]}
+  - loop: lp
+    trip: 8
+    buffers: {t: {depth: $2}}
+    ops:
+      - {name: load, on: dma, time: 4, args: [{in: x, at: {offset: 0, length: 64, step: [64]}}, {out: t}]}
+      - {name: use, on: dpu, time: 2, args: [{in: t}, {inout: y}]}
+EOF
+}
+
+# One slot takes two syncs a step, two slots one.
+for depth in 1 2; do
+  body false "$depth" >b.yaml
+  run 0 "$FSCHED" compile b.yaml -o b.fsb --verify
+  run 0 "$FSCHED" dis b.fsb --format json
+  cp out "b$depth.json"
+  expect "syncs with depth $depth" [ "$(sed -n '/"loops"/,$p' out | grep -c '"kind": "full"')" -eq $((3 - depth)) ]
+  run 0 "$FSCHED" asm "b$depth.json" -o again.fsb
+  expect "the same again" cmp -s b.fsb again.fsb
+  for on in cpu sim; do
+    run 0 "$FSCHED" run b.fsb --check --on $on
+    expect "replayed on $on" holds out "checked: 2 ops and 64 output bytes are equal"
+  done
+done
+body false 1 >b.yaml
+run 0 "$FSCHED" compile b.yaml -o b.fsb
+expect "its time with one slot" holds err '^  loop lp: 8 iterations in 48; one every 6 at best'
+body false 2 >b.yaml
+run 0 "$FSCHED" compile b.yaml -o b.fsb
+expect "its time with two" holds err '^  loop lp: 8 iterations in 34; one every 4 at best'
+
+# Queues that can be counted: loads run ahead, and some uses may still go on.
+body true 4 >c.yaml
+run 0 "$FSCHED" compile c.yaml -o c.fsb --verify
+run 0 "$FSCHED" dis c.fsb
+expect "what a sync keeps" holds out 'sync dpu but the last [12]$'
+run 0 "$FSCHED" run c.fsb --check
+run 0 "$FSCHED" dis c.fsb --format json
+sed 's/"queue": "dpu", "keep": [12]}/"queue": "dpu", "keep": 9}/' out >much.json
+run 0 "$FSCHED" asm much.json -o much.fsb
+run 4 "$FSCHED" verify much.fsb
+expect "a sync that keeps too much" holds err "loop lp: no sync keeps the wait of op load for op use, 4 iterations back"
+
+# Without a sync.
+sed 's/^    {"at": 0, "kind": "full"}\]}$/   ]}/' b2.json >none.json
+run 0 "$FSCHED" asm none.json -o none.fsb
+run 4 "$FSCHED" verify none.fsb
+expect "no sync" holds err "loop lp: no sync keeps the wait of op use for op load, 0 iterations back"
