@@ -108,6 +108,10 @@ static void json_plan(fs_text *t, const fs_loop_report *r) {
                    x->given ? "true" : "false", (unsigned long long)x->bytes);
   }
   fs_text_puts(t, "]");
+  if (r->steps > 0) {
+    fs_text_printf(t, ", \"syncs\": {\"full\": %u, \"counting\": %u, \"steps\": %llu}", r->full,
+                   r->counting, (unsigned long long)r->steps);
+  }
 }
 
 void fs_loops_put_json(fs_text *t, const fs_schedule *s) {

@@ -207,9 +207,13 @@ static void syncs(fs_stats *o) {
   put_u64(o->t, ", \"counting\": ", sync->n_stops - sync->n_full);
   put_u64(o->t, ", \"stacks\": ", sync->n_stacks);
   put_u64(o->t, ", \"added_makespan\": ", added_makespan(sync));
+  fs_sync_counts executed = fs_sync_executed(sync);
   fs_tick cost = o->s->graph->target.sync_cost;
   put_u64(o->t, ", \"cost\": ", cost);
-  put_u64(o->t, ", \"total\": ", fs_sync_total(o->s->makespan, sync->n_full, cost));
+  put_u64(o->t, ", \"total\": ", fs_sync_total(o->s->makespan, executed.full, cost));
+  put_u64(o->t, ", \"executed\": {\"full\": ", executed.full);
+  put_u64(o->t, ", \"counting\": ", executed.counting);
+  fs_text_puts(o->t, "}");
   fs_text_puts(o->t, "}");
 }
 

@@ -280,14 +280,25 @@ static void put_ticks(fs_text *t, fs_tick ticks, const char *unit) {
 static void put_total(fs_text *t, const fs_sync *sync, const char *unit) {
   const fs_schedule *s = sync->schedule;
   fs_tick cost = s->graph->target.sync_cost;
-  if (!fs_sync_has_stops(sync->kind) || sync->n_full == 0 || cost == 0) {
+  uint64_t n_full = fs_sync_has_stops(sync->kind) ? fs_sync_executed(sync).full : 0;
+  if (n_full == 0 || cost == 0) {
     return;
   }
   fs_text_puts(t, "; ");
-  put_ticks(t, fs_sync_total(s->makespan, sync->n_full, cost), unit);
+  put_ticks(t, fs_sync_total(s->makespan, n_full, cost), unit);
   fs_text_puts(t, " with ");
   put_ticks(t, cost, unit);
   fs_text_puts(t, " for each full sync");
+}
+
+/* Writes how many syncs the steps of loops have together. */
+static void put_loop_syncs(fs_text *t, const fs_sync *sync) {
+  fs_sync_counts all = fs_sync_executed(sync);
+  uint64_t full = all.full - sync->n_full, counting = all.counting - (sync->n_stops - sync->n_full);
+  if (full + counting > 0) {
+    fs_text_printf(t, ", in loops %llu full, %llu counting", (unsigned long long)full,
+                   (unsigned long long)counting);
+  }
 }
 
 /* Writes the cost of the target's kind of sync, for barriers or syncs. */
@@ -298,6 +309,7 @@ static void put_sync(fs_text *t, const fs_sync *sync, const char *unit) {
   }
   if (fs_sync_has_stops(sync->kind)) {
     fs_text_printf(t, "  syncs: %u full, %u counting", sync->n_full, sync->n_stops - sync->n_full);
+    put_loop_syncs(t, sync);
     uint32_t stacks = count_stacks(&s->graph->target);
     if (stacks != 0) {
       fs_text_printf(t, ", %u of", sync->n_stacks);

@@ -71,13 +71,21 @@ static void run_step(issued_run *x, uint64_t step) {
   }
 }
 
+uint64_t fs_issued_steps(const fs_rolled_loop *r, uint64_t trip) {
+  assert(r->copies > 0);
+  uint64_t steps = 0;
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    const fs_rolled_command *k = &r->command[c];
+    uint64_t n = trip <= k->copy ? 0 : (trip - k->copy - 1) / r->copies + 1;
+    steps = n == 0 ? steps : fs_max(steps, n + k->shift);
+  }
+  return steps;
+}
+
 /* The time of `trip` iterations. */
 static fs_status follow_run(issued_run *x, fs_arena *scratch, uint64_t trip, uint64_t *end) {
   const fs_rolled_loop *r = x->r;
-  uint64_t steps = 0;
-  for (uint32_t c = 0; c < r->n_commands; c++) {
-    steps = fs_max(steps, trip / r->copies + 1 + r->command[c].shift);
-  }
+  uint64_t steps = fs_issued_steps(r, trip);
   FS_TRY(fs_new(scratch, &x->over, r->n_queues));
   FS_TRY(fs_new_zero(scratch, &x->n_over, r->n_queues));
   for (uint32_t q = 0; q < r->n_queues; q++) {

@@ -34,6 +34,8 @@ typedef struct fs_loop_report {
   const char *limit; /* which queue, resource, op, buffer or memory that is; NULL: none alone */
   uint32_t n_slots;
   fs_loop_slots *slots;
+  uint64_t steps;          /* block syncs: of a run; else 0 */
+  uint32_t full, counting; /* syncs in each step */
 } fs_loop_report;
 
 #endif

@@ -133,3 +133,14 @@ fs_status fs_sync_points(const fs_sync *y, fs_arena *arena, uint32_t **point0, f
   FS_TRY(fs_new(arena, point, (*point0)[y->n_commands]));
   return tell_all(&t, arena, *point0, *point);
 }
+
+fs_sync_counts fs_sync_executed(const fs_sync *y) {
+  fs_sync_counts n = {y->n_full, y->n_stops - y->n_full};
+  for (uint32_t i = 0; i < y->schedule->n_loops; i++) {
+    const fs_loop_report *r = &y->schedule->loop[i];
+    uint64_t steps = fs_multiply_most(r->steps, r->runs);
+    n.full = fs_add_most(n.full, fs_multiply_most(steps, r->full));
+    n.counting = fs_add_most(n.counting, fs_multiply_most(steps, r->counting));
+  }
+  return n;
+}

@@ -101,9 +101,15 @@ typedef struct fs_sync {
 
 /* sync: block.  What is minimised: the makespan, and the target's cost of a sync for each full one.
  * Planned times do not contain that cost. */
-static inline fs_tick fs_sync_total(fs_tick makespan, uint32_t n_full, fs_tick cost) {
+static inline fs_tick fs_sync_total(fs_tick makespan, uint64_t n_full, fs_tick cost) {
   return fs_add_most(makespan, fs_multiply_most(n_full, cost));
 }
+
+/* The syncs that are executed, those in each step of loops included. */
+typedef struct fs_sync_counts {
+  uint64_t full, counting;
+} fs_sync_counts;
+fs_sync_counts fs_sync_executed(const fs_sync *y);
 
 /* Makes the synchronisation of a schedule, which must outlive it, for a kind of sync.  It is empty
  * until the stages fill it.  Errors: FSCHED_SYSTEM. */

@@ -604,30 +604,45 @@ static fs_status roll(roller *r) {
   return write_rings(r);
 }
 
-static fs_status make_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
-                             const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
-                             bool *possible) {
+/* Lists what is wanted, which takes the commands. */
+static fs_status list_edges(roller *r, fs_modulo_edge **want, uint32_t *n) {
+  FS_TRY(make_commands(r));
+  FS_TRY(list_wants(r));
+  *n = (uint32_t)r->want.n;
+  FS_TRY(fs_new(r->arena, want, r->want.n));
+  for (uint32_t i = 0; i < *n; i++) {
+    const rolled_want *w = &r->want.at[i];
+    (*want)[i] = (fs_modulo_edge){w->from, w->to, (uint32_t)w->distance};
+  }
+  return FSCHED_OK;
+}
+
+static void begin_roller(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                         const fs_modulo_plan *plan, fs_rolled_loop *out, roller *r) {
   *out = (fs_rolled_loop){.copies = plan->copies};
-  roller r = {.ctx = ctx,
-              .arena = arena,
-              .p = p,
-              .plan = plan,
-              .out = out,
-              .n = plan->copies * p->n,
-              .counting = counting,
-              .possible = true};
-  fs_arena_init(&r.scratch, ctx);
-  fs_status status = roll(&r);
-  *possible = r.possible;
-  fs_vec_free(ctx, &r.want);
-  fs_arena_release(&r.scratch);
+  *r = (roller){.ctx = ctx,
+                .arena = arena,
+                .p = p,
+                .plan = plan,
+                .out = out,
+                .n = plan->copies * p->n,
+                .possible = true};
+  fs_arena_init(&r->scratch, ctx);
+}
+
+static fs_status end_roller(roller *r, fs_status status, bool *possible) {
+  *possible = r->possible;
+  fs_vec_free(r->ctx, &r->want);
+  fs_arena_release(&r->scratch);
   return status;
 }
 
 fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                            const fs_modulo_plan *plan, fs_rolled_loop *out, bool *possible) {
   assert(plan->found.is == FS_YES && plan->copies > 0);
-  return make_rolled(ctx, arena, p, plan, NULL, out, possible);
+  roller r;
+  begin_roller(ctx, arena, p, plan, out, &r);
+  return end_roller(&r, roll(&r), possible);
 }
 
 fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
@@ -637,5 +652,18 @@ fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo
   for (uint32_t op = 0; op < p->n; op++) {
     assert(p->latency[op] == p->time[op]);
   }
-  return make_rolled(ctx, arena, p, plan, counting, out, possible);
+  roller r;
+  begin_roller(ctx, arena, p, plan, out, &r);
+  r.counting = counting;
+  return end_roller(&r, roll(&r), possible);
+}
+
+fs_status fs_modulo_wants(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                          const fs_modulo_plan *plan, fs_modulo_edge **want, uint32_t *n,
+                          bool *possible) {
+  assert(plan->found.is == FS_YES && plan->copies == 1);
+  fs_rolled_loop commands; /* are not asked for */
+  roller r;
+  begin_roller(ctx, arena, p, plan, &commands, &r);
+  return end_roller(&r, list_edges(&r, want, n), possible);
 }

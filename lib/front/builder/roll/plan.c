@@ -5,7 +5,7 @@
 #include "base/saturate.h"
 #include "base/text/size_text.h"
 #include "front/builder/roll/roll.h"
-#include "model/issued.h"
+#include "modulo/issue.h"
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
 
@@ -288,15 +288,21 @@ static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *
   return FSCHED_OK;
 }
 
-/* What the plan says does not know of syncs. */
-static fs_status time_issued(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
-  fs_issued_time t;
-  FS_TRY(fs_issued_run(r->b->ctx, &x->loop, p->loop.problem.time, x->trip, &t));
-  bool same = t.num == x->report->ii.num && t.den == x->report->ii.den;
-  x->report->ii = (fs_loop_ticks){t.num, t.den};
-  x->report->proven = x->report->proven && same;
-  x->report->span = t.span;
-  return FSCHED_OK;
+/* The plan does not know of syncs, which make no interval smaller. */
+static void time_issued(const fs_roller *r, const fs_rolled *x, fs_loop_report *report) {
+  const fs_issued_time *t = &r->issued;
+  if (t->num != report->ii.num || t->den != report->ii.den) {
+    report->ii = (fs_loop_ticks){t->num, t->den};
+    report->proven = false;
+    report->limited_by = FS_LOOP_BY_SYNCS;
+    report->limit = NULL;
+  }
+  report->span = t->span;
+  report->steps = fs_issued_steps(&x->loop, x->trip);
+  for (uint32_t i = 0; i < x->loop.n_stops; i++) {
+    report->full += x->loop.stop[i].queue == FS_NONE;
+    report->counting += x->loop.stop[i].queue != FS_NONE;
+  }
 }
 
 static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
@@ -310,7 +316,11 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   *x->report = p->report;
   x->report->trip = x->trip;
   x->report->runs = 1;
-  FS_TRY(x->loop.issued ? time_issued(r, p, x) : time_rolled(r, p, x));
+  if (x->loop.issued) {
+    time_issued(r, x, x->report);
+  } else {
+    FS_TRY(time_rolled(r, p, x));
+  }
   if (x->report->span > FSCHED_MAX_TIME) {
     return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
                            "loop '%.80s' takes %llu ticks, at most 2^40 are possible",
@@ -375,8 +385,9 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
   FS_TRY(check_plan(r, g, loop, body, p));
   raise_depths(p);
   if (fs_sync_has_stops(b->sync)) {
-    return fs_modulo_issued(b->ctx, &b->arena, &p->loop.problem, p->plan, r->counting,
-                            &r->rolled[loop]->loop, possible);
+    const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
+    return fs_modulo_issue(b->ctx, &b->arena, &p->loop.problem, p->plan, &issue,
+                           &r->rolled[loop]->loop, &r->issued, possible);
   }
   return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
                           possible);
@@ -386,8 +397,8 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
  * keep a better plan. */
 static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
                            fs_planned_loop *p) {
-  bool possible;
-  FS_TRY(try_plan(r, g, loop, body, false, p, &possible));
+  bool possible, single = fs_sync_has_stops(r->b->sync); /* whose phases can be chosen */
+  FS_TRY(try_plan(r, g, loop, body, single, p, &possible));
   if (possible) {
     return FSCHED_OK;
   }

@@ -9,6 +9,7 @@
 #define FS_BUILDER_ROLL_ROLL_H
 
 #include "front/builder/bodies.h"
+#include "model/issued.h"
 
 /* A buffer whose versions a loop begins.  With several slots it becomes as large as these, and ops
  * outside of the loop use the slot before (of the value on entry) or behind (of the last one). */
@@ -27,6 +28,7 @@ typedef struct fs_roller {
   uint32_t level;               /* how many loops are around the ops of those at hand */
   uint64_t steps;               /* of the search for each plan */
   bool *counting;               /* per queue; syncs can count its commands */
+  fs_issued_time issued;        /* of the last loop planned, with syncs */
   fs_rolled **rolled;           /* per loop; NULL: it has no iterations */
   uint64_t **scratch_use;       /* per loop, then memory: the bytes of its scratch */
   uint64_t **use;               /* per loop, then resource: the units that it takes */

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Phases have as few full syncs a step as any order of issue, which brute force over all orders and
+ * shifts tells; and the order that is chosen is no worse than that of the plan. */
+#include "kit/issue_judge.h"
+#include "kit/turn.h"
+#include "modulo/body_gen.h"
+#include "modulo/circle.h"
+#include "modulo/issue.h"
+#include "modulo/modulo.h"
+#include "modulo/phases.h"
+
+#include "kit/context.h"
+
+enum { OPS = 4, SHIFTS = 4 };
+
+typedef struct phase_case {
+  fs_body b;
+  fs_modulo_plan plan;
+  fs_modulo_edge *want;
+  uint32_t n_wants, n;
+  bool counting[FS_BODY_QUEUES], possible;
+} phase_case;
+
+static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
+  fs_body_params g = {.seed = seed, .n = 2 + (uint32_t)(seed % (most - 1)), .whole = true};
+  fs_rng rng = {seed};
+  g.gangs = seed % 5 == 0;
+  g.lanes = seed % 7 == 0;
+  x->n = g.n;
+  fs_body_draw(&g, &x->b);
+  for (uint32_t q = 0; q < FS_BODY_QUEUES; q++) {
+    x->counting[q] = fs_rng_one_in(&rng, 4);
+  }
+  const fs_modulo_options o = {.steps = 1 << 14, .copies = 1};
+  ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &x->b.p, &o, &x->plan));
+  x->possible = false;
+  if (x->plan.found.is == FS_YES) {
+    ck_fs(ctx,
+          fs_modulo_wants(ctx, &own_arena, &x->b.p, &x->plan, &x->want, &x->n_wants, &x->possible));
+  }
+}
+
+/* The queues of an op, one bit each. */
+static uint32_t queues_of(const phase_case *x, uint32_t op) {
+  uint32_t set = 0;
+  for (uint32_t i = x->b.eligible0[op]; i < x->b.eligible0[op + 1]; i++) {
+    set |= 1u << x->b.eligible[i];
+  }
+  return x->b.gang[op] ? set : 1u << x->plan.queue[op];
+}
+
+static bool needs_full(const phase_case *x, const fs_modulo_edge *e) {
+  uint32_t from = queues_of(x, e->from);
+  return (from & queues_of(x, e->to)) == 0 && !x->counting[__builtin_ctz(from)];
+}
+
+/* The fewest full syncs of an order with shifts; UINT32_MAX if it does not keep what is wanted. */
+static uint32_t fewest_of(const phase_case *x, const uint32_t *place, const uint32_t *shift) {
+  static fs_circle_arc arc[4096];
+  uint32_t n = 0, out[OPS], k;
+  for (uint32_t w = 0; w < x->n_wants; w++) {
+    const fs_modulo_edge *e = &x->want[w];
+    int64_t steps = (int64_t)e->distance + shift[e->to] - shift[e->from];
+    int64_t length = steps * x->n + place[e->to] - (int64_t)place[e->from];
+    if (length <= 0) {
+      return UINT32_MAX;
+    }
+    if (needs_full(x, e)) {
+      arc[n++] = (fs_circle_arc){place[e->from], (uint64_t)length};
+    }
+  }
+  ck_fs(ctx, fs_circle_stab(ctx, x->n, arc, n, out, &k));
+  return k;
+}
+
+static uint32_t brute_force(const phase_case *x) {
+  uint32_t least = UINT32_MAX, orders = 1, shifts = 1;
+  for (uint32_t i = 0; i < x->n; i++) {
+    orders *= x->n;
+    shifts *= SHIFTS;
+  }
+  for (uint32_t o = 0; o < orders; o++) {
+    uint32_t place[OPS], shift[OPS], used = 0;
+    for (uint32_t i = 0, rest = o; i < x->n; i++, rest /= x->n) {
+      place[i] = rest % x->n;
+      used |= 1u << place[i];
+    }
+    for (uint32_t s = 0; s < shifts && used + 1 == 1u << x->n; s++) {
+      for (uint32_t i = 0, rest = s; i < x->n; i++, rest /= SHIFTS) {
+        shift[i] = rest % SHIFTS;
+      }
+      uint32_t k = fewest_of(x, place, shift);
+      least = k < least ? k : least;
+    }
+  }
+  return least;
+}
+
+static uint32_t least_phases(const phase_case *x, fs_modulo_plan *to) {
+  bool possible = false;
+  uint32_t k = 0;
+  while (!possible && k < FS_PHASES_MOST) {
+    ck_fs(ctx, fs_modulo_phase(ctx, &own_arena, &x->b.p, &x->plan, x->want, x->n_wants, x->counting,
+                               ++k, to, &possible));
+  }
+  ck_assert(possible);
+  return k;
+}
+
+START_TEST(fewest)
+{
+  static phase_case x;
+  uint32_t n = 0, several = 0;
+  for (uint64_t k = 0; k < 60; k++) {
+    uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k;
+    draw_case(&x, seed, OPS);
+    if (x.possible) {
+      fs_modulo_plan phased;
+      uint32_t least = least_phases(&x, &phased), brute = brute_force(&x);
+      uint32_t place[OPS];
+      for (uint32_t i = 0; i < x.n; i++) {
+        place[i] = (uint32_t)(phased.start[i] % phased.period);
+      }
+      ck_assert_msg(brute == least || (brute == 0 && least == 1), "seed %lu: %u, but %u are enough",
+                    (unsigned long)seed, least, brute);
+      ck_assert_uint_eq(fewest_of(&x, place, phased.shift), brute);
+      several += brute > 1;
+      n++;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(n, 30);
+  ck_assert_uint_gt(several, 0);
+}
+END_TEST
+
+static uint64_t total_of(const fs_rolled_loop *r, uint64_t span, uint64_t trip, uint64_t cost) {
+  uint64_t full = 0;
+  for (uint32_t i = 0; i < r->n_stops; i++) {
+    full += r->stop[i].queue == FS_NONE;
+  }
+  return span + full * fs_issued_steps(r, trip) * cost;
+}
+
+START_TEST(chosen)
+{
+  static phase_case x;
+  uint32_t better = 0;
+  for (uint64_t k = 0; k < 60; k++) {
+    uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k, trip = 20, cost = 2;
+    draw_case(&x, seed, 9);
+    if (x.possible) {
+      const fs_issue_options o = {x.counting, trip, cost};
+      fs_rolled_loop plain, chosen;
+      fs_issued_time t, best;
+      bool possible;
+      ck_fs(ctx, fs_modulo_issued(ctx, &own_arena, &x.b.p, &x.plan, x.counting, &plain, &possible));
+      ck_fs(ctx, fs_issued_run(ctx, &plain, x.b.time, trip, &t));
+      ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &x.plan, &o, &chosen, &best, &possible));
+      ck_assert(possible);
+      ck_assert(fs_issue_is_right(&chosen, trip));
+      uint64_t before = total_of(&plain, t.span, trip, cost);
+      uint64_t now = total_of(&chosen, best.span, trip, cost);
+      ck_assert_uint_le(now, before);
+      better += now < before;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(better, 5);
+}
+END_TEST
+
+FS_SUITE(phases, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_LOOPS(t, 0, 2, fewest, chosen);
+}
