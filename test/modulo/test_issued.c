@@ -228,6 +228,53 @@ START_TEST(facts)
 }
 END_TEST
 
+/* Appends "3@0" for iteration 3 in slot 0; "-" stands for none. */
+static void put_slot(char *text, size_t room, uint32_t i, uint32_t slots) {
+  size_t n = strcmp(text, "-") == 0 ? 0 : strlen(text);
+  (void)snprintf(text + n, room - n, "%s%u@%u", n == 0 ? "" : ",", i, i % slots);
+}
+
+/* Steps without uses are the prologue, those without loads the epilogue. */
+START_TEST(trips)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  char line[4096], want[2][256];
+  uint32_t seen = 0, trip, depth, prefetch, pro, all, epi;
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    fs_rolled_loop r;
+    if (sscanf(line, "trip N=%u D=%u P=%u pro=%u main=%u epi=%u loads=%255s uses=%255s", &trip,
+               &depth, &prefetch, &pro, &all, &epi, want[0], want[1]) != 8) {
+      continue;
+    }
+    load_and_use(depth, prefetch, &r);
+    char got[2][256] = {"-", "-"};
+    uint32_t steps[4] = {0, 0, 0, 0};
+    for (uint32_t t = 0; t < trip + prefetch; t++) {
+      uint32_t which = 0;
+      for (uint32_t place = 0; place < 2; place++) {
+        const fs_rolled_command *c = &r.command[r.command[0].issue == place ? 0 : 1];
+        if (t >= c->shift && t - c->shift < trip) {
+          which |= 1u << c->member;
+          put_slot(got[c->member], sizeof *got, t - c->shift, trip < depth ? trip : depth);
+        }
+      }
+      steps[which]++;
+    }
+    ck_assert_uint_eq(steps[1], pro);
+    ck_assert_uint_eq(steps[3], all);
+    ck_assert_uint_eq(steps[2], epi);
+    ck_assert_str_eq(got[0], want[0]);
+    ck_assert_str_eq(got[1], want[1]);
+    fs_arena_release(&own_arena);
+    seen++;
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+    ck_assert_uint_eq(seen, 6);
+  }
+}
+END_TEST
+
 START_TEST(keeps)
 {
   for (uint32_t depth = 2; depth < 12; depth++) {
@@ -245,5 +292,5 @@ END_TEST
 FS_SUITE(issued, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 4, syncs, times);
-  FS_TESTS(t, facts, keeps);
+  FS_TESTS(t, facts, trips, keeps);
 }

@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The shared facts about circular buffers, of loops that stay loops, with each kind of sync that
+ * has them. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "fsched/verify.h"
+#include "kit/quick.h"
+#include "kit/shared_facts.h"
+#include "model/stream/stream.h"
+
+#include "kit/context.h"
+
+enum { SLOT = 64, MOST = 64 };
+
+static const char *const queues[] = {
+    "queues: [{name: dma}, {name: mma}]",
+    "queues: [{name: dma}, {name: mma}], sync: block",
+    "queues: [{name: dma, counting: true}, {name: mma, counting: true}], sync: block",
+};
+enum { KINDS = sizeof queues / sizeof *queues };
+
+static fs_status compile(const char *text, fsched_program **p) {
+  fsched_read_options o = {.size = sizeof o};
+  fsched_graph *g;
+  *p = NULL;
+  fs_status status = fsched_graph_parse(ctx, "facts", text, strlen(text), &o, &g);
+  if (status == FSCHED_OK) {
+    status = fsched_compile(ctx, g, &fs_quick, NULL, p);
+    fsched_graph_destroy(g);
+  }
+  return status;
+}
+
+/* Loads to D slots and their uses, N times; the memory has room for the slots and nothing else. */
+static fsched_program *compile_ring(uint64_t n, uint64_t depth, int kind) {
+  char text[1024];
+  fsched_program *p;
+  uint64_t slots = n < depth ? n : depth;
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget: {%s, memories: [{name: ddr}, {name: m, capacity: %llu}]}\n"
+                 "buffers:\n- {name: x, size: 4096, memory: ddr, io: input}\n"
+                 "- {name: y, size: 4096, memory: ddr, io: output}\n"
+                 "ops:\n- {name: init, on: mma, args: [{out: y}]}\n"
+                 "- loop: l\n  trip: %llu\n  buffers: {a: {depth: %llu}}\n"
+                 "  ops:\n  - {name: load, on: dma, time: 4, args: [{in: x, at: {length: %d, step: "
+                 "%d}}, {out: a, size: %d, memory: m}]}\n"
+                 "  - {name: use, on: mma, time: 2, args: [{in: a}, {out_existing: y, at: {length: "
+                 "%d, step: %d}}]}\n",
+                 queues[kind], (unsigned long long)(slots == 0 ? SLOT : slots * SLOT),
+                 (unsigned long long)n, (unsigned long long)depth, SLOT, SLOT, SLOT, SLOT, SLOT);
+  ck_fs(ctx, compile(text, &p));
+  return p;
+}
+
+static void replay(const fsched_program *p) {
+  fsched_replay_options o = {.size = sizeof o, .check = 1};
+  fsched_replay_result r = {.size = sizeof r};
+  ck_fs(ctx, fsched_verify_program(ctx, p, NULL));
+  ck_fs(ctx, fsched_replay(ctx, p, &o, &r));
+}
+
+/* The command of an op of the loop, of which there is one. */
+static const fs_stream_loop_command *command_of(const fs_stream *s, const char *name) {
+  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
+    if (strcmp(fs_stream_string(s, s->loop_ops[s->loop_commands[c].op].name), name) == 0) {
+      return &s->loop_commands[c];
+    }
+  }
+  ck_abort_msg("no op %s", name);
+}
+
+/* Whatever depths and prefetches go together elsewhere: all compile, in min(N, D) slots, and run
+ * all iterations. */
+START_TEST(trips_and_depths)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  char line[4096];
+  int n = 0;
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    unsigned long long trip, depth, prefetch;
+    if (sscanf(line, "loop N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3 &&
+        sscanf(line, "trip N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3) {
+      continue;
+    }
+    fsched_program *p = compile_ring(trip, depth, _i);
+    ck_assert_uint_eq(p->view.n_loops, trip > 0);
+    if (trip > 0) {
+      ck_assert_uint_eq(p->view.loops[0].trip, trip);
+      ck_assert_uint_eq(p->view.rings[0].depth, trip < depth ? trip : depth);
+      const fs_stream_loop_command *load = command_of(&p->view, "load");
+      const fs_stream_loop_command *use = command_of(&p->view, "use");
+      ck_assert(load->copy == 0 && use->copy == 0 && p->view.loops[0].copies == 1);
+      if (_i > 0) { /* steps of all queues: loads do not run further ahead than there are slots */
+        ck_assert_uint_ge(use->shift, load->shift);
+        ck_assert_uint_le(use->shift - load->shift, depth);
+      }
+    }
+    replay(p);
+    fsched_program_destroy(p);
+    n++;
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+    ck_assert_int_eq(n, 24);
+  }
+}
+END_TEST
+
+/* --- a loop in a loop --- */
+
+static fs_status compile_nest(uint32_t capacity, int kind, fsched_program **p) {
+  char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\ntarget: {%s, memories: [{name: ddr}, {name: m, capacity: %u}]}\n"
+                 "buffers:\n- {name: x, size: 4096, memory: ddr, io: input}\n"
+                 "- {name: y, size: 4096, memory: ddr, io: output}\n"
+                 "- {name: t2, size: 64, memory: m}\n- {name: t5, size: 64, memory: m}\n"
+                 "ops:\n- {name: init, on: mma, args: [{out: y}]}\n"
+                 "- {name: first, on: dma, args: [{in: x, at: {length: 64}}, {out: t2}]}\n"
+                 "- loop: outer\n  trip: 3\n  ops:\n"
+                 "  - loop: inner\n    trip: 4\n    buffers: {t5: {depth: 1}}\n    ops:\n"
+                 "    - {name: calc, on: mma, time: 2, args: [{in: t2}, {out: t5}]}\n"
+                 "    - {name: put, on: dma, args: [{in: t5}, {out_existing: y, at: {length: 64, "
+                 "step: [256, 64]}}]}\n",
+                 queues[kind], capacity);
+  return compile(text, p);
+}
+
+/* The place of the arg of an op that is in a buffer. */
+static const fs_stream_place *place_of(const fs_stream *s, const char *op, const char *buffer) {
+  const fs_stream_loop_command *c = command_of(s, op);
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
+    const fs_stream_place *p = &s->loop_places[i];
+    uint32_t b = p->arg == FS_NONE ? FS_NONE : s->loop_args[p->arg].buffer;
+    if (b != FS_NONE && strcmp(fs_stream_string(s, s->buffers[b].name), buffer) == 0) {
+      return p;
+    }
+  }
+  ck_abort_msg("no place of %s", buffer);
+}
+
+/* What the inner loop writes is not in the place of what its next run reads. */
+START_TEST(next_outer_iteration)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  char line[4096];
+  int n = 0;
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    n += strncmp(line, "alias ", 6) == 0 && strstr(line, "expect=no") != NULL &&
+         strstr(line, "inner_loop_write_clobbers_value_read_by_next_outer_iteration") != NULL;
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+    ck_assert_int_eq(n, 1);
+  }
+  fsched_program *p;
+  ck_fs(ctx, compile_nest(2 * SLOT, _i, &p));
+  const fs_stream_place *read = place_of(&p->view, "calc", "t2");
+  const fs_stream_place *written = place_of(&p->view, "calc", "t5");
+  ck_assert(read->index == written->index && read->size == SLOT && written->size == SLOT);
+  ck_assert(read->address + SLOT <= written->address || written->address + SLOT <= read->address);
+  replay(p);
+  fsched_program_destroy(p);
+  ck_assert_int_eq(compile_nest(SLOT, _i, &p), FSCHED_INFEASIBLE);
+  fsched_diag_clear(ctx);
+}
+END_TEST
+
+FS_SUITE(loop_facts, s) {
+  TCase *t = fs_case(s, fs_test_silent);
+  FS_LOOPS(t, 0, KINDS, trips_and_depths, next_outer_iteration);
+}
