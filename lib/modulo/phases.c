@@ -110,7 +110,8 @@ static void place_ops(const phaser *x, uint32_t *need, fs_modulo_plan *to) {
 
 fs_status fs_modulo_phase(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                           const fs_modulo_plan *plan, const fs_modulo_edge *want, uint32_t n_wants,
-                          const bool *counting, uint32_t k, fs_modulo_plan *to, bool *possible) {
+                          const bool *counting, uint32_t k, uint64_t *phase, fs_modulo_plan *to,
+                          bool *possible) {
   assert(plan->copies == 1 && k > 0 && k <= FS_PHASES_MOST);
   uint32_t *need;
   phaser x = {.p = p, .plan = plan, .want = want, .n_wants = n_wants, .k = k};
@@ -125,6 +126,9 @@ fs_status fs_modulo_phase(fsched_context *ctx, fs_arena *arena, const fs_modulo_
   *possible = find_phases(&x);
   if (*possible) {
     place_ops(&x, need, to);
+  }
+  if (phase != NULL) {
+    memcpy(phase, x.phase, p->n * sizeof *phase);
   }
   return FSCHED_OK;
 }

@@ -21,11 +21,12 @@ enum { FS_PHASES_MOST = 64 };
  * `to` is the plan with starts that say the order, and shifts, alone.  `want` has the orders that
  * the plan keeps (fs_modulo_wants); `counting` is per queue, NULL: none is counted, so that what
  * counting syncs could say is in earlier phases, too.
+ * `phase` is filled per op; NULL: it is not asked for.
  * Requires a plan of one copy, and k from 1 to FS_PHASES_MOST.
  * Complexity: O(ops * (orders + ops)).  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_phase(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                           const fs_modulo_plan *plan, const fs_modulo_edge *want, uint32_t n_wants,
-                          const bool *counting, uint32_t k, fs_modulo_plan *to,
+                          const bool *counting, uint32_t k, uint64_t *phase, fs_modulo_plan *to,
                           bool *possible) FS_MUST_USE;
 
 #endif

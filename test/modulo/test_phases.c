@@ -21,10 +21,22 @@ typedef struct phase_case {
   bool counting[FS_BODY_QUEUES], possible;
 } phase_case;
 
+/* Depths that waits can keep. */
+static void raise_depths(phase_case *x) {
+  for (uint32_t r = 0; r < x->b.p.n_rings; r++) {
+    for (uint32_t k = x->b.p.reader0[r]; k < x->b.p.reader0[r + 1]; k++) {
+      uint32_t back = x->b.reader[k].back;
+      x->plan.depth[r] = x->plan.depth[r] < back ? back : x->plan.depth[r];
+    }
+  }
+}
+
 static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
   fs_body_params g = {.seed = seed, .n = 2 + (uint32_t)(seed % (most - 1)), .whole = true};
   fs_rng rng = {seed};
   g.gangs = seed % 5 == 0;
+  g.open = seed % 2 == 0;
+  g.room = seed % 6 == 0 ? 20 : 0;
   g.lanes = seed % 7 == 0;
   x->n = g.n;
   fs_body_draw(&g, &x->b);
@@ -35,6 +47,7 @@ static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
   ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &x->b.p, &o, &x->plan));
   x->possible = false;
   if (x->plan.found.is == FS_YES) {
+    raise_depths(x);
     ck_fs(ctx,
           fs_modulo_wants(ctx, &own_arena, &x->b.p, &x->plan, &x->want, &x->n_wants, &x->possible));
   }
@@ -101,7 +114,7 @@ static uint32_t least_phases(const phase_case *x, fs_modulo_plan *to) {
   uint32_t k = 0;
   while (!possible && k < FS_PHASES_MOST) {
     ck_fs(ctx, fs_modulo_phase(ctx, &own_arena, &x->b.p, &x->plan, x->want, x->n_wants, x->counting,
-                               ++k, to, &possible));
+                               ++k, NULL, to, &possible));
   }
   ck_assert(possible);
   return k;
@@ -134,6 +147,18 @@ START_TEST(fewest)
 }
 END_TEST
 
+/* Rings have the depths that were given, and their slots fit. */
+static void check_depths(const phase_case *x, const fs_rolled_loop *r, uint32_t *deeper) {
+  uint64_t bytes = 0, before = 0;
+  for (uint32_t v = 0; v < r->n_rings; v++) {
+    before += x->plan.depth[v] * x->b.ring[v].size;
+    ck_assert(x->b.ring[v].depth == 0 || x->b.ring[v].depth == r->ring[v].depth);
+    bytes += r->ring[v].depth * x->b.ring[v].size;
+    *deeper += r->ring[v].depth > x->plan.depth[v];
+  }
+  ck_assert(x->b.p.n_memories == 0 || bytes <= before || bytes <= x->b.capacity[0]);
+}
+
 static uint64_t total_of(const fs_rolled_loop *r, uint64_t span, uint64_t trip, uint64_t cost) {
   uint64_t full = 0;
   for (uint32_t i = 0; i < r->n_stops; i++) {
@@ -145,7 +170,7 @@ static uint64_t total_of(const fs_rolled_loop *r, uint64_t span, uint64_t trip, 
 START_TEST(chosen)
 {
   static phase_case x;
-  uint32_t better = 0;
+  uint32_t better = 0, deeper = 0;
   for (uint64_t k = 0; k < 60; k++) {
     uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k, trip = 20, cost = 2;
     draw_case(&x, seed, 9);
@@ -163,10 +188,12 @@ START_TEST(chosen)
       uint64_t now = total_of(&chosen, best.span, trip, cost);
       ck_assert_uint_le(now, before);
       better += now < before;
+      check_depths(&x, &chosen, &deeper);
     }
     fs_arena_release(&own_arena);
   }
   ck_assert_uint_gt(better, 5);
+  ck_assert_uint_gt(deeper, 0);
 }
 END_TEST
 

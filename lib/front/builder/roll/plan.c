@@ -291,13 +291,16 @@ static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *
 /* The plan does not know of syncs, which make no interval smaller. */
 static void time_issued(const fs_roller *r, const fs_rolled *x, fs_loop_report *report) {
   const fs_issued_time *t = &r->issued;
-  if (t->num != report->ii.num || t->den != report->ii.den) {
-    report->ii = (fs_loop_ticks){t->num, t->den};
-    report->proven = false;
+  if (t->num * report->ii.den > report->ii.num * t->den) {
     report->limited_by = FS_LOOP_BY_SYNCS;
     report->limit = NULL;
   }
+  report->proven = report->proven && t->num * report->ii.den == report->ii.num * t->den;
+  report->ii = (fs_loop_ticks){t->num, t->den};
   report->span = t->span;
+  for (uint32_t v = 0; v < report->n_slots; v++) {
+    report->slots[v].depth = (uint32_t)fs_min(x->loop.ring[v].depth, x->trip);
+  }
   report->steps = fs_issued_steps(&x->loop, x->trip);
   for (uint32_t i = 0; i < x->loop.n_stops; i++) {
     report->full += x->loop.stop[i].queue == FS_NONE;
