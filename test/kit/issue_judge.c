@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/issue_judge.h"
 
+#include <stdlib.h>
+
 static uint32_t queue_of(const fs_rolled_loop *r, uint32_t command) {
   uint32_t q = 0;
   while (command >= r->command0[q + 1]) {
@@ -77,4 +79,67 @@ bool fs_issue_is_right(const fs_rolled_loop *r, uint64_t trip) {
     }
   }
   return !parts_gang(r);
+}
+
+enum { COMMANDS = 256, WAITS = 4096, QUEUES = 16, STOPS = 256, TRIPS = 20 };
+
+/* A loop of a stream, with commands counted from 0. */
+typedef struct stream_loop_copy {
+  fs_rolled_loop r;
+  fs_rolled_command command[COMMANDS];
+  fs_rolled_wait wait[WAITS];
+  fs_rolled_stop stop[STOPS];
+  uint32_t queue[QUEUES], command0[QUEUES + 1];
+} stream_loop_copy;
+
+static void copy_command(const fs_stream *s, const fs_stream_loop *l, uint32_t command,
+                         stream_loop_copy *x) {
+  const fs_stream_loop_command *m = &s->loop_commands[command];
+  uint32_t first = s->loop_queues[l->queue0].command0;
+  assert(x->r.n_commands < COMMANDS && x->r.n_waits + m->n_waits <= WAITS);
+  x->command[x->r.n_commands++] = (fs_rolled_command){.member = m->op - l->op0,
+                                                      .copy = m->copy,
+                                                      .shift = m->shift,
+                                                      .wait0 = x->r.n_waits,
+                                                      .n_waits = m->n_waits,
+                                                      .issue = m->issue};
+  for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
+    x->wait[x->r.n_waits++] =
+        (fs_rolled_wait){s->loop_waits[w].command - first, s->loop_waits[w].distance};
+  }
+}
+
+static void copy_loop(const fs_stream *s, const fs_stream_loop *l, stream_loop_copy *x) {
+  assert(l->n_queues <= QUEUES && l->n_stops <= STOPS);
+  x->r = (fs_rolled_loop){.copies = l->copies,
+                          .queue = x->queue,
+                          .command0 = x->command0,
+                          .command = x->command,
+                          .wait = x->wait,
+                          .issued = true,
+                          .stop = x->stop};
+  x->command0[0] = 0;
+  for (; x->r.n_queues < l->n_queues; x->r.n_queues++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[l->queue0 + x->r.n_queues];
+    x->queue[x->r.n_queues] = q->queue;
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      copy_command(s, l, c, x);
+    }
+    x->command0[x->r.n_queues + 1] = x->r.n_commands;
+  }
+  for (; x->r.n_stops < l->n_stops; x->r.n_stops++) {
+    const fs_stream_stop *stop = &s->loop_stops[l->stop0 + x->r.n_stops];
+    x->stop[x->r.n_stops] = (fs_rolled_stop){stop->at, stop->queue, stop->keep};
+  }
+}
+
+bool fs_issue_stream_is_right(const fs_stream *s) {
+  stream_loop_copy *x = malloc(sizeof *x);
+  bool right = x != NULL;
+  for (uint32_t i = 0; i < s->n_loops && right; i++) {
+    copy_loop(s, &s->loops[i], x);
+    right = fs_issue_is_right(&x->r, TRIPS);
+  }
+  free(x);
+  return right;
 }

@@ -4,6 +4,7 @@
 #define FS_TEST_ISSUE_JUDGE_H
 
 #include "model/rolled.h"
+#include "model/stream/stream.h"
 
 /* Whether in each of `trip` iterations what the wait of a command is for is over by a sync that
  * stands before the command. */
@@ -11,5 +12,7 @@ bool fs_issue_keeps(const fs_rolled_loop *r, uint64_t trip, uint32_t command,
                     const fs_rolled_wait *wait);
 /* Whether each wait is kept like that, and no sync stands between commands of a gang. */
 bool fs_issue_is_right(const fs_rolled_loop *r, uint64_t trip);
+/* The same of all loops of a stream, as if each ran 20 times; a loop has up to 256 commands. */
+bool fs_issue_stream_is_right(const fs_stream *s);
 
 #endif

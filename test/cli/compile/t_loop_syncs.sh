@@ -49,6 +49,15 @@ run 0 "$FSCHED" compile b.yaml -q -o b.fsb --emit stats=stats --force
 expect "syncs of a step" holds stats '"syncs": {"full": 1, "counting": 0, "steps": 8}}'
 expect "syncs of all steps" holds stats '"executed": {"full": 9, "counting": 0}}'
 
+# A million iterations take as much room, and as long for each.
+sed 's/trip: 8/trip: 1000000/; s/step: \[64\]/step: [0]/' b.yaml >long.yaml
+sed 's/step: \[64\]/step: [0]/' b.yaml >short.yaml
+run 0 "$FSCHED" compile short.yaml -q -o short.fsb
+run 0 "$FSCHED" compile long.yaml -o long.fsb --verify
+expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <short.fsb)" ]
+expect "its time" holds err '^  loop lp: 1000000 iterations in 4000002; one every 4 at best'
+expect "its syncs" holds err ', in loops 1000000 full, 0 counting; 5000004 with'
+
 # Queues that can be counted: loads run ahead, and some uses may still go on.
 body true 4 >c.yaml
 run 0 "$FSCHED" compile c.yaml -o c.fsb --verify

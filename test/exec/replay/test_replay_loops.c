@@ -7,6 +7,7 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
+#include "kit/issue_judge.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
 
@@ -100,6 +101,9 @@ static void compare(uint64_t seed, const char *text, loop_counts *counts) {
     counts->unsupported += status != FSCHED_INFEASIBLE;
     fsched_program_destroy(flat);
     return;
+  }
+  if (fs_sync_has_stops(loop->view.meta->sync)) {
+    ck_assert_msg(fs_issue_stream_is_right(&loop->view), "seed %lu", (unsigned long)seed);
   }
   replay(seed, flat, NULL, 0, &want);
   replay(seed, loop, NULL, (uint32_t)(seed % 3), &got);
@@ -271,10 +275,75 @@ START_TEST(nested_mutants)
 }
 END_TEST
 
+/* Changes a sync of a loop, or the places of two commands; whether there were some. */
+static bool change_syncs(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  fs_stream_loop_command *c = &k->loop_commands[fs_rng_below(rng, s->n_loop_commands)];
+  fs_stream_loop_command *d = &k->loop_commands[fs_rng_below(rng, s->n_loop_commands)];
+  fs_stream_stop *stop =
+      s->n_loop_stops == 0 ? NULL : &k->loop_stops[fs_rng_below(rng, s->n_loop_stops)];
+  if (stop == NULL || fs_rng_one_in(rng, 5)) {
+    uint32_t issue = c->issue;
+    c->issue = d->issue;
+    d->issue = issue;
+    return c != d;
+  }
+  if (fs_rng_one_in(rng, 2)) {
+    stop->at += stop->at > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+    return true;
+  }
+  stop->keep += stop->keep > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+  return stop->queue != FS_NONE;
+}
+
+/* What verify accepts, syncs keep. */
+static void judge_syncs(uint64_t seed, const fsched_program *p, fs_rng *rng, mutant_counts *n) {
+  fs_stream_copy k = fs_stream_copy_of(p);
+  fsched_program *q = NULL;
+  bool changed = change_syncs(&k, &p->view, rng);
+  fs_stream_copy_sign(&k);
+  if (!changed || fsched_program_load(ctx, "mutant.fsb", k.bytes, k.size, &q) != FSCHED_OK) {
+    n->malformed++;
+  } else if (fsched_verify_program(ctx, q, NULL) != FSCHED_OK) {
+    ck_assert_msg(!fs_issue_stream_is_right(&q->view), "seed %lu: refused", (unsigned long)seed);
+    n->refused++;
+  } else {
+    ck_assert_msg(fs_issue_stream_is_right(&q->view), "seed %lu: accepted", (unsigned long)seed);
+    n->right++;
+  }
+  fsched_program_destroy(q);
+  fsched_diag_clear(ctx);
+  free(k.bytes);
+}
+
+START_TEST(synced_mutants)
+{
+  mutant_counts counts = {0};
+  for (uint64_t j = 0; j < GRAPHS; j++) {
+    uint64_t seed = (fs_turn() * 10 + 7 + (uint64_t)_i) * GRAPHS + j;
+    fs_rng rng = {seed};
+    fsched_program *p;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    generate_nest_syncs(seed, &t);
+    fs_text_add(&t, "", 1);
+    if (compile("nest.yaml", t.at, false, &p) == FSCHED_OK) {
+      for (uint32_t i = 0; i < 10 && p->view.n_loops > 0; i++) {
+        judge_syncs(seed, p, &rng, &counts);
+      }
+      fsched_program_destroy(p);
+    }
+    fs_text_drop(&t);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(counts.refused, GRAPHS / 4);
+  ck_assert_uint_gt(counts.right, GRAPHS / 4);
+}
+END_TEST
+
 FS_SUITE(replay_loops, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled);
   FS_LOOPS(t, 0, 4, nested_as_unrolled);
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
-  FS_LOOPS(t, 0, 2, nested_mutants);
+  FS_LOOPS(t, 0, 2, nested_mutants, synced_mutants);
 }
