@@ -104,8 +104,9 @@ static void json_plan(fs_text *t, const fs_loop_report *r) {
     const fs_loop_slots *x = &r->slots[i];
     fs_text_puts(t, i == 0 ? "{\"name\": " : ", {\"name\": ");
     fs_text_json_string(t, x->buffer);
-    fs_text_printf(t, ", \"depth\": %u, \"given\": %s, \"bytes\": %llu}", x->depth,
-                   x->given ? "true" : "false", (unsigned long long)x->bytes);
+    fs_text_printf(t, ", \"depth\": %u, \"prefetch\": %u, \"given\": %s, \"bytes\": %llu}",
+                   x->depth, x->prefetch, x->given ? "true" : "false",
+                   (unsigned long long)x->bytes);
   }
   fs_text_puts(t, "]");
   if (r->steps > 0) {

@@ -14,8 +14,10 @@ typedef struct fs_loop_ticks {
 typedef struct fs_loop_slots {
   const char *buffer; /* its name, as described */
   uint32_t depth;     /* slots that the plan takes */
-  uint64_t bytes;     /* of each */
-  bool given;         /* the depth was */
+  uint32_t
+      prefetch;   /* iterations that who fills them has begun ahead, at least, when one is used */
+  uint64_t bytes; /* of each */
+  bool given;     /* the depth was */
 } fs_loop_slots;
 
 typedef struct fs_loop_report {

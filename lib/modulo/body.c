@@ -37,6 +37,20 @@ static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance
   }
 }
 
+/* The writer takes slots that were given back at once. */
+static void add_returns(body_maker *m, uint32_t ring, uint32_t reader) {
+  fs_modulo_body *b = m->b;
+  const fs_modulo_ring *r = &m->p->ring[ring];
+  int64_t u = b->copies, every = r->every, distance = (int64_t)r->depth - every + 1;
+  for (int64_t c = r->depth % every; c < u; c += every) {
+    int64_t turns = fs_floor_div(c - distance, u);
+    uint32_t from = (uint32_t)(c - distance - turns * u);
+    b->arc[b->n_arcs++] =
+        (fs_modulo_arc){from * m->p->n + reader, (uint32_t)c * m->p->n + r->writer, -turns, ring};
+    b->distances += turns < 0 ? -turns : turns;
+  }
+}
+
 /* The depth that a ring is known to have, 0 if it is open, or FS_NONE. */
 static uint32_t depth_of(const body_maker *m, uint32_t ring) {
   const fs_modulo_ring *r = &m->p->ring[ring];
@@ -45,14 +59,21 @@ static uint32_t depth_of(const body_maker *m, uint32_t ring) {
 
 static void add_ring(body_maker *m, uint32_t ring) {
   const fs_modulo_problem *p = m->p;
+  fs_modulo_body *b = m->b;
   uint32_t depth = depth_of(m, ring);
   if (depth == 0) {
     m->b->open[m->b->n_open++] = ring;
-  } else if (depth != FS_NONE) {
+  }
+  b->distances += (int64_t)p->ring[ring].ahead; /* of the orders that it gives */
+  if (depth != 0 && depth != FS_NONE) {
     uint32_t writer = p->ring[ring].writer;
     add_arcs(m, writer, writer, depth, ring);
     for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
       add_arcs(m, p->reader[k].op, writer, (int64_t)depth - p->reader[k].back, ring);
+      if (p->ring[ring].every > 1 && m->b->copies % p->ring[ring].every == 0) {
+        assert(p->reader[k].back == 0 && p->ring[ring].every <= depth);
+        add_returns(m, ring, p->reader[k].op);
+      }
     }
   }
 }
@@ -77,7 +98,8 @@ static fs_status index_arcs(fs_arena *arena, const fs_modulo_body *b, bool by_to
 static fs_status make_arcs(body_maker *m) {
   const fs_modulo_problem *p = m->p;
   fs_modulo_body *b = m->b;
-  size_t room = (size_t)p->n_edges + p->n_rings + (p->n_rings == 0 ? 0 : p->reader0[p->n_rings]);
+  size_t room =
+      (size_t)p->n_edges + p->n_rings + (p->n_rings == 0 ? 0 : 2 * (size_t)p->reader0[p->n_rings]);
   FS_TRY(fs_new(m->arena, &b->arc, room * b->copies));
   FS_TRY(fs_new(m->arena, &b->open, p->n_rings));
   for (uint32_t e = 0; e < p->n_edges; e++) {
@@ -292,7 +314,7 @@ static fs_status make_body(body_maker *m) {
 fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                               uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
                               fs_decision *decided) {
-  assert(copies >= 1 && copies <= 4);
+  assert(copies >= 1 && copies <= FS_MODULO_COPIES);
   assert(copies == 1 || depth != NULL || p->n_rings == 0);
   *out = (fs_modulo_body){.p = p, .n = p->n * copies, .copies = copies};
   body_maker m = {.arena = arena, .p = p, .depth = depth, .b = out};

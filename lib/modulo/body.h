@@ -50,7 +50,8 @@ typedef struct fs_modulo_body {
 /* Makes the body of so many copies.  `depth`: per ring of the problem a depth to be taken instead
  * of its own; FS_NONE: none, the ring does not limit; NULL: their own, and those without stay open.
  * *decided: FS_NOT_DECIDED if it is too large (numbers, or queues of a group), else FS_YES.
- * Requires 1 to 4 copies, and depths unless there is one copy.  Complexity: O(size * copies).
+ * Requires 1 to FS_MODULO_COPIES copies, and depths unless there is one copy; what rings give back
+ * at once counts where the copies are a multiple of it.  Complexity: O(size * copies).
  * Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                               uint32_t copies, const uint32_t *depth, fs_modulo_body *out,

@@ -135,7 +135,9 @@ static fs_status make_rings(loop_maker *k) {
     ring[v] = (fs_modulo_ring){.writer = x->writer,
                                .memory = x->memory,
                                .size = x->size,
-                               .depth = (uint32_t)fs_min(x->depth, UINT32_MAX / 2)};
+                               .depth = (uint32_t)fs_min(x->depth, UINT32_MAX / 2),
+                               .every = x->every,
+                               .ahead = x->ahead};
   }
   reader0[body->n_values] = n;
   FS_TRY(fs_new(k->arena, &reader, n));
@@ -285,6 +287,10 @@ fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_l
   }
   FS_TRY(make_edges(&k));
   FS_TRY(make_rings(&k));
+  if (fs_modulo_unit(&out->problem) > FS_MODULO_COPIES) {
+    out->why_not = "'every' of its buffers asks for more than 64 copies of its body";
+    return FSCHED_OK;
+  }
   FS_TRY(make_memories(&k));
   return make_resources(&k);
 }

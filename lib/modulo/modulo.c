@@ -173,6 +173,34 @@ static fs_status plan_copies(modulo_planner *m) {
   return FSCHED_OK;
 }
 
+/* --- slots that are given back several at once --- */
+
+/* Plans the body of as many copies as rings want. */
+static fs_status plan_unit(modulo_planner *m, uint32_t unit) {
+  fs_modulo_plan *out = m->out;
+  fs_decision fits;
+  uint32_t *depth;
+  fs_modulo_least least = {.body = &m->body, .steps = m->options.steps};
+  least.lower = times(greatest_bound(&out->bounds), unit);
+  FS_TRY(depths_of_copies(m, false, &depth));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, unit, depth, &m->body, &fits));
+  if (fits.is != FS_YES || m->body.n > m->options.ops) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &m->best));
+  out->steps += least.taken;
+  if (least.found.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
+  if (overfull_memory(m, out->bytes) == FS_NONE) {
+    out->found = least.found;
+    out->proven = least.proven;
+  }
+  return FSCHED_OK;
+}
+
 /* --- the whole --- */
 
 static bool same_ratio(fs_modulo_ratio a, fs_modulo_ratio b) {
@@ -222,10 +250,13 @@ static fs_status make_plan(modulo_planner *m) {
     out->limited_index = out->bounds.recurrence_index;
     return FSCHED_OK;
   }
-  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
-  FS_TRY(plan_one_copy(m));
-  if (out->found.is == FS_YES) {
-    FS_TRY(plan_copies(m));
+  uint32_t unit = fs_modulo_unit(m->p);
+  if (unit > 1) {
+    FS_TRY(unit > FS_MODULO_COPIES ? FSCHED_OK : plan_unit(m, unit));
+  } else {
+    FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
+    FS_TRY(plan_one_copy(m));
+    FS_TRY(out->found.is == FS_YES ? plan_copies(m) : FSCHED_OK);
   }
   name_limit(m);
   if (out->found.is == FS_YES && !m->options.quick) {

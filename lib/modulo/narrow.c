@@ -21,8 +21,13 @@ fs_modulo_window fs_modulo_pair_window(const fs_modulo_state *s, uint32_t pair) 
   if (there == FS_MODULO_FAR || back == FS_MODULO_FAR) {
     return (fs_modulo_window){0, 0};
   }
-  return (fs_modulo_window){fs_ceiling_div(first + back, s->period),
-                            fs_floor_div(s->period - second - there, s->period)};
+  fs_modulo_window w = {fs_ceiling_div(first + back, s->period),
+                        fs_floor_div(s->period - second - there, s->period)};
+  if (x->given) {
+    w.low = x->low > w.low ? x->low : w.low;
+    w.high = x->high < w.high ? x->high : w.high;
+  }
+  return w;
 }
 
 bool fs_modulo_put_pair(fs_modulo_state *s, uint32_t pair, int64_t k) {

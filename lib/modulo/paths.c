@@ -118,6 +118,25 @@ static bool limit_makespan(fs_modulo_state *s) {
   return true;
 }
 
+/* Puts in the orders that rings give to ops that have one queue, the same.  So they are of one
+ * part; where a depth is given, others are, too. */
+static bool insert_given(fs_modulo_state *s) {
+  for (uint32_t k = 0; k < s->n_pairs; k++) {
+    const fs_modulo_pair *x = &s->pair[k];
+    uint64_t domain = fs_modulo_domain(s, x->claim_a);
+    if (!x->given || !fs_modulo_single(domain) || domain != fs_modulo_domain(s, x->claim_b)) {
+      continue;
+    }
+    int64_t first = s->b->claim[x->claim_a].hold * s->scale;
+    int64_t second = s->b->claim[x->claim_b].hold * s->scale;
+    if (!fs_modulo_insert(s, x->a, x->b, first - x->low * s->period) ||
+        !fs_modulo_insert(s, x->b, x->a, second - (1 - x->high) * s->period)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool fs_modulo_root(fs_modulo_state *s) {
   assert(s->trail.n == 0);
   const fs_modulo_body *b = s->b;
@@ -132,7 +151,7 @@ bool fs_modulo_root(fs_modulo_state *s) {
       return false;
     }
   }
-  if (!limit_makespan(s) || !fs_modulo_propagate_rings(s)) {
+  if (!insert_given(s) || !limit_makespan(s) || !fs_modulo_propagate_rings(s)) {
     return false;
   }
   find_parts(s);

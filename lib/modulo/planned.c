@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/planned.h"
 
+#include "modulo/ahead.h"
 #include "modulo/plain.h"
 
 enum { SMALL_BODY = 64 };
@@ -95,11 +96,20 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   for (uint32_t v = 0; v < r->n_slots; v++) {
     const fs_body_value *x = &k->body->value[v];
     r->slots[v] = (fs_loop_slots){.depth = (uint32_t)fs_min(plan->depth[v], k->body->trip),
+                                  .prefetch = fs_modulo_ahead_planned(&loop->problem, plan, v),
                                   .bytes = x->size,
                                   .given = x->depth > 0};
     FS_TRY(keep_name(k->arena, x->name, x->n_name, &r->slots[v].buffer));
   }
   return FSCHED_OK;
+}
+
+static bool any_ahead(const fs_modulo_problem *p) {
+  bool any = false;
+  for (uint32_t r = 0; r < p->n_rings && !any; r++) {
+    any = p->ring[r].ahead > 0;
+  }
+  return any;
 }
 
 /* Makes the search. */
@@ -117,9 +127,17 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
   if (options->always && plan->found.is == FS_NOT_DECIDED) {
     FS_TRY(fs_modulo_plain(k->arena, &out->loop.problem, plan));
   }
+  if (plan->found.is == FS_YES && !fs_modulo_ahead_kept(&out->loop.problem, plan)) {
+    r->why_not = "no plan was found that keeps a prefetch that is given";
+    r->bound = bound_of(&out->loop, plan);
+    return FSCHED_OK;
+  }
   if (plan->found.is != FS_YES) {
-    out->unfit = plan->found.is == FS_NO;
-    r->why_not = plan->found.is == FS_NO ? "its slots do not fit" : "it is too large";
+    bool ordered = plan->limited_by != FS_MODULO_BY_MEMORY && any_ahead(&out->loop.problem);
+    out->unfit = plan->found.is == FS_NO && !ordered;
+    r->why_not = out->unfit                ? "its slots do not fit"
+                 : plan->found.is == FS_NO ? "no order of its ops keeps a prefetch that is given"
+                                           : "it is too large";
     r->bound = bound_of(&out->loop, plan);
     return FSCHED_OK;
   }

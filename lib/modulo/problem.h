@@ -12,6 +12,12 @@
  *   i + back, and its place is written again in iteration i + depth; so there is an edge from each
  *   reader to the writer with distance depth - back, and from the writer to itself with distance
  *   depth.  That readers wait for the writer is said by edges.
+ * - A ring with every g > 1 has a given depth, its readers do not stand before their writer, and it
+ *   has g copies of the body, or a multiple: where i - depth is a multiple of g, the writer of
+ *   iteration i comes after the readers of iteration i - depth + g - 1, too; iterations have their
+ *   turns in order on a queue, so those of the next g - 1 need not wait for theirs.
+ * - A ring whose writer is P ahead: where another op, on its queue, reads the version of its own
+ *   iteration i, the writer of iteration i + P comes before that, and no later one does.
  * - A queue: the ops of all iterations on it do not overlap.  Their order is that of the starts.
  * - A resource of capacity c has c lanes; an op that uses n of them has n lanes, which are its own
  *   for its latency.
@@ -46,6 +52,9 @@ typedef struct fs_modulo_ring {
   uint64_t size;   /* bytes of a version, aligned */
   uint32_t depth;  /* versions that have a place; 0: to be chosen */
   uint32_t most;   /* of a depth that is to be chosen: the largest; 0: any */
+  uint32_t every;  /* readers give so many slots back at once, at most depth; 0 as 1 */
+  uint32_t ahead;  /* one more than the iterations that the writer is ahead of a reader that it
+                    * shares a queue with; 0: to be chosen */
 } fs_modulo_ring;
 
 typedef struct fs_modulo_use {
@@ -91,7 +100,7 @@ typedef struct fs_modulo_bounds {
 
 typedef struct fs_modulo_options {
   uint64_t steps;  /* of the search; 0: the usual number.  About 10^8 a second */
-  uint32_t copies; /* the most that are tried, up to 4; 0: 4 */
+  uint32_t copies; /* the most that are tried, up to 4; 0: 4; more where rings want more */
   uint32_t ops;    /* times copies, beyond which nothing is decided; 0: the usual number */
   bool quick; /* the interval alone: neither a short makespan nor little memory is looked for */
 } fs_modulo_options;
@@ -132,6 +141,24 @@ static inline fs_modulo_ratio fs_modulo_ratio_of(int64_t num, int64_t den) {
   assert(den > 0);
   int64_t a = (int64_t)fs_common_divisor((uint64_t)(num < 0 ? -num : num), (uint64_t)den);
   return (fs_modulo_ratio){num / a, den / a};
+}
+/* The copies of the body that rings want: the least common multiple of what they give back at once;
+ * at most FS_MODULO_COPIES + 1, which stands for more.  Complexity: O(rings). */
+enum { FS_MODULO_COPIES = 64 };
+static inline uint32_t fs_modulo_unit(const fs_modulo_problem *p) {
+  uint64_t unit = 1;
+  for (uint32_t r = 0; r < p->n_rings && unit <= FS_MODULO_COPIES; r++) {
+    uint64_t every = p->ring[r].every > 0 ? p->ring[r].every : 1;
+    unit *= every / fs_common_divisor(unit, every);
+  }
+  return unit <= FS_MODULO_COPIES ? (uint32_t)unit : FS_MODULO_COPIES + 1;
+}
+/* By how many periods a copy of the writer is ahead of one of a reader that it shares a queue with,
+ * of so many.  Requires a ring that says so. */
+static inline int64_t fs_modulo_ahead(const fs_modulo_ring *ring, uint32_t writer, uint32_t reader,
+                                      uint32_t copies) {
+  assert(ring->ahead > 0 && copies > 0);
+  return fs_floor_div((int64_t)reader + ring->ahead - 1 - writer, copies);
 }
 /* Compares without overflow: by whole parts first, then by the turned fractions. */
 static inline bool fs_modulo_less(fs_modulo_ratio a, fs_modulo_ratio b) {

@@ -5,6 +5,7 @@
 
 #include "base/group.h"
 #include "base/saturate.h"
+#include "model/stream/stream.h"
 #include "modulo/stops.h"
 
 /* An order that is to be kept: iteration i of `to` starts after iteration i - distance of `from` is
@@ -23,6 +24,8 @@ typedef struct rolled_known {
 } rolled_known;
 
 #define FAR INT64_MAX
+
+_Static_assert(FS_MODULO_COPIES <= FS_LOOP_COPIES, "streams hold as many copies");
 
 typedef struct roller {
   fsched_context *ctx;
@@ -204,6 +207,19 @@ static fs_status want_entry(roller *r, uint32_t reader, uint32_t writer, uint32_
   return FSCHED_OK;
 }
 
+/* The writer takes slots that were given back at once: what each of them has is then known. */
+static fs_status want_returns(roller *r, uint32_t ring, uint32_t reader) {
+  const fs_modulo_ring *x = &r->p->ring[ring];
+  uint32_t u = r->out->copies, n = r->p->n, every = x->every;
+  uint32_t distance = r->plan->depth[ring] - every + 1;
+  assert(u % every == 0);
+  for (uint32_t c = r->plan->depth[ring] % every; c < u; c += every) {
+    uint32_t before = (c + u - distance % u) % u;
+    FS_TRY(add_want(r, before * n + reader, c * n + x->writer, distance));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status want_rings(roller *r) {
   const fs_modulo_problem *p = r->p;
   for (uint32_t k = 0; k < p->n_rings; k++) {
@@ -214,6 +230,7 @@ static fs_status want_rings(roller *r) {
       if (reader->op != writer || depth > reader->back) { /* else it works in place */
         FS_TRY(want_order(r, reader->op, writer, depth - reader->back));
         FS_TRY(want_entry(r, reader->op, writer, depth - reader->back, depth));
+        FS_TRY(p->ring[k].every > 1 ? want_returns(r, k, reader->op) : FSCHED_OK);
       }
     }
     FS_TRY(want_order(r, writer, writer, depth));

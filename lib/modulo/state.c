@@ -18,7 +18,7 @@ static uint32_t list_pairs(const fs_modulo_body *b, fs_modulo_pair *pair) {
           continue;
         }
         if (pair != NULL) {
-          pair[n] = (fs_modulo_pair){c, d, b->claim[c].op, b->claim[d].op, FS_NONE};
+          pair[n] = (fs_modulo_pair){c, d, b->claim[c].op, b->claim[d].op, FS_NONE, false, 0, 0};
         }
         n++;
       }
@@ -48,6 +48,49 @@ static fs_status make_pairs(fs_modulo_state *s) {
     s->of[s->of0[s->pair[k].claim_b + 1]++] = k;
   }
   return FSCHED_OK;
+}
+
+/* What a ring says of the order of two ops on a queue: start(reader) is between start(writer) + m *
+ * period and a period later. */
+static void give_order(fs_modulo_state *s, uint32_t writer, uint32_t reader, int64_t m) {
+  uint32_t a = writer < reader ? writer : reader, b = writer < reader ? reader : writer;
+  int64_t k = a == writer ? -m : m + 1;
+  for (uint32_t x = s->first_pair[a * s->n + b]; x != FS_NONE; x = s->pair[x].next) {
+    fs_modulo_pair *pair = &s->pair[x];
+    if (s->b->claim[pair->claim_a].group < s->b->n_queue_groups) {
+      pair->low = !pair->given || k > pair->low ? k : pair->low;
+      pair->high = !pair->given || k < pair->high ? k : pair->high;
+      pair->given = true;
+    }
+  }
+}
+
+/* The copies of an op are in the order of iterations. */
+static void give_turns(fs_modulo_state *s, uint32_t op) {
+  uint32_t n = s->b->p->n, u = s->b->copies;
+  for (uint32_t b = 1; b < u; b++) {
+    for (uint32_t a = 0; a < b; a++) {
+      give_order(s, a * n + op, b * n + op, 0);
+    }
+  }
+}
+
+static void give_orders(fs_modulo_state *s) {
+  const fs_modulo_problem *p = s->b->p;
+  uint32_t u = s->b->copies;
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    const fs_modulo_ring *ring = &p->ring[r];
+    for (uint32_t k = p->reader0[r]; ring->every > 1 && k <= p->reader0[r + 1]; k++) {
+      give_turns(s, k == p->reader0[r + 1] ? ring->writer : p->reader[k].op);
+    }
+    for (uint32_t k = p->reader0[r]; ring->ahead > 0 && k < p->reader0[r + 1]; k++) {
+      const fs_modulo_reader *x = &p->reader[k];
+      for (uint32_t c = 0; c < u * u && x->back == 0 && x->op != ring->writer; c++) {
+        int64_t m = fs_modulo_ahead(ring, c / u, c % u, u);
+        give_order(s, c / u * p->n + ring->writer, c % u * p->n + x->op, m);
+      }
+    }
+  }
 }
 
 static fs_status make_cells(fs_modulo_state *s) {
@@ -115,7 +158,10 @@ fs_status fs_modulo_state_make(fsched_context *ctx, const fs_modulo_body *b,
   s->scale = q->period.den;
   fs_arena_init(&s->arena, ctx);
   fs_status status = make_pairs(s);
-  status = status == FSCHED_OK ? make_cells(s) : status;
+  if (status == FSCHED_OK) {
+    give_orders(s);
+    status = make_cells(s);
+  }
   status = status == FSCHED_OK ? find_room(s) : status;
   status = status == FSCHED_OK ? make_lists(s) : status;
   if (status != FSCHED_OK) {

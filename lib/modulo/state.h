@@ -17,6 +17,8 @@
 typedef struct fs_modulo_pair {
   uint32_t claim_a, claim_b, a, b; /* a <= b; equal where an op needs two tracks */
   uint32_t next;                   /* another one of a and b */
+  bool given;                      /* a ring gives the order on a common track: */
+  int64_t low, high;               /* of k */
 } fs_modulo_pair;
 
 typedef struct fs_modulo_undo {

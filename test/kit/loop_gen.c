@@ -79,7 +79,15 @@ static void put_loop(loop_gen *g) {
   fs_text_printf(g->t, "  - loop: lp\n    trip: %u\n    buffers: {", g->trip);
   for (uint32_t r = 0; r < g->n_rings; r++) {
     if (!one_in(g, 3)) {
-      fs_text_printf(g->t, "%sr%u: {depth: %u}", any ? ", " : "", r, 1 + below(g, 5));
+      uint32_t depth = 1 + below(g, 5);
+      fs_text_printf(g->t, "%sr%u: {depth: %u", any ? ", " : "", r, depth);
+      if (one_in(g, 4)) {
+        fs_text_printf(g->t, ", prefetch: %u", below(g, depth));
+      }
+      if (one_in(g, 3)) {
+        fs_text_printf(g->t, ", every: %u", 1 + below(g, depth));
+      }
+      fs_text_puts(g->t, "}");
       any = true;
     }
   }

@@ -104,8 +104,8 @@ static inline void fs_body_draw_rings(const fs_body_params *g, fs_rng *r, fs_bod
     uint32_t depth = back + 1 + fs_rng_below(r, g->most_depth != 0 ? g->most_depth : 4);
     uint64_t size = 1 + fs_rng_below(r, 4);
     total += depth * size;
-    b->ring[b->p.n_rings++] =
-        (fs_modulo_ring){i, g->open ? 0 : FS_NONE, size, g->open ? 0 : depth, 0};
+    b->ring[b->p.n_rings++] = (fs_modulo_ring){
+        .writer = i, .memory = g->open ? 0 : FS_NONE, .size = size, .depth = g->open ? 0 : depth};
     b->reader0[b->p.n_rings] = n;
   }
   b->p.n_memories = g->open;

@@ -108,8 +108,10 @@ fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop, const fsched
                            d.buffer);
   }
   FS_TRY(check_ring(b, &d));
+  int64_t prefetch = d.prefetch < 0 ? (int64_t)d.depth + d.prefetch : d.prefetch;
   fs_ring_draft ring = {.depth = d.depth,
                         .every = fs_max(d.every, 1),
+                        .ahead = d.has_prefetch ? (uint64_t)prefetch + 1 : 0,
                         .loop = loop,
                         .buffer = d.buffer,
                         .op = FS_NONE,

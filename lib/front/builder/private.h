@@ -63,6 +63,7 @@ typedef struct fs_loop_draft {
 typedef struct fs_ring_draft {
   uint64_t depth; /* 0: not given */
   uint64_t every; /* at least 1 */
+  uint64_t ahead; /* one more than the prefetch; 0: not given */
   uint32_t loop, buffer;
   uint32_t op;   /* in bodies that were looked at: the op of the body that begins the buffer, ... */
   uint32_t arg;  /* ... and by which of its args */

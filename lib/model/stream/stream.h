@@ -203,8 +203,8 @@ typedef struct fs_stream_place {
   uint8_t space, mode, reserved[2];
 } fs_stream_place;
 
-#define FS_LOOP_COPIES 4u /* the most copies of a loop */
-#define FS_LOOP_NEST 8u   /* the most loops around an op of a body */
+#define FS_LOOP_COPIES 64u /* the most copies of a loop */
+#define FS_LOOP_NEST 8u    /* the most loops around an op of a body */
 
 /* A loop that stays a loop (lib/model/rolled.h, which says what its commands and waits mean) is an
  * op: of the stream, or of the body of the loop that it is in.  That op's args, places and queues

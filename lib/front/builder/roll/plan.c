@@ -84,6 +84,41 @@ static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_
                                                "has, and hands them on to its next run");
 }
 
+static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_ring_draft *found = NULL;
+  for (size_t i = 0; i < r->b->ring.n && found == NULL; i++) {
+    const fs_ring_draft *x = &r->b->ring.at[i];
+    found = x->loop == loop && x->buffer == buffer ? x : NULL;
+  }
+  return found;
+}
+
+/* Takes over what is given of a ring besides its depth, as far as there are slots to be given back,
+ * or to be filled ahead; where syncs stop everything, nothing is given back.  Requires the depth
+ * that it will have. */
+static fs_status set_keys(fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t back,
+                          fs_body_value *value) {
+  const fs_ring_draft *given = find_ring(r, loop, buffer);
+  uint64_t trip = r->in.trip[loop], depth = value->depth;
+  if (given == NULL) {
+    return FSCHED_OK;
+  }
+  uint64_t most = depth == 0 ? fs_max(trip, 1) : depth;
+  value->ahead = (uint32_t)fs_min(fs_min(given->ahead, most), UINT32_MAX / 2);
+  if (given->every == 1 || fs_sync_has_stops(r->b->sync) || (depth > 0 && depth >= trip)) {
+    return FSCHED_OK;
+  }
+  if (depth == 0) {
+    return fs_roller_unsupported(r, loop, "'every' of a buffer is above 1, and no depth is given");
+  }
+  if (back > 0) {
+    return fs_roller_unsupported(
+        r, loop, "'every' of a buffer is above 1, and values of earlier iterations are read");
+  }
+  value->every = (uint32_t)fs_min(given->every, depth);
+  return FSCHED_OK;
+}
+
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
  * no more slots are of use than there are versions, and what there is on entry. */
 static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
@@ -117,6 +152,7 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     } else if (!r->ring[buffer].shared && flows_around(r, loop, buffer, back > 0)) {
       FS_TRY(close_ring(r, loop, need, value));
     }
+    FS_TRY(set_keys(r, loop, buffer, back, value));
   }
   return FSCHED_OK;
 }
@@ -332,17 +368,21 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   return FSCHED_OK;
 }
 
-/* The scratch of an op whose queues go on before it is over is free for its next iteration only
- * then. */
+/* The scratch of an op whose queues go on before it is over, or that may change its queue from copy
+ * to copy of the body, is free for its next iteration only then. */
 static fs_status order_scratch(fs_roller *r, const fsched_graph *g, fs_loop_body *body) {
   fs_body_edge *edge;
   FS_TRY(fs_new(r->scratch, &edge, (size_t)body->n_edges + body->n));
   if (body->n_edges > 0) {
     memcpy(edge, body->edge, body->n_edges * sizeof *edge);
   }
+  bool copies = false;
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    copies = copies || body->value[v].every > 1;
+  }
   for (uint32_t m = 0; m < body->n; m++) {
     uint32_t op = body->op[m];
-    if (fs_op_slow(g, op) && g->op_scratch0[op] < g->op_scratch0[op + 1]) {
+    if ((copies || fs_op_slow(g, op)) && g->op_scratch0[op] < g->op_scratch0[op + 1]) {
       edge[body->n_edges++] = (fs_body_edge){m, m, 1};
     }
   }

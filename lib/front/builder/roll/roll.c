@@ -36,11 +36,6 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
-  for (uint32_t i = 0; i < b->ring.n; i++) {
-    if (b->ring.at[i].every > 1) {
-      return fs_roller_unsupported(r, b->ring.at[i].loop, "'every' of a buffer is above 1");
-    }
-  }
   for (uint32_t l = 0; l < b->loop.n; l++) {
     const char *why = fs_sync_has_barriers(b->sync)      ? "the target has barriers"
                       : fs_hazards_data_only(b->hazards) ? "hazards are raw"
@@ -318,6 +313,9 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
 static fs_status make_sample(fs_roller *r, fsched_builder *s, fsched_graph **out) {
   FS_TRY(fs_new_zero(r->scratch, &r->below, s->buffer_size.n));
   FS_TRY(fs_new_zero(r->scratch, &r->above, s->buffer_size.n));
+  for (size_t i = 0; i < s->ring.n; i++) {
+    s->ring.at[i].every = 1; /* else iterations are ordered unlike each other */
+  }
   s->unroll = s->sample = true;
   s->param.n = 0;
   for (uint32_t l = 0; l < r->b->loop.n; l++) {
