@@ -148,6 +148,9 @@ static void build_items(fs_instance *x) {
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     x->todo[i] = (fs_cuda_work){0};
+    if (fs_cuda_is_loop(x, plan->item[i].command)) {
+      continue; /* its instances are built when they are issued */
+    }
     if (x->config.empty) {
       build_nothing(x, i);
       continue;

@@ -6,6 +6,7 @@
  *   cuda/slot.c     memory, streams and events of a slot,
  *   cuda/build.c    launch parameters,
  *   cuda/issue.c    an invocation by streams and events,
+ *   cuda/loops.c    loops in it,
  *   cuda/graph.c    an invocation by one launch of a graph,
  *   cuda/worker.c   the thread of a slot,
  *   cuda/watch.c    waiting for the device, and kernels that hang,
@@ -27,6 +28,9 @@
 #include "exec/cuda/modules.h"
 #include "exec/cuda/plan.h"
 #include "exec/host/backend.h"
+#include "exec/host/instances.h"
+#include "exec/host/kernel.h"
+#include "model/stream/loop_walk.h"
 
 typedef struct fs_cuda_program fs_cuda_program;
 
@@ -100,6 +104,32 @@ typedef struct fs_cuda_made {
 } fs_cuda_made;
 enum { FS_CUDA_MADE = 4 }; /* graphs that a slot keeps */
 
+/* One instance of a loop, or one meeting of queues there, on its way; see cuda/loops.c. */
+typedef struct fs_cuda_record {
+  fs_cu_stream stream; /* on which its event was recorded */
+  fs_loop_instance at[FS_LOOP_NEST];
+  uint32_t n_around; /* instances in `at`, the innermost first; 0: no digest comes */
+} fs_cuda_record;
+enum { FS_CUDA_RECORDS = 128 }; /* how many a slot has */
+
+/* What a slot has for loops; all 0 without them. */
+typedef struct fs_cuda_loops {
+  fs_loops loops;
+  fs_loop_walk *walk;  /* per depth */
+  uint32_t *queue_of;  /* per loop command: queue of the stream */
+  uint32_t *stream_of; /* per queue: its stream for loops, from lane[lane0] on; FS_NONE: none */
+  uint32_t lane0, n_streams;
+  fs_cuda_record *record; /* FS_CUDA_RECORDS, used in turn */
+  fs_cu_event *event;     /* per record */
+  uint32_t n_events;
+  uint64_t taken;          /* records taken in this invocation */
+  uint64_t *latest;        /* per loop command: the records of its latest iterations, in turn */
+  uint64_t *sum;           /* per loop: its digest so far */
+  uint64_t calls, digests; /* offsets in the host's block: per record its call, and a word */
+  uint64_t call_bytes;     /* of a call's room */
+  char *name;              /* room for an instance's name */
+} fs_cuda_loops;
+
 struct fs_instance {
   fsched_context *own;
   const fs_stream *s;
@@ -139,6 +169,8 @@ struct fs_instance {
   fs_cuda_made made[FS_CUDA_MADE];
   uint32_t n_made, next_made; /* graphs kept; the one to be replaced next */
   fs_cu_executable executable;
+
+  fs_cuda_loops loops;
 
   /* The running invocation.  Only the slot's thread uses the members that are not atomic. */
   const fs_work *work;
@@ -230,6 +262,25 @@ bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void
 /* Requires an item of the plan. */
 bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out);
 
+/* cuda/issue.c: launches a kernel on a stream; false: poisoned. */
+bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream);
+
+/* cuda/loops.c: finds the kernels of ops in loops.  Requires the program's modules.
+ * Errors: FSCHED_USAGE for kernels of modules; FSCHED_REPLAY for kernels that are missing.
+ * Complexity: O(args in loops). */
+fs_status fs_cuda_loops_load(fsched_context *ctx, fs_cuda_program *p) FS_MUST_USE;
+/* Makes a slot's tables, before its memory and streams.  Requires a slot without graph, if there
+ * are loops. */
+fs_status fs_cuda_loops_make(fs_instance *x) FS_MUST_USE;
+/* Before an invocation, when all streams are empty.  Requires no records taken without loops. */
+void fs_cuda_loops_reset(fs_instance *x);
+/* Issues all instances of a loop; what is on the lane then comes after them.  False: poisoned.
+ * Requires a command that is a loop.  Complexity: O(instances), and waits for the device when
+ * FS_CUDA_RECORDS are on their way. */
+bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) FS_MUST_USE;
+/* Adds up what is left of the digests, per op of the stream, once all is over. Requires room. */
+void fs_cuda_loops_end(fs_instance *x, uint64_t *digest);
+
 /* cuda/graph.c: finds or makes the graph of what is built; drops all graphs of a slot; launches. */
 bool fs_cuda_graph_find(fs_instance *x) FS_MUST_USE;
 void fs_cuda_graph_drop(fs_instance *x);
@@ -265,6 +316,13 @@ static inline fs_cu_stream fs_cuda_in(const fs_instance *x) {
 }
 static inline fs_cu_stream fs_cuda_out(const fs_instance *x) {
   return x->graph ? x->lane[0] : x->lane[x->n_lanes + 1];
+}
+/* Whether the command is a loop.  Requires a command of the stream. */
+static inline bool fs_cuda_is_loop(const fs_instance *x, uint32_t command) {
+  assert(command < x->s->n_commands);
+  const fs_stream_command *c = &x->s->commands[command];
+  return x->loops.loops.of != NULL && fs_command_has_op(c) &&
+         x->loops.loops.of[c->target] != FS_NONE;
 }
 /* Requires a memory of the stream. */
 static inline fs_cu_address fs_cuda_at(const fs_instance *x, uint32_t memory, uint64_t address) {

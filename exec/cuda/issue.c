@@ -71,7 +71,8 @@ void fs_cuda_hand_over(fs_instance *x, uint32_t item) {
   }
 }
 
-static bool launch_kernel(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream) {
+bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream) {
+  assert(l->function != NULL);
   return FS_CUDA_DO(x, cuLaunchKernel,
                     (l->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
                      l->block[2], l->shared_bytes, stream, l->params, NULL));
@@ -102,16 +103,20 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
 /* Issues the item's kernel or copy on its lane. */
 static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   const fs_cuda_work *w = &x->todo[item];
+  uint32_t command = x->program->plan.item[item].command;
   fs_cuda_launch extra;
   uint64_t ns;
   void *params[2];
   if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane))) {
     return false;
   }
-  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !launch_kernel(x, &extra, lane)) {
+  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !fs_cuda_launch_on(x, &extra, lane)) {
     return false;
   }
-  if (w->launch.function != NULL && !launch_kernel(x, &w->launch, lane)) {
+  if (w->launch.function != NULL && !fs_cuda_launch_on(x, &w->launch, lane)) {
+    return false;
+  }
+  if (fs_cuda_is_loop(x, command) && !fs_cuda_loop_issue(x, command, lane)) {
     return false;
   }
   if (w->size > 0 && !FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane))) {
@@ -120,7 +125,7 @@ static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
     return false;
   }
-  return !fs_cuda_digest_launch(x, item, params, &extra) || launch_kernel(x, &extra, lane);
+  return !fs_cuda_digest_launch(x, item, params, &extra) || fs_cuda_launch_on(x, &extra, lane);
 }
 
 static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream lane) {

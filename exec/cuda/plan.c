@@ -146,11 +146,6 @@ fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_strea
                             fs_cuda_plan *plan) {
   assert(s->n_meta == 1);
   *plan = (fs_cuda_plan){0};
-  if (s->n_loops != 0) {
-    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, NULL,
-                   "this version does not run loops on CUDA devices: op '%s'",
-                   fs_stream_string(s, s->ops[s->loops[0].op].name));
-  }
   cuda_planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
   fs_status status = make_plan(&p, arena);
   fs_vec_free(p.memory, &p.after);

@@ -4,7 +4,7 @@
  * An item is a command, or all of a gang's commands together: its op runs once.  Items come in an
  * order in which they can be issued: every item comes after the items that it waits for.  A lane is
  * an in-order stream of the device, one for a queue; a gang's item is on the lane of its first
- * member's queue.
+ * member's queue.  A loop is one item.
  *
  * Edges: each item comes after its predecessor on every queue of its commands, and after all items
  * that its commands wait for; no predecessor is listed twice.  Barriers and syncs are turned into
@@ -38,7 +38,7 @@ typedef struct fs_cuda_plan {
 /* Requires a stream that fs_stream_check has accepted.
  * Ensures: n_events counts the items that have an event, numbered in the order of items; the last
  * item of every lane but lane 0 has one, so that lane 0 can wait for all.
- * Errors: FSCHED_USAGE when the stream has loops, FSCHED_REPLAY when it deadlocks, reported to ctx;
+ * Errors: FSCHED_REPLAY when it deadlocks, reported to ctx;
  * FSCHED_SYSTEM for memory, which is reported to the arena's context. Complexity: O((commands +
  * waits) log queues), and for each gate (stream/points.h) the number of predecessors of the command
  * that it names. */

@@ -70,6 +70,7 @@ static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_
   if (!p->empty) {
     FS_TRY(fs_cuda_modules_load(ctx, &p->arena, &p->machine->device, p->s, &p->machine->rule,
                                 &p->modules));
+    FS_TRY(fs_cuda_loops_load(ctx, p));
   }
   return find_foreign(p);
 }

@@ -28,7 +28,8 @@ static fs_status lay_out(fs_instance *x) {
   FS_TRY(fs_new(&x->arena, &x->call, plan->n_items));
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
-    bool run = fs_command_has_op(c) && !x->config.empty;
+    bool loop = fs_cuda_is_loop(x, plan->item[i].command);
+    bool run = fs_command_has_op(c) && !x->config.empty && !loop;
     uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
     x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
   }
@@ -36,6 +37,9 @@ static fs_status lay_out(fs_instance *x) {
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
   x->staged_aux = room(&pinned, aux.at);
+  uint64_t records = x->s->n_loops > 0 ? FS_CUDA_RECORDS : 0;
+  x->loops.calls = room(&pinned, records * x->loops.call_bytes);
+  x->loops.digests = room(&pinned, records * sizeof(uint64_t));
   FS_TRY(fs_new(&x->arena, &x->staged_given, io->n_given));
   FS_TRY(fs_new(&x->arena, &x->staged_kept, io->n_kept));
   for (uint32_t i = 0; i < io->n_given && !x->config.empty; i++) {
@@ -110,7 +114,8 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
   const fs_cuda *d = &x->machine->device.cuda;
   const fs_cuda_plan *plan = &x->program->plan;
   x->n_lanes = x->graph || plan->n_lanes == 0 ? 1 : plan->n_lanes;
-  uint32_t n = x->n_lanes + (x->graph ? 0 : 2);
+  x->loops.lane0 = x->n_lanes + 2;
+  uint32_t n = x->n_lanes + (x->graph ? 0 : 2 + x->loops.n_streams);
   FS_TRY(fs_new_zero(&x->arena, &x->lane, n));
   for (; x->n_streams < n; x->n_streams++) {
     FS_CU_TRY(ctx, d, cuStreamCreate, (&x->lane[x->n_streams], FS_CU_STREAM_NON_BLOCKING));
@@ -119,6 +124,8 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
     FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * x->n_lanes));
     FS_TRY(make_events(ctx, x, x->io->n_given, &x->given_event, &x->n_given_events));
     FS_TRY(make_events(ctx, x, x->io->n_kept, &x->kept_event, &x->n_kept_events));
+    FS_TRY(make_events(ctx, x, x->s->n_loops > 0 ? FS_CUDA_RECORDS : 0, &x->loops.event,
+                       &x->loops.n_events));
   }
   if (!x->graph || x->program->watched) {
     FS_TRY(make_events(ctx, x, plan->n_events, &x->event, &x->n_events));
@@ -174,6 +181,7 @@ static fs_status make_watch(fs_instance *x) {
 }
 
 fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) {
+  FS_TRY(fs_cuda_loops_make(x));
   FS_TRY(lay_out(x));
   FS_TRY(make_tables(x));
   FS_TRY(make_watch(x));
@@ -198,6 +206,7 @@ void fs_cuda_slot_release(fs_instance *x) {
   drop_events(x, x->given_event, x->n_given_events);
   drop_events(x, x->kept_event, x->n_kept_events);
   drop_events(x, x->time, x->n_times);
+  drop_events(x, x->loops.event, x->loops.n_events);
   if (x->done != NULL) {
     (void)api->cuEventDestroy(x->done);
   }

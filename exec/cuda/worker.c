@@ -40,6 +40,7 @@ static void reset(fs_instance *x) {
   memset(x->issued, 0, x->program->plan.n_items);
   memset(x->given_there, 0, x->io->n_given);
   fs_cuda_watch_reset(x);
+  fs_cuda_loops_reset(x);
   if (!x->graph) {
     memset(x->given_waited, 0, (size_t)x->io->n_given * x->n_lanes);
   }
@@ -163,6 +164,7 @@ static bool collect_results(fs_instance *x) {
   }
   if (x->built.digests && x->s->n_ops > 0) {
     memcpy(x->work->record.digest, x->pinned + x->staged_aux + x->digests, (size_t)x->s->n_ops * 8);
+    fs_cuda_loops_end(x, x->work->record.digest);
   }
   /* Whether the invocation has failed is decided here: state is taken out as a whole or not at
    * all. */

@@ -18,8 +18,30 @@ for graph in figure-10 transformer/graph tiles/graph; do
     done
   done
 done
+# So are those of loops, which run on streams, and not as a graph.
+for graph in attention gemm-tiles; do
+  run 0 "$FSCHED" compile -q "$TOP/examples/$graph/graph.yaml" -o l.fsb --verify
+  for seed in 0 2; do
+    FAKE_CUDA=seed=$seed
+    run 0 "$FSCHED" run --on cuda --check --invocations 3 --in-flight 2 l.fsb
+    expect "$graph with loops: not checked" holds out "are equal"
+  done
+  run 2 "$FSCHED" run --on cuda-graph l.fsb
+  expect "no reason: $(cat err)" holds err "does not run loops in CUDA graphs"
+done
 expect "the driver was misused: $(cat report 2>/dev/null)" [ ! -s report ]
 FAKE_CUDA=
+
+cat >in-loop.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q, class: compute}], memories: [{name: m, capacity: 64}]}
+buffers: [{name: out, size: 8, io: output}]
+ops:
+  - {loop: L, trip: 3, ops: [{name: f, args: [{out_existing: out}], kernel: {module: kernels.ptx, function: none}}]}
+EOF
+run 0 "$FSCHED" compile -q in-loop.yaml -o l.fsb
+run 2 "$FSCHED" run --on cuda --modules "$TOP/test/cuda_modules" l.fsb
+expect "no reason: $(cat err)" holds err "op 'f' is in a loop"
 
 # Module files are looked for from the directory of the program's file, or where --modules says.
 cat >module.yaml <<'EOF'

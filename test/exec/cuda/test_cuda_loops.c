@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops on CUDA: byte for byte what their unrolling writes, in whatever order the driver executes,
+ * with as many events for any number of trips. */
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "kit/nest_gen.h"
+#include "kit/turn.h"
+#include "model/stream/stream.h"
+
+#include "exec/cuda/cuda_case.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 20 };
+#else
+enum { GRAPHS = 100 };
+#endif
+
+typedef struct cuda_loop_output {
+  uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
+} cuda_loop_output;
+
+static fsched_status compile_loop(const char *text, bool unroll, fsched_program **out) {
+  fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  fsched_compile_options c = {.size = sizeof c, .effort = FSCHED_EFFORT(0), .verify = 1};
+  fsched_graph *g;
+  *out = NULL;
+  fsched_status status = fsched_graph_parse(ctx, "loop.yaml", text, strlen(text), &o, &g);
+  if (status == FSCHED_OK) {
+    status = fsched_compile(ctx, g, &c, NULL, out);
+    fsched_graph_destroy(g);
+  }
+  return status;
+}
+
+static void replay_with(uint64_t seed, const fsched_program *p, fsched_replay_options o,
+                        cuda_loop_output *out) {
+  fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
+                              {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
+  fsched_replay_result r = {.size = sizeof r};
+  memset(out, 0, sizeof *out);
+  o.size = sizeof o;
+  o.check = 1;
+  o.bindings = binding;
+  o.n_bindings = 2;
+  fsched_status status = fsched_replay(ctx, p, &o, &r);
+  ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)seed,
+                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+  ck_assert_uint_gt(r.checked_ops, 0);
+}
+
+static fsched_device *cuda_for_loops(uint64_t seed) {
+  fsched_device_options d = {.size = sizeof d, .kind = "cuda"};
+  fsched_device *on;
+  if (!cuda_is_real()) {
+    fake.reset(&(fake_cuda_controls){.seed = seed});
+    d.driver = fake.path;
+  }
+  ck_fs(ctx, fsched_device_create(ctx, &d, &on));
+  return on;
+}
+
+/* The fake driver's memory has other bytes for another seed. */
+static void run_loop_on_cuda(uint64_t seed, const fsched_program *p, cuda_loop_output *out) {
+  fsched_device *on = cuda_for_loops(seed);
+  replay_with(
+      seed, p,
+      (fsched_replay_options){.device = on, .repeat = 1 + seed % 3, .in_flight = 1 + seed % 2},
+      out);
+  fsched_device_release(on);
+  if (!cuda_is_real()) {
+    cuda_fake_clean(&fake);
+  }
+}
+
+enum { LOOKS = 3 };
+
+/* Bytes that the unrolled program does not write differ from one of its runs to another, and are
+ * left out. */
+static void must_write(uint64_t seed, const fsched_program *flat, const cuda_loop_output *got) {
+  cuda_loop_output want, look[LOOKS];
+  replay_with(seed, flat, (fsched_replay_options){0}, &want);
+  for (uint64_t i = 0; i < LOOKS; i++) {
+    run_loop_on_cuda(seed + i + 1, flat, &look[i]);
+  }
+  const uint8_t *w = (const uint8_t *)&want, *g = (const uint8_t *)got;
+  for (size_t i = 0; i < sizeof want; i++) {
+    bool written = true;
+    for (uint32_t k = 0; k < LOOKS; k++) {
+      written = written && ((const uint8_t *)&look[k])[i] == w[i];
+    }
+    ck_assert_msg(!written || w[i] == g[i], "seed %lu: other bytes", (unsigned long)seed);
+  }
+}
+
+/* Whether the graph is right as a loop and unrolled; then both must do the same. */
+static bool same_as_unrolled(uint64_t seed, const char *text) {
+  fsched_program *flat, *loop = NULL;
+  cuda_loop_output got;
+  bool right =
+      compile_loop(text, true, &flat) == FSCHED_OK && compile_loop(text, false, &loop) == FSCHED_OK;
+  if (right) {
+    run_loop_on_cuda(seed, loop, &got);
+    if (!cuda_is_real()) {
+      must_write(seed, flat, &got);
+    }
+  }
+  fsched_program_destroy(loop);
+  fsched_program_destroy(flat);
+  fsched_diag_clear(ctx);
+  return right;
+}
+
+static uint32_t count_right(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
+  uint32_t right = 0;
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * 10 + part) * GRAPHS + k;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    generate(seed, &t);
+    fs_text_add(&t, "", 1);
+    ck_assert(!t.failed);
+    right += same_as_unrolled(seed, t.at);
+    fs_text_drop(&t);
+  }
+  return right;
+}
+
+START_TEST(loops_on_a_device)
+{ ck_assert_uint_gt(count_right(0, fs_loop_gen), GRAPHS / 2); }
+END_TEST
+
+START_TEST(nests_on_a_device)
+{ ck_assert_uint_gt(count_right(1, fs_nest_gen), GRAPHS / 4); }
+END_TEST
+
+/* A load and a use on two queues, in a ring of three slots. */
+static uint64_t events_for(uint32_t trip) {
+  char text[600];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\nname: n\n"
+                 "target:\n  queues: [{name: a, class: a}, {name: b, class: b}]\n"
+                 "  memories: [{name: m, capacity: 64KiB}]\n"
+                 "buffers: [{name: y, size: %u, io: output}, {name: z, size: 64, io: output}]\n"
+                 "ops:\n  - loop: L\n    trip: %u\n    buffers: {t: {depth: 3}}\n    ops:\n"
+                 "      - {name: load, on: a, args: [{out: t, size: 64}]}\n"
+                 "      - {name: use, on: b, args: [{in: t}, {out_existing: y}]}\n"
+                 "  - {name: end, on: b, args: [{out: z, size: 64}]}\n",
+                 FS_LOOP_GEN_Y, trip);
+  fsched_program *p;
+  cuda_loop_output out;
+  ck_fs(ctx, compile_loop(text, false, &p));
+  ck_assert_uint_eq(p->view.n_loops, 1);
+  fsched_device *on = cuda_for_loops(trip);
+  replay_with(trip, p, (fsched_replay_options){.device = on}, &out);
+  uint64_t events = fake.calls("cuEventCreate");
+  ck_assert_uint_ge(fake.calls("cuLaunchKernel"), 2 * (uint64_t)trip);
+  fsched_device_release(on);
+  fsched_program_destroy(p);
+  cuda_fake_clean(&fake);
+  return events;
+}
+
+START_TEST(events_for_any_trips)
+{
+  uint64_t few = events_for(5);
+  ck_assert_uint_gt(few, 0);
+  ck_assert_uint_eq(events_for(2000), few);
+}
+END_TEST
+
+FS_SUITE(cuda_loops, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  fs_test_cuda(t);
+  FS_TESTS(t, loops_on_a_device, nests_on_a_device);
+  if (!cuda_is_real()) {
+    FS_TESTS(t, events_for_any_trips);
+  }
+}
