@@ -2,6 +2,7 @@
 #include "modulo/issue.h"
 
 #include "base/saturate.h"
+#include "modulo/ahead.h"
 #include "modulo/phases.h"
 
 enum { TRIED = 3, DEEPEST = 1 << 20 }; /* numbers of phases; slots, as if there were no limit */
@@ -13,6 +14,7 @@ typedef struct issue_choice {
   const fs_issue_options *o;
   fs_rolled_loop loop;
   fs_issued_time time;
+  fs_modulo_plan plan;
   uint64_t total;
   bool any;
 } issue_choice;
@@ -39,6 +41,7 @@ static fs_status try_issue(issue_choice *x, const fs_modulo_plan *plan, bool *po
   if (!x->any || total < x->total || (total == x->total && loop.n_stops < x->loop.n_stops)) {
     x->loop = loop;
     x->time = time;
+    x->plan = *plan;
     x->total = total;
     x->any = true;
   }
@@ -50,9 +53,11 @@ static fs_status find_phase(issue_choice *x, const fs_modulo_plan *plan, const b
   fs_modulo_edge *want;
   uint32_t n;
   FS_TRY(fs_modulo_wants(x->ctx, x->arena, x->p, plan, &want, &n, found));
-  return *found
-             ? fs_modulo_phase(x->ctx, x->arena, x->p, plan, want, n, counting, k, phase, to, found)
-             : FSCHED_OK;
+  if (*found) {
+    FS_TRY(fs_modulo_phase(x->ctx, x->arena, x->p, plan, want, n, counting, k, phase, to, found));
+    *found = *found && fs_modulo_ahead_kept(x->p, to);
+  }
+  return FSCHED_OK;
 }
 
 /* Small bodies are worth more trials. */
@@ -156,17 +161,21 @@ static bool any_counts(const issue_choice *x) {
 }
 
 fs_status fs_modulo_issue(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
-                          const fs_modulo_plan *plan, const fs_issue_options *options,
+                          fs_modulo_plan *plan, const fs_issue_options *options,
                           fs_rolled_loop *out, fs_issued_time *time, bool *possible) {
   assert(plan->found.is == FS_YES && plan->copies > 0);
   issue_choice x = {.ctx = ctx, .arena = arena, .p = p, .o = options};
   FS_TRY(try_issue(&x, plan, possible));
-  if (*possible && plan->copies == 1 && count_full(&x.loop) > 0) {
+  if (!*possible) {
+    return FSCHED_OK;
+  }
+  if (plan->copies == 1 && count_full(&x.loop) > 0) {
     FS_TRY(try_phases(&x, plan, options->counting));
     FS_TRY(any_counts(&x) ? try_phases(&x, plan, NULL) : FSCHED_OK);
     FS_TRY(try_depths(&x, plan));
   }
   *out = x.loop;
   *time = x.time;
+  *plan = x.plan;
   return FSCHED_OK;
 }

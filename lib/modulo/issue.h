@@ -16,11 +16,13 @@ typedef struct fs_issue_options {
  * (phases.h), from the fewest full syncs a step on, also with rings of open depth as deep as fewer
  * syncs take, if these fit; of all, that one is kept which takes least for
  * all iterations, with the cost of the full syncs in them, and then the one with fewer syncs.
+ * The plan becomes the one that is kept, of which starts then say the order alone; what rings say
+ * of how far their writers are ahead (ahead.h) it keeps as before.
  * Requires a plan that was found.  Of several copies, the order of the plan alone is tried.
  * Complexity: as of fs_modulo_issued, fs_modulo_phase and fs_issued_run, up to 10 and
  * 2 FS_PHASES_MOST times.  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_issue(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
-                          const fs_modulo_plan *plan, const fs_issue_options *options,
+                          fs_modulo_plan *plan, const fs_issue_options *options,
                           fs_rolled_loop *out, fs_issued_time *time, bool *possible) FS_MUST_USE;
 
 #endif

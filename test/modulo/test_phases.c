@@ -176,12 +176,13 @@ START_TEST(chosen)
     draw_case(&x, seed, 9);
     if (x.possible) {
       const fs_issue_options o = {x.counting, trip, cost};
+      fs_modulo_plan kept = x.plan;
       fs_rolled_loop plain, chosen;
       fs_issued_time t, best;
       bool possible;
       ck_fs(ctx, fs_modulo_issued(ctx, &own_arena, &x.b.p, &x.plan, x.counting, &plain, &possible));
       ck_fs(ctx, fs_issued_run(ctx, &plain, x.b.time, trip, &t));
-      ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &x.plan, &o, &chosen, &best, &possible));
+      ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &kept, &o, &chosen, &best, &possible));
       ck_assert(possible);
       ck_assert(fs_issue_is_right(&chosen, trip));
       uint64_t before = total_of(&plain, t.span, trip, cost);

@@ -70,6 +70,18 @@ run 0 "$FSCHED" asm much.json -o much.fsb
 run 4 "$FSCHED" verify much.fsb
 expect "a sync that keeps too much" holds err "loop lp: no sync keeps the wait of op load for op use, 4 iterations back"
 
+# A prefetch that is given stays one, where loads and uses share a queue.
+body false 4 | sed 's/depth: 4}/depth: 4, prefetch: 2}/; s/on: dma, time/on: dpu, time/' >ahead.yaml
+cat >>ahead.yaml <<'EOF'
+      - {name: put, on: dma, args: [{in: t}, {out_existing: z, at: {length: 64, step: [64]}}]}
+EOF
+sed -i 's/^ops:/  - {name: z, size: 4000, memory: ddr, io: output}\nops:/' ahead.yaml
+run 0 "$FSCHED" compile ahead.yaml -q -o ahead.fsb --verify
+run 0 "$FSCHED" dis ahead.fsb
+expect "loads so far ahead" [ "$(sed -n 's/.*  load\[t\(-*[0-9]*\)\] .*/\1/p' out)" = "" ]
+expect "of their uses" holds out ' use\[t-2\] '
+run 0 "$FSCHED" run ahead.fsb --check
+
 # Without a sync.
 sed 's/^    {"at": [0-9]*, "kind": "full"}\]}$/   ]}/' b2.json >none.json
 run 0 "$FSCHED" asm none.json -o none.fsb

@@ -5,6 +5,7 @@
 #include "base/saturate.h"
 #include "base/text/size_text.h"
 #include "front/builder/roll/roll.h"
+#include "modulo/ahead.h"
 #include "modulo/issue.h"
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
@@ -325,7 +326,8 @@ static fs_status fill_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *
 }
 
 /* The plan does not know of syncs, which make no interval smaller. */
-static void time_issued(const fs_roller *r, const fs_rolled *x, fs_loop_report *report) {
+static void time_issued(const fs_roller *r, const fs_planned_loop *p, const fs_rolled *x,
+                        fs_loop_report *report) {
   const fs_issued_time *t = &r->issued;
   if (t->num * report->ii.den > report->ii.num * t->den) {
     report->limited_by = FS_LOOP_BY_SYNCS;
@@ -336,6 +338,7 @@ static void time_issued(const fs_roller *r, const fs_rolled *x, fs_loop_report *
   report->span = t->span;
   for (uint32_t v = 0; v < report->n_slots; v++) {
     report->slots[v].depth = (uint32_t)fs_min(x->loop.ring[v].depth, x->trip);
+    report->slots[v].prefetch = fs_modulo_ahead_planned(&p->loop.problem, p->plan, v);
   }
   report->steps = fs_issued_steps(&x->loop, x->trip);
   for (uint32_t i = 0; i < x->loop.n_stops; i++) {
@@ -356,7 +359,7 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   x->report->trip = x->trip;
   x->report->runs = 1;
   if (x->loop.issued) {
-    time_issued(r, x, x->report);
+    time_issued(r, p, x, x->report);
   } else {
     FS_TRY(time_rolled(r, p, x));
   }
