@@ -63,6 +63,8 @@ bool fs_cli_is_std(const char *path); /* "-" */
 const char *fs_cli_shown(const char *input);
 /* Reads --tick, in picoseconds; 0 if it is not given. */
 fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) FS_MUST_USE;
+/* Reads --effort: FSCHED_EFFORT(level), or 0, the usual one, if it is not given. */
+fs_status fs_cli_effort(fs_cli *cli, uint32_t *effort) FS_MUST_USE;
 /* Whether --format json is given. */
 bool fs_cli_json(const fs_cli *cli);
 /* Reads a graph with --memory, --set and --profile applied.  Requires a path. */

@@ -86,6 +86,21 @@ fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) {
                         "--tick wants a length, not '%s'", text);
 }
 
+fs_status fs_cli_effort(fs_cli *cli, uint32_t *effort) {
+  const char *value = fs_args_last(&cli->args, FS_OPTION_EFFORT);
+  uint64_t level = 0;
+  *effort = 0;
+  if (value == NULL) {
+    return FSCHED_OK;
+  }
+  if (!fs_parse_u64(value, &level) || level > FSCHED_EFFORT_MOST) {
+    return fs_usage(cli->ctx, NULL, "--effort wants a number from 0 to %d, not '%s'",
+                    FSCHED_EFFORT_MOST, value);
+  }
+  *effort = FSCHED_EFFORT(level);
+  return FSCHED_OK;
+}
+
 static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
   uint64_t tick;
   FS_TRY(fs_cli_tick(cli, &tick)); /* checked, whether or not it is used */
@@ -93,6 +108,7 @@ static fs_status read_overrides(fs_cli *cli, fsched_read_options *o) {
                              .untrusted = fs_args_has(&cli->args, FS_OPTION_UNTRUSTED),
                              .targets = fs_args_last(&cli->args, FS_OPTION_TARGETS),
                              .unroll = fs_args_has(&cli->args, FS_OPTION_UNROLL)};
+  FS_TRY(fs_cli_effort(cli, &o->effort));
   FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET_PARAM, &o->params, &o->n_params));
   FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_MEMORY, &o->memory_overrides,
                      &o->n_memory_overrides));

@@ -163,22 +163,6 @@ static fs_status read_barriers(fs_cli *cli, uint32_t *barriers) {
   return FSCHED_OK;
 }
 
-/* Reads --effort; 0, the usual one, if it is not given. */
-static fs_status read_effort(fs_cli *cli, uint32_t *effort) {
-  const char *value = fs_args_last(&cli->args, FS_OPTION_EFFORT);
-  uint64_t level = 0;
-  *effort = 0;
-  if (value == NULL) {
-    return FSCHED_OK;
-  }
-  if (!fs_parse_u64(value, &level) || level > FSCHED_EFFORT_MOST) {
-    return fs_usage(cli->ctx, NULL, "--effort wants a number from 0 to %d, not '%s'",
-                    FSCHED_EFFORT_MOST, value);
-  }
-  *effort = FSCHED_EFFORT(level);
-  return FSCHED_OK;
-}
-
 static fs_status read_options(fs_cli *cli, fs_job *job) {
   const char *seed = fs_args_last(&cli->args, FS_OPTION_SEED);
   FS_TRY(fs_new_zero(&cli->arena, &job->pass_seconds, (size_t)fsched_pass_count() + 1));
@@ -194,7 +178,7 @@ static fs_status read_options(fs_cli *cli, fs_job *job) {
     (void)fs_parse_u64(seed, &job->options.seed);
   }
   FS_TRY(read_barriers(cli, &job->options.barriers));
-  FS_TRY(read_effort(cli, &job->options.effort));
+  FS_TRY(fs_cli_effort(cli, &job->options.effort));
   return fs_cli_refine_options(cli, &job->options);
 }
 

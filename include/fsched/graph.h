@@ -269,6 +269,10 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_ring(fsched_builder *b, 
  * version has that for loops that are in no loop, and with some limits (fsched-graph(5)); others
  * are FSCHED_BAD_INPUT. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_unroll(fsched_builder *b);
+/** How long plans of loops that stay loops are looked for, as the member of fsched_compile_options
+ *  says it; 0, the default: the usual time.  Above FSCHED_EFFORT(FSCHED_EFFORT_MOST) it is
+ *  FSCHED_BAD_INPUT. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_effort(fsched_builder *b, uint32_t effort);
 /** Gives a parameter its value; the last one holds. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_param(fsched_builder *b, const char *name,
                                                               uint64_t value);
@@ -309,6 +313,7 @@ typedef struct fsched_read_options {
   int unroll;
   const char *const *params;
   size_t n_params;
+  uint32_t effort; /* fsched_builder_effort */
 } fsched_read_options;
 
 /** Reads a graph file ("-": standard input); a target given by path is read relative to it. Errors:

@@ -12,6 +12,7 @@
 #include "model/stream/stream.h"
 
 #include "kit/context.h"
+#include "kit/gen.h"
 
 enum { MOST = 12 };
 
@@ -21,8 +22,8 @@ typedef struct key_case {
   uint64_t latency;          /* of a load, which takes its queue for 4 ticks */
 } key_case;
 
-static fs_status compile_text(const char *text, fsched_program **p) {
-  fsched_read_options o = {.size = sizeof o};
+static fs_status compile_for(const char *text, uint32_t effort, fsched_program **p) {
+  fsched_read_options o = {.size = sizeof o, .effort = effort};
   fsched_graph *g;
   *p = NULL;
   fs_status status = fsched_graph_parse(ctx, "keys", text, strlen(text), &o, &g);
@@ -31,6 +32,10 @@ static fs_status compile_text(const char *text, fsched_program **p) {
     fsched_graph_destroy(g);
   }
   return status;
+}
+
+static fs_status compile_text(const char *text, fsched_program **p) {
+  return compile_for(text, FS_QUICK, p);
 }
 
 static fs_status compile_keys(const key_case *x, fsched_program **p) {
@@ -224,8 +229,55 @@ START_TEST(what_cannot_be)
 }
 END_TEST
 
+static uint64_t makespan_for(const char *text, uint32_t effort) {
+  fsched_program *p;
+  ck_fs(ctx, compile_for(text, effort, &p));
+  uint64_t makespan = p->view.meta->makespan;
+  fsched_program_destroy(p);
+  return makespan;
+}
+
+/* Ops of many lengths on three queues, each behind one or two others: more copies of the body share
+ * the work more evenly, if there is time to find them. */
+START_TEST(more_effort)
+{
+  char text[4096];
+  int better = 0;
+  for (uint32_t seed = 0; seed < 6; seed++) {
+    fs_rng rng = {seed};
+    int n = snprintf(text, sizeof text,
+                     "fsched: 1\ntarget: {queues: [{name: p}, {name: q}, {name: r}], memories: "
+                     "[{name: m}]}\nops:\n- loop: l\n  trip: 100000\n  ops:\n");
+    for (uint32_t op = 0; op < 14; op++) {
+      uint32_t time = 3 + fs_rng_below(&rng, 17), from = fs_rng_below(&rng, op + 1);
+      n += snprintf(text + n, sizeof text - (size_t)n,
+                    "  - {name: o%u, time: %u, args: [{out: b%u, size: 64}", op, time, op);
+      n += from == op ? 0 : snprintf(text + n, sizeof text - (size_t)n, ", {in: b%u}", from);
+      n += snprintf(text + n, sizeof text - (size_t)n, "]}\n");
+    }
+    uint64_t low = makespan_for(text, FSCHED_EFFORT(0)), usual = makespan_for(text, 0);
+    uint64_t high = makespan_for(text, FSCHED_EFFORT(6));
+    ck_assert(usual == makespan_for(text, FSCHED_EFFORT(FSCHED_EFFORT_USUAL)));
+    ck_assert(high <= usual + 1000 && usual <= low + 1000); /* but for both ends */
+    better += high + 1000 < low;
+  }
+  ck_assert_int_ge(better, 2);
+}
+END_TEST
+
+START_TEST(too_much_effort)
+{
+  fsched_program *p;
+  ck_assert_int_eq(
+      compile_for("fsched: 1\nops:\n- {name: a}\n", FSCHED_EFFORT(FSCHED_EFFORT_MOST + 1), &p),
+      FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "bad-argument");
+  fsched_diag_clear(ctx);
+}
+END_TEST
+
 FS_SUITE(loop_keys, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, MOST + 1, empty_waits, prefetches);
-  FS_TESTS(t, trip_facts, prefetch_and_open_depth, what_cannot_be);
+  FS_TESTS(t, trip_facts, prefetch_and_open_depth, what_cannot_be, more_effort, too_much_effort);
 }

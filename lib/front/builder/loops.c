@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "front/builder/private.h"
+#include "fsched/compile.h"
 
 static fs_status bad_loop(fsched_builder *b, uint32_t loop) {
   b->incomplete = true;
@@ -121,6 +122,15 @@ fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop, const fsched
 
 fsched_status fsched_builder_unroll(fsched_builder *b) {
   b->unroll = true;
+  return FSCHED_OK;
+}
+
+fsched_status fsched_builder_effort(fsched_builder *b, uint32_t effort) {
+  if (effort > FSCHED_EFFORT(FSCHED_EFFORT_MOST)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                           "the effort is above FSCHED_EFFORT(FSCHED_EFFORT_MOST)");
+  }
+  b->effort = effort;
   return FSCHED_OK;
 }
 

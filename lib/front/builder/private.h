@@ -143,6 +143,7 @@ struct fsched_builder {
   uint32_t last_loop;       /* that of the last op */
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
+  uint32_t effort;          /* FSCHED_EFFORT(level), or 0 */
   bool unroll, unrolled;
   bool contracted; /* ops are in the place of loops */
   bool sample;     /* a part of what was described, to be looked at: nothing is warned of */

@@ -294,6 +294,7 @@ static fs_status set_params(fs_reader *r) {
     }
     FS_TRY(fs_read_go_on(fsched_builder_param(r->b, name, value)));
   }
+  FS_TRY(fs_read_go_on(fsched_builder_effort(r->b, r->options->effort)));
   return r->options->unroll ? fsched_builder_unroll(r->b) : FSCHED_OK;
 }
 

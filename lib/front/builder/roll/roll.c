@@ -8,12 +8,13 @@
 #include "front/builder/roll/roll.h"
 
 #include "base/saturate.h"
+#include "fsched/compile.h"
 #include "model/loop_report.h"
 
-/* Steps of the search for a plan, for how many loops there are as many for each, and the least;
- * distances that a copy shows; iterations of all ops in it; ops of a body. */
+/* Steps of the search for a plan at the lowest effort, for how many loops there are as many for
+ * each, and the least; distances that a copy shows; iterations of all ops in it; ops of a body. */
 enum {
-  STEPS = 1 << 22,
+  STEPS = 1 << 19,
   LOOPS = 4,
   LEAST_STEPS = 1 << 12,
   FAR = 64,
@@ -445,7 +446,8 @@ fs_status fs_builder_roll(fsched_builder *b) {
   FS_SCRATCH(scratch, b->ctx);
   fs_roller r = {.b = b, .scratch = &scratch};
   size_t n = b->loop.n;
-  r.steps = n > LOOPS ? fs_max(STEPS * LOOPS / n, LEAST_STEPS) : STEPS;
+  uint64_t steps = (uint64_t)STEPS << (b->effort == 0 ? FSCHED_EFFORT_USUAL : b->effort - 1);
+  r.steps = n > LOOPS ? fs_max(steps * LOOPS / n, LEAST_STEPS) : steps;
   FS_TRY(check_loops(&r));
   FS_TRY(fs_new(&scratch, &r.counting, b->queue.n));
   for (size_t q = 0; q < b->queue.n; q++) {
