@@ -26,6 +26,8 @@ typedef struct fs_body_params {
   bool held_back;
   bool whole; /* latencies are times */
   bool gangs; /* one op in four takes all queues of its class */
+  bool ahead; /* writers of rings are so far ahead of readers on their queue, of one in two */
+  bool every; /* so many slots are given back at once, of rings that no later iteration reads */
 } fs_body_params;
 
 typedef struct fs_body {
@@ -106,6 +108,13 @@ static inline void fs_body_draw_rings(const fs_body_params *g, fs_rng *r, fs_bod
     total += depth * size;
     b->ring[b->p.n_rings++] = (fs_modulo_ring){
         .writer = i, .memory = g->open ? 0 : FS_NONE, .size = size, .depth = g->open ? 0 : depth};
+    fs_modulo_ring *ring = &b->ring[b->p.n_rings - 1];
+    if (g->ahead && fs_rng_one_in(r, 2)) {
+      ring->ahead = 1 + fs_rng_below(r, depth);
+    }
+    if (g->every && back == 0) {
+      ring->every = 1 + fs_rng_below(r, depth);
+    }
     b->reader0[b->p.n_rings] = n;
   }
   b->p.n_memories = g->open;

@@ -112,6 +112,23 @@ static bool are_connected(const modulo_trial *b, const trial_paths *t, uint32_t 
 
 static bool place_op(modulo_trial *b, const trial_paths *t, uint32_t i);
 
+/* Whether rings let op i start k periods later next after j, on a common queue. */
+static bool is_ahead(const modulo_trial *b, uint32_t j, uint32_t i, int64_t k) {
+  const fs_modulo_problem *p = b->p;
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    const fs_modulo_ring *ring = &p->ring[r];
+    for (uint32_t x = p->reader0[r]; ring->ahead > 0 && x < p->reader0[r + 1]; x++) {
+      uint32_t op = p->reader[x].op;
+      bool first = ring->writer == j && op == i, second = ring->writer == i && op == j;
+      if (p->reader[x].back == 0 &&
+          ((first && k != 1 - (int64_t)ring->ahead) || (second && k != (int64_t)ring->ahead))) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 /* Tries all orders of op i and j, j + 1, ... before it. */
 static bool order_ops(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_t j) {
   const fs_modulo_problem *p = b->p;
@@ -128,7 +145,8 @@ static bool order_ops(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_
     trial_paths next = *t;
     b->k[j][i] = k;
     b->k[i][j] = 1 - k;
-    found = add_edge(b, &next, j, i, lane ? p->latency[j] : p->time[j], k) &&
+    found = ((b->queue[i] & b->queue[j]) == 0 || is_ahead(b, j, i, k)) &&
+            add_edge(b, &next, j, i, lane ? p->latency[j] : p->time[j], k) &&
             add_edge(b, &next, i, j, lane ? p->latency[i] : p->time[i], 1 - k) &&
             order_ops(b, &next, i, j + 1);
   }

@@ -123,6 +123,13 @@ static int64_t earliest(const plan_run *r, const run_state *s, uint64_t c) {
         raise_start(&start, wait_end(r, s->over, from, c));
       }
     }
+    for (uint32_t k = p->reader0[x], g = p->ring[x].every; k < p->reader0[x + 1] && g > 1; k++) {
+      int64_t at = old + g - 1;
+      if (old % g == 0 && at >= 0) {
+        uint64_t from = (uint64_t)at * p->n + p->reader[k].op;
+        raise_start(&start, wait_end(r, s->over, from, c));
+      }
+    }
     if (old >= 0) {
       raise_start(&start, wait_end(r, s->over, (uint64_t)old * p->n + i, c));
     }
@@ -170,6 +177,27 @@ static void check_run(plan_run *r) {
   free(s.over);
 }
 
+/* Where a writer shares a queue with a reader of its iteration, as many of its later iterations
+ * start before that as the ring says. */
+static void check_ahead(const plan_run *r) {
+  const fs_modulo_problem *p = r->p;
+  for (uint32_t x = 0; x < p->n_rings; x++) {
+    for (uint32_t k = p->reader0[x]; p->ring[x].ahead > 0 && k < p->reader0[x + 1]; k++) {
+      for (uint64_t it = 0; it < HALF && p->reader[k].back == 0; it++) {
+        uint64_t reader = it * p->n + p->reader[k].op;
+        uint64_t last = (it + p->ring[x].ahead - 1) * p->n + p->ring[x].writer;
+        uint64_t own = r->queues[row_of(r, reader)];
+        if (p->reader[k].op == p->ring[x].writer) {
+          break;
+        }
+        ck_assert((own & r->queues[row_of(r, last)]) == 0 || planned(r, last) < planned(r, reader));
+        ck_assert((own & r->queues[row_of(r, last + p->n)]) == 0 ||
+                  planned(r, last + p->n) > planned(r, reader));
+      }
+    }
+  }
+}
+
 static void check_memory(const fs_modulo_problem *p, const fs_modulo_plan *plan) {
   for (uint32_t m = 0; m < p->n_memories; m++) {
     uint64_t bytes = 0;
@@ -191,6 +219,7 @@ void fs_modulo_check(const fs_modulo_problem *p, const fs_modulo_plan *plan) {
   sort_commands(&r);
   r.start = calloc(r.n, sizeof *r.start);
   check_run(&r);
+  check_ahead(&r);
   check_memory(p, plan);
   free(r.start);
   free(r.order);

@@ -68,6 +68,46 @@ START_TEST(shallow_rings_as_brute_force)
 }
 END_TEST
 
+/* Writers that run ahead as rings say. */
+START_TEST(ahead_as_brute_force)
+{
+  for (uint64_t k = 0; k < 50; k++) {
+    fs_body_params g = {.seed = (fs_turn() * 50 + k) * 10 + (uint64_t)_i, .n = 2 + k % 5};
+    g.classes = 1 + (uint32_t)k % 2;
+    g.most_queues = 1 + (uint32_t)k % 3;
+    g.most_depth = 3;
+    g.whole = k % 3 == 0;
+    g.ahead = true;
+    compare_with_brute(&g);
+  }
+}
+END_TEST
+
+/* Slots that are given back several at once: plans that are found are run. */
+START_TEST(returns_are_kept)
+{
+  uint32_t several = 0;
+  for (uint64_t k = 0; k < 40; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = (fs_turn() * 40 + k) * 10 + (uint64_t)_i, .n = 2 + k % 6};
+    g.whole = k % 3 == 0;
+    g.held_back = k % 2 == 0;
+    g.ahead = k % 4 == 0;
+    g.most_queues = g.ahead ? 1 : 3; /* else the search may leave open how far they are ahead */
+    g.every = true;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_of(&b.p, 0, k % 2 == 0);
+    if (plan.found.is == FS_YES) {
+      ck_assert_uint_eq(plan.copies % fs_modulo_unit(&b.p), 0);
+      fs_modulo_check(&b.p, &plan);
+      several += fs_modulo_unit(&b.p) > 1;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(several, 0);
+}
+END_TEST
+
 START_TEST(open_depths_as_brute_force)
 {
   for (uint64_t k = 0; k < 25; k++) {
@@ -208,5 +248,5 @@ FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
            lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force,
-           copies_as_brute_force);
+           copies_as_brute_force, ahead_as_brute_force, returns_are_kept);
 }
