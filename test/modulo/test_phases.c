@@ -177,19 +177,19 @@ START_TEST(chosen)
     if (x.possible) {
       const fs_issue_options o = {x.counting, trip, cost};
       fs_modulo_plan kept = x.plan;
-      fs_rolled_loop plain, chosen;
+      fs_rolled_loop plain, other;
       fs_issued_time t, best;
       bool possible;
       ck_fs(ctx, fs_modulo_issued(ctx, &own_arena, &x.b.p, &x.plan, x.counting, &plain, &possible));
       ck_fs(ctx, fs_issued_run(ctx, &plain, x.b.time, trip, &t));
-      ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &kept, &o, &chosen, &best, &possible));
+      ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &kept, &o, &other, &best, &possible));
       ck_assert(possible);
-      ck_assert(fs_issue_is_right(&chosen, trip));
+      ck_assert(fs_issue_is_right(&other, trip));
       uint64_t before = total_of(&plain, t.span, trip, cost);
-      uint64_t now = total_of(&chosen, best.span, trip, cost);
+      uint64_t now = total_of(&other, best.span, trip, cost);
       ck_assert_uint_le(now, before);
       better += now < before;
-      check_depths(&x, &chosen, &deeper);
+      check_depths(&x, &other, &deeper);
     }
     fs_arena_release(&own_arena);
   }

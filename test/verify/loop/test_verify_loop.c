@@ -49,8 +49,17 @@ static void make_load_use(load_use *l, uint32_t depth, uint32_t empty) {
   l->wait[0] = (fs_rolled_wait){1, empty};
   l->wait[1] = (fs_rolled_wait){0, 0};
   l->ring = (fs_rolled_ring){0, depth, 0, 1};
-  l->r = (fs_rolled_loop){1, 2,       l->queue, l->command0, 2,         l->command,
-                          2, l->wait, 1,        &l->ring,    &l->reader};
+  l->r = (fs_rolled_loop){.copies = 1,
+                          .n_queues = 2,
+                          .queue = l->queue,
+                          .command0 = l->command0,
+                          .n_commands = 2,
+                          .command = l->command,
+                          .n_waits = 2,
+                          .wait = l->wait,
+                          .n_rings = 1,
+                          .ring = &l->ring,
+                          .reader = &l->reader};
   l->rules = (fs_loop_rules){.n_members = 2};
 }
 
@@ -101,7 +110,17 @@ START_TEST(works_in_place)
   fs_rolled_wait wait = {0, 2};
   fs_rolled_ring ring = {0, 2, 0, 1};
   fs_rolled_reader reader = {0, 2};
-  fs_rolled_loop r = {1, 1, queue, command0, 1, &command, 1, &wait, 1, &ring, &reader};
+  fs_rolled_loop r = {.copies = 1,
+                      .n_queues = 1,
+                      .queue = queue,
+                      .command0 = command0,
+                      .n_commands = 1,
+                      .command = &command,
+                      .n_waits = 1,
+                      .wait = &wait,
+                      .n_rings = 1,
+                      .ring = &ring,
+                      .reader = &reader};
   fs_loop_rules rules = {.n_members = 1};
   ck_assert_int_eq(kind_of(&r, &rules), FS_LOOP_RIGHT);
   command.slow = true;
@@ -131,8 +150,17 @@ static void make_behind(behind *b) {
   for (uint32_t m = 0; m < 3; m++) {
     b->command[m] = (fs_rolled_command){.member = m, .shift = m == 2 ? 2 : 0};
   }
-  b->r = (fs_rolled_loop){1, 2,       b->queue, b->command0, 3,         b->command,
-                          3, b->wait, 0,        &b->ring,    &b->reader};
+  b->r = (fs_rolled_loop){.copies = 1,
+                          .n_queues = 2,
+                          .queue = b->queue,
+                          .command0 = b->command0,
+                          .n_commands = 3,
+                          .command = b->command,
+                          .n_waits = 3,
+                          .wait = b->wait,
+                          .n_rings = 0,
+                          .ring = &b->ring,
+                          .reader = &b->reader};
   b->rules = (fs_loop_rules){.n_members = 3};
 }
 
@@ -215,7 +243,17 @@ static uint64_t steps_of(const uint32_t depth[3]) {
     ring[k] = (fs_rolled_ring){k, depth[k], k, 1};
     reader[k] = (fs_rolled_reader){3 + k, 0};
   }
-  fs_rolled_loop r = {1, 2, queue, command0, 6, command, 6, wait, 3, ring, reader};
+  fs_rolled_loop r = {.copies = 1,
+                      .n_queues = 2,
+                      .queue = queue,
+                      .command0 = command0,
+                      .n_commands = 6,
+                      .command = command,
+                      .n_waits = 6,
+                      .wait = wait,
+                      .n_rings = 3,
+                      .ring = ring,
+                      .reader = reader};
   fs_loop_rules rules = {.n_members = 6};
   ck_fs(ctx, fs_verify_loop(ctx, &r, &rules, &fault));
   ck_assert_int_eq(fault.kind, FS_LOOP_RIGHT);
