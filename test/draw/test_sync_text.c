@@ -146,7 +146,8 @@ START_TEST(stats_of_syncs)
   stats_say(
       " \"barriers\": {\"bound\": null, \"used\": null, \"width\": null},\n"
       " \"syncs\": {\"full\": 1, \"counting\": 2, \"stacks\": 1, \"added_makespan\": 2, "
-      "\"cost\": 1, \"total\": 5},\n");
+      "\"cost\": 1, \"total\": 5, "
+      "\"executed\": {\"full\": 1, \"counting\": 2}},\n");
 }
 END_TEST
 
