@@ -50,8 +50,8 @@ typedef struct fs_modulo_ring {
   uint32_t writer; /* op */
   uint32_t memory; /* FS_NONE: its bytes do not count */
   uint64_t size;   /* bytes of a version, aligned */
-  uint32_t depth;  /* versions that have a place; 0: to be chosen */
-  uint32_t most;   /* of a depth that is to be chosen: the largest; 0: any */
+  uint32_t depth;  /* versions that have a place, at least each reader's `back`; 0: to be chosen */
+  uint32_t most;   /* of a depth that is to be chosen: the largest, as at least; 0: any */
   uint32_t every;  /* readers give so many slots back at once, at most depth; 0 as 1 */
   uint32_t ahead;  /* one more than the iterations that the writer is ahead of a reader that it
                     * shares a queue with; 0: to be chosen */
@@ -152,6 +152,15 @@ static inline uint32_t fs_modulo_unit(const fs_modulo_problem *p) {
     unit *= every / fs_common_divisor(unit, every);
   }
   return unit <= FS_MODULO_COPIES ? (uint32_t)unit : FS_MODULO_COPIES + 1;
+}
+/* The least depth of a ring: no fewer slots than what keeps a version until an iteration that comes
+ * before its reader's.  Starts may allow that, but no wait could say it.  Complexity: O(readers). */
+static inline uint32_t fs_modulo_least_depth(const fs_modulo_problem *p, uint32_t ring) {
+  uint32_t least = 1;
+  for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
+    least = p->reader[k].back > least ? p->reader[k].back : least;
+  }
+  return least;
 }
 /* By how many periods a copy of the writer is ahead of one of a reader that it shares a queue with,
  * of so many.  Requires a ring that says so. */

@@ -283,7 +283,9 @@ static fs_status fill_memory(const plan_settler *s, fs_arena *arena, fs_modulo_p
   for (uint32_t r = 0; r < p->n_rings; r++) {
     out->depth[r] = p->ring[r].depth;
     if (out->depth[r] == 0) {
-      for (out->depth[r] = 1; !depth_holds(s, out->start, r, out->depth[r]); out->depth[r]++) {
+      out->depth[r] = fs_modulo_least_depth(p, r);
+      while (!depth_holds(s, out->start, r, out->depth[r])) {
+        out->depth[r]++;
       }
     }
     if (p->ring[r].memory != FS_NONE) {

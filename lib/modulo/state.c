@@ -112,7 +112,7 @@ static fs_status make_cells(fs_modulo_state *s) {
     s->cell[s->pair0 + k] = FS_MODULO_OPEN;
   }
   for (uint32_t r = 0; r < b->n_open; r++) {
-    s->cell[s->low0 + r] = 1;
+    s->cell[s->low0 + r] = fs_modulo_least_depth(b->p, b->open[r]);
     s->cell[s->high0 + r] = INT64_MAX;
   }
   return FSCHED_OK;

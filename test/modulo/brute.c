@@ -271,7 +271,7 @@ static bool choose_depths(modulo_trial *b, uint32_t r) {
   }
   bool open = p->ring[r].depth == 0, found = false;
   uint32_t most = p->ring[r].most != 0 ? p->ring[r].most : MOST_DEPTH;
-  for (b->depth[r] = open ? 1 : p->ring[r].depth; !found; b->depth[r]++) {
+  for (b->depth[r] = open ? fs_modulo_least_depth(p, r) : p->ring[r].depth; !found; b->depth[r]++) {
     if ((open && b->depth[r] > most) || (!open && b->depth[r] > p->ring[r].depth)) {
       break;
     }

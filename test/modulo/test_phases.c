@@ -21,16 +21,6 @@ typedef struct phase_case {
   bool counting[FS_BODY_QUEUES], possible;
 } phase_case;
 
-/* Depths that waits can keep. */
-static void raise_depths(phase_case *x) {
-  for (uint32_t r = 0; r < x->b.p.n_rings; r++) {
-    for (uint32_t k = x->b.p.reader0[r]; k < x->b.p.reader0[r + 1]; k++) {
-      uint32_t back = x->b.reader[k].back;
-      x->plan.depth[r] = x->plan.depth[r] < back ? back : x->plan.depth[r];
-    }
-  }
-}
-
 static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
   fs_body_params g = {.seed = seed, .n = 2 + (uint32_t)(seed % (most - 1)), .whole = true};
   fs_rng rng = {seed};
@@ -47,7 +37,6 @@ static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
   ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &x->b.p, &o, &x->plan));
   x->possible = false;
   if (x->plan.found.is == FS_YES) {
-    raise_depths(x);
     ck_fs(ctx,
           fs_modulo_wants(ctx, &own_arena, &x->b.p, &x->plan, &x->want, &x->n_wants, &x->possible));
   }

@@ -20,16 +20,6 @@ typedef struct made_loop {
   uint32_t lane0[2 * 3 * FS_BODY_OPS + 1], lane[4 * 3 * FS_BODY_OPS];
 } made_loop;
 
-/* Depths that waits can keep. */
-static void raise_depths(made_loop *m) {
-  for (uint32_t r = 0; r < m->b.p.n_rings; r++) {
-    for (uint32_t k = m->b.p.reader0[r]; k < m->b.p.reader0[r + 1]; k++) {
-      uint32_t back = m->b.reader[k].back;
-      m->plan.depth[r] = m->plan.depth[r] < back ? back : m->plan.depth[r];
-    }
-  }
-}
-
 /* The members of each lane, of any copy. */
 static void list_lanes(made_loop *m) {
   const fs_modulo_problem *p = &m->b.p;
@@ -67,7 +57,6 @@ static void make_loop(made_loop *m, const fs_body_params *g, const fs_modulo_opt
   if (m->plan.found.is != FS_YES) {
     return;
   }
-  raise_depths(m);
   ck_fs(ctx, fs_modulo_rolled(ctx, &own_arena, &m->b.p, &m->plan, &m->loop, &m->possible));
   m->rules.n_members = g->n;
   m->rules.n_orders = m->b.p.n_edges;

@@ -232,18 +232,6 @@ static fs_status check_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
   return FSCHED_OK;
 }
 
-/* No fewer slots than what keeps a version until an iteration that comes before its reader's: the
- * orders of the plan may allow that, but no wait could say it. */
-static void raise_depths(const fs_planned_loop *p) {
-  const fs_modulo_problem *q = &p->loop.problem;
-  for (uint32_t v = 0; v < q->n_rings; v++) {
-    for (uint32_t i = q->reader0[v]; i < q->reader0[v + 1]; i++) {
-      uint32_t back = q->reader[i].back;
-      p->plan->depth[v] = back > p->plan->depth[v] ? back : p->plan->depth[v];
-    }
-  }
-}
-
 static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
                           fs_rolled *x) {
   x->n_ops = body->n;
@@ -429,7 +417,6 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
       .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
   FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
   FS_TRY(check_plan(r, g, loop, body, p));
-  raise_depths(p);
   if (fs_sync_has_stops(b->sync)) {
     const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
     return fs_modulo_issue(b->ctx, &b->arena, &p->loop.problem, p->plan, &issue,
