@@ -77,3 +77,44 @@ expect "a wait of the inner loop that is too late" holds err 'loop k: lb\[i\] de
 nest 4000 7000 | sed 's/step: \[[0-9, ]*\]/step: [0, 0]/; s/step: 256/step: 0/' >long.yaml
 run 0 "$FSCHED" compile long.yaml -q -o long.fsb
 expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <n.fsb)" ]
+
+# Two loops in each other begin one buffer, which is read behind both.
+cat >both.yaml <<'Y'
+fsched: 1
+target:
+  queues: [{name: q0, class: c}, {name: q1, class: c}]
+  memories: [{name: dram}, {name: sram, capacity: 32KiB}]
+buffers:
+  - {name: y, size: 4000, memory: dram, io: output}
+  - {name: z, size: 64, memory: dram, io: output}
+  - {name: a, size: 64, memory: sram}
+ops:
+  - loop: l0
+    trip: 3
+    ops:
+      - loop: l1
+        trip: 1
+        ops:
+          - {name: begin, on: q0, time: 5, args: [{out: a}]}
+          - loop: l2
+            trip: 1
+            ops:
+              - {name: again, on: q0, time: 9, args: [{out: a}]}
+              - name: before
+                on: c
+                time: 8
+                args:
+                  - {in: a, distance: 1}
+                  - {out_existing: y, at: {offset: 64, length: 184, step: [48, 0, 100]}}
+            buffers: {a: {depth: 4}}
+        buffers: {a: {depth: 3}}
+      - {name: behind, on: q0, time: 2, args: [{in: a}, {out_existing: z, at: {offset: 48, length: 8}}]}
+  - {name: end, on: c, args: [{out_existing: y}, {out_existing: z, at: {offset: 0, length: 8}}]}
+Y
+run 0 "$FSCHED" compile both.yaml -q --verify -o both.fsb
+expect "they stay loops" [ "$("$FSCHED" dis both.fsb | grep -c '^loop ')" -eq 3 ]
+run 0 "$FSCHED" compile both.yaml -q --unroll -o flat.fsb
+run 0 "$FSCHED" run both.fsb -q --check --output y=y.bin --output z=z.bin --force
+run 0 "$FSCHED" run flat.fsb -q --check --output y=fy.bin --output z=fz.bin --force
+expect "with the bytes of their iterations" cmp y.bin fy.bin
+expect "of both outputs" cmp z.bin fz.bin

@@ -109,16 +109,26 @@ static fs_status write_bytes(own_walk *w, uint32_t *set, fs_vbytes b) {
   return b.low < b.high ? fs_ranges_replace(&w->ranges, set, b.low, b.high, 0) : FSCHED_OK;
 }
 
-/* Slots of a ring of a loop in the loop, which it has begun, in an arg of that loop's op. */
-static fs_status write_slots(own_walk *w, uint32_t *set, const fs_vbody_access *a, uint64_t at) {
+/* Slots of the rings that the loop of an op begins in an arg of it, and so the loops in that do. */
+static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_t arg,
+                             uint64_t at) {
   const fs_stream *s = w->x->v->s;
-  uint32_t inner = fs_vloop_op(w->x, a->member)->loop;
-  for (uint32_t k = 0; inner != FS_NONE && k < s->loops[inner].n_rings; k++) {
-    const fs_stream_ring *r = &s->rings[s->loops[inner].ring0 + k];
-    uint64_t n = fs_min(fs_min(r->depth, s->loops[inner].trip), WALKED);
-    for (uint64_t i = 0; r->arg == a->arg && i < n; i++) {
+  const fs_stream_loop *l = &s->loops[inner];
+  for (uint32_t k = l->ring0; k < l->ring0 + l->n_rings; k++) {
+    const fs_stream_ring *r = &s->rings[k];
+    uint64_t n = fs_min(fs_min(r->depth, l->trip), WALKED);
+    for (uint64_t i = 0; r->arg == arg && i < n; i++) {
       uint64_t low = at + i * r->slot;
       FS_TRY(write_bytes(w, set, (fs_vbytes){low, low + r->size}));
+    }
+  }
+  for (uint32_t m = l->op0; m < l->op0 + l->n_ops; m++) {
+    const fs_stream_loop_op *o = &s->loop_ops[m];
+    for (uint32_t i = o->arg0; o->loop != FS_NONE && i < o->arg0 + o->n_args; i++) {
+      const fs_stream_loop_arg *a = &s->loop_args[i];
+      if (a->own == arg && a->ring == FS_NONE && a->step == 0) { /* rings lie in such args alone */
+        FS_TRY(write_slots(w, set, o->loop, i, at + (a->offset - s->loop_args[arg].offset)));
+      }
     }
   }
   return FSCHED_OK;
@@ -144,7 +154,8 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
       if (writes_whole(x, &x->access[i]) && a->ring == FS_NONE) {
         FS_TRY(write_bytes(w, &w->written[w->kind[i]], fs_vloop_bytes(x, a, iteration)));
       } else if (x->access[i].writes && a->ring == FS_NONE) {
-        FS_TRY(write_slots(w, &w->written[w->kind[i]], &x->access[i],
+        uint32_t inner = fs_vloop_op(x, x->access[i].member)->loop;
+        FS_TRY(write_slots(w, &w->written[w->kind[i]], inner, x->access[i].arg,
                            fs_vloop_bytes(x, a, iteration).low));
       }
     }
