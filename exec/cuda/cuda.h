@@ -6,7 +6,7 @@
  *   cuda/slot.c     memory, streams and events of a slot,
  *   cuda/build.c    launch parameters,
  *   cuda/issue.c    an invocation by streams and events,
- *   cuda/loops.c    loops in it,
+ *   cuda/loops/     loops in it,
  *   cuda/graph.c    an invocation by one launch of a graph,
  *   cuda/worker.c   the thread of a slot,
  *   cuda/watch.c    waiting for the device, and kernels that hang,
@@ -30,6 +30,7 @@
 #include "exec/host/backend.h"
 #include "exec/host/instances.h"
 #include "exec/host/kernel.h"
+#include "exec/host/stuck.h"
 #include "model/stream/loop_walk.h"
 
 typedef struct fs_cuda_program fs_cuda_program;
@@ -104,30 +105,56 @@ typedef struct fs_cuda_made {
 } fs_cuda_made;
 enum { FS_CUDA_MADE = 4 }; /* graphs that a slot keeps */
 
-/* One instance of a loop, or one meeting of queues there, on its way; see cuda/loops.c. */
+/* One instance of a loop, or one meeting of queues there, on its way; see cuda/loops/streams.c. */
 typedef struct fs_cuda_record {
-  fs_cu_stream stream; /* on which its event was recorded */
+  fs_cu_stream stream; /* on which its event was recorded; NULL: not yet */
   fs_loop_instance at[FS_LOOP_NEST];
-  uint32_t n_around; /* instances in `at`, the innermost first; 0: no digest comes */
+  uint32_t n_around; /* instances in `at`, the innermost first */
+  uint32_t lane;     /* of foreign ones: which of the streams for loops */
+  bool digests;      /* a digest comes */
+  bool foreign;      /* its kernel is of a module and not known to be over */
 } fs_cuda_record;
-enum { FS_CUDA_RECORDS = 128 }; /* how many a slot has */
+enum { FS_CUDA_RECORDS = 128 }; /* the most that a slot has */
+
+typedef struct fs_cuda_latest {
+  uint64_t record, iteration;
+} fs_cuda_latest;
+
+/* The kernel of a module that runs on a stream for loops, for the watchdog. */
+typedef struct fs_cuda_loop_position {
+  _Atomic uint64_t runs; /* its record's number, from 1; 0: none runs */
+  _Atomic uint64_t since_ns;
+  _Atomic uint32_t command, loop_command, depth;
+  _Atomic uint64_t iteration[FS_LOOP_NEST]; /* the innermost first */
+} fs_cuda_loop_position;
 
 /* What a slot has for loops; all 0 without them. */
 typedef struct fs_cuda_loops {
   fs_loops loops;
-  fs_loop_walk *walk;  /* per depth */
-  uint32_t *queue_of;  /* per loop command: queue of the stream */
+  fs_loop_walk *walk; /* per depth */
+  uint32_t *queue_of; /* per loop command: queue of the stream */
+  uint64_t *sum;      /* per loop: its digest so far */
+
+  /* One instance at a time; see cuda/loops/calls.h. */
+  uint64_t call_bytes; /* of a call's room */
+  uint64_t *param;     /* of its launch */
+  void **params;
+  uint64_t *pace; /* per op of a loop: ns by which it is held back; NULL: none is */
+  char *name;     /* room for its name */
+
+  /* On streams. */
   uint32_t *stream_of; /* per queue: its stream for loops, from lane[lane0] on; FS_NONE: none */
   uint32_t lane0, n_streams;
-  fs_cuda_record *record; /* FS_CUDA_RECORDS, used in turn */
-  fs_cu_event *event;     /* per record */
-  uint32_t n_events;
-  uint64_t taken;          /* records taken in this invocation */
-  uint64_t *latest;        /* per loop command: the records of its latest iterations, in turn */
-  uint64_t *sum;           /* per loop: its digest so far */
-  uint64_t calls, digests; /* offsets in the host's block: per record its call, and a word */
-  uint64_t call_bytes;     /* of a call's room */
-  char *name;              /* room for an instance's name */
+  uint32_t n_records;
+  fs_cuda_record *record;     /* used in turn */
+  fs_cu_event *event, *begun; /* per record; begun: in watched programs */
+  uint32_t n_events, n_begun;
+  uint64_t taken;            /* records taken in this invocation */
+  uint64_t over;             /* the kernels of all records before this one are over */
+  fs_cuda_latest *latest;    /* per loop command: its latest iterations, in turn */
+  uint64_t calls, digests;   /* offsets in the host's block: per record its call, and a word */
+  fs_cuda_loop_position *at; /* per stream */
+  uint8_t *behind;           /* per stream: in a look, the first kernel that is not over was seen */
 } fs_cuda_loops;
 
 struct fs_instance {
@@ -265,12 +292,8 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
 /* cuda/issue.c: launches a kernel on a stream; false: poisoned. */
 bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream);
 
-/* cuda/loops.c: finds the kernels of ops in loops.  Requires the program's modules.
- * Errors: FSCHED_USAGE for kernels of modules; FSCHED_REPLAY for kernels that are missing.
- * Complexity: O(args in loops). */
-fs_status fs_cuda_loops_load(fsched_context *ctx, fs_cuda_program *p) FS_MUST_USE;
-/* Makes a slot's tables, before its memory and streams.  Requires a slot without graph, if there
- * are loops. */
+/* cuda/loops/streams.c: makes a slot's tables, before its memory and streams.  Requires a slot
+ * without graph, if there are loops. */
 fs_status fs_cuda_loops_make(fs_instance *x) FS_MUST_USE;
 /* Before an invocation, when all streams are empty.  Requires no records taken without loops. */
 void fs_cuda_loops_reset(fs_instance *x);
@@ -280,6 +303,14 @@ void fs_cuda_loops_reset(fs_instance *x);
 bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) FS_MUST_USE;
 /* Adds up what is left of the digests, per op of the stream, once all is over. Requires room. */
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest);
+
+/* cuda/loops/watch.c.  The slot's thread calls the first two: before an invocation, and to look
+ * which kernels are over.  The others are the watchdog's: whether kernels of modules run in loops,
+ * and the one that runs on a stream for loops. */
+void fs_cuda_loops_watch_reset(fs_instance *x);
+fs_cu_result fs_cuda_loops_look(fs_instance *x);
+bool fs_cuda_loops_hang(const fs_instance *x);
+bool fs_cuda_loops_running(const fs_instance *x, uint32_t i, fs_running *out, uint64_t *since_ns);
 
 /* cuda/graph.c: finds or makes the graph of what is built; drops all graphs of a slot; launches. */
 bool fs_cuda_graph_find(fs_instance *x) FS_MUST_USE;
@@ -299,6 +330,11 @@ static inline bool fs_cuda_poisoned(const fs_instance *x) {
 static inline bool fs_cuda_wanted(const fs_instance *x, uint32_t kept_item) {
   assert(kept_item < x->io->n_kept);
   return x->work->kept != NULL && x->work->kept[kept_item] != NULL;
+}
+/* Whether a kernel of the stream, or FS_NONE, is one of a module that is to be run. */
+static inline bool fs_cuda_is_foreign(const fs_cuda_program *p, uint32_t kernel) {
+  assert(kernel == FS_NONE || kernel < p->s->n_kernels);
+  return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
 }
 /* How long the item is held back before it has its effect.  Requires an item of the plan. */
 static inline uint64_t fs_cuda_pace_ns(const fs_instance *x, uint32_t item) {

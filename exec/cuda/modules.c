@@ -15,13 +15,11 @@ typedef struct loader {
   const fs_stream *s;
   fs_module_rule rule;
   fs_cuda_modules *m;
-  uint32_t op;
+  const char *op; /* the op at hand, and what its args are */
+  uint32_t n_args;
+  fs_tag_counts tags;
   const fs_stream_kernel *kernel;
 } loader;
-
-static const char *op_name(const loader *l) {
-  return fs_stream_string(l->s, l->s->ops[l->op].name);
-}
 
 static fs_status refuse_module(const loader *l, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
@@ -32,7 +30,7 @@ static fs_status refuse_module(const loader *l, const char *format, ...) {
   (void)vsnprintf(text, sizeof text, format, args);
   va_end(args);
   return fs_fail(l->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL, "op '%s': %s",
-                 op_name(l), text);
+                 l->op, text);
 }
 
 /* The first line of the compiler's log that is not empty. */
@@ -64,7 +62,7 @@ static fs_status load_module(const loader *l, const char *path, fs_cu_module *mo
   static const char *const endings[] = {".cubin", ".fatbin", ".ptx", NULL};
   char *image, file[FS_MODULE_PATH];
   size_t length;
-  FS_TRY(fs_module_file(l->ctx, &l->rule, op_name(l), path, endings, file));
+  FS_TRY(fs_module_file(l->ctx, &l->rule, l->op, path, endings, file));
   FS_TRY(fs_file_read(l->ctx, file, &image, &length));
   fs_status status = load_image(l, path, image, module);
   (void)fs_realloc(l->ctx, image, length + 1, 0);
@@ -73,7 +71,7 @@ static fs_status load_module(const loader *l, const char *path, fs_cu_module *mo
 
 /* Finds the module of that path, and loads it when it is met for the first time.  A module that
  * cannot be loaded is reported once. */
-static fs_status find_module(loader *l, fs_cu_module *module) {
+static fs_status find_module(const loader *l, fs_cu_module *module) {
   const char *path = fs_stream_string(l->s, l->kernel->module);
   fs_cuda_modules *m = l->m;
   uint32_t i = 0;
@@ -94,7 +92,7 @@ static fs_status find_module(loader *l, fs_cu_module *module) {
 static fs_status check_params(const loader *l, fs_cu_function function) {
   const fs_cuda *d = &l->device->cuda;
   const char *name = fs_stream_string(l->s, l->kernel->function);
-  uint32_t n_args = l->s->ops[l->op].n_args, n = 0;
+  uint32_t n_args = l->n_args, n = 0;
   size_t offset, size;
   if (d->api.cuFuncGetParamInfo == NULL) {
     return FSCHED_OK;
@@ -149,7 +147,7 @@ static fs_status check_launch(const loader *l, fs_cu_function function) {
   return FSCHED_OK;
 }
 
-static fs_status load_function(loader *l, fs_cuda_kernel *kernel) {
+static fs_status load_function(const loader *l, fs_cuda_kernel *kernel) {
   const char *name = fs_stream_string(l->s, l->kernel->function);
   fs_cu_module module;
   fs_cu_result result;
@@ -163,10 +161,13 @@ static fs_status load_function(loader *l, fs_cuda_kernel *kernel) {
   return check_launch(l, kernel->function);
 }
 
-static fs_status load_kernel(loader *l) {
-  const fs_stream_op *o = &l->s->ops[l->op];
-  l->kernel = &l->s->kernels[o->kernel];
-  fs_cuda_kernel *kernel = &l->m->kernel[o->kernel];
+/* Loads the kernel of the op at hand, unless that runs `mix`. */
+static fs_status load_kernel(loader *l, uint32_t index) {
+  if (index == FS_NONE) {
+    return FSCHED_OK;
+  }
+  l->kernel = &l->s->kernels[index];
+  fs_cuda_kernel *kernel = &l->m->kernel[index];
   if (l->kernel->builtin == FS_NONE) {
     kernel->builtin = FS_BUILTINS;
     return kernel->function != NULL ? check_params(l, kernel->function) : load_function(l, kernel);
@@ -176,13 +177,29 @@ static fs_status load_kernel(loader *l) {
   if (kernel->builtin == FS_BUILTINS) {
     return refuse_module(l, "there is no built-in kernel '%s'", name);
   }
-  fs_tag_counts tags = fs_count_op_tags(l->s, o);
-  const char *wants = fs_builtin_refusal(kernel->builtin, &tags);
+  const char *wants = fs_builtin_refusal(kernel->builtin, &l->tags);
   if (wants != NULL) {
     return refuse_module(l, "the built-in kernel '%s' wants %s", name, wants);
   }
   kernel->function = l->device->function[kernel->builtin];
   return FSCHED_OK;
+}
+
+static fs_status load_for_op(loader *l, const fs_stream_op *op) {
+  l->op = fs_stream_string(l->s, op->name);
+  l->n_args = op->n_args;
+  l->tags = fs_count_op_tags(l->s, op);
+  return load_kernel(l, op->kernel);
+}
+
+static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
+  l->op = fs_stream_string(l->s, op->name);
+  l->n_args = op->n_args;
+  l->tags = (fs_tag_counts){0};
+  for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
+    fs_count_tag(&l->tags, l->s->loop_args[a].tag);
+  }
+  return load_kernel(l, op->kernel);
 }
 
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
@@ -195,11 +212,13 @@ fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cu
   FS_TRY(fs_new(arena, &m->path, s->n_kernels));
   FS_TRY(fs_new(arena, &m->status, s->n_kernels));
   FS_TRY(fs_new_zero(arena, &m->kernel, s->n_kernels));
-  for (l.op = 0; l.op < s->n_ops; l.op++) {
-    if (s->ops[l.op].kernel != FS_NONE) {
-      fs_status one = load_kernel(&l);
-      status = status == FSCHED_OK ? one : status;
-    }
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    fs_status one = load_for_op(&l, &s->ops[i]);
+    status = status == FSCHED_OK ? one : status;
+  }
+  for (uint32_t i = 0; i < s->n_loop_ops; i++) {
+    fs_status one = load_for_loop_op(&l, &s->loop_ops[i]);
+    status = status == FSCHED_OK ? one : status;
   }
   return status;
 }

@@ -22,7 +22,8 @@ typedef struct fs_cuda_modules {
   fs_cuda_kernel *kernel; /* per kernel of the stream */
 } fs_cuda_modules;
 
-/* The device's context must be current.  Every op whose kernel cannot be run here is reported.  The
+/* The device's context must be current.  Every op, those of loops too, whose kernel cannot be run
+ * here is reported.  The
  * modules have to be released, after a failure too.  A module is the file of its name, or of its
  * name with ".ptx", ".fatbin" or ".cubin" appended, if the rule allows it.  Requires a stream that
  * fs_stream_check has accepted.

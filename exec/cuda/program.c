@@ -28,8 +28,7 @@ static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
 
 /* Whether the command runs a kernel of a module. */
 static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
-  uint32_t kernel = fs_command_has_op(c) ? p->s->ops[c->target].kernel : FS_NONE;
-  return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
+  return fs_command_has_op(c) && fs_cuda_is_foreign(p, p->s->ops[c->target].kernel);
 }
 
 /* Makes the watchdog's tables: the kernels of modules, and the lanes as lists. */
@@ -46,6 +45,9 @@ static fs_status find_foreign(fs_cuda_program *p) {
     last[lane] = i;
     p->foreign[i] = is_foreign(p, &p->s->commands[plan->item[i].command]);
     p->watched = p->watched || p->foreign[i];
+  }
+  for (uint32_t i = 0; i < p->s->n_loop_ops; i++) {
+    p->watched = p->watched || fs_cuda_is_foreign(p, p->s->loop_ops[i].kernel);
   }
   for (uint32_t i = 0; i < plan->n_items && p->watched; i++) {
     fs_cuda_plan_add_event(plan, i);
@@ -70,7 +72,6 @@ static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_
   if (!p->empty) {
     FS_TRY(fs_cuda_modules_load(ctx, &p->arena, &p->machine->device, p->s, &p->machine->rule,
                                 &p->modules));
-    FS_TRY(fs_cuda_loops_load(ctx, p));
   }
   return find_foreign(p);
 }

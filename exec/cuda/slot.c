@@ -37,9 +37,8 @@ static fs_status lay_out(fs_instance *x) {
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
   x->staged_aux = room(&pinned, aux.at);
-  uint64_t records = x->s->n_loops > 0 ? FS_CUDA_RECORDS : 0;
-  x->loops.calls = room(&pinned, records * x->loops.call_bytes);
-  x->loops.digests = room(&pinned, records * sizeof(uint64_t));
+  x->loops.calls = room(&pinned, x->loops.n_records * x->loops.call_bytes);
+  x->loops.digests = room(&pinned, x->loops.n_records * sizeof(uint64_t));
   FS_TRY(fs_new(&x->arena, &x->staged_given, io->n_given));
   FS_TRY(fs_new(&x->arena, &x->staged_kept, io->n_kept));
   for (uint32_t i = 0; i < io->n_given && !x->config.empty; i++) {
@@ -124,8 +123,9 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
     FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * x->n_lanes));
     FS_TRY(make_events(ctx, x, x->io->n_given, &x->given_event, &x->n_given_events));
     FS_TRY(make_events(ctx, x, x->io->n_kept, &x->kept_event, &x->n_kept_events));
-    FS_TRY(make_events(ctx, x, x->s->n_loops > 0 ? FS_CUDA_RECORDS : 0, &x->loops.event,
-                       &x->loops.n_events));
+    uint32_t n_records = x->loops.n_records, n_begun = x->program->watched ? n_records : 0;
+    FS_TRY(make_events(ctx, x, n_records, &x->loops.event, &x->loops.n_events));
+    FS_TRY(make_events(ctx, x, n_begun, &x->loops.begun, &x->loops.n_begun));
   }
   if (!x->graph || x->program->watched) {
     FS_TRY(make_events(ctx, x, plan->n_events, &x->event, &x->n_events));
@@ -155,7 +155,8 @@ static fs_status make_tables(fs_instance *x) {
   return fs_new_zero(&x->arena, &x->time, 2 * (size_t)plan->n_items + 1);
 }
 
-/* Computes how long each item is held back: as long as it was planned to take. */
+/* Computes how long each item is held back: as long as it was planned to take.  A loop is not; its
+ * instances are. */
 static fs_status make_paces(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   uint64_t pace = x->config.pace_ps;
@@ -166,7 +167,8 @@ static fs_status make_paces(fs_instance *x) {
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
-    x->pace[i] = fs_min(fs_ticks_ns(ticks, pace), UINT64_MAX / 2);
+    bool loop = fs_cuda_is_loop(x, plan->item[i].command);
+    x->pace[i] = loop ? 0 : fs_min(fs_ticks_ns(ticks, pace), UINT64_MAX / 2);
   }
   return FSCHED_OK;
 }
@@ -207,6 +209,7 @@ void fs_cuda_slot_release(fs_instance *x) {
   drop_events(x, x->kept_event, x->n_kept_events);
   drop_events(x, x->time, x->n_times);
   drop_events(x, x->loops.event, x->loops.n_events);
+  drop_events(x, x->loops.begun, x->loops.n_begun);
   if (x->done != NULL) {
     (void)api->cuEventDestroy(x->done);
   }

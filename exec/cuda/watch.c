@@ -13,14 +13,14 @@
  * In a program with kernels of modules each item has an event behind it.  With each look the thread
  * notes which item each lane of the plan is at.  If that item is a kernel of a module and all of
  * its predecessors are over, it counts as running, from then on or from the end of its pace.  It
- * hangs when the watchdog's caller sees no move for longer than it allows. */
+ * hangs when the watchdog's caller sees no move for longer than it allows.  Kernels in loops on
+ * streams have events of their own (cuda/loops/watch.c). */
 #include "exec/cuda/cuda.h"
 
 #include <unistd.h>
 
 #include "base/clock.h"
 #include "base/futex.h"
-#include "exec/host/stuck.h"
 
 enum {
   QUERIES = 64,    /* looks before the thread begins to sleep between looks */
@@ -56,6 +56,7 @@ void fs_cuda_watch_reset(fs_instance *x) {
     x->at[l].item = p->lane_first[l];
     atomic_store(&x->at[l].runs, FS_NONE);
   }
+  fs_cuda_loops_watch_reset(x);
 }
 
 static bool may_begin(const fs_instance *x, uint32_t item) {
@@ -101,6 +102,9 @@ static fs_cu_result look_at_lanes(fs_instance *x) {
   fs_cu_result result = FS_CU_SUCCESS;
   for (uint32_t l = 0; l < x->program->plan.n_lanes && x->program->watched; l++) {
     result = result == FS_CU_SUCCESS ? look_at_lane(x, &x->at[l]) : result;
+  }
+  if (result == FS_CU_SUCCESS && x->program->watched) {
+    result = fs_cuda_loops_look(x);
   }
   atomic_fetch_add(&x->looks, 1);
   return result;
@@ -178,7 +182,7 @@ bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) {
 /* Whether the slot waits for running kernels of modules, or for a device that has lost a kernel. */
 static bool hangs(const fs_instance *x) {
   uint64_t now = fs_now_ns();
-  bool some = atomic_load(&x->machine->lost) != 0;
+  bool some = atomic_load(&x->machine->lost) != 0 || fs_cuda_loops_hang(x);
   for (uint32_t l = 0; l < x->program->plan.n_lanes; l++) {
     if (atomic_load(&x->at[l].runs) != FS_NONE) {
       some = true;
@@ -212,6 +216,14 @@ bool fs_cuda_report_hanging(fs_instance *x, fsched_context *ctx) {
     if (item != FS_NONE) {
       fs_running what = {.command = x->program->plan.item[item].command, .loop_op = FS_NONE};
       fs_stuck_report_kernel(ctx, x->s, &what, atomic_load(&x->at[l].since_ns), begin);
+      named = true;
+    }
+  }
+  for (uint32_t i = 0; i < x->loops.n_streams; i++) {
+    fs_running what;
+    uint64_t since;
+    if (fs_cuda_loops_running(x, i, &what, &since)) {
+      fs_stuck_report_kernel(ctx, x->s, &what, since, begin);
       named = true;
     }
   }

@@ -287,6 +287,10 @@ static result cuEventRecord(void *event_handle, void *stream_handle) {
   TRY;
   OBJECT(event, e, event_handle, KIND_EVENT)
   OBJECT(stream, s, stream_handle, KIND_STREAM)
+  if (e->completed < e->recorded && fake.sticky == OK) {
+    note_fault("%s: the event is on its way, so nobody could tell which of its records is over",
+               __func__);
+  }
   stream_push(s, &(command){.kind = RUN_RECORD, .event = e, .ticket = ++e->recorded});
   END(OK);
 }

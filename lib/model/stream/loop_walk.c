@@ -69,12 +69,15 @@ void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop) {
   }
 }
 
+static bool is_over(const fs_loop_walk *w, const fs_stream_loop_wait *wait, uint64_t i) {
+  return wait->distance > i ||
+         w->done[wait->command - first_command(w)] > (i - wait->distance) / w->loop->copies;
+}
+
 static bool waits_over(const fs_loop_walk *w, const fs_stream_loop_command *k, uint64_t i) {
   bool over = true;
   for (uint32_t x = k->wait0; x < k->wait0 + k->n_waits && over; x++) {
-    const fs_stream_loop_wait *wait = &w->s->loop_waits[x];
-    over = wait->distance > i ||
-           w->done[wait->command - first_command(w)] > (i - wait->distance) / w->loop->copies;
+    over = is_over(w, &w->s->loop_waits[x], i);
   }
   return over;
 }
@@ -145,4 +148,28 @@ bool fs_loop_walk_next(fs_loop_walk *w, uint32_t *command, uint64_t *iteration) 
     w->queue = w->queue + 1 < w->loop->n_queues ? w->queue + 1 : 0;
   }
   return false;
+}
+
+fs_loop_stuck fs_loop_walk_stuck(fs_loop_walk *w) {
+  assert(w->left > 0);
+  fs_loop_stuck stuck = {.command = FS_NONE, .on = FS_NONE};
+  for (uint32_t q = 0; q < w->loop->n_queues && stuck.on == FS_NONE; q++) {
+    uint32_t c;
+    uint64_t i;
+    if (!settle(w, q, &c, &i)) {
+      continue;
+    }
+    if (stuck.command == FS_NONE) { /* if none waits for an instance, it waits for its gang */
+      stuck.command = c;
+      stuck.iteration = i;
+    }
+    const fs_stream_loop_command *k = &w->s->loop_commands[c];
+    for (uint32_t x = k->wait0; x < k->wait0 + k->n_waits && stuck.on == FS_NONE; x++) {
+      const fs_stream_loop_wait *wait = &w->s->loop_waits[x];
+      if (!is_over(w, wait, i)) {
+        stuck = (fs_loop_stuck){c, wait->command, i, i - wait->distance};
+      }
+    }
+  }
+  return stuck;
 }

@@ -28,4 +28,13 @@ void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop);
  * average where queues wait seldom.  Requires a walk that has begun. */
 bool fs_loop_walk_next(fs_loop_walk *w, uint32_t *command, uint64_t *iteration);
 
+/* An instance that waits for ever, and the one that it waits for, which is of the same run of the
+ * loop; `on` is FS_NONE where it waits for another member of its gang. */
+typedef struct fs_loop_stuck {
+  uint32_t command, on;
+  uint64_t iteration, on_iteration;
+} fs_loop_stuck;
+/* Requires a walk that has come to its end with instances left.  O(commands). */
+fs_loop_stuck fs_loop_walk_stuck(fs_loop_walk *w);
+
 #endif

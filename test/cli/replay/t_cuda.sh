@@ -40,8 +40,7 @@ ops:
   - {loop: L, trip: 3, ops: [{name: f, args: [{out_existing: out}], kernel: {module: kernels.ptx, function: none}}]}
 EOF
 run 0 "$FSCHED" compile -q in-loop.yaml -o l.fsb
-run 2 "$FSCHED" run --on cuda --modules "$TOP/test/cuda_modules" l.fsb
-expect "no reason: $(cat err)" holds err "op 'f' is in a loop"
+run 0 "$FSCHED" run --on cuda --modules "$TOP/test/cuda_modules" l.fsb
 
 # Module files are looked for from the directory of the program's file, or where --modules says.
 cat >module.yaml <<'EOF'
@@ -118,6 +117,25 @@ for kind in cuda cuda-graph; do
     done
   done
 done
+# In a loop, so is its iteration.
+cat >hang-loop.yaml <<'EOF2'
+fsched: 1
+target: {queues: [{name: p, class: a}, {name: q, class: b}], memories: [{name: m, capacity: 64}]}
+buffers: [{name: o1, size: 8, io: output}]
+ops:
+  - loop: L
+    trip: 9
+    buffers: {t: {depth: 2}}
+    ops:
+      - {name: f, on: a, args: [{out: t, size: 8}]}
+      - {name: g, on: b, args: [{inout: t}], kernel: {module: kernels.ptx, function: slow}}
+  - {name: h, on: b, args: [{out: o1}]}
+EOF2
+run 0 "$FSCHED" compile -q hang-loop.yaml -o hang-loop.fsb
+FAKE_CUDA=hang=slow:6
+run 6 timeout 60 "$FSCHED" run --on cuda --timeout 0.1 --modules "$TOP/test/cuda_modules" hang-loop.fsb
+expect "the iteration is not named: $(cat err)" \
+  holds err "queue 'q' is stuck at command 1 (op 'L', iteration 5 of 'g'): its kernel, function 'slow'"
 FAKE_CUDA=hang=slow:1
 run 6 "$FSCHED" run --on cuda --timeout 0.1 --diagnostics json --format json \
   --modules "$TOP/test/cuda_modules" hang.fsb

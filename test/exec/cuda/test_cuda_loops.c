@@ -136,7 +136,7 @@ START_TEST(nests_on_a_device)
 END_TEST
 
 /* A load and a use on two queues, in a ring of three slots. */
-static uint64_t events_for(uint32_t trip) {
+static fsched_program *compile_ring(uint32_t trip) {
   char text[600];
   (void)snprintf(text, sizeof text,
                  "fsched: 1\nname: n\n"
@@ -149,9 +149,14 @@ static uint64_t events_for(uint32_t trip) {
                  "  - {name: end, on: b, args: [{out: z, size: 64}]}\n",
                  FS_LOOP_GEN_Y, trip);
   fsched_program *p;
-  cuda_loop_output out;
   ck_fs(ctx, compile_loop(text, false, &p));
   ck_assert_uint_eq(p->view.n_loops, 1);
+  return p;
+}
+
+static uint64_t events_for(uint32_t trip) {
+  cuda_loop_output out;
+  fsched_program *p = compile_ring(trip);
   fsched_device *on = cuda_for_loops(trip);
   replay_with(trip, p, (fsched_replay_options){.device = on}, &out);
   uint64_t events = fake.calls("cuEventCreate");
@@ -170,11 +175,28 @@ START_TEST(events_for_any_trips)
 }
 END_TEST
 
+static uint64_t launches_with(uint64_t pace_ns) {
+  cuda_loop_output out;
+  fsched_program *p = compile_ring(7);
+  fsched_device *on = cuda_for_loops(7);
+  replay_with(7, p, (fsched_replay_options){.device = on, .pace_ns = pace_ns}, &out);
+  uint64_t launches = fake.calls("cuLaunchKernel");
+  fsched_device_release(on);
+  fsched_program_destroy(p);
+  cuda_fake_clean(&fake);
+  return launches;
+}
+
+/* Each instance of each op is held back, and the op behind the loop; the loop as such is not. */
+START_TEST(each_instance_is_paced)
+{ ck_assert_uint_eq(launches_with(1) - launches_with(0), 2 * 7 + 1); }
+END_TEST
+
 FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
   FS_TESTS(t, loops_on_a_device, nests_on_a_device);
   if (!cuda_is_real()) {
-    FS_TESTS(t, events_for_any_trips);
+    FS_TESTS(t, events_for_any_trips, each_instance_is_paced);
   }
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops, instance by instance, in the order of a walk over each (model/stream/loop_walk.h): an
- * instance is issued when all that it waits for has been.
+/* Loops on streams, instance by instance, in the order of a walk over each
+ * (model/stream/loop_walk.h): an instance is issued when all that it waits for has been.
  *
- *   lane of the item      ... wait, event                            wait for all, event ...
- *   stream of each queue           wait, [wait] call [digest] event, ...
+ *   lane of the item      ... wait, event                                   wait for all, event ...
+ *   stream of each queue           wait, [wait] [pace] call [digest] event, ...
  *
  * Each queue has a stream of its own for the insides of loops.  The members of a gang meet on the
  * stream of one of them; so do those of a loop in a loop, before its first instance and after its
@@ -12,72 +12,14 @@
  * An instance takes a record: the next one of a fixed number, in turn, with room for its call in
  * the host's memory, which the device reads in place, and an event.  A record is taken again only
  * when its event is over; so whoever waits for an older instance need not wait, and a wait is
- * always for the event of its own target.  Neither depends on how often loops run. */
-#include "exec/cuda/cuda.h"
-
-/* Loading */
-
-static fs_status refuse_in_loop(fsched_context *ctx, const fs_stream *s,
-                                const fs_stream_loop_op *op, const char *what) {
-  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, NULL,
-                 "op '%s' is in a loop: this version runs only built-in kernels there on CUDA "
-                 "devices, not %s",
-                 fs_stream_string(s, op->name), what);
-}
-
-static fs_status load_in_loop(fsched_context *ctx, fs_cuda_program *p,
-                              const fs_stream_loop_op *op) {
-  const fs_stream *s = p->s;
-  const fs_stream_kernel *k = &s->kernels[op->kernel];
-  if (k->builtin == FS_NONE) {
-    return refuse_in_loop(ctx, s, op, "kernels of modules");
-  }
-  fs_builtin builtin = fs_builtin_find(fs_stream_string(s, k->builtin));
-  if (builtin == FS_BUILTINS) {
-    return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
-                   "op '%s': there is no built-in kernel '%s'", fs_stream_string(s, op->name),
-                   fs_stream_string(s, k->builtin));
-  }
-  fs_tag_counts tags = {0};
-  for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
-    fs_count_tag(&tags, s->loop_args[a].tag);
-  }
-  const char *wants = fs_builtin_refusal(builtin, &tags);
-  if (wants != NULL) {
-    return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL,
-                   "op '%s': the built-in kernel '%s' wants %s", fs_stream_string(s, op->name),
-                   fs_stream_string(s, k->builtin), wants);
-  }
-  p->modules.kernel[op->kernel] =
-      (fs_cuda_kernel){.function = p->machine->device.function[builtin], .builtin = builtin};
-  return FSCHED_OK;
-}
-
-fs_status fs_cuda_loops_load(fsched_context *ctx, fs_cuda_program *p) {
-  assert(p->s->n_kernels == 0 || p->modules.kernel != NULL);
-  for (uint32_t i = 0; i < p->s->n_loop_ops; i++) {
-    const fs_stream_loop_op *op = &p->s->loop_ops[i];
-    if (op->kernel != FS_NONE) {
-      FS_TRY(load_in_loop(ctx, p, op));
-    }
-  }
-  return FSCHED_OK;
-}
+ * always for the event of its own target.  Neither depends on how often loops run.
+ *
+ * Before a kernel of a module there is one more event, which shows that the kernel has begun
+ * (cuda/loops/watch.c). */
+#include "exec/cuda/loops/calls.h"
+#include "exec/cuda/loops/watch.h"
 
 /* Room */
-
-/* The most bytes of a call, and of an instance's name. */
-static void measure_ops(fs_instance *x, uint32_t depth, size_t *name_bytes) {
-  const fs_stream *s = x->s;
-  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
-    const fs_stream_loop_op *op = &s->loop_ops[s->loop_commands[c].op];
-    uint64_t args = (uint64_t)op->n_args + s->loop_commands[c].n_places;
-    uint64_t bytes = sizeof(fs_cuda_call) + args * sizeof(fs_cuda_arg);
-    size_t name = fs_loop_name_bytes(fs_stream_string(s, op->name), depth);
-    x->loops.call_bytes = fs_max(x->loops.call_bytes, bytes);
-    *name_bytes = name > *name_bytes ? name : *name_bytes;
-  }
-}
 
 static void find_queues(fs_instance *x) {
   const fs_stream *s = x->s;
@@ -92,6 +34,24 @@ static void find_queues(fs_instance *x) {
   }
 }
 
+/* In a watched program a kernel that hangs lets launches pile up behind it, and the driver has room
+ * for a limited number of them, over all slots. */
+static uint32_t count_records(const fs_instance *x) {
+  uint64_t part = FS_CUDA_RECORDS / x->config.slots;
+  return x->program->watched ? (uint32_t)fs_max(part, FS_CUDA_RECORDS / 8) : FS_CUDA_RECORDS;
+}
+
+static fs_status make_records(fs_instance *x) {
+  fs_cuda_loops *r = &x->loops;
+  const fs_stream *s = x->s;
+  r->n_records = count_records(x);
+  FS_TRY(fs_new_none(&x->arena, &r->stream_of, s->n_queues));
+  FS_TRY(fs_new_zero(&x->arena, &r->latest, (size_t)s->n_loop_commands * r->n_records));
+  FS_TRY(fs_new_zero(&x->arena, &r->record, r->n_records));
+  find_queues(x);
+  return fs_cuda_loops_watch_make(x);
+}
+
 fs_status fs_cuda_loops_make(fs_instance *x) {
   const fs_stream *s = x->s;
   fs_cuda_loops *r = &x->loops;
@@ -100,28 +60,23 @@ fs_status fs_cuda_loops_make(fs_instance *x) {
     return FSCHED_OK;
   }
   uint32_t depth = fs_loops_depth(s);
-  size_t name_bytes = 0;
   FS_TRY(fs_loops_make(&x->arena, s, &r->loops));
   FS_TRY(fs_new(&x->arena, &r->walk, depth));
   for (uint32_t i = 0; i < depth; i++) {
     FS_TRY(fs_loop_walk_make(&x->arena, s, &r->walk[i]));
   }
-  FS_TRY(fs_new_none(&x->arena, &r->stream_of, s->n_queues));
   FS_TRY(fs_new(&x->arena, &r->queue_of, s->n_loop_commands));
-  FS_TRY(fs_new_zero(&x->arena, &r->latest, (size_t)s->n_loop_commands * FS_CUDA_RECORDS));
   FS_TRY(fs_new_zero(&x->arena, &r->sum, s->n_loops));
-  FS_TRY(fs_new_zero(&x->arena, &r->record, FS_CUDA_RECORDS));
-  measure_ops(x, depth, &name_bytes);
-  find_queues(x);
-  return fs_new(&x->arena, &r->name, name_bytes);
+  FS_TRY(fs_cuda_calls_make(x, depth));
+  return make_records(x);
 }
 
 void fs_cuda_loops_reset(fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
   assert(r->taken == 0 || r->record != NULL);
   r->taken = 0;
-  for (uint32_t i = 0; r->record != NULL && i < FS_CUDA_RECORDS; i++) {
-    r->record[i].n_around = 0;
+  for (uint32_t i = 0; i < r->n_records; i++) {
+    r->record[i] = (fs_cuda_record){0};
   }
   for (uint32_t l = 0; l < x->s->n_loops; l++) {
     r->sum[l] = 0;
@@ -132,17 +87,17 @@ void fs_cuda_loops_reset(fs_instance *x) {
 
 static fs_cuda_call *call_of(const fs_instance *x, uint64_t record) {
   return (fs_cuda_call *)(void *)(x->pinned + x->loops.calls +
-                                  record % FS_CUDA_RECORDS * x->loops.call_bytes);
+                                  record % x->loops.n_records * x->loops.call_bytes);
 }
 
 static uint64_t *digest_of(const fs_instance *x, uint64_t record) {
-  return (uint64_t *)(void *)(x->pinned + x->loops.digests) + record % FS_CUDA_RECORDS;
+  return (uint64_t *)(void *)(x->pinned + x->loops.digests) + record % x->loops.n_records;
 }
 
 /* Adds the digest of a record's instance, which is over, to that of its outermost loop. */
 static void add_digest(fs_instance *x, uint64_t index) {
   fs_cuda_record *r = &x->loops.record[index];
-  if (r->n_around == 0) {
+  if (!r->digests) {
     return;
   }
   for (uint32_t i = 0; i < r->n_around; i++) {
@@ -150,12 +105,12 @@ static void add_digest(fs_instance *x, uint64_t index) {
   }
   uint32_t loop = (uint32_t)(r->at[r->n_around - 1].loop - x->s->loops);
   x->loops.sum[loop] += fs_loop_digest(&r->at[0], *digest_of(x, index));
-  r->n_around = 0;
+  r->digests = false;
 }
 
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest) {
   assert(digest != NULL);
-  for (uint32_t i = 0; x->loops.record != NULL && i < FS_CUDA_RECORDS; i++) {
+  for (uint32_t i = 0; i < x->loops.n_records; i++) {
     add_digest(x, i);
   }
   for (uint32_t l = 0; l < x->s->n_loops && x->s->loops[l].within == FS_NONE; l++) {
@@ -165,25 +120,29 @@ void fs_cuda_loops_end(fs_instance *x, uint64_t *digest) {
 
 static bool take_record(fs_instance *x, uint64_t *record) {
   fs_cuda_loops *r = &x->loops;
-  uint32_t index = (uint32_t)(r->taken % FS_CUDA_RECORDS);
-  if (r->taken >= FS_CUDA_RECORDS && !fs_cuda_await_event(x, r->event[index])) {
+  uint32_t index = (uint32_t)(r->taken % r->n_records);
+  if (r->taken >= r->n_records && !fs_cuda_await_event(x, r->event[index])) {
     return false;
   }
   add_digest(x, index);
+  fs_cuda_loops_over(x, &r->record[index]);
+  r->record[index] = (fs_cuda_record){0};
   *record = r->taken++;
   return !fs_cuda_poisoned(x);
 }
 
 static bool record_on(fs_instance *x, uint64_t record, fs_cu_stream stream) {
-  x->loops.record[record % FS_CUDA_RECORDS].stream = stream;
-  return FS_CUDA_DO(x, cuEventRecord, (x->loops.event[record % FS_CUDA_RECORDS], stream));
+  uint32_t index = (uint32_t)(record % x->loops.n_records);
+  bool recorded = FS_CUDA_DO(x, cuEventRecord, (x->loops.event[index], stream));
+  x->loops.record[index].stream = recorded ? stream : NULL;
+  return recorded;
 }
 
 /* Makes a stream wait for a record, unless that is over or before it on the stream. */
 static bool wait_for_record(fs_instance *x, uint64_t record, fs_cu_stream stream) {
-  uint32_t index = (uint32_t)(record % FS_CUDA_RECORDS);
+  uint32_t index = (uint32_t)(record % x->loops.n_records);
   assert(record < x->loops.taken);
-  return x->loops.taken - record > FS_CUDA_RECORDS || x->loops.record[index].stream == stream ||
+  return x->loops.taken - record > x->loops.n_records || x->loops.record[index].stream == stream ||
          FS_CUDA_DO(x, cuStreamWaitEvent, (stream, x->loops.event[index], 0));
 }
 
@@ -224,10 +183,18 @@ static bool is_member(const fs_instance *x, const fs_loop_instance *at, const cu
 }
 
 /* Where the record of an iteration is noted. */
-static uint64_t *latest_of(const fs_instance *x, const fs_loop_instance *at, uint32_t c,
-                           uint64_t iteration) {
-  uint64_t turn = iteration / at->loop->copies % FS_CUDA_RECORDS;
-  return &x->loops.latest[(size_t)c * FS_CUDA_RECORDS + turn];
+static fs_cuda_latest *latest_of(const fs_instance *x, const fs_loop_instance *at, uint32_t c,
+                                 uint64_t iteration) {
+  uint64_t turn = iteration / at->loop->copies % x->loops.n_records;
+  return &x->loops.latest[(size_t)c * x->loops.n_records + turn];
+}
+
+/* Makes a stream wait for an iteration of a command.  Where a later one is noted, all records have
+ * been taken since. */
+static bool wait_for_iteration(fs_instance *x, const fs_loop_instance *at, uint32_t c,
+                               uint64_t iteration, fs_cu_stream stream) {
+  const fs_cuda_latest *l = latest_of(x, at, c, iteration);
+  return l->iteration != iteration || wait_for_record(x, l->record, stream);
 }
 
 static bool wait_for_targets(fs_instance *x, const fs_loop_instance *at, uint32_t c,
@@ -236,7 +203,7 @@ static bool wait_for_targets(fs_instance *x, const fs_loop_instance *at, uint32_
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     const fs_stream_loop_wait *w = &x->s->loop_waits[i];
     if (w->distance <= at->iteration &&
-        !wait_for_record(x, *latest_of(x, at, w->command, at->iteration - w->distance), stream)) {
+        !wait_for_iteration(x, at, w->command, at->iteration - w->distance, stream)) {
       return false;
     }
   }
@@ -278,98 +245,54 @@ static void note_record(fs_instance *x, const fs_loop_instance *at, const cuda_m
                         uint64_t record) {
   for (uint32_t c = m->first; c < m->end; c++) {
     if (is_member(x, at, m, c)) {
-      *latest_of(x, at, c, at->iteration) = record;
+      *latest_of(x, at, c, at->iteration) =
+          (fs_cuda_latest){.record = record, .iteration = at->iteration};
     }
   }
 }
 
-static void write_places(fs_instance *x, const fs_loop_instance *at, fs_cuda_call *call) {
-  const fs_stream *s = x->s;
-  const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
-  const fs_stream_loop_op *op = &s->loop_ops[at->op];
-  fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
-  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
-    const fs_stream_place *p = &s->loop_places[i];
-    fs_cuda_arg *to = NULL;
-    uint64_t way = 0, length = p->size;
-    if (!fs_space_has_bytes(p->space)) {
-      continue;
-    }
-    if (p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
-      fs_loop_where w = fs_loop_arg_where(s, &s->loop_args[p->arg], at);
-      to = &arg[p->arg - op->arg0];
-      way = w.way;
-      length = w.range.end - w.range.begin;
-    } else if (p->version == FS_NONE && (p->mode & FS_MODE_W) != 0) {
-      to = &arg[op->n_args + call->n_scratch++];
-      *to = (fs_cuda_arg){0};
-    }
-    if (to != NULL) {
-      to->pooled = !x->io->store[p->index];
-      to->data = fs_io_at(x->io, p->index, p->address + way) +
-                 (to->pooled ? 0 : (fs_cu_address)(uintptr_t)x->pinned);
-      to->length = length;
-    }
-  }
-}
-
-static fs_builtin builtin_in_loop(const fs_instance *x, const fs_stream_loop_op *op) {
-  return op->kernel == FS_NONE ? FS_BUILTIN_MIX : x->program->modules.kernel[op->kernel].builtin;
-}
-
-static void write_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record) {
-  const fs_stream_loop_op *op = &x->s->loop_ops[at->op];
-  fs_cuda_call *call = call_of(x, record);
-  fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
-  fs_loop_name(x->loops.name, fs_stream_string(x->s, op->name), at);
-  *call = (fs_cuda_call){.seed = fs_kernel_seed(x->loops.name),
-                         .digest = (fs_cu_address)(uintptr_t)digest_of(x, record),
-                         .n_args = op->n_args,
-                         .kernel = builtin_in_loop(x, op)};
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &x->s->loop_args[op->arg0 + i];
-    arg[i] = (fs_cuda_arg){.value = (uint64_t)a->value,
-                           .reads = fs_tag_reads(a->tag),
-                           .writes = fs_tag_writes(a->tag),
-                           .has_value = !fs_tag_names_buffer(a->tag)};
-  }
-  write_places(x, at, call);
-}
-
-/* Keeps what its digest depends on until the instance is over. */
+/* Keeps the instance until it is over: its digest depends on it, and a kernel that hangs is named
+ * by it. */
 static void keep_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record) {
-  fs_cuda_record *r = &x->loops.record[record % FS_CUDA_RECORDS];
+  fs_cuda_record *r = &x->loops.record[record % x->loops.n_records];
   for (; at != NULL; at = at->around) {
     assert(r->n_around < FS_LOOP_NEST);
     r->at[r->n_around++] = *at;
   }
 }
 
-static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record,
+static bool launch_kernel(fs_instance *x, const fs_loop_instance *at, uint64_t record,
                           fs_cu_stream stream) {
-  const fs_cuda_device *d = &x->machine->device;
-  fs_builtin builtin =
-      x->config.empty ? FS_BUILTIN_NOP : builtin_in_loop(x, &x->s->loop_ops[at->op]);
+  uint32_t index = (uint32_t)(record % x->loops.n_records);
   fs_cu_address call = (fs_cu_address)(uintptr_t)call_of(x, record);
-  void *params[] = {&call, &x->built.block};
-  fs_cuda_launch l = {.function = d->function[builtin],
-                      .grid = {1, 1, 1},
-                      .block = {builtin == FS_BUILTIN_NOP ? 1 : FS_CUDA_BLOCK, 1, 1},
-                      .params = params};
-  if (x->config.empty) {
-    return fs_cuda_launch_on(x, &l, stream);
-  }
-  write_instance(x, at, record);
-  if (!fs_cuda_launch_on(x, &l, stream)) {
+  fs_cuda_launch l;
+  if (fs_cuda_call_pace(x, at, &l) && !fs_cuda_launch_on(x, &l, stream)) {
     return false;
   }
-  if (!x->built.digests) {
-    return true;
+  if (fs_cuda_is_foreign(x->program, x->s->loop_ops[at->op].kernel)) {
+    x->loops.record[index].lane = x->loops.stream_of[x->loops.queue_of[at->loop_command]];
+    x->loops.record[index].foreign = true;
+    if (!FS_CUDA_DO(x, cuEventRecord, (x->loops.begun[index], stream))) {
+      return false;
+    }
   }
-  keep_instance(x, at, record);
-  l.function = d->digest;
-  l.block[0] = FS_CUDA_BLOCK;
+  fs_cuda_call_launch(x, at, call, &l);
   return fs_cuda_launch_on(x, &l, stream);
+}
+
+static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record,
+                          fs_cu_stream stream) {
+  fs_cuda_launch l;
+  keep_instance(x, at, record);
+  if (!x->config.empty) {
+    fs_cuda_call_write(x, at, (fs_cu_address)(uintptr_t)digest_of(x, record), call_of(x, record));
+  }
+  if (!launch_kernel(x, at, record, stream)) {
+    return false;
+  }
+  bool digests = fs_cuda_call_digest(x, (fs_cu_address)(uintptr_t)call_of(x, record), &l);
+  x->loops.record[record % x->loops.n_records].digests = digests;
+  return !digests || fs_cuda_launch_on(x, &l, stream);
 }
 
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
@@ -412,10 +335,7 @@ static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
       return false;
     }
   }
-  if (walk->left > 0) {
-    fs_cuda_poison(x, FSCHED_CAUSE_WRONG);
-  }
-  return walk->left == 0;
+  return walk->left == 0 || fs_cuda_loop_stuck(x, walk, &at);
 }
 
 bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) {

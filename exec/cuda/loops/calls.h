@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What an instance of a loop is for the device: its call, its launch, and how long it is held back.
+ * Streams and graphs both run instances so. */
+#ifndef FS_EXEC_CUDA_LOOP_CALLS_H
+#define FS_EXEC_CUDA_LOOP_CALLS_H
+
+#include "exec/cuda/cuda.h"
+
+/* Makes room for one instance at a time, and for how long ops are held back.  Requires a stream
+ * with loops, and the most loops around an op.  O(commands and args in loops). */
+fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) FS_MUST_USE;
+/* Writes an instance's call, which puts its digest at that address, into x->loops.call_bytes.
+ * Requires that the slot's host memory is there. */
+void fs_cuda_call_write(fs_instance *x, const fs_loop_instance *at, fs_cu_address digest,
+                        fs_cuda_call *call);
+/* The launch of an instance whose call is at that address, for the memories that are built for.  It
+ * lasts until the next one.  Requires an op that is no loop. */
+void fs_cuda_call_launch(fs_instance *x, const fs_loop_instance *at, fs_cu_address call,
+                         fs_cuda_launch *out);
+/* The launch that adds up what the instance has written; as above.  False: it is not wanted. */
+bool fs_cuda_call_digest(fs_instance *x, fs_cu_address call, fs_cuda_launch *out);
+/* The launch that holds the instance back; as above.  False: nothing does. */
+bool fs_cuda_call_pace(fs_instance *x, const fs_loop_instance *at, fs_cuda_launch *out);
+
+#endif
