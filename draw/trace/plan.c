@@ -34,9 +34,10 @@ static fs_status keep_name(fs_arena *arena, fs_text *t, fs_trace_run *run) {
   return run->name == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* ns * tick / ticks, rounded down, for tick <= ticks <= 2^62.  The product may have 126 bits, so it
+/* ns * tick / ticks, rounded down.  The product may have 126 bits, so it
  * is computed and divided bit by bit. */
-static uint64_t part_of(uint64_t ns, uint64_t tick, uint64_t ticks) {
+uint64_t fs_trace_part(uint64_t ns, uint64_t tick, uint64_t ticks) {
+  assert(tick <= ticks && ticks > 0 && ticks <= (uint64_t)1 << 62);
   uint64_t quotient = 0, rest = 0; /* of the bits so far; rest < ticks */
   for (uint64_t bit = (uint64_t)1 << 63; bit != 0; bit /= 2) {
     quotient *= 2;
@@ -57,11 +58,12 @@ static fs_status make_times(fs_arena *arena, const fs_stream *s, uint64_t length
   FS_TRY(fs_new(arena, &end, s->n_commands));
   for (uint32_t c = 0; c < s->n_commands; c++) {
     const fs_stream_command *k = &s->commands[c];
-    begin[c] = ticks == 0 ? fs_ticks_ns(k->start, length) : part_of(length, k->start, ticks);
-    end[c] = ticks == 0 ? fs_ticks_ns(k->end, length) : part_of(length, k->end, ticks);
+    begin[c] = ticks == 0 ? fs_ticks_ns(k->start, length) : fs_trace_part(length, k->start, ticks);
+    end[c] = ticks == 0 ? fs_ticks_ns(k->end, length) : fs_trace_part(length, k->end, ticks);
   }
   run->begin = begin;
   run->end = end;
+  run->planned = true;
   return FSCHED_OK;
 }
 

@@ -6,6 +6,7 @@
 #include "draw/trace/trace.h"
 #include "model/stream/order.h"
 #include "model/stream/residencies.h"
+#include "model/stream/shown_loops.h"
 
 /* Arrows, listed by the command at which they arrive: from each command that it waits for, except
  * those on its own queue, and without repeats. */
@@ -19,6 +20,8 @@ typedef struct fs_tracer {
   fs_stream_order order;
   fs_stream_residencies residencies;
   fs_trace_arrows arrows;
+  fs_shown_loop *loops; /* per loop of the stream */
+  uint32_t *loop_of;    /* per op of the stream: the loop that it is, or FS_NONE */
   uint64_t n_flows;
   fs_text text;
   fs_text word;   /* buffer of fs_trace_word */
@@ -35,6 +38,10 @@ fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_str
 /* Finds the times as drawn for the times of a run: see trace.h. */
 fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
                         uint64_t *begin, uint64_t *end) FS_MUST_USE;
+/* Writes the instances that are shown of the loop that a command is, if it is one. */
+void fs_trace_instances(fs_tracer *r, uint32_t command);
+/* ns * tick / ticks, rounded down.  Requires tick <= ticks, and 0 < ticks <= 2^62. */
+uint64_t fs_trace_part(uint64_t ns, uint64_t tick, uint64_t ticks);
 /* Writes slices of all queues, then the arrows between them. */
 void fs_trace_slices(fs_tracer *r);
 /* Writes a counter for each bounded memory.  O(n log n). */

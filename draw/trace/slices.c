@@ -211,6 +211,7 @@ static void put_arrow(fs_tracer *r, uint32_t from, uint32_t to) {
 void fs_trace_slices(fs_tracer *r) {
   for (uint32_t c = 0; c < r->s->n_commands; c++) {
     put_slice(r, c);
+    fs_trace_instances(r, c);
   }
   for (uint32_t c = 0; c < r->s->n_commands; c++) {
     for (uint32_t a = r->arrows.arrow0[c]; a < r->arrows.arrow0[c + 1]; a++) {

@@ -102,11 +102,24 @@ static fs_status put_run(fs_tracer *r, fs_arena *arena) {
   return FSCHED_OK;
 }
 
+/* Finds the loops, and what is shown of them. */
+static fs_status find_loops(fs_tracer *r, fs_arena *arena) {
+  FS_TRY(fs_shown_of_stream(arena, r->s, &r->loops));
+  FS_TRY(fs_new_none(arena, &r->loop_of, r->s->n_ops));
+  for (uint32_t l = 0; l < r->s->n_loops; l++) {
+    if (r->loops[l].op != FS_NONE) {
+      r->loop_of[r->loops[l].op] = l;
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status write_runs(fs_tracer *r, fs_arena *arena, const fs_trace_run *run,
                             uint32_t n_runs) {
   FS_TRY(fs_stream_order_find(arena, r->s, &r->order));
   FS_TRY(fs_stream_residencies_find(arena, r->s, &r->order, &r->residencies));
   FS_TRY(fs_trace_find_arrows(arena, r->s, &r->order, &r->arrows));
+  FS_TRY(find_loops(r, arena));
   fs_text_puts(&r->text, "{\"traceEvents\":[\n");
   for (uint32_t i = 0; i < n_runs; i++) {
     r->run = &run[i];

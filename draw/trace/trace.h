@@ -7,15 +7,19 @@
  * each bounded memory.
  *
  * Readers of the format are easily confused, so the following is ensured:
- *   - Slices of a thread neither overlap nor nest.  Readers sort slices with the same begin by
- *     length, so an empty slice would end up inside its successor: a slice is at least a nanosecond
- *     long, and begins no sooner than the slice before it and the sources of its arrows have ended.
- *     It is moved for no other reason, and by no more nanoseconds than there are commands without
- *     length in an unbroken row before it.  The exact planned times are in its args.
+ *   - Slices of a thread do not overlap, and nest only as the instances in a loop do.  Readers sort
+ * slices with the same begin by length, so an empty slice would end up inside its successor: a
+ * slice is at least a nanosecond long, and begins no sooner than the slice before it and the
+ * sources of its arrows have ended. It is moved for no other reason, and by no more nanoseconds
+ * than there are commands without length in an unbroken row before it.  The exact planned times are
+ * in its args.
  *   - An arrow leaves in the last nanosecond of one slice and arrives at the begin of a later one.
  *   - No thread has the id of another thread or of a process.
  *   - Timestamps are microseconds, exact to the nanosecond; whole ones have no fraction.
  *   - `displayTimeUnit` is left out: some readers took it for the unit of the timestamps.
+ *   - The instances of a loop lie in its slice: those of its first and last steps, and of two
+ * periods in the middle (model/shown.h).  Between them a slice says how many others there are.
+ *     Instances that take no time at the end of their loop are left out.
  * Counters have a value for each instant at which they change, and are never moved.  Changes that
  * cancel out within an instant do not show.  stream/residencies.h says which residencies count.
  *
@@ -33,6 +37,7 @@
 typedef struct fs_trace_run {
   const char *name;            /* describes the run, after the program's name */
   const uint64_t *begin, *end; /* in ns, per command; below 2^63 */
+  bool planned;                /* these are planned times, and so loops are shown as planned */
 } fs_trace_run;
 
 /* Writes runs of one stream.  The text is released with fsched_text_free.  Errors:

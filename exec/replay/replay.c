@@ -335,7 +335,7 @@ static fs_status write_trace(replay *r) {
       FS_TRY(fs_trace_plan_fit(r->arena, r->s, last, &runs[n++]));
       break;
   }
-  runs[n++] = (fs_trace_run){measured_name(r), record->begin, record->end};
+  runs[n++] = (fs_trace_run){measured_name(r), record->begin, record->end, false};
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
 }
 

@@ -15,6 +15,7 @@ typedef struct issued_run {
   uint64_t **over;                     /* per queue: when each of its commands is over */
   uint64_t *n_over;                    /* per queue: how many it has got */
   uint64_t now, end;                   /* now: of the sequencer */
+  fs_rolled_starts *starts;            /* of the run; NULL: not asked for */
 } issued_run;
 
 static void wait_for(issued_run *x, uint32_t q, uint64_t keep) {
@@ -40,6 +41,12 @@ static bool runs(const issued_run *x, const fs_rolled_command *k, uint64_t step)
   return step >= k->shift && (step - k->shift) * x->r->copies + k->copy < x->trip;
 }
 
+static void note_start(const issued_run *x, uint32_t c, uint64_t step, uint64_t start) {
+  if (x->starts != NULL) {
+    x->starts->start[x->starts->first[c] + step - x->r->command[c].shift] = start;
+  }
+}
+
 /* Issues the command at a place, with all of its gang, which follow on it; returns how many. */
 static uint32_t issue_gang(issued_run *x, uint64_t step, uint32_t place) {
   const fs_rolled_command *k = &x->r->command[x->by_place[place]];
@@ -54,7 +61,11 @@ static uint32_t issue_gang(issued_run *x, uint64_t step, uint32_t place) {
   }
   for (uint32_t i = place; i < place + n; i++) {
     uint32_t q = x->queue_of[x->by_place[i]];
-    uint64_t over = runs(x, k, step) ? start + x->time[k->member] : free_at(x, q);
+    uint64_t over = free_at(x, q);
+    if (runs(x, &x->r->command[x->by_place[i]], step)) {
+      over = start + x->time[k->member];
+      note_start(x, x->by_place[i], step, start);
+    }
     x->over[q][x->n_over[q]++] = over;
     x->end = fs_max(x->end, over);
   }
@@ -115,6 +126,24 @@ static fs_status find_places(issued_run *x, fs_arena *scratch) {
   x->by_place = by_place;
   x->queue_of = queue_of;
   return FSCHED_OK;
+}
+
+fs_status fs_issued_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
+                           uint64_t trip, fs_rolled_starts *out) {
+  assert(r->issued && r->n_commands > 0 && trip > 0);
+  issued_run x = {.r = r, .time = time, .starts = out};
+  uint64_t all = 0;
+  FS_SCRATCH(scratch, arena->ctx);
+  FS_TRY(fs_new(arena, &out->first, (size_t)r->n_commands + 1));
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    uint32_t copy = r->command[c].copy;
+    out->first[c] = all;
+    all += trip <= copy ? 0 : (trip - copy - 1) / r->copies + 1;
+  }
+  out->first[r->n_commands] = all;
+  FS_TRY(fs_new_zero(arena, &out->start, all));
+  FS_TRY(find_places(&x, &scratch));
+  return follow_run(&x, &scratch, trip, &out->end);
 }
 
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,

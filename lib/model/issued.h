@@ -17,6 +17,10 @@ typedef struct fs_issued_time {
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                         uint64_t trip, fs_issued_time *out) FS_MUST_USE;
 
+/* As fs_rolled_follow, of an issued loop. */
+fs_status fs_issued_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
+                           uint64_t trip, fs_rolled_starts *out) FS_MUST_USE;
+
 /* The steps in which some command of an issued loop runs an iteration: the first so many.
  * Complexity: O(commands). */
 uint64_t fs_issued_steps(const fs_rolled_loop *r, uint64_t trip);

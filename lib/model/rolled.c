@@ -11,13 +11,14 @@ typedef struct rolled_run {
   const fs_rolled_loop *r;
   const uint64_t *time, *latency;
   uint64_t trip;
-  uint64_t *reached0; /* per command: where its iterations begin in `reached` */
-  uint64_t *reached;  /* when an iteration, and all that its queue has before that, is over */
-  uint64_t *done;     /* per command: its iterations so far */
-  uint64_t *step;     /* per queue: where it is; steps, and commands in the step */
-  uint32_t *at;
-  uint64_t *free, *held; /* per queue */
-  uint64_t end;
+  fs_rolled_starts *out;
+  uint64_t *reached;      /* as `start`: when an iteration, and all that its queue has before that,
+                           * is over */
+  uint64_t *done;         /* per command: its iterations so far */
+  uint64_t *step;         /* per queue: where it is; steps, and commands in the step */
+  uint32_t *at;           /* per queue */
+  uint64_t *free, *held;  /* per queue */
+  uint32_t *queue, *next; /* per command: its queue, and the next one of its gang, in a circle */
 } rolled_run;
 
 /* The iterations of a command. */
@@ -38,71 +39,122 @@ static bool waits_over(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *st
     if (nth >= x->done[wait->command]) {
       return false;
     }
-    uint64_t reached = x->reached[x->reached0[wait->command] + nth];
+    uint64_t reached = x->reached[x->out->first[wait->command] + nth];
     *start = reached > *start ? reached : *start;
   }
   return true;
 }
 
-/* Runs the command that a queue has next; false: it waits. */
-static bool run_next(rolled_run *x, uint32_t q, uint32_t c) {
+/* Whether a queue is at a command whose waits are over, and when it may start. */
+static bool is_ready(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *start) {
+  uint32_t q = x->queue[c];
+  bool here = x->r->command0[q] + x->at[q] == c;
+  *start = fs_max(*start, x->free[q]);
+  return here && x->done[c] == i / x->r->copies && waits_over(x, c, i, start);
+}
+
+static void move_on(rolled_run *x, uint32_t q) {
+  x->at[q]++;
+  if (x->at[q] == x->r->command0[q + 1] - x->r->command0[q]) {
+    x->at[q] = 0;
+    x->step[q]++;
+  }
+}
+
+static void start_command(rolled_run *x, uint32_t c, uint64_t start) {
+  uint32_t q = x->queue[c];
+  uint64_t end = start + x->latency[x->r->command[c].member];
+  uint64_t at = x->out->first[c] + x->done[c]++;
+  x->free[q] = start + x->time[x->r->command[c].member];
+  x->held[q] = fs_max(x->held[q], end);
+  x->out->end = fs_max(x->out->end, end);
+  x->out->start[at] = start;
+  x->reached[at] = x->held[q];
+  move_on(x, q);
+}
+
+/* Runs the command that a queue has next, with all of its gang, or passes it; false: it waits. */
+static bool run_next(rolled_run *x, uint32_t q) {
+  uint32_t c = x->r->command0[q] + x->at[q], other = c;
   const fs_rolled_command *k = &x->r->command[c];
-  uint64_t nth = x->step[q] - k->shift, i = nth * x->r->copies + k->copy;
+  uint64_t nth = x->step[q] - k->shift, i = nth * x->r->copies + k->copy, start = 0;
   if (x->step[q] < k->shift || i >= x->trip) {
+    move_on(x, q);
     return true;
   }
-  uint64_t start = x->free[q];
-  if (!waits_over(x, c, i, &start)) {
-    return false;
-  }
-  uint64_t end = start + x->latency[k->member];
-  x->free[q] = start + x->time[k->member];
-  x->held[q] = end > x->held[q] ? end : x->held[q];
-  x->end = end > x->end ? end : x->end;
-  x->reached[x->reached0[c] + nth] = x->held[q];
-  x->done[c]++;
+  do {
+    if (!is_ready(x, other, i, &start)) {
+      return false;
+    }
+    other = x->next[other];
+  } while (other != c);
+  do {
+    start_command(x, other, start);
+    other = x->next[other];
+  } while (other != c);
   return true;
 }
 
 /* Goes on with a queue as far as it can; whether it has moved. */
 static bool run_queue(rolled_run *x, uint32_t q, uint64_t steps) {
-  uint32_t first = x->r->command0[q], n = x->r->command0[q + 1] - first;
   bool moved = false;
-  while (x->step[q] < steps && run_next(x, q, first + x->at[q])) {
+  while (x->step[q] < steps && run_next(x, q)) {
     moved = true;
-    x->step[q] += x->at[q] + 1 == n;
-    x->at[q] = x->at[q] + 1 == n ? 0 : x->at[q] + 1;
   }
   return moved;
 }
 
-static fs_status new_run(rolled_run *x, fs_arena *scratch) {
+/* Finds the gangs: the commands of one op and copy. */
+static fs_status find_gangs(rolled_run *x, fs_arena *scratch) {
+  const fs_rolled_loop *r = x->r;
+  uint32_t members = 0, *first;
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    members = r->command[c].member >= members ? r->command[c].member + 1 : members;
+  }
+  FS_TRY(fs_new(scratch, &x->queue, r->n_commands));
+  FS_TRY(fs_new(scratch, &x->next, r->n_commands));
+  FS_TRY(fs_new_none(scratch, &first, (size_t)members * r->copies));
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
+      uint32_t *of = &first[r->command[c].member * r->copies + r->command[c].copy];
+      x->queue[c] = q;
+      x->next[c] = *of == FS_NONE ? c : x->next[*of];
+      *of = *of == FS_NONE ? c : *of;
+      x->next[*of] = c;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status new_run(rolled_run *x, fs_arena *arena, fs_arena *scratch) {
   const fs_rolled_loop *r = x->r;
   uint64_t all = 0;
-  FS_TRY(fs_new(scratch, &x->reached0, r->n_commands));
+  FS_TRY(fs_new(arena, &x->out->first, (size_t)r->n_commands + 1));
   FS_TRY(fs_new_zero(scratch, &x->done, r->n_commands));
   FS_TRY(fs_new_zero(scratch, &x->step, r->n_queues));
   FS_TRY(fs_new_zero(scratch, &x->at, r->n_queues));
   FS_TRY(fs_new_zero(scratch, &x->free, r->n_queues));
   FS_TRY(fs_new_zero(scratch, &x->held, r->n_queues));
+  FS_TRY(find_gangs(x, scratch));
   for (uint32_t c = 0; c < r->n_commands; c++) {
-    x->reached0[c] = all;
+    x->out->first[c] = all;
     all += count_of(x, c);
   }
+  x->out->first[r->n_commands] = all;
+  FS_TRY(fs_new_zero(arena, &x->out->start, all));
   return fs_new(scratch, &x->reached, all);
 }
 
-fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                         const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
-                         uint64_t *span) {
-  assert(r->copies > 0 && r->n_commands > 0 && ii_den > 0);
-  uint64_t most = fs_max(FOLLOWED / r->n_commands, 16);
-  rolled_run x = {r, time, latency, .trip = fs_min(trip, most)};
-  uint64_t steps = x.trip;
-  FS_SCRATCH(scratch, ctx);
-  FS_TRY(new_run(&x, &scratch));
+fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
+                           const uint64_t *latency, uint64_t trip, fs_rolled_starts *out) {
+  assert(r->copies > 0 && r->n_commands > 0 && trip > 0);
+  *out = (fs_rolled_starts){0};
+  rolled_run x = {r, time, latency, .trip = trip, .out = out};
+  uint64_t steps = trip;
+  FS_SCRATCH(scratch, arena->ctx);
+  FS_TRY(new_run(&x, arena, &scratch));
   for (uint32_t c = 0; c < r->n_commands; c++) {
-    steps = fs_max(steps, x.trip + r->command[c].shift);
+    steps = fs_max(steps, trip + r->command[c].shift);
   }
   for (bool moved = true; moved;) {
     moved = false;
@@ -110,7 +162,21 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
       moved |= run_queue(&x, q, steps);
     }
   }
-  uint64_t rest = trip - x.trip;
+  return FSCHED_OK;
+}
+
+fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                         const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
+                         uint64_t *span) {
+  assert(r->copies > 0 && r->n_commands > 0 && ii_den > 0);
+  uint64_t most = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), rest = trip - most;
+  fs_rolled_starts x;
+  FS_SCRATCH(scratch, ctx);
+  *span = 0;
+  if (trip == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_rolled_follow(&scratch, r, time, latency, most, &x));
   *span = fs_add_most(fs_add_most(x.end, fs_multiply_most(rest / ii_den, ii_num)),
                       fs_ceil_div(fs_multiply_most(rest % ii_den, ii_num), ii_den));
   return FSCHED_OK;

@@ -82,6 +82,22 @@ typedef struct fs_rolled_loop {
   fs_rolled_stop *stop; /* ascending by place, full ones first, then by queue */
 } fs_rolled_loop;
 
+/* The starts of a run that is followed. */
+typedef struct fs_rolled_starts {
+  uint64_t *first; /* per command: where its iterations begin in `start`; and their end */
+  uint64_t *start; /* ticks from the begin of the run */
+  uint64_t end;    /* when all are over */
+} fs_rolled_starts;
+
+/* Follows all of `trip` iterations, each command of which starts as soon as it can.  time and
+ * latency are of members.  What locks up does not start, and has a start of 0.  Requires some
+ * iterations.  What it finds is in the arena.
+ * Complexity: O(iterations * waits), and for gangs as much for each of their queues.
+ * Errors: FSCHED_SYSTEM. */
+fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
+                           const uint64_t *latency, uint64_t trip,
+                           fs_rolled_starts *out) FS_MUST_USE;
+
 /* How long `trip` iterations take when each command starts as soon as it can, from the first start
  * to the last end; of many iterations, the last ones take `ii_num / ii_den` ticks each.  time and
  * latency are of members.  Requires a loop that does not lock up.

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "model/stream/shown_loops.h"
+
+static fs_status take_commands(fs_arena *arena, const fs_stream *s, const fs_stream_loop *from,
+                               fs_rolled_loop *x) {
+  uint32_t first = s->loop_queues[from->queue0].command0, waits = 0;
+  FS_TRY(fs_new(arena, &x->queue, x->n_queues));
+  FS_TRY(fs_new(arena, &x->command0, (size_t)x->n_queues + 1));
+  for (uint32_t q = 0; q < x->n_queues; q++) {
+    const fs_stream_loop_queue *queue = &s->loop_queues[from->queue0 + q];
+    x->queue[q] = queue->queue;
+    x->command0[q] = x->n_commands;
+    x->n_commands += queue->n_commands;
+  }
+  x->command0[x->n_queues] = x->n_commands;
+  FS_TRY(fs_new(arena, &x->command, x->n_commands));
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    const fs_stream_loop_command *k = &s->loop_commands[first + c];
+    const fs_stream_loop_op *op = &s->loop_ops[k->op];
+    x->command[c] = (fs_rolled_command){.member = k->op - from->op0,
+                                        .copy = k->copy,
+                                        .shift = k->shift,
+                                        .wait0 = waits,
+                                        .n_waits = k->n_waits,
+                                        .issue = k->issue,
+                                        .slow = op->latency > op->time};
+    waits += k->n_waits;
+  }
+  x->n_waits = waits;
+  FS_TRY(fs_new(arena, &x->wait, waits));
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    const fs_stream_loop_command *k = &s->loop_commands[first + c];
+    for (uint32_t w = 0; w < k->n_waits; w++) {
+      const fs_stream_loop_wait *wait = &s->loop_waits[k->wait0 + w];
+      x->wait[x->command[c].wait0 + w] = (fs_rolled_wait){wait->command - first, wait->distance};
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status take_stops(fs_arena *arena, const fs_stream *s, const fs_stream_loop *from,
+                            fs_rolled_loop *x) {
+  x->issued = fs_sync_has_stops(fs_stream_sync(s));
+  x->n_stops = from->n_stops;
+  FS_TRY(fs_new(arena, &x->stop, x->n_stops));
+  for (uint32_t i = 0; i < x->n_stops; i++) {
+    const fs_stream_stop *stop = &s->loop_stops[from->stop0 + i];
+    x->stop[i] = (fs_rolled_stop){stop->at, stop->queue, stop->keep};
+  }
+  return FSCHED_OK;
+}
+
+static fs_status take_members(fs_arena *arena, const fs_stream *s, const fs_stream_loop *from,
+                              fs_shown_loop *x) {
+  FS_TRY(fs_new(arena, &x->name, x->n_members));
+  FS_TRY(fs_new(arena, &x->time, x->n_members));
+  FS_TRY(fs_new(arena, &x->latency, x->n_members));
+  FS_TRY(fs_new(arena, &x->inner, x->n_members));
+  for (uint32_t m = 0; m < x->n_members; m++) {
+    const fs_stream_loop_op *op = &s->loop_ops[from->op0 + m];
+    x->name[m] = fs_stream_string(s, op->name);
+    x->time[m] = op->time;
+    x->latency[m] = op->latency;
+    x->inner[m] = op->loop;
+  }
+  return FSCHED_OK;
+}
+
+/* Ticks of the op that a loop is: of its first command. */
+static uint64_t span_of(const fs_stream *s, uint32_t op) {
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    if (fs_command_op(&s->commands[c]) == op) {
+      return s->commands[c].end - s->commands[c].start;
+    }
+  }
+  return 0;
+}
+
+fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop **out) {
+  assert(s->n_meta == 1);
+  fs_shown_loop *list;
+  FS_TRY(fs_new_zero(arena, out, s->n_loops));
+  list = *out;
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *from = &s->loops[l];
+    fs_shown_loop *x = &list[l];
+    bool outer = from->within == FS_NONE;
+    x->loop = (fs_rolled_loop){.copies = from->copies, .n_queues = from->n_queues};
+    x->n_members = from->n_ops;
+    x->trip = from->trip;
+    x->op = outer ? from->op : FS_NONE;
+    x->span = outer ? span_of(s, from->op) : s->loop_ops[from->op].latency;
+    FS_TRY(take_commands(arena, s, from, &x->loop));
+    FS_TRY(take_stops(arena, s, from, &x->loop));
+    FS_TRY(take_members(arena, s, from, x));
+  }
+  return fs_shown_find(arena, list, s->n_loops);
+}
