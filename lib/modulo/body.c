@@ -204,8 +204,9 @@ static void claim_lanes(body_maker *m, uint32_t op, uint32_t i) {
     uint32_t lanes = b->track0[g + 1] - b->track0[g];
     uint64_t all = lanes == 64 ? UINT64_MAX : (UINT64_C(1) << lanes) - 1;
     uint64_t want = fs_min(fs_ceil_div(p->use[k].amount, m->b->unit[p->use[k].resource]), lanes);
-    for (uint64_t c = 0; c < want; c++) {
-      b->claim[b->n_claims++] = (fs_modulo_claim){op, g, all, b->latency[op]};
+    for (uint64_t c = 0; c < want; c++) { /* one that takes all has nothing to choose */
+      uint64_t domain = want == lanes ? UINT64_C(1) << c : all;
+      b->claim[b->n_claims++] = (fs_modulo_claim){op, g, domain, b->latency[op]};
     }
   }
 }
@@ -238,9 +239,14 @@ static fs_status make_claims(body_maker *m) {
   return FSCHED_OK;
 }
 
+/* Whether each op may take both tracks, or neither. */
 static bool same_claims(const fs_modulo_body *b, uint32_t g, uint32_t bit, uint32_t other) {
-  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
-    uint64_t domain = b->claim[b->member[k]].domain;
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1];) {
+    uint32_t op = b->claim[b->member[k]].op;
+    uint64_t domain = 0;
+    for (; k < b->member0[g + 1] && b->claim[b->member[k]].op == op; k++) {
+      domain |= b->claim[b->member[k]].domain;
+    }
     if ((domain >> bit & 1) != (domain >> other & 1)) {
       return false;
     }
@@ -248,9 +254,20 @@ static bool same_claims(const fs_modulo_body *b, uint32_t g, uint32_t bit, uint3
   return true;
 }
 
+/* What is held of a track by claims that have no other. */
+static int64_t sure_load(const fs_modulo_body *b, uint32_t g, uint32_t bit) {
+  int64_t load = 0;
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
+    const fs_modulo_claim *c = &b->claim[b->member[k]];
+    load += c->domain == UINT64_C(1) << bit ? c->hold : 0;
+  }
+  return load;
+}
+
 static fs_status find_alike_tracks(body_maker *m) {
   fs_modulo_body *b = m->b;
   FS_TRY(fs_new(m->arena, &b->alike, b->n_tracks));
+  FS_TRY(fs_new(m->arena, &b->sure, b->n_tracks));
   for (uint32_t g = 0; g < b->n_groups; g++) {
     for (uint32_t t = b->track0[g]; t < b->track0[g + 1]; t++) {
       uint32_t first = b->track0[g];
@@ -258,6 +275,7 @@ static fs_status find_alike_tracks(body_maker *m) {
         first++;
       }
       b->alike[t] = first;
+      b->sure[t] = sure_load(b, g, t - b->track0[g]);
     }
   }
   return FSCHED_OK;

@@ -38,7 +38,8 @@ typedef struct fs_modulo_body {
   uint32_t *track0;           /* per group: its first track */
   uint32_t *name;             /* per track: the queue, or its first lane within its resource */
   uint64_t *unit;             /* per resource: lanes that a track stands for */
-  uint32_t *alike;            /* per track: the first one that the same claims may take */
+  uint32_t *alike;            /* per track: the first one that the same ops may take */
+  int64_t *sure;              /* per track: ticks, held by claims that have no other */
   uint32_t *member0, *member; /* CSR per group: claims */
   /* rings whose depth is to be chosen, of a body of one copy: */
   uint32_t n_open;

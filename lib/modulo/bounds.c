@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/bounds.h"
 
+#include "modulo/cliques.h"
 #include "modulo/ratio.h"
 
 /* --- resources --- */
@@ -45,6 +46,16 @@ static void bound_lanes(const fs_modulo_body *b, fs_modulo_bounds *out) {
       raise_resource(out, work, p->lanes[r], FS_MODULO_BY_RESOURCE, r);
     }
   }
+}
+
+static fs_status bound_cliques(fsched_context *ctx, const fs_modulo_body *b,
+                               fs_modulo_bounds *out) {
+  int64_t worth;
+  fs_modulo_limit by;
+  uint32_t index;
+  FS_TRY(fs_modulo_clique_bound(ctx, b, true, &worth, &by, &index));
+  raise_resource(out, worth, 1, by, index);
+  return FSCHED_OK;
 }
 
 /* --- recurrence --- */
@@ -107,5 +118,6 @@ fs_status fs_modulo_bounds_of(fsched_context *ctx, const fs_modulo_body *b, fs_m
     }
   }
   bound_lanes(b, out);
+  FS_TRY(bound_cliques(ctx, b, out));
   return bound_cycles(ctx, &scratch, b, out, endless);
 }

@@ -34,6 +34,7 @@ typedef struct search_frame {
   int64_t best, off; /* orders: from the best outwards; depths: the next one */
   bool below;        /* orders: that above the best at this distance has been tried */
   uint64_t tracks;
+  uint64_t tried; /* of the tracks: those whose trial is over, and what is like them */
 } search_frame;
 
 typedef struct fixed_search {
@@ -60,21 +61,37 @@ static void offer_choice(choice_point *best, choice_kind kind, uint32_t id, uint
   }
 }
 
+/* Is nothing on a track but what has no other? */
+static bool is_free(const fs_modulo_state *s, uint32_t track) {
+  return s->cell[s->load0 + track] == s->b->sure[track] * s->scale;
+}
+
 /* Is a track free, and is an earlier one that is like it free, too, and open to the claim? */
 static bool is_repeated(const fs_modulo_state *s, uint32_t claim, uint32_t bit) {
   const fs_modulo_body *b = s->b;
   uint32_t first = b->track0[b->claim[claim].group];
   uint64_t domain = fs_modulo_domain(s, claim);
-  if (s->cell[s->load0 + first + bit] != 0) {
+  if (!is_free(s, first + bit)) {
     return false;
   }
   for (uint32_t t = b->alike[first + bit]; t < first + bit; t++) {
-    if (b->alike[t] == b->alike[first + bit] && s->cell[s->load0 + t] == 0 &&
-        (domain >> (t - first) & 1) != 0) {
+    if (b->alike[t] == b->alike[first + bit] && is_free(s, t) && (domain >> (t - first) & 1) != 0) {
       return true;
     }
   }
   return false;
+}
+
+/* The tracks of a claim's group that are free and like this one, if it is free. */
+static uint64_t free_ones_like(const fs_modulo_state *s, uint32_t claim, uint32_t bit) {
+  const fs_modulo_body *b = s->b;
+  uint32_t g = b->claim[claim].group, first = b->track0[g];
+  uint64_t out = 0;
+  for (uint32_t t = first; is_free(s, first + bit) && t < b->track0[g + 1]; t++) {
+    bool alike = b->alike[t] == b->alike[first + bit] && is_free(s, t);
+    out |= alike ? UINT64_C(1) << (t - first) : 0;
+  }
+  return out;
 }
 
 static uint64_t without_repeated(const fs_modulo_state *s, uint32_t claim) {
@@ -92,7 +109,8 @@ static void offer_pairs(const fs_modulo_state *s, choice_point *best) {
       continue;
     }
     uint64_t a = fs_modulo_domain(s, s->pair[k].claim_a);
-    if (fs_modulo_single(a) && a == fs_modulo_domain(s, s->pair[k].claim_b)) {
+    if (s->pair[k].shared ||
+        (fs_modulo_single(a) && a == fs_modulo_domain(s, s->pair[k].claim_b))) {
       fs_modulo_window w = fs_modulo_pair_window(s, k);
       offer_choice(best, CHOICE_PAIR, k, (uint64_t)(w.high - w.low + 1), s->weight[k]);
     }
@@ -137,16 +155,33 @@ static bool draw_one_in(fixed_search *x, uint32_t n) {
   return (x->seed >> 33) % n == 0;
 }
 
+/* Gives a claim a track.  Claims of one op that may take the same tracks can change places, so what
+ * has been tried for one of them needs no trial for the others. */
+static bool put_track(fs_modulo_state *s, search_frame *f, uint32_t track) {
+  const fs_modulo_body *b = s->b;
+  uint32_t op = b->claim[f->c.id].op, group = b->claim[f->c.id].group;
+  uint64_t domain = fs_modulo_domain(s, f->c.id);
+  for (uint32_t c = b->claim0[op]; c < b->claim0[op + 1]; c++) {
+    if (c != f->c.id && b->claim[c].group == group && fs_modulo_domain(s, c) == domain &&
+        !fs_modulo_put_domain(s, c, domain & ~f->tried)) {
+      return false;
+    }
+  }
+  f->tried |= UINT64_C(1) << track | free_ones_like(s, f->c.id, track);
+  return fs_modulo_put_domain(s, f->c.id, UINT64_C(1) << track);
+}
+
 /* Puts in one value; false: it contradicts what is known. */
-static bool put_value(fixed_search *x, const choice_point *c, int64_t value) {
+static bool put_value(fixed_search *x, search_frame *f, int64_t value) {
   fs_modulo_state *s = &x->s;
+  const choice_point *c = &f->c;
   switch (c->kind) {
     case CHOICE_NONE:
       break;
     case CHOICE_PAIR:
       return fs_modulo_put_pair(s, c->id, value);
     case CHOICE_CLAIM:
-      return fs_modulo_put_domain(s, c->id, UINT64_C(1) << value);
+      return put_track(s, f, (uint32_t)value);
     case CHOICE_DEPTH:
       return fs_modulo_put_depth(s, c->id, value, value);
   }
@@ -261,7 +296,7 @@ static bool step_on(fixed_search *x) {
     fs_modulo_undo_to(&x->s, f->length);
     if (is_over(x) || !next_value(x, f, &value)) {
       pop_frame(x);
-    } else if (put_value(x, &f->c, value)) {
+    } else if (put_value(x, f, value)) {
       return true;
     } else {
       x->failures -= x->failures > 0;
@@ -312,7 +347,7 @@ static bool begin_search(fs_modulo_state *s) {
       s->waiting[s->n_waiting++] = k;
     }
   }
-  return fs_modulo_propagate(s);
+  return fs_modulo_propagate(s) && fs_modulo_cliques_fit(s);
 }
 
 static void read_choice(const fs_modulo_state *s, fs_modulo_choice *out) {

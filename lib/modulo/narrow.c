@@ -7,7 +7,10 @@
  *
  * Since path(a, b) <= start(b) - start(a) <= -path(b, a), k lies in a window.  If it is empty, the
  * two cannot share a track; if it has one k and they do share, both inequalities are put in. */
+#include "modulo/cliques.h"
 #include "modulo/state.h"
+
+enum { CLIQUE_STEPS = 20000 };
 
 fs_modulo_window fs_modulo_pair_window(const fs_modulo_state *s, uint32_t pair) {
   assert(pair < s->n_pairs);
@@ -48,11 +51,11 @@ static bool look_at_pair(fs_modulo_state *s, uint32_t pair) {
   if (s->cell[s->pair0 + pair] != FS_MODULO_OPEN) {
     return true;
   }
-  if ((a & b) == 0) {
+  if (!x->shared && (a & b) == 0) {
     return fs_modulo_set(s, s->pair0 + pair, FS_MODULO_APART);
   }
   fs_modulo_window w = fs_modulo_pair_window(s, pair);
-  bool share = a == b && fs_modulo_single(a);
+  bool share = x->shared || (a == b && fs_modulo_single(a));
   if (w.low > w.high) {
     return !share && (!fs_modulo_single(a) || fs_modulo_put_domain(s, x->claim_b, b & ~a)) &&
            (!fs_modulo_single(b) || fs_modulo_put_domain(s, x->claim_a, a & ~b));
@@ -152,4 +155,51 @@ bool fs_modulo_propagate(fs_modulo_state *s) {
     }
   } while (s->n_waiting > 0);
   return true;
+}
+
+/* --- cliques --- */
+
+/* Paths keep two starts apart: if start(b) - start(a) lies between two neighbouring multiples of
+ * the period, these are the gaps. */
+static void widen_gaps(const fs_modulo_state *s, uint32_t a, uint32_t b, int64_t *to,
+                       int64_t *from) {
+  int64_t there = fs_modulo_path(s, a, b), back = fs_modulo_path(s, b, a);
+  if (there == FS_MODULO_FAR || back == FS_MODULO_FAR) {
+    return;
+  }
+  int64_t k = fs_ceiling_div(there, s->period) - 1;
+  int64_t ahead = there - k * s->period, behind = back + (k + 1) * s->period;
+  if (behind > 0) {
+    *to = ahead > *to ? ahead : *to;
+    *from = behind > *from ? behind : *from;
+  }
+}
+
+static fs_status heaviest_clique(fs_modulo_state *s, int64_t *worth) {
+  FS_SCRATCH(scratch, s->ctx);
+  fs_modulo_gaps g;
+  fs_modulo_clique clique;
+  uint64_t steps = CLIQUE_STEPS;
+  FS_TRY(fs_modulo_gaps_make(&scratch, s->b, false, &g));
+  for (uint32_t a = 0; a < s->n; a++) {
+    for (uint32_t b = 0; b < s->n; b++) {
+      g.gap[a * s->n + b] *= s->scale;
+    }
+    for (uint32_t b = 0; b < a; b++) {
+      widen_gaps(s, a, b, &g.gap[a * s->n + b], &g.gap[b * s->n + a]);
+    }
+  }
+  FS_TRY(fs_modulo_clique_find(&scratch, &g, &steps, &clique));
+  s->steps += s->n * (CLIQUE_STEPS - steps);
+  *worth = clique.worth;
+  return FSCHED_OK;
+}
+
+bool fs_modulo_cliques_fit(fs_modulo_state *s) {
+  assert(s->n_waiting == 0);
+  int64_t worth = 0;
+  if (s->n <= FS_MODULO_CLIQUE_OPS) {
+    s->status = heaviest_clique(s, &worth);
+  }
+  return s->status == FSCHED_OK && worth <= s->period;
 }

@@ -6,6 +6,7 @@
 
 #include "base/radix.h"
 #include "modulo/bounds.h"
+#include "modulo/cliques.h"
 
 /* Of more claims only the longest counts: each is a level of the recursion. */
 enum { MOST_CLAIMS = 256 };
@@ -147,6 +148,15 @@ fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t
       *by = queues ? FS_MODULO_BY_ROLES : FS_MODULO_BY_RESOURCE;
       *index = queues ? b->name[b->track0[g]] : g - b->n_queue_groups;
     }
+  }
+  int64_t worth;
+  fs_modulo_limit shared;
+  uint32_t at;
+  FS_TRY(fs_modulo_clique_bound(ctx, b, false, &worth, &shared, &at));
+  if (worth > most) {
+    most = worth;
+    *by = shared;
+    *index = at;
   }
   *out = fs_modulo_ratio_of(most, b->copies);
   return FSCHED_OK;

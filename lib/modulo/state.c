@@ -7,6 +7,29 @@ static bool may_meet(const fs_modulo_claim *c, const fs_modulo_claim *d) {
   return c->group == d->group && (c->domain & d->domain) != 0;
 }
 
+/* The first claim of an op in its group. */
+static bool is_first(const fs_modulo_body *b, uint32_t claim) {
+  return claim == 0 || b->claim[claim - 1].op != b->claim[claim].op ||
+         b->claim[claim - 1].group != b->claim[claim].group;
+}
+
+/* The tracks that an op takes of a group, of which this is its first claim. */
+static uint32_t tracks_taken(const fs_modulo_body *b, uint32_t claim) {
+  uint32_t n = 1;
+  while (claim + n < b->claim0[b->claim[claim].op + 1] &&
+         b->claim[claim + n].group == b->claim[claim].group) {
+    n++;
+  }
+  return n;
+}
+
+/* Two ops that take more tracks than there are have one in common; one pair says so for all. */
+static bool must_meet(const fs_modulo_body *b, uint32_t c, uint32_t d) {
+  uint32_t g = b->claim[c].group;
+  return b->claim[c].op != b->claim[d].op && is_first(b, c) && is_first(b, d) &&
+         tracks_taken(b, c) + tracks_taken(b, d) > b->track0[g + 1] - b->track0[g];
+}
+
 /* Lists the pairs of claims that may be on one track, twice: counted, then written. */
 static uint32_t list_pairs(const fs_modulo_body *b, fs_modulo_pair *pair) {
   uint32_t n = 0;
@@ -14,11 +37,13 @@ static uint32_t list_pairs(const fs_modulo_body *b, fs_modulo_pair *pair) {
     for (uint32_t i = b->member0[g]; i < b->member0[g + 1]; i++) {
       for (uint32_t j = b->member0[g]; j < i; j++) { /* claims ascend, and so do their ops */
         uint32_t c = b->member[j], d = b->member[i];
-        if (!may_meet(&b->claim[c], &b->claim[d])) {
+        bool shared = must_meet(b, c, d);
+        if (!shared && !may_meet(&b->claim[c], &b->claim[d])) {
           continue;
         }
         if (pair != NULL) {
-          pair[n] = (fs_modulo_pair){c, d, b->claim[c].op, b->claim[d].op, FS_NONE, false, 0, 0};
+          pair[n] =
+              (fs_modulo_pair){c, d, b->claim[c].op, b->claim[d].op, FS_NONE, shared, false, 0, 0};
         }
         n++;
       }

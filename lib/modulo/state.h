@@ -17,6 +17,7 @@
 typedef struct fs_modulo_pair {
   uint32_t claim_a, claim_b, a, b; /* a <= b; equal where an op needs two tracks */
   uint32_t next;                   /* another one of a and b */
+  bool shared;                     /* their ops have a track in common, whichever it is */
   bool given;                      /* a ring gives the order on a common track: */
   int64_t low, high;               /* of k */
 } fs_modulo_pair;
@@ -109,6 +110,9 @@ bool fs_modulo_put_depth(fs_modulo_state *s, uint32_t open, int64_t low, int64_t
 bool fs_modulo_propagate(fs_modulo_state *s);
 /* The same for open rings alone, which paths and capacities limit. */
 bool fs_modulo_propagate_rings(fs_modulo_state *s);
+/* Do ops that exclude each other, by their tracks or by paths, fit into the period?  Requires that
+ * all was propagated. */
+bool fs_modulo_cliques_fit(fs_modulo_state *s);
 /* Do the largest depths of all open rings fit? */
 bool fs_modulo_depths_fit(const fs_modulo_state *s);
 

@@ -101,6 +101,62 @@ START_TEST(roles_alternate)
 }
 END_TEST
 
+/* Ops of 4 ticks that take 2 and 1 of two lanes: one after the other, but of two iterations those
+ * that take 1 can run together. */
+static fs_modulo_plan wide_and_narrow(uint32_t copies) {
+  static const uint32_t eligible0[] = {0, 1, 2}, eligible[] = {0, 1}, lanes = 2, use0[] = {0, 1, 2};
+  static const fs_tick time[] = {1, 1}, latency[] = {4, 4};
+  static const fs_modulo_use use[] = {{0, 2}, {0, 1}};
+  fs_modulo_problem p = {.n = 2, .n_queues = 2, .n_resources = 1, .lanes = &lanes};
+  p.time = time;
+  p.latency = latency;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  p.use0 = use0;
+  p.use = use;
+  fs_modulo_plan plan = plan_with(&p, &(fs_modulo_options){.copies = copies});
+  ck_assert(plan.proven);
+  fs_modulo_check(&p, &plan);
+  return plan;
+}
+
+START_TEST(lanes_alternate)
+{
+  fs_modulo_plan plan = wide_and_narrow(1);
+  ck_assert_int_eq(plan.ii.num, 8);
+  ck_assert_int_eq(plan.ii.den, 1);
+  ck_assert_int_eq(plan.limited_by, FS_MODULO_BY_RESOURCE);
+  plan = wide_and_narrow(2);
+  ck_assert_uint_eq(plan.copies, 2);
+  ck_assert_int_eq(plan.ii.num, 13); /* they begin one tick apart, on their queue */
+  ck_assert_int_eq(plan.ii.den, 2);
+}
+END_TEST
+
+/* What takes two lanes excludes all others, which exclude each other by their queue. */
+START_TEST(queue_and_lanes)
+{
+  static const uint32_t eligible0[] = {0, 1, 2, 3}, eligible[] = {0, 1, 1}, lanes = 2;
+  static const uint32_t use0[] = {0, 1, 2, 3};
+  static const fs_tick time[] = {5, 3, 3}, latency[] = {5, 3, 4};
+  static const fs_modulo_use use[] = {{0, 2}, {0, 1}, {0, 1}};
+  fs_modulo_problem p = {.n = 3, .n_queues = 2, .n_resources = 1, .lanes = &lanes};
+  p.time = time;
+  p.latency = latency;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  p.use0 = use0;
+  p.use = use;
+  fs_modulo_plan plan = plan_with(&p, &(fs_modulo_options){0});
+  ck_assert(plan.proven);
+  fs_modulo_check(&p, &plan);
+  ck_assert_int_eq(plan.ii.num, 11); /* the op of latency 4 ends beside the other one */
+  ck_assert_int_eq(plan.bounds.resource.num, 11);
+  ck_assert_int_eq(plan.limited_by, FS_MODULO_BY_RESOURCE);
+  ck_assert_uint_eq(plan.limited_index, 0);
+}
+END_TEST
+
 /* Plans of copies are run, and no interval is below the bounds or above that of one copy. */
 START_TEST(copies)
 {
@@ -279,7 +335,7 @@ END_TEST
 
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, facts, roles_alternate, copies, memory_limits, without_bounds, limits,
-           ratios_along_all_cycles);
+  FS_TESTS(t, facts, roles_alternate, lanes_alternate, queue_and_lanes, copies, memory_limits,
+           without_bounds, limits, ratios_along_all_cycles);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }
