@@ -38,15 +38,16 @@ static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance
 }
 
 /* The writer takes slots that were given back at once. */
-static void add_returns(body_maker *m, uint32_t ring, uint32_t reader) {
+static void add_returns(body_maker *m, uint32_t ring, uint32_t depth, const fs_modulo_reader *x) {
   fs_modulo_body *b = m->b;
   const fs_modulo_ring *r = &m->p->ring[ring];
-  int64_t u = b->copies, every = r->every, distance = (int64_t)r->depth - every + 1;
-  for (int64_t c = r->depth % every; c < u; c += every) {
+  int64_t u = b->copies, every = r->every;
+  int64_t distance = (int64_t)depth - every + 1 - x->back;
+  for (int64_t c = depth % every; c < u; c += every) {
     int64_t turns = fs_floor_div(c - distance, u);
     uint32_t from = (uint32_t)(c - distance - turns * u);
     b->arc[b->n_arcs++] =
-        (fs_modulo_arc){from * m->p->n + reader, (uint32_t)c * m->p->n + r->writer, -turns, ring};
+        (fs_modulo_arc){from * m->p->n + x->op, (uint32_t)c * m->p->n + r->writer, -turns, ring};
     b->distances += turns < 0 ? -turns : turns;
   }
 }
@@ -71,8 +72,8 @@ static void add_ring(body_maker *m, uint32_t ring) {
     for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
       add_arcs(m, p->reader[k].op, writer, (int64_t)depth - p->reader[k].back, ring);
       if (p->ring[ring].every > 1 && m->b->copies % p->ring[ring].every == 0) {
-        assert(p->reader[k].back == 0 && p->ring[ring].every <= depth);
-        add_returns(m, ring, p->reader[k].op);
+        assert(p->ring[ring].every <= depth);
+        add_returns(m, ring, depth, &p->reader[k]);
       }
     }
   }

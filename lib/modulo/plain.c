@@ -78,9 +78,10 @@ static fs_status set_depths(plain_maker *m, fs_arena *arena) {
   FS_TRY(fs_new(arena, &m->out->depth, p->n_rings));
   FS_TRY(fs_new_zero(arena, &m->out->bytes, p->n_memories));
   for (uint32_t r = 0; r < p->n_rings; r++) {
-    uint32_t depth = p->ring[r].depth == 0 ? 1 : p->ring[r].depth;
+    uint32_t depth = p->ring[r].depth == 0 ? fs_modulo_least_depth(p, r) : p->ring[r].depth;
+    uint32_t more = p->ring[r].every > 1 ? p->ring[r].every - 1 : 0;
     for (uint32_t k = p->reader0[r]; k < p->reader0[r + 1] && p->ring[r].depth == 0; k++) {
-      uint32_t need = p->reader[k].back + (p->reader[k].op > p->ring[r].writer);
+      uint32_t need = p->reader[k].back + (p->reader[k].op > p->ring[r].writer) + more;
       depth = need > depth ? need : depth;
     }
     m->out->depth[r] = depth;

@@ -208,14 +208,14 @@ static fs_status want_entry(roller *r, uint32_t reader, uint32_t writer, uint32_
 }
 
 /* The writer takes slots that were given back at once: what each of them has is then known. */
-static fs_status want_returns(roller *r, uint32_t ring, uint32_t reader) {
+static fs_status want_returns(roller *r, uint32_t ring, const fs_modulo_reader *reader) {
   const fs_modulo_ring *x = &r->p->ring[ring];
   uint32_t u = r->out->copies, n = r->p->n, every = x->every;
-  uint32_t distance = r->plan->depth[ring] - every + 1;
-  assert(u % every == 0);
+  assert(u % every == 0 && r->plan->depth[ring] + 1 >= every + reader->back);
+  uint32_t distance = r->plan->depth[ring] + 1 - every - reader->back;
   for (uint32_t c = r->plan->depth[ring] % every; c < u; c += every) {
     uint32_t before = (c + u - distance % u) % u;
-    FS_TRY(add_want(r, before * n + reader, c * n + x->writer, distance));
+    FS_TRY(add_want(r, before * n + reader->op, c * n + x->writer, distance));
   }
   return FSCHED_OK;
 }
@@ -230,7 +230,7 @@ static fs_status want_rings(roller *r) {
       if (reader->op != writer || depth > reader->back) { /* else it works in place */
         FS_TRY(want_order(r, reader->op, writer, depth - reader->back));
         FS_TRY(want_entry(r, reader->op, writer, depth - reader->back, depth));
-        FS_TRY(p->ring[k].every > 1 ? want_returns(r, k, reader->op) : FSCHED_OK);
+        FS_TRY(p->ring[k].every > 1 ? want_returns(r, k, reader) : FSCHED_OK);
       }
     }
     FS_TRY(want_order(r, writer, writer, depth));

@@ -257,6 +257,33 @@ static void move_parts(const plan_settler *s, int64_t *turn) {
   }
 }
 
+/* Does iteration c + distance of the writer start after iteration c of a reader is over? */
+static bool comes_behind(const plan_settler *s, const int64_t *start, uint32_t reader, int64_t c,
+                         int64_t distance, uint32_t writer) {
+  int64_t u = s->b->copies, turns = fs_floor_div(c + distance, u);
+  uint32_t n = s->b->p->n, op = (uint32_t)c * n + reader;
+  uint32_t to = (uint32_t)(c + distance - turns * u) * n + writer;
+  return start[to] + turns * s->period >= start[op] + delay_of(s, op, to);
+}
+
+/* Are slots that are given back at once, all of them, whenever the first of them is taken? */
+static bool returns_hold(const plan_settler *s, const int64_t *start, uint32_t ring,
+                         int64_t depth) {
+  const fs_modulo_problem *p = s->b->p;
+  const fs_modulo_ring *r = &p->ring[ring];
+  int64_t u = s->b->copies, every = r->every;
+  for (uint32_t k = p->reader0[ring]; every > 1 && k < p->reader0[ring + 1]; k++) {
+    int64_t distance = depth + 1 - every - p->reader[k].back;
+    for (int64_t c = 0; c < u; c++) {
+      if ((c + distance - depth) % every == 0 &&
+          !comes_behind(s, start, p->reader[k].op, c, distance, r->writer)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
 /* Is a ring of this depth free whenever its writer starts? */
 static bool depth_holds(const plan_settler *s, const int64_t *start, uint32_t ring, int64_t depth) {
   const fs_modulo_problem *p = s->b->p;
@@ -265,15 +292,13 @@ static bool depth_holds(const plan_settler *s, const int64_t *start, uint32_t ri
     bool own = k == p->reader0[ring + 1]; /* the writer itself */
     uint32_t i = own ? p->ring[ring].writer : p->reader[k].op;
     for (int64_t c = 0; c < u; c++) {
-      int64_t at = c + depth - (own ? 0 : p->reader[k].back), turns = fs_floor_div(at, u);
-      uint32_t op = (uint32_t)c * p->n + i;
-      uint32_t writer = (uint32_t)(at - turns * u) * p->n + p->ring[ring].writer;
-      if (start[writer] + turns * s->period < start[op] + delay_of(s, op, writer)) {
+      int64_t distance = depth - (own ? 0 : p->reader[k].back);
+      if (!comes_behind(s, start, i, c, distance, p->ring[ring].writer)) {
         return false;
       }
     }
   }
-  return true;
+  return returns_hold(s, start, ring, depth);
 }
 
 static fs_status fill_memory(const plan_settler *s, fs_arena *arena, fs_modulo_plan *out) {

@@ -17,9 +17,10 @@
 enum { MOST = 12 };
 
 typedef struct key_case {
-  uint64_t n, depth, every;
+  uint64_t n, depth, every; /* depth 0: auto */
   const char *prefetch, *on; /* on: the queue of loads; uses have mma */
   uint64_t latency;          /* of a load, which takes its queue for 4 ticks */
+  uint64_t distance;         /* use i uses load i - distance */
 } key_case;
 
 static fs_status compile_for(const char *text, uint32_t effort, fsched_program **p) {
@@ -39,18 +40,24 @@ static fs_status compile_text(const char *text, fsched_program **p) {
 }
 
 static fs_status compile_keys(const key_case *x, fsched_program **p) {
-  char text[1024];
+  char text[1024], depth[32] = "auto", distance[48] = "";
+  if (x->depth > 0) {
+    (void)snprintf(depth, sizeof depth, "%llu", (unsigned long long)x->depth);
+  }
+  if (x->distance > 0) {
+    (void)snprintf(distance, sizeof distance, ", distance: %llu", (unsigned long long)x->distance);
+  }
   (void)snprintf(
       text, sizeof text,
       "fsched: 1\ntarget:\n  queues: [{name: dma}, {name: mma}]\n  memories: [{name: m}]\n"
       "buffers: [{name: y, size: 64, io: output}]\n"
-      "ops:\n- {name: init, on: mma, args: [{out: y}]}\n"
+      "ops:\n- {name: init, on: mma, args: [{out: y}, {out: x, size: 64}]}\n"
       "- loop: l\n  trip: %llu\n"
-      "  buffers: {x: {depth: %llu, every: %llu, prefetch: %s}}\n  ops:\n"
-      "  - {name: load, on: %s, time: 4, latency: %llu, args: [{out: x, size: 64}]}\n"
-      "  - {name: use, on: mma, time: 2, args: [{in: x}, {inout: y}]}\n",
-      (unsigned long long)x->n, (unsigned long long)x->depth, (unsigned long long)x->every,
-      x->prefetch, x->on, (unsigned long long)x->latency);
+      "  buffers: {x: {depth: %s, every: %llu, prefetch: %s}}\n  ops:\n"
+      "  - {name: load, on: %s, time: 4, latency: %llu, args: [{out: x}]}\n"
+      "  - {name: use, on: mma, time: 2, args: [{in: x%s}, {inout: y}]}\n",
+      (unsigned long long)x->n, depth, (unsigned long long)x->every, x->prefetch, x->on,
+      (unsigned long long)x->latency, distance);
   return compile_text(text, p);
 }
 
@@ -91,7 +98,7 @@ START_TEST(empty_waits)
   uint64_t n = (uint64_t)_i;
   for (uint64_t depth = 1; depth <= MOST; depth += 1 + depth / 4) {
     for (uint64_t every = 1; every <= depth; every++) {
-      key_case x = {n, depth, every, "auto", "dma", 4};
+      key_case x = {n, depth, every, "auto", "dma", 4, 0};
       fsched_program *p;
       ck_fs(ctx, compile_keys(&x, &p));
       uint64_t empty = n > depth ? (n - depth + every - 1) / every : 0;
@@ -103,6 +110,58 @@ START_TEST(empty_waits)
       replay(p);
       fsched_program_destroy(p);
     }
+  }
+}
+END_TEST
+
+/* Checks the waits of loads for uses: load l waits for what reads the last of the slots that are
+ * given back with its own. */
+static void check_returns(const fs_stream *s, const key_case *x, uint64_t depth, uint64_t every) {
+  uint64_t n = 0, distance = depth + 1 - every - x->distance;
+  for (uint64_t l = depth % every; l < x->n; l += every) {
+    n += l >= distance;
+  }
+  ck_assert_uint_eq(executed(s, "load", "use", distance, every, depth), n);
+  ck_assert_uint_eq(executed(s, "use", "load", x->distance, 1, 0), x->n - x->distance);
+}
+
+/* Values of earlier iterations: fewer slots can be given back at once, as more are in use. */
+START_TEST(empty_waits_of_carried)
+{
+  uint64_t n = (uint64_t)_i, distance = 1 + n % 3;
+  for (uint64_t depth = distance + 1; depth <= MOST; depth += 1 + depth / 4) {
+    for (uint64_t every = 1; every <= depth; every++) {
+      key_case x = {n, depth, every, "auto", "dma", 4, distance};
+      fsched_program *p;
+      ck_fs(ctx, compile_keys(&x, &p));
+      if (n > depth) {
+        check_returns(&p->view, &x, depth, every < depth - distance ? every : depth - distance);
+      }
+      replay(p);
+      fsched_program_destroy(p);
+    }
+  }
+}
+END_TEST
+
+/* Depths that are chosen are enough for what is given back at once. */
+START_TEST(empty_waits_of_open)
+{
+  uint64_t every = 2 + (uint64_t)_i / 3;
+  for (uint64_t n = 0; n <= 4 * MOST; n += 1 + n / 4) {
+    key_case x = {n, 0, every, "auto", "dma", 4, (uint64_t)_i % 3};
+    fsched_program *p;
+    ck_fs(ctx, compile_keys(&x, &p));
+    if (n > every + x.distance) {
+      uint64_t depth = p->view.rings[0].depth;
+      ck_assert_uint_ge(depth, every + x.distance);
+      ck_assert_uint_lt(depth, 4 * every);
+      if (n > depth) {
+        check_returns(&p->view, &x, depth, every);
+      }
+    }
+    replay(p);
+    fsched_program_destroy(p);
   }
 }
 END_TEST
@@ -135,7 +194,7 @@ static void check_order(const fs_stream *s, uint64_t prefetch) {
 static void prefetch_on_one(uint64_t n, uint64_t depth, int64_t prefetch, uint64_t latency) {
   char text[32];
   (void)snprintf(text, sizeof text, "%lld", (long long)prefetch);
-  key_case x = {n, depth, 1, text, "mma", latency};
+  key_case x = {n, depth, 1, text, "mma", latency, 0};
   fsched_program *p;
   ck_fs(ctx, compile_keys(&x, &p));
   if (n > 0) {
@@ -214,15 +273,6 @@ START_TEST(what_cannot_be)
               "  - {name: use, args: [{in: x}, {out_existing: y}]}\n",
               "no order of its ops keeps a prefetch");
   must_refuse(HEAD
-              "{x: {every: 2}}\n  ops:\n"
-              "  - {name: load, args: [{out: x}]}\n  - {name: use, args: [{in: x}]}\n",
-              "no depth is given");
-  must_refuse(HEAD
-              "{x: {depth: 3, every: 2}}\n  ops:\n"
-              "  - {name: load, args: [{out: x}]}\n"
-              "  - {name: use, args: [{in: x, distance: 1}]}\n",
-              "values of earlier iterations are read");
-  must_refuse(HEAD
               "{x: {depth: 65, every: 65}}\n  ops:\n"
               "  - {name: load, args: [{out: x}]}\n  - {name: use, args: [{in: x}]}\n",
               "more than 64 copies");
@@ -278,6 +328,7 @@ END_TEST
 
 FS_SUITE(loop_keys, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, MOST + 1, empty_waits, prefetches);
+  FS_LOOPS(t, 0, MOST + 1, empty_waits, empty_waits_of_carried, prefetches);
+  FS_LOOPS(t, 0, 15, empty_waits_of_open);
   FS_TESTS(t, trip_facts, prefetch_and_open_depth, what_cannot_be, more_effort, too_much_effort);
 }

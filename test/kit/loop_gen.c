@@ -80,7 +80,12 @@ static void put_loop(loop_gen *g) {
   for (uint32_t r = 0; r < g->n_rings; r++) {
     if (!one_in(g, 3)) {
       uint32_t depth = 1 + below(g, 5);
-      fs_text_printf(g->t, "%sr%u: {depth: %u", any ? ", " : "", r, depth);
+      fs_text_printf(g->t, "%sr%u: {", any ? ", " : "", r);
+      if (one_in(g, 4)) {
+        fs_text_puts(g->t, "depth: auto");
+      } else {
+        fs_text_printf(g->t, "depth: %u", depth);
+      }
       if (one_in(g, 4)) {
         fs_text_printf(g->t, ", prefetch: %u", below(g, depth));
       }

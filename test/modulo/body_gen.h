@@ -112,8 +112,8 @@ static inline void fs_body_draw_rings(const fs_body_params *g, fs_rng *r, fs_bod
     if (g->ahead && fs_rng_one_in(r, 2)) {
       ring->ahead = 1 + fs_rng_below(r, depth);
     }
-    if (g->every && back == 0) {
-      ring->every = 1 + fs_rng_below(r, depth);
+    if (g->every) {
+      ring->every = 1 + fs_rng_below(r, depth - back);
     }
     b->reader0[b->p.n_rings] = n;
   }

@@ -124,7 +124,7 @@ static int64_t earliest(const plan_run *r, const run_state *s, uint64_t c) {
       }
     }
     for (uint32_t k = p->reader0[x], g = p->ring[x].every; k < p->reader0[x + 1] && g > 1; k++) {
-      int64_t at = old + g - 1;
+      int64_t at = old + g - 1 + p->reader[k].back;
       if (old % g == 0 && at >= 0) {
         uint64_t from = (uint64_t)at * p->n + p->reader[k].op;
         raise_start(&start, wait_end(r, s->over, from, c));

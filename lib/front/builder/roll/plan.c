@@ -96,28 +96,26 @@ static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_
 
 /* Takes over what is given of a ring besides its depth, as far as there are slots to be given back,
  * or to be filled ahead; where syncs stop everything, nothing is given back.  Requires the depth
- * that it will have. */
-static fs_status set_keys(fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t back,
-                          fs_body_value *value) {
+ * that it will have, at least the slots that it needs. */
+static void set_keys(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t need,
+                     fs_body_value *value) {
   const fs_ring_draft *given = find_ring(r, loop, buffer);
   uint64_t trip = r->in.trip[loop], depth = value->depth;
   if (given == NULL) {
-    return FSCHED_OK;
+    return;
   }
   uint64_t most = depth == 0 ? fs_max(trip, 1) : depth;
   value->ahead = (uint32_t)fs_min(fs_min(given->ahead, most), UINT32_MAX / 2);
-  if (given->every == 1 || fs_sync_has_stops(r->b->sync) || (depth > 0 && depth >= trip)) {
-    return FSCHED_OK;
+  if (given->every == 1 || fs_sync_has_stops(r->b->sync)) {
+    return;
   }
-  if (depth == 0) {
-    return fs_roller_unsupported(r, loop, "'every' of a buffer is above 1, and no depth is given");
+  if (depth == 0 && fs_add_most(given->every, need - 1) >= trip) {
+    value->depth = fs_max(trip, need); /* then no slot is taken twice */
+  } else if (depth == 0) {
+    value->every = (uint32_t)given->every;
+  } else if (depth < trip) {
+    value->every = (uint32_t)fs_min(given->every, depth - need + 1);
   }
-  if (back > 0) {
-    return fs_roller_unsupported(
-        r, loop, "'every' of a buffer is above 1, and values of earlier iterations are read");
-  }
-  value->every = (uint32_t)fs_min(given->every, depth);
-  return FSCHED_OK;
 }
 
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
@@ -153,7 +151,7 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     } else if (!r->ring[buffer].shared && flows_around(r, loop, buffer, back > 0)) {
       FS_TRY(close_ring(r, loop, need, value));
     }
-    FS_TRY(set_keys(r, loop, buffer, back, value));
+    set_keys(r, loop, buffer, need, value);
   }
   return FSCHED_OK;
 }
