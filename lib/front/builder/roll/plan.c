@@ -407,13 +407,16 @@ static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *b
   return FSCHED_OK;
 }
 
-static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
-                          const fs_loop_body *body, bool single, fs_planned_loop *p,
-                          bool *possible) {
+static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
+                          bool single, fs_planned_loop *p, bool *possible) {
   fsched_builder *b = r->b;
   fs_planned_options o = {
       .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
   FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
+  if (p->plan == NULL && p->unfit) { /* unless they begin when the loop is over */
+    body->held = r->sure;
+    FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
+  }
   FS_TRY(check_plan(r, g, loop, body, p));
   if (fs_sync_has_stops(b->sync)) {
     const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
@@ -445,12 +448,22 @@ static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, f
                   : fs_roller_unsupported(r, loop, "its lanes are planned across iterations");
 }
 
+/* The slots have what is left beside all that likely lies in memory, too. */
+static fs_status count_beside(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
+                              uint32_t loop, fs_loop_body *body) {
+  uint32_t n = g->target.n_memories;
+  FS_TRY(fs_new(r->scratch, &r->sure, n));
+  memcpy(r->sure, body->held, n * sizeof *r->sure);
+  return fs_roller_count_beside(r, g, index, loop, r->sure, body->held);
+}
+
 static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
                            uint32_t loop, fs_loop_body *body) {
   FS_TRY(fs_loop_body_find(r->b->ctx, r->scratch, g, index, loop, body));
   if (body->periodic) {
     FS_TRY(set_depths(r, loop, body));
     count_held(r, g, loop, body);
+    FS_TRY(count_beside(r, g, index, loop, body));
     FS_TRY(order_scratch(r, g, body));
   }
   body->trip = r->in.trip[loop];
