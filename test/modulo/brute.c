@@ -129,6 +129,13 @@ static bool is_ahead(const modulo_trial *b, uint32_t j, uint32_t i, int64_t k) {
   return true;
 }
 
+/* Copies of an op on one queue have their turns in the order of iterations, if that is wished for.
+ */
+static bool is_in_turn(const modulo_trial *b, uint32_t j, uint32_t i, int64_t k) {
+  const fs_brute_wish *w = b->wish;
+  return w->turns == NULL || j % w->ops != i % w->ops || !w->turns[i % w->ops] || k == 0;
+}
+
 /* Tries all orders of op i and j, j + 1, ... before it. */
 static bool order_ops(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_t j) {
   const fs_modulo_problem *p = b->p;
@@ -145,10 +152,11 @@ static bool order_ops(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_
     trial_paths next = *t;
     b->k[j][i] = k;
     b->k[i][j] = 1 - k;
-    found = ((b->queue[i] & b->queue[j]) == 0 || is_ahead(b, j, i, k)) &&
-            add_edge(b, &next, j, i, lane ? p->latency[j] : p->time[j], k) &&
-            add_edge(b, &next, i, j, lane ? p->latency[i] : p->time[i], 1 - k) &&
-            order_ops(b, &next, i, j + 1);
+    found =
+        ((b->queue[i] & b->queue[j]) == 0 || (is_ahead(b, j, i, k) && is_in_turn(b, j, i, k))) &&
+        add_edge(b, &next, j, i, lane ? p->latency[j] : p->time[j], k) &&
+        add_edge(b, &next, i, j, lane ? p->latency[i] : p->time[i], 1 - k) &&
+        order_ops(b, &next, i, j + 1);
   }
   b->lane_k[i][j] = b->lane_k[j][i] = false;
   return found;

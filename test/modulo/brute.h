@@ -14,6 +14,8 @@ typedef struct fs_brute_wish {
   bool less;        /* an interval below ii; else at most ii */
   int64_t makespan; /* at most so many 1 / ii.den ticks; -1: any */
   uint64_t bytes;   /* of all rings, at most; FS_UNBOUNDED: any */
+  uint32_t ops; /* of an iteration, where the body is several: op c * ops + i is copy c of op i */
+  const bool *turns; /* per op of an iteration: its copies on one queue are in order; NULL: none */
 } fs_brute_wish;
 
 /* Is there such a plan of one copy, of a body of up to FS_BRUTE_OPS ops and one memory at most? */
