@@ -7,6 +7,7 @@
 
 #include "base/text/fields.h"
 #include "draw/loops.h"
+#include "draw/reuse.h"
 #include "model/width.h"
 
 typedef struct fs_stats {
@@ -239,17 +240,25 @@ static void bounds(fs_stats *o) {
   }
 }
 
+static fs_status control_edges(fs_stats *o) {
+  if (o->sync == NULL) {
+    key(o, "control_edges");
+    fs_text_puts(o->t, "null");
+    key(o, "reuse");
+    fs_text_puts(o->t, "null");
+    return FSCHED_OK;
+  }
+  put_number(o, "control_edges", o->sync->n_control);
+  key(o, "reuse");
+  return fs_reuse_put(o->t, o->s, o->sync, o->indent);
+}
+
 static fs_status put_stats(fs_stats *o, fs_arena *arena) {
   const fs_schedule *s = o->s;
   fs_text_puts(o->t, "{");
   put_number(o, "ops", s->graph->n_ops);
   put_number(o, "edges", s->graph->n_edges);
-  if (o->sync == NULL) {
-    key(o, "control_edges");
-    fs_text_puts(o->t, "null");
-  } else {
-    put_number(o, "control_edges", o->sync->n_control);
-  }
+  FS_TRY(control_edges(o));
   FS_TRY(spills(o, arena));
   FS_TRY(memories(o, arena));
   waits(o);

@@ -12,10 +12,10 @@
  *   i + back, and its place is written again in iteration i + depth; so there is an edge from each
  *   reader to the writer with distance depth - back, and from the writer to itself with distance
  *   depth.  That readers wait for the writer is said by edges.
- * - A ring with every g > 1 has g copies of the body, or a multiple: where i - depth is a multiple of
- *   g, the writer of iteration i comes after the readers of the version of iteration
- *   i - depth + g - 1, too; iterations have their turns in order on a queue, so those of the next
- *   g - 1 need not wait for theirs.
+ * - A ring with every g > 1 has g copies of the body, or a multiple: where i - depth is a multiple
+ * of g, the writer of iteration i comes after the readers of the version of iteration i - depth + g
+ * - 1, too; iterations have their turns in order on a queue, so those of the next g - 1 need not
+ * wait for theirs.
  * - A ring whose writer is P ahead: where another op, on its queue, reads the version of its own
  *   iteration i, the writer of iteration i + P comes before that, and no later one does.
  * - A queue: the ops of all iterations on it do not overlap.  Their order is that of the starts.
@@ -153,9 +153,9 @@ static inline uint32_t fs_modulo_unit(const fs_modulo_problem *p) {
   }
   return unit <= FS_MODULO_COPIES ? (uint32_t)unit : FS_MODULO_COPIES + 1;
 }
-/* The least depth of a ring: no fewer slots than what keeps a version, and those that are given back
- * with it, until an iteration that comes before its reader's.  Starts may allow that, but no wait
- * could say it.  Complexity: O(readers). */
+/* The least depth of a ring: no fewer slots than what keeps a version, and those that are given
+ * back with it, until an iteration that comes before its reader's.  Starts may allow that, but no
+ * wait could say it.  Complexity: O(readers). */
 static inline uint32_t fs_modulo_least_depth(const fs_modulo_problem *p, uint32_t ring) {
   uint32_t every = p->ring[ring].every > 1 ? p->ring[ring].every : 1, least = every;
   for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {

@@ -17,7 +17,7 @@
 enum { MOST = 12 };
 
 typedef struct key_case {
-  uint64_t n, depth, every; /* depth 0: auto */
+  uint64_t n, depth, every;  /* depth 0: auto */
   const char *prefetch, *on; /* on: the queue of loads; uses have mma */
   uint64_t latency;          /* of a load, which takes its queue for 4 ticks */
   uint64_t distance;         /* use i uses load i - distance */
