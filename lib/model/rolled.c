@@ -45,12 +45,14 @@ static bool waits_over(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *st
   return true;
 }
 
-/* Whether a queue is at a command whose waits are over, and when it may start. */
+/* Whether a queue is at this iteration of a command, whose waits are over, and when it may start.
+ */
 static bool is_ready(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *start) {
   uint32_t q = x->queue[c];
   bool here = x->r->command0[q] + x->at[q] == c;
   *start = fs_max(*start, x->free[q]);
-  return here && x->done[c] == i / x->r->copies && waits_over(x, c, i, start);
+  return here && x->step[q] == x->r->command[c].shift + i / x->r->copies &&
+         waits_over(x, c, i, start);
 }
 
 static void move_on(rolled_run *x, uint32_t q) {
@@ -97,8 +99,8 @@ static bool run_next(rolled_run *x, uint32_t q) {
 
 /* Goes on with a queue as far as it can; whether it has moved. */
 static bool run_queue(rolled_run *x, uint32_t q, uint64_t steps) {
-  bool moved = false;
-  while (x->step[q] < steps && run_next(x, q)) {
+  bool moved = false, empty = x->r->command0[q] == x->r->command0[q + 1];
+  while (!empty && x->step[q] < steps && run_next(x, q)) {
     moved = true;
   }
   return moved;

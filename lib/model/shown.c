@@ -7,8 +7,8 @@
 #include "base/saturate.h"
 #include "model/issued.h"
 
-enum { FOLLOWED = 1 << 14, LEAST = 64, MOST_PERIOD = 64, MOST_SHIFT = 64 };
-enum { MOST_PARTS = 1 << 14, MOST_STEPS = 1 << 12 };
+enum { FOLLOWED = 1 << 14, LEAST = 1024, MOST_PERIOD = 64, MOST_SHIFT = 64 };
+enum { MOST_PARTS = 1 << 14, MOST_STEPS = 256, MOST_COMMANDS = 1024 };
 
 typedef struct shown_window {
   uint64_t begin, end; /* steps of the loop */
@@ -162,7 +162,7 @@ static void show_queues(shown_finder *f, bool counts) {
 
 /* Whether there is too much to follow. */
 static bool is_too_large(const fs_rolled_loop *r) {
-  bool large = r->n_commands > FOLLOWED;
+  bool large = r->n_commands > MOST_COMMANDS;
   for (uint32_t c = 0; c < r->n_commands; c++) {
     large = large || r->command[c].shift > MOST_STEPS;
   }

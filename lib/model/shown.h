@@ -39,7 +39,7 @@ typedef struct fs_shown_loop {
 /* Finds what is shown of loops whose other fields are known; loops come before those in them.  All
  * of a loop that is in no other has at most 2^14 parts, but for its own; of a loop with more
  * commands than that, or with a shift above 2^12, nothing is shown.  Loops may lock up.  What it
- * finds is in the arena. Complexity: O(2^14 waits) at most for each loop.  Errors: FSCHED_SYSTEM.
+ * finds is in the arena. Complexity: O(2^20 waits) at most for each loop.  Errors: FSCHED_SYSTEM.
  */
 fs_status fs_shown_find(fs_arena *arena, fs_shown_loop *loop, uint32_t n) FS_MUST_USE;
 

@@ -219,8 +219,31 @@ START_TEST(long_spans)
 }
 END_TEST
 
+/* Members of a gang start together, each in its own step; a queue may have nothing to do.  On a, x
+ * of 2 ticks stands before the gang g of 3; on b, g alone, a step later. */
+START_TEST(gangs_and_idle_queues)
+{
+  uint32_t queue[] = {0, 1, 2}, command0[] = {0, 2, 2, 3};
+  fs_rolled_command command[] = {{.member = 0}, {.member = 1}, {.member = 1, .shift = 1}};
+  fs_rolled_loop loop = {.copies = 1, .n_queues = 3, .queue = queue, .command0 = command0};
+  loop.n_commands = 3;
+  loop.command = command;
+  uint64_t time[] = {2, 3}, span;
+  fs_rolled_starts x;
+  ck_fs(ctx, fs_rolled_follow(&own_arena, &loop, time, time, 4, &x));
+  ck_assert_uint_eq(x.end, 20);
+  for (uint64_t i = 0; i < 4; i++) {
+    ck_assert_uint_eq(x.start[x.first[0] + i], 5 * i);
+    ck_assert_uint_eq(x.start[x.first[1] + i], 5 * i + 2);
+    ck_assert_uint_eq(x.start[x.first[2] + i], 5 * i + 2);
+  }
+  ck_fs(ctx, fs_rolled_span(ctx, &loop, time, time, 1000000, 5, 1, &span));
+  ck_assert_uint_eq(span, 5000000);
+}
+END_TEST
+
 FS_SUITE(rolled, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 4, are_right, plain_ones_are_right, few_waits_are_superfluous);
-  FS_TESTS(t, larger_bodies_are_right, spans, long_spans);
+  FS_TESTS(t, larger_bodies_are_right, spans, long_spans, gangs_and_idle_queues);
 }
