@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "draw/loops.h"
 
+#include "base/saturate.h"
 #include "base/text/columns.h"
 #include "base/text/plural.h"
 
@@ -86,8 +87,22 @@ static void json_ticks(fs_text *t, const char *name, fs_loop_ticks x) {
                  (unsigned long long)x.den);
 }
 
-static void json_plan(fs_text *t, const fs_loop_report *r) {
+/* Ticks after which all copies of the body begin again. */
+static fs_loop_ticks period_of(const fs_loop_report *r) {
+  uint64_t common = fs_common_divisor(r->copies, r->ii.den);
+  return (fs_loop_ticks){fs_multiply_most(r->ii.num, r->copies / common), r->ii.den / common};
+}
+
+/* The slots that a value has: of a loop that stays one those of its ring. */
+static uint64_t slots_of(const fs_loop_report *r, const fs_rolled *x, uint32_t value) {
+  bool ring = x != NULL && value < x->loop.n_rings;
+  return ring ? x->loop.ring[value].depth : fs_min(r->slots[value].depth, fs_max(r->trip, 1));
+}
+
+/* x: the loop, if it stays one; else NULL. */
+static void json_plan(fs_text *t, const fs_loop_report *r, const fs_rolled *x) {
   json_ticks(t, "ii", r->ii);
+  json_ticks(t, "period", period_of(r));
   json_ticks(t, "bound", r->bound);
   fs_text_printf(t,
                  ", \"proven\": %s, \"copies\": %u, \"makespan\": %llu, \"limited_by\": \"%s\", ",
@@ -101,12 +116,13 @@ static void json_plan(fs_text *t, const fs_loop_report *r) {
   }
   fs_text_puts(t, ", \"buffers\": [");
   for (uint32_t i = 0; i < r->n_slots; i++) {
-    const fs_loop_slots *x = &r->slots[i];
+    const fs_loop_slots *v = &r->slots[i];
     fs_text_puts(t, i == 0 ? "{\"name\": " : ", {\"name\": ");
-    fs_text_json_string(t, x->buffer);
-    fs_text_printf(t, ", \"depth\": %u, \"prefetch\": %u, \"given\": %s, \"bytes\": %llu}",
-                   x->depth, x->prefetch, x->given ? "true" : "false",
-                   (unsigned long long)x->bytes);
+    fs_text_json_string(t, v->buffer);
+    fs_text_printf(t, ", \"depth\": %u, \"prefetch\": %u, \"slots\": %llu, \"given\": %s, ",
+                   v->depth, v->prefetch, (unsigned long long)slots_of(r, x, i),
+                   v->given ? "true" : "false");
+    fs_text_printf(t, "\"bytes\": %llu}", (unsigned long long)v->bytes);
   }
   fs_text_puts(t, "]");
   if (r->steps > 0) {
@@ -116,7 +132,8 @@ static void json_plan(fs_text *t, const fs_loop_report *r) {
 }
 
 void fs_loops_put_json(fs_text *t, const fs_schedule *s) {
-  assert(s->n_loops == 0 || s->loop != NULL);
+  assert(s->n_loops == 0 || (s->loop != NULL && s->n_loops >= s->graph->n_rolled));
+  const fsched_graph *g = s->graph;
   fs_text_puts(t, "[");
   for (uint32_t i = 0; i < s->n_loops; i++) {
     const fs_loop_report *r = &s->loop[i];
@@ -133,9 +150,78 @@ void fs_loops_put_json(fs_text *t, const fs_schedule *s) {
       fs_text_puts(t, ", \"why\": ");
       fs_text_json_string(t, r->why_not);
     } else {
-      json_plan(t, r);
+      bool rolled = i + g->n_rolled >= s->n_loops;
+      json_plan(t, r, rolled ? &g->rolled[i + g->n_rolled - s->n_loops] : NULL);
     }
     fs_text_puts(t, "}");
   }
   fs_text_puts(t, "]");
+}
+
+/* ---- bodies */
+
+static void put_u64(fs_text *t, const char *before, uint64_t value) {
+  fs_text_puts(t, before);
+  fs_text_u64(t, value);
+}
+
+static void put_ops(fs_text *t, const fs_schedule *s, const fs_rolled *x) {
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    const fs_body_op *op = &x->body[m];
+    fs_text_puts(t, m == 0 ? "{\"name\": " : ", {\"name\": ");
+    fs_text_json_string(t, op->name);
+    put_u64(t, ", \"time\": ", op->time);
+    if (op->latency > op->time) {
+      put_u64(t, ", \"latency\": ", op->latency);
+    }
+    if (op->loop != FS_NONE) {
+      fs_text_puts(t, ", \"loop\": ");
+      fs_loops_put_body(t, s, op->loop);
+    }
+    fs_text_puts(t, "}");
+  }
+}
+
+static void put_commands(fs_text *t, const fs_schedule *s, const fs_rolled_loop *r) {
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
+      const fs_rolled_command *k = &r->command[c];
+      put_u64(t, c == 0 ? "{\"op\": " : ", {\"op\": ", k->member);
+      fs_text_puts(t, ", \"queue\": ");
+      fs_text_json_string(t, s->queue_name[r->queue[q]]);
+      put_u64(t, ", \"copy\": ", k->copy);
+      put_u64(t, ", \"shift\": ", k->shift);
+      if (r->issued) {
+        put_u64(t, ", \"issue\": ", k->issue);
+      }
+      fs_text_puts(t, "}");
+    }
+  }
+}
+
+static void put_edges(fs_text *t, const fs_rolled_loop *r) {
+  const char *before = "{\"from\": ";
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    for (uint32_t w = r->command[c].wait0; w < r->command[c].wait0 + r->command[c].n_waits; w++) {
+      put_u64(t, before, r->wait[w].command);
+      put_u64(t, ", \"to\": ", c);
+      put_u64(t, ", \"distance\": ", r->wait[w].distance);
+      fs_text_puts(t, "}");
+      before = ", {\"from\": ";
+    }
+  }
+}
+
+void fs_loops_put_body(fs_text *t, const fs_schedule *s, uint32_t loop) {
+  assert(loop < s->graph->n_rolled);
+  const fs_rolled *x = &s->graph->rolled[loop];
+  put_u64(t, "{\"trip\": ", x->trip);
+  put_u64(t, ", \"copies\": ", x->loop.copies);
+  fs_text_puts(t, ", \"ops\": [");
+  put_ops(t, s, x);
+  fs_text_puts(t, "], \"commands\": [");
+  put_commands(t, s, &x->loop);
+  fs_text_puts(t, "], \"edges\": [");
+  put_edges(t, &x->loop);
+  fs_text_puts(t, "]}");
 }

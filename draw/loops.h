@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops that were unrolled: how often their iterations begin, and could begin. */
+/* Loops: how often their iterations begin, and could begin. */
 #ifndef FS_DRAW_LOOPS_H
 #define FS_DRAW_LOOPS_H
 
@@ -11,5 +11,9 @@ void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *repor
                   bool scheduled);
 /* Writes the reports as a JSON list.  Requires reports where the schedule says it has some. */
 void fs_loops_put_json(fs_text *t, const fs_schedule *s);
+/* Writes the body of a loop that stays one as JSON: its ops, the commands that its queues have in
+ * each step, and the waits, as edges between commands with a distance in iterations.  Requires a
+ * loop of the graph's rolled ones. */
+void fs_loops_put_body(fs_text *t, const fs_schedule *s, uint32_t loop);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schedule as JSON, with each record on a line of its own. */
 #include "base/text/fields.h"
+#include "draw/loops.h"
 #include "draw/stats.h"
 #include "model/sync.h"
 
@@ -53,6 +54,11 @@ static void put_item(fs_text *t, const fs_schedule *s, uint32_t item) {
   if (fs_item_slow(s, item)) {
     put_key(t, ", \"free\": ", fs_item_free(s, item));
   }
+  uint32_t loop = copy ? FS_NONE : fs_op_rolled(g, item);
+  if (loop != FS_NONE) {
+    fs_text_puts(t, ", \"loop\": ");
+    fs_loops_put_body(t, s, loop);
+  }
   fs_text_puts(t, "}");
 }
 
@@ -68,6 +74,10 @@ static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
     put_key(t, ", \"address\": ", s->res_address[r]);
   }
   put_key(t, ", \"size\": ", s->res_size[r]);
+  uint64_t slots = s->res_version[r] == FS_NONE ? 0 : fs_version_slots(s->graph, s->res_version[r]);
+  if (slots > 0) {
+    put_key(t, ", \"slots\": ", slots);
+  }
   put_key(t, ", \"begin\": ", s->res_begin[r]);
   put_key(t, ", \"end\": ", s->res_end[r]);
   fs_text_puts(t, "}");

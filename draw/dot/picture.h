@@ -8,6 +8,7 @@
 #define FS_PICTURE_H
 
 #include "fsched/program.h"
+#include "model/shown.h"
 #include "model/sync.h"
 
 typedef enum fs_pic_source { FS_PIC_GRAPH, FS_PIC_SCHEDULE, FS_PIC_PROGRAM } fs_pic_source;
@@ -117,7 +118,12 @@ typedef struct fs_picture {
   uint32_t no_data, implied, surplus; /* numbers of edges left out, by reason */
   uint32_t surplus_from;              /* a node's incoming edges beyond this number are surplus */
   uint32_t path_items;                /* number of items on the critical path */
-  fs_tick path_gaps;                  /* ticks on that path in which none of its items runs */
+  /* Loops that stay loops, which are drawn apart; and the names of all queues. */
+  uint32_t n_loops;
+  fs_shown_loop *loop;
+  const char **queue_name;
+
+  fs_tick path_gaps; /* ticks on that path in which none of its items runs */
 } fs_picture;
 
 void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source);

@@ -17,6 +17,7 @@
 #include "draw/dot/picture.h"
 #include "fsched/graph.h"
 #include "model/stream/points.h"
+#include "model/stream/shown_loops.h"
 #include "model/sync.h"
 
 typedef struct program_drawer {
@@ -384,6 +385,16 @@ static void count_stops(const fs_stream *s, fs_picture *p) {
   }
 }
 
+static fs_status draw_loops(const fs_stream *s, fs_picture *p) {
+  p->n_loops = s->n_loops;
+  FS_TRY(fs_shown_of_stream(&p->arena, s, &p->loop));
+  FS_TRY(fs_new(&p->arena, &p->queue_name, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    p->queue_name[q] = fs_stream_string(s, s->queues[q].name);
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   const fs_stream *s = &program->view;
   program_drawer f = {.p = p, .s = s};
@@ -411,6 +422,7 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   FS_TRY(draw_after(&f));
   FS_TRY(draw_data(&f, entity));
   FS_TRY(draw_barriers(&f));
+  FS_TRY(draw_loops(s, p));
   count_stops(s, p);
   return fs_picture_finish(p);
 }

@@ -4,7 +4,6 @@
  * cluster_3); names appear in labels. */
 #include "draw/dot/write.h"
 
-#include <cgraph.h>
 #include <stdio.h>
 
 #include "draw/dot/apart.h"
@@ -13,31 +12,19 @@
 #include "draw/dot/legend.h"
 #include "draw/dot/place.h"
 #include "draw/dot/title.h"
-
-typedef struct fs_writer {
-  fs_picture *p;
-  fs_dot_layout layout;
-  bool failed;          /* whether a call of cgraph has failed; sticky */
-  fs_pic_places places; /* of FS_LAYOUT_PLACED */
-  uint32_t *near;       /* per node: number of buffers beside it */
-  Agraph_t *g;
-  Agraph_t **cluster;
-  Agnode_t **node;
-  const char **shown; /* per item: its name, shortened unless full names are wanted */
-  fs_text line;       /* the value being made */
-} fs_writer;
+#include "draw/dot/writer.h"
 
 /* ---- cgraph: it takes values of type char *, and copies them */
 
-static void set(fs_writer *w, void *object, const char *key, const char *value) {
+void fs_dot_set(fs_writer *w, void *object, const char *key, const char *value) {
   w->failed |= agset(object, (char *)key, (char *)value) != 0;
 }
 
 /* Sets the attribute to the text in `line`, which is then empty. */
-static void set_line(fs_writer *w, void *object, const char *key) {
+void fs_dot_set_line(fs_writer *w, void *object, const char *key) {
   fs_text_add(&w->line, "", 1);
   if (!w->line.failed) {
-    set(w, object, key, w->line.at);
+    fs_dot_set(w, object, key, w->line.at);
     w->line.n = 0;
   }
 }
@@ -46,7 +33,7 @@ static void declare(fs_writer *w, int kind, const char *key, const char *value) 
   w->failed |= agattr(w->g, kind, (char *)key, (char *)value) == NULL;
 }
 
-static Agnode_t *add_node(fs_writer *w, Agraph_t *g, const char *prefix, uint32_t number) {
+Agnode_t *fs_dot_node(fs_writer *w, Agraph_t *g, const char *prefix, uint32_t number) {
   char name[32];
   if (number == FS_NONE) {
     (void)snprintf(name, sizeof name, "%s", prefix);
@@ -58,13 +45,13 @@ static Agnode_t *add_node(fs_writer *w, Agraph_t *g, const char *prefix, uint32_
   return n;
 }
 
-static Agedge_t *add_edge(fs_writer *w, Agnode_t *from, Agnode_t *to) {
+Agedge_t *fs_dot_edge(fs_writer *w, Agnode_t *from, Agnode_t *to) {
   Agedge_t *e = from == NULL || to == NULL ? NULL : agedge(w->g, from, to, NULL, 1);
   w->failed |= e == NULL;
   return e;
 }
 
-static Agraph_t *add_cluster(fs_writer *w, const char *name) {
+Agraph_t *fs_dot_cluster(fs_writer *w, const char *name) {
   Agraph_t *g = agsubg(w->g, (char *)name, 1);
   w->failed |= g == NULL;
   return g;
@@ -132,6 +119,11 @@ static void declare_all(fs_writer *w) {
   declare(w, AGEDGE, "constraint", "true");
   declare(w, AGEDGE, "tooltip", "");
   declare(w, AGEDGE, "class", "");
+  if (w->p->n_loops > 0) {
+    declare(w, AGEDGE, "label", "");
+    declare(w, AGEDGE, "fontname", "Helvetica");
+    declare(w, AGEDGE, "fontsize", "8");
+  }
 }
 
 /* ---- labels */
@@ -224,7 +216,7 @@ static void put_point(fs_text *t, int64_t x, int64_t y) {
 static void set_place(fs_writer *w, Agnode_t *to, int64_t x, int64_t y) {
   if (w->layout == FS_LAYOUT_PLACED) {
     put_point(&w->line, x, y);
-    set_line(w, to, "pos");
+    fs_dot_set_line(w, to, "pos");
   }
 }
 
@@ -242,9 +234,9 @@ static void place_cluster(fs_writer *w, Agraph_t *to, uint32_t c) {
     put_point(&w->line, b->left, b->low);
     fs_text_puts(&w->line, ",");
     put_point(&w->line, b->right, b->high);
-    set_line(w, to, "bb");
+    fs_dot_set_line(w, to, "bb");
     put_point(&w->line, b->left + half, b->high - FS_PLACE_LABEL / 2);
-    set_line(w, to, "lp");
+    fs_dot_set_line(w, to, "lp");
   }
 }
 
@@ -252,30 +244,30 @@ static void place_cluster(fs_writer *w, Agraph_t *to, uint32_t c) {
 
 static void style_node(fs_writer *w, Agnode_t *to, fs_pic_kind kind, bool several) {
   const fs_node_style *s = &fs_node_styles[kind];
-  set(w, to, "shape", several && !fs_pic_copies(kind) ? "box3d" : s->shape);
-  set(w, to, "fillcolor", s->fill);
-  set(w, to, "peripheries", s->peripheries);
+  fs_dot_set(w, to, "shape", several && !fs_pic_copies(kind) ? "box3d" : s->shape);
+  fs_dot_set(w, to, "fillcolor", s->fill);
+  fs_dot_set(w, to, "peripheries", s->peripheries);
 }
 
 static void write_node(fs_writer *w, uint32_t i) {
   const fs_pic_node *n = &w->p->node[i];
   Agraph_t *g = n->cluster == FS_NONE ? w->g : w->cluster[n->cluster];
-  Agnode_t *to = w->node[i] = g == NULL ? NULL : add_node(w, g, "n", n->first);
+  Agnode_t *to = w->node[i] = g == NULL ? NULL : fs_dot_node(w, g, "n", n->first);
   if (to == NULL) {
     return;
   }
   bool several = n->ops + n->copies > 1;
   style_node(w, to, (fs_pic_kind)n->kind, several);
   put_node(w, n, false);
-  set_line(w, to, "label");
+  fs_dot_set_line(w, to, "label");
   put_node(w, n, true);
-  set_line(w, to, "tooltip");
+  fs_dot_set_line(w, to, "tooltip");
   fs_text_printf(&w->line, "%s%s%s", fs_node_styles[n->kind].name, several ? " several" : "",
                  n->critical ? " critical" : "");
-  set_line(w, to, "class");
+  fs_dot_set_line(w, to, "class");
   if (n->critical) {
-    set(w, to, "penwidth", "3");
-    set(w, to, "color", BLACK);
+    fs_dot_set(w, to, "penwidth", "3");
+    fs_dot_set(w, to, "color", BLACK);
   }
   if (w->layout == FS_LAYOUT_PLACED) {
     set_place(w, to, w->places.x[i], w->places.y[i]);
@@ -288,10 +280,10 @@ static void style_edge(fs_writer *w, Agedge_t *to, uint16_t why) {
   const fs_edge_style *s = &fs_edge_styles[fs_why_main(why)];
   if (fs_why_double(why)) {
     fs_text_printf(&w->line, "%s:%s", s->color, BLUE);
-    set_line(w, to, "color");
+    fs_dot_set_line(w, to, "color");
   } else {
-    set(w, to, "color", s->color);
-    set(w, to, "style", s->style);
+    fs_dot_set(w, to, "color", s->color);
+    fs_dot_set(w, to, "style", s->style);
   }
 }
 
@@ -331,21 +323,21 @@ static void put_whys(fs_writer *w, uint16_t why, const char *between) {
 }
 
 static void write_edge(fs_writer *w, const fs_pic_edge *e) {
-  Agedge_t *to = add_edge(w, w->node[e->from], w->node[e->to]);
+  Agedge_t *to = fs_dot_edge(w, w->node[e->from], w->node[e->to]);
   if (to == NULL) {
     return;
   }
   style_edge(w, to, e->why);
   put_whys(w, e->why, " ");
   fs_text_puts(&w->line, e->critical ? " critical" : "");
-  set_line(w, to, "class");
+  fs_dot_set_line(w, to, "class");
   put_edge(w, e);
-  set_line(w, to, "tooltip");
+  fs_dot_set_line(w, to, "tooltip");
   if (e->critical) {
-    set(w, to, "penwidth", "3");
+    fs_dot_set(w, to, "penwidth", "3");
   }
   if (fs_why_has(e->why, FS_PIC_QUEUE)) {
-    set(w, to, "weight", "8"); /* keeps the edges of queues straight */
+    fs_dot_set(w, to, "weight", "8"); /* keeps the edges of queues straight */
   }
 }
 
@@ -361,21 +353,21 @@ static void place_buffer(fs_writer *w, Agnode_t *to, uint32_t node, bool given) 
 }
 
 static Agnode_t *write_buffer(fs_writer *w, uint32_t version, bool given) {
-  Agnode_t *n = add_node(w, w->g, given ? "given" : "kept", version);
+  Agnode_t *n = fs_dot_node(w, w->g, given ? "given" : "kept", version);
   if (n == NULL) {
     return NULL;
   }
   put_version(w, version);
-  set_line(w, n, "label");
+  fs_dot_set_line(w, n, "label");
   put_version(w, version);
   fs_text_puts(&w->line, given ? ": given" : ": kept");
-  set_line(w, n, "tooltip");
-  set(w, n, "class", given ? "buffer given" : "buffer kept");
-  set(w, n, "shape", "ellipse");
-  set(w, n, "fillcolor", PALE_GREEN);
-  set(w, n, "fontsize", "8");
-  set(w, n, "height", "0.2");
-  set(w, n, "margin", "0.04,0.02");
+  fs_dot_set_line(w, n, "tooltip");
+  fs_dot_set(w, n, "class", given ? "buffer given" : "buffer kept");
+  fs_dot_set(w, n, "shape", "ellipse");
+  fs_dot_set(w, n, "fillcolor", PALE_GREEN);
+  fs_dot_set(w, n, "fontsize", "8");
+  fs_dot_set(w, n, "height", "0.2");
+  fs_dot_set(w, n, "margin", "0.04,0.02");
   return n;
 }
 
@@ -392,11 +384,11 @@ static void write_buffers(fs_writer *w, bool given) {
       }
     }
     Agnode_t *op = w->node[end[i].node];
-    Agedge_t *e = given ? add_edge(w, buffer, op) : add_edge(w, op, buffer);
+    Agedge_t *e = given ? fs_dot_edge(w, buffer, op) : fs_dot_edge(w, op, buffer);
     if (e != NULL) {
-      set(w, e, "class", "data buffer");
+      fs_dot_set(w, e, "class", "data buffer");
       put_version(w, end[i].version);
-      set_line(w, e, "tooltip");
+      fs_dot_set_line(w, e, "tooltip");
     }
   }
 }
@@ -417,7 +409,7 @@ static void place_barrier(fs_writer *w, Agnode_t *to, const fs_pic_end *update,
 /* Writes the node of a barrier: "b5", and below it "1:2", for physical barrier 1, use 2. */
 static Agnode_t *write_barrier(fs_writer *w, uint32_t barrier) {
   const fs_pic_barrier *b = &w->p->barrier[barrier];
-  Agnode_t *n = add_node(w, w->g, "barrier", barrier);
+  Agnode_t *n = fs_dot_node(w, w->g, "barrier", barrier);
   if (n == NULL) {
     return NULL;
   }
@@ -425,16 +417,16 @@ static Agnode_t *write_barrier(fs_writer *w, uint32_t barrier) {
   if (b->slots != 1) {
     fs_text_printf(&w->line, "\\nslots %llu", (unsigned long long)b->slots);
   }
-  set_line(w, n, "label");
+  fs_dot_set_line(w, n, "label");
   fs_text_printf(&w->line, "barrier %u: physical barrier %u, use %u, slots taken %llu", barrier,
                  b->physical, b->use, (unsigned long long)b->slots);
-  set_line(w, n, "tooltip");
-  set(w, n, "class", "barrier");
-  set(w, n, "shape", "diamond");
-  set(w, n, "fillcolor", PALE_PURPLE);
-  set(w, n, "fontsize", "8");
-  set(w, n, "height", "0.2");
-  set(w, n, "margin", "0.01,0.01");
+  fs_dot_set_line(w, n, "tooltip");
+  fs_dot_set(w, n, "class", "barrier");
+  fs_dot_set(w, n, "shape", "diamond");
+  fs_dot_set(w, n, "fillcolor", PALE_PURPLE);
+  fs_dot_set(w, n, "fontsize", "8");
+  fs_dot_set(w, n, "height", "0.2");
+  fs_dot_set(w, n, "margin", "0.01,0.01");
   return n;
 }
 
@@ -444,11 +436,11 @@ static size_t link_barrier(fs_writer *w, Agnode_t *barrier, const fs_pic_ends *e
   size_t i = from;
   for (; i < ends->n && ends->at[i].version == ends->at[from].version; i++) {
     Agnode_t *op = w->node[ends->at[i].node];
-    Agedge_t *e = updates ? add_edge(w, op, barrier) : add_edge(w, barrier, op);
+    Agedge_t *e = updates ? fs_dot_edge(w, op, barrier) : fs_dot_edge(w, barrier, op);
     if (e != NULL) {
-      set(w, e, "class", updates ? "barrier update" : "barrier wait");
-      set(w, e, "color", BLUE);
-      set(w, e, "tooltip", updates ? "updates" : "waits for");
+      fs_dot_set(w, e, "class", updates ? "barrier update" : "barrier wait");
+      fs_dot_set(w, e, "color", BLUE);
+      fs_dot_set(w, e, "tooltip", updates ? "updates" : "waits for");
     }
   }
   return i;
@@ -472,18 +464,18 @@ static void write_barriers(fs_writer *w) {
 
 static void write_see(fs_writer *w, uint32_t cluster) {
   enum { MIDDLE = 100 };
-  Agnode_t *n = add_node(w, w->cluster[cluster], "see", cluster);
+  Agnode_t *n = fs_dot_node(w, w->cluster[cluster], "see", cluster);
   if (n == NULL) {
     return;
   }
   fs_text_puts(&w->line, "gangs: see queue ");
   fs_dot_escape(&w->line, w->p->cluster[w->p->host[cluster]]);
-  set_line(w, n, "label");
-  set(w, n, "tooltip", "gangs are drawn with their first queue");
-  set(w, n, "class", "see");
-  set(w, n, "peripheries", "0");
-  set(w, n, "shape", "plain");
-  set(w, n, "style", "");
+  fs_dot_set_line(w, n, "label");
+  fs_dot_set(w, n, "tooltip", "gangs are drawn with their first queue");
+  fs_dot_set(w, n, "class", "see");
+  fs_dot_set(w, n, "peripheries", "0");
+  fs_dot_set(w, n, "shape", "plain");
+  fs_dot_set(w, n, "style", "");
   if (w->layout == FS_LAYOUT_PLACED) {
     const fs_pic_box *b = &w->places.lane[cluster];
     set_place(w, n, b->left + MIDDLE, (b->low + b->high - FS_PLACE_LABEL) / 2);
@@ -493,7 +485,7 @@ static void write_see(fs_writer *w, uint32_t cluster) {
 /* ---- legend */
 
 static void write_legend(fs_writer *w) {
-  Agnode_t *n = add_node(w, w->g, "legend", FS_NONE);
+  Agnode_t *n = fs_dot_node(w, w->g, "legend", FS_NONE);
   fs_dot_put_legend(w->p, &w->line);
   fs_text_add(&w->line, "", 1);
   if (n == NULL || w->line.failed) {
@@ -503,10 +495,10 @@ static void write_legend(fs_writer *w) {
   w->line.n = 0;
   w->failed |= label == NULL;
   if (label != NULL) {
-    set(w, n, "label", label);
-    set(w, n, "shape", "plain");
-    set(w, n, "style", "");
-    set(w, n, "tooltip", "legend");
+    fs_dot_set(w, n, "label", label);
+    fs_dot_set(w, n, "shape", "plain");
+    fs_dot_set(w, n, "style", "");
+    fs_dot_set(w, n, "tooltip", "legend");
     place_legend(w, n);
   }
 }
@@ -517,14 +509,14 @@ static void write_clusters(fs_writer *w) {
   for (uint32_t c = 0; c < w->p->n_clusters; c++) {
     char name[32];
     (void)snprintf(name, sizeof name, "cluster_%u", c);
-    w->cluster[c] = add_cluster(w, name);
+    w->cluster[c] = fs_dot_cluster(w, name);
     if (w->cluster[c] != NULL) {
       fs_text_puts(&w->line, "queue ");
       fs_dot_escape(&w->line, w->p->cluster[c]);
-      set_line(w, w->cluster[c], "label");
-      set(w, w->cluster[c], "style", "filled");
-      set(w, w->cluster[c], "color", LIGHT);
-      set(w, w->cluster[c], "fillcolor", "#F2F2F2");
+      fs_dot_set_line(w, w->cluster[c], "label");
+      fs_dot_set(w, w->cluster[c], "style", "filled");
+      fs_dot_set(w, w->cluster[c], "color", LIGHT);
+      fs_dot_set(w, w->cluster[c], "fillcolor", "#F2F2F2");
       place_cluster(w, w->cluster[c], c);
     }
   }
@@ -535,6 +527,7 @@ static fs_status prepare_writer(fs_writer *w, bool full_names) {
   const char **name;
   FS_TRY(fs_new_zero(&p->arena, &w->cluster, p->n_clusters));
   FS_TRY(fs_new_zero(&p->arena, &w->node, p->n_nodes));
+  FS_TRY(fs_new_zero(&p->arena, &w->command, FS_DOT_COMMANDS));
   FS_TRY(fs_new(&p->arena, &name, p->n_items));
   FS_TRY(fs_new(&p->arena, &w->shown, p->n_items));
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -553,7 +546,7 @@ static fs_status prepare_writer(fs_writer *w, bool full_names) {
 static void write_all(fs_writer *w, fs_text *out) {
   declare_all(w);
   fs_dot_put_title(w->p, &w->line);
-  set_line(w, w->g, "label");
+  fs_dot_set_line(w, w->g, "label");
   write_clusters(w);
   for (uint32_t i = 0; i < w->p->n_nodes; i++) {
     write_node(w, i);
@@ -569,6 +562,7 @@ static void write_all(fs_writer *w, fs_text *out) {
   write_buffers(w, true);
   write_buffers(w, false);
   write_barriers(w);
+  fs_dot_write_loops(w);
   write_legend(w);
   w->failed |= !w->line.failed && agwrite(w->g, out) != 0 && !out->failed;
 }
@@ -587,9 +581,10 @@ static fs_status open_and_write(void *writer, fs_text *out) {
   Agdisc_t discipline = {.id = &ids.discipline, .io = &io};
   fs_dot_escape(&w->line, w->p->name);
   fs_text_add(&w->line, "", 1);
+  uint32_t n = w->p->n_clusters + (uint32_t)fs_min(w->p->n_loops, FS_DOT_LOOPS) + 1;
   char **names;
-  FS_TRY(w->line.failed ? FSCHED_SYSTEM : fs_new(&w->p->arena, &names, w->p->n_clusters + 1));
-  fs_dot_ids_init(&ids, names, w->p->n_clusters + 1);
+  FS_TRY(w->line.failed ? FSCHED_SYSTEM : fs_new(&w->p->arena, &names, n));
+  fs_dot_ids_init(&ids, names, n);
   agerrlevel_t level = agseterr(AGMAX); /* prints nothing, but remembers the last error */
   w->g = agopen(w->line.at, Agdirected, &discipline);
   w->line.n = 0;

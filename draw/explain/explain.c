@@ -410,6 +410,7 @@ void fs_explain_release(fs_explain *e) {
   fs_known_release(e->ctx, &e->known);
   fs_vec_free(e->ctx, &e->asked_at);
   fs_vec_free(e->ctx, &e->item);
+  fs_vec_free(e->ctx, &e->explained);
   fs_arena_release(&e->arena);
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Internals of fsched_program_explain: explain.c finds the explanations, explain/text.c and
- * explain/json.c write them.  Items are as in stream/wants.h. */
+ * explain/json.c write them; explain/loops.c does both of iterations.  Items are as in
+ * stream/wants.h. */
 #ifndef FS_EXPLAIN_H
 #define FS_EXPLAIN_H
 
@@ -11,6 +12,12 @@
 typedef struct fs_asked { /* a wait for an axis, by a command of the current queue */
   uint32_t epoch, by, previous;
 } fs_asked;
+
+typedef struct fs_explained { /* an instance in a loop, or, with n = 0, all of an op of a body */
+  uint32_t loop, op;          /* op: of loop_ops */
+  uint32_t n;                 /* iterations, of all loops around, the outermost first */
+  uint64_t index[FS_LOOP_NEST];
+} fs_explained;
 
 typedef struct fs_explain {
   fsched_context *ctx;
@@ -30,6 +37,7 @@ typedef struct fs_explain {
   FS_VEC(fs_asked) asked_at;
 
   FS_VEC(uint32_t) item; /* the items to explain */
+  FS_VEC(fs_explained) explained;
 } fs_explain;
 
 /* Requires a context, and a stream. */
@@ -110,6 +118,15 @@ fs_status fs_explain_summary(fs_explain *e, fs_summary *out) FS_MUST_USE;
  * "run C".  Reports names that are none of these, and then returns FSCHED_USAGE.  Requires one name
  * at least. */
 fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) FS_MUST_USE;
+
+/* ---- explain/loops.c */
+/* Adds "op", "op[3]" or "op[1][3]" to e->explained, if it is in a loop; *found: it is.  Errors:
+ * FSCHED_SYSTEM. */
+fs_status fs_explain_instance(fs_explain *e, const char *name, bool *found) FS_MUST_USE;
+/* Is it the name of an op in a loop, with a bracket behind it? */
+bool fs_explain_in_loop(const fs_explain *e, const char *name);
+void fs_explain_instance_text(const fs_explain *e, const fs_explained *x);
+void fs_explain_instance_json(const fs_explain *e, const fs_explained *x);
 
 /* Requires a string of the stream, or none. */
 static inline const char *fs_explain_string(const fs_explain *e, uint32_t string) {

@@ -296,7 +296,7 @@ fs_status fs_explain_json(fs_explain *e) {
     put_name(e, ", \"time_unit\": ", e->s->meta->time_unit);
   }
   put_u64(e, ", \"makespan\": ", e->s->meta->makespan);
-  if (e->item.n == 0) {
+  if (e->item.n == 0 && e->explained.n == 0) {
     FS_TRY(put_summary(e));
   } else {
     put(e, ",\n \"items\": [");
@@ -306,6 +306,10 @@ fs_status fs_explain_json(fs_explain *e) {
     }
     put(e, "]");
   }
-  put(e, "}\n");
+  for (size_t i = 0; i < e->explained.n; i++) {
+    put(e, i == 0 ? ",\n \"iterations\": [\n  " : ",\n  ");
+    fs_explain_instance_json(e, &e->explained.at[i]);
+  }
+  put(e, e->explained.n > 0 ? "]}\n" : "}\n");
   return FSCHED_OK;
 }

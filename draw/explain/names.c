@@ -132,12 +132,21 @@ static fs_status hint_for(fs_explain *e, const char *name, fs_text *hint) {
     fs_text_printf(hint, "its epochs are 1 to %u", epochs_of(e, axis));
     return FSCHED_OK;
   }
+  if (fs_explain_in_loop(e, name)) {
+    fs_text_puts(hint,
+                 "write its iterations, of all loops around it, as OP[I][J]; they begin at 0");
+    return FSCHED_OK;
+  }
   uint32_t n = 0, n_ops = epoch == FS_NONE ? e->s->n_ops : 0;
+  uint32_t n_loop_ops = epoch == FS_NONE ? e->s->n_loop_ops : 0;
   uint32_t n_axes = epoch == FS_NONE ? 0 : e->s->n_axes;
   const char **names;
-  FS_TRY(fs_new(&e->arena, &names, (size_t)n_ops + n_axes));
+  FS_TRY(fs_new(&e->arena, &names, (size_t)n_ops + n_loop_ops + n_axes));
   for (uint32_t i = 0; i < n_ops; i++) {
     names[n++] = fs_explain_string(e, e->s->ops[i].name);
+  }
+  for (uint32_t i = 0; i < n_loop_ops; i++) {
+    names[n++] = fs_explain_string(e, e->s->loop_ops[i].name);
   }
   for (uint32_t i = 0; i < n_axes; i++) {
     names[n++] = fs_explain_string(e, e->s->axes[i].name);
@@ -151,7 +160,10 @@ static fs_status hint_for(fs_explain *e, const char *name, fs_text *hint) {
   if (nearest != NULL) {
     fs_text_printf(hint, "did you mean '%.80s%s'?", nearest, epoch == FS_NONE ? "" : colon);
   } else {
-    fs_text_puts(hint, "name an op, QUEUE:EPOCH, or 'read BUFFER' or 'write BUFFER'");
+    fs_text_puts(hint, e->s->n_loops == 0
+                           ? "name an op, QUEUE:EPOCH, or 'read BUFFER' or 'write BUFFER'"
+                           : "name an op, OP[I] in a loop, QUEUE:EPOCH, or 'read BUFFER' or 'write "
+                             "BUFFER'");
   }
   return FSCHED_OK;
 }
@@ -179,7 +191,8 @@ static fs_status add_name(fs_explain *e, const char *name, bool *found) {
   }
   FS_TRY(add_epoch(e, name, found));
   FS_TRY(add_copies(e, after_word(name, "write", "spill_write"), FS_SPILL_WRITE, found));
-  return add_copies(e, after_word(name, "read", "spill_read"), FS_SPILL_READ, found);
+  FS_TRY(add_copies(e, after_word(name, "read", "spill_read"), FS_SPILL_READ, found));
+  return *found ? FSCHED_OK : fs_explain_instance(e, name, found);
 }
 
 fs_status fs_explain_names(fs_explain *e, const char *const *name, size_t n) {

@@ -683,12 +683,16 @@ static fs_status put_summary(fs_explain *e) {
 }
 
 fs_status fs_explain_text(fs_explain *e) {
-  if (e->item.n == 0) {
+  if (e->item.n == 0 && e->explained.n == 0) {
     return put_summary(e);
   }
   for (size_t i = 0; i < e->item.n; i++) {
     fs_text_puts(e->t, i == 0 ? "" : "\n");
     FS_TRY(put_item(e, e->item.at[i]));
+  }
+  for (size_t i = 0; i < e->explained.n; i++) {
+    fs_text_puts(e->t, i == 0 && e->item.n == 0 ? "" : "\n");
+    fs_explain_instance_text(e, &e->explained.at[i]);
   }
   return FSCHED_OK;
 }

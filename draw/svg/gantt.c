@@ -233,7 +233,7 @@ static const char *const small_classes[KINDS] = {
 
 /* Draws a bar.  A copy has the colour of the version that it moves, under its hatching; a small bar
  * has the colour of the hatching instead. */
-static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
+static fs_status bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
   uint32_t item = rows->item[box->id], n;
   fs_svg_kind kind = kind_of(v, item);
   bool large = box->x1 - box->x0 >= 3 * FS_PX && rows->pitch >= 4 * FS_PX;
@@ -244,7 +244,12 @@ static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
   v->used[FS_SVG_OP] |= kind == KIND_OP;
   v->used[FS_SVG_GANG] |= n > 1;
   v->used[FS_SVG_INSTANT] |= instant;
-  const char *classes = instant ? "i" : !large ? small_classes[kind] : n > 1 ? "b y" : "b";
+  bool opens = large && fs_svg_opens(v, item);
+  const char *classes = instant  ? "i"
+                        : !large ? small_classes[kind]
+                        : opens  ? (n > 1 ? "b y f" : "b f")
+                        : n > 1  ? "b y"
+                                 : "b";
   fs_text *t = instant ? &v->above : &v->body;
   fs_svg_box shown = fs_svg_visible(box, instant, v->right - v->left, rows->height);
   fs_svg_rect(v, t, classes, plain ? FS_SVG_PLAIN : fs_svg_item_colour(v, item), rows->top, shown);
@@ -253,7 +258,14 @@ static void bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) {
     fs_svg_rect(v, t, hatch, FS_SVG_PLAIN, rows->top, shown);
     fs_text_puts(t, " pointer-events=\"none\"/>\n");
   }
-  fs_svg_label(v, kind == KIND_OP ? "l" : "l o", fs_svg_item_name(v, item), rows->top, box);
+  bool seen = false;
+  if (opens) {
+    FS_TRY(fs_svg_instances(v, item, rows->queue[box->id], rows->top, box, &seen));
+  }
+  if (!seen) {
+    fs_svg_label(v, kind == KIND_OP ? "l" : "l o", fs_svg_item_name(v, item), rows->top, box);
+  }
+  return FSCHED_OK;
 }
 
 /* Writes the tooltip of a merged piece: "12 ops, 3 spill reads: 40–55 us". */
@@ -315,7 +327,7 @@ fs_status fs_svg_gantt(fs_svg *v) {
   for (uint32_t i = 0; i < pieces.n; i++) {
     const fs_svg_piece *p = &pieces.piece[i];
     if (p->n == 1) {
-      bar(v, &rows, &p->box);
+      FS_TRY(bar(v, &rows, &p->box));
     } else {
       merged(v, &rows, &pieces, p);
     }

@@ -106,6 +106,24 @@ static void padding(fs_svg *v, const fs_svg_space *m, const fs_svg_box *box) {
   }
 }
 
+/* Draws the borders between the slots of a ring. */
+static void slots(fs_svg *v, const fs_svg_space *m, const fs_svg_box *box) {
+  uint32_t r = m->owner[box->id], version = v->s->res_version[r];
+  uint64_t slot = version == FS_NONE ? 0 : v->slot[v->g->version_buffer[version]];
+  uint64_t begin = v->s->res_address[r], end = begin + v->s->res_size[r];
+  if (slot == 0 || y_of(m, begin) - y_of(m, begin + slot) < 3 * FS_PX) {
+    return;
+  }
+  for (uint64_t at = begin + slot; at < end; at += slot) {
+    fs_svg_box line = *box;
+    line.y0 = y_of(m, at) - FS_PX / 4;
+    line.y1 = line.y0 + FS_PX / 2;
+    v->used[FS_SVG_SLOTS] = true;
+    fs_svg_rect(v, &v->body, "h1", FS_SVG_PLAIN, m->top, line);
+    fs_text_puts(&v->body, " pointer-events=\"none\"/>\n");
+  }
+}
+
 static void residency(fs_svg *v, fs_svg_space *m, const fs_svg_box *box) {
   uint32_t r = m->owner[box->id];
   bool scratch = v->s->res_version[r] == FS_NONE;
@@ -125,6 +143,7 @@ static void residency(fs_svg *v, fs_svg_space *m, const fs_svg_box *box) {
   title(v, t, r);
   if (large) {
     padding(v, m, box);
+    slots(v, m, box);
     v->alone[r] = box->id;
   }
 }

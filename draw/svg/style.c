@@ -94,6 +94,10 @@ static const char sheet[] =
     ".me{stroke:#22303c;stroke-width:1.2;fill:none}\n"
     ".lb{stroke:#1a7f37;stroke-width:1.2;stroke-dasharray:5 3;fill:none}.lt{fill:#1a7f37}\n";
 
+static const char loops[] =
+    ".h0{fill:#dfe4e9;stroke:#9aa5b0;stroke-width:.5;stroke-dasharray:2 2}"
+    ".h1{fill:#22303c;fill-opacity:.55}\n";
+
 static const char syncs[] =
     ".sf{stroke:#8a1c7c;stroke-width:1.8;fill:none}"
     ".sc{stroke:#8a1c7c;stroke-width:1.4;stroke-dasharray:3 2;fill:none}\n";
@@ -101,6 +105,7 @@ static const char syncs[] =
 void fs_svg_style(const fs_svg *v, fs_text *t) {
   fs_text_puts(t, "<style>\n");
   fs_text_puts(t, sheet);
+  fs_text_puts(t, v->used[FS_SVG_HIDDEN] || v->used[FS_SVG_SLOTS] ? loops : "");
   fs_text_puts(t, v->used[FS_SVG_SYNC] || v->used[FS_SVG_COUNT] ? syncs : "");
   for (uint32_t i = 0; i < FS_SVG_COLOURS; i++) {
     fs_text_puts(t, ".c");
@@ -143,6 +148,8 @@ static const fs_svg_entry entries[FS_SVG_MARKS] = {
     [FS_SVG_PADDING] = {"c6 b", "z", "padding"},
     [FS_SVG_INSTANT] = {NULL, "i", "takes no time"},
     [FS_SVG_MERGED] = {"c6 x", NULL, "several, too small to show alone"},
+    [FS_SVG_HIDDEN] = {"h0", NULL, "instances that are not shown"},
+    [FS_SVG_SLOTS] = {"c6 b", "h1", "slots of a ring"},
     [FS_SVG_SYNC] = {NULL, "sf", "full sync: all that was issued before is over"},
     [FS_SVG_COUNT] = {NULL, "sc", "sync that counts the commands of its row"},
 };
@@ -171,6 +178,9 @@ static void sample(fs_svg *v, fs_svg_mark mark, fs_svg_box box) {
   if (mark == FS_SVG_INSTANT || mark == FS_SVG_SYNC || mark == FS_SVG_COUNT) {
     box.x0 += SAMPLE / 2;
     box.x1 = box.x0 + (mark == FS_SVG_INSTANT ? FS_PX : 1);
+  } else if (mark == FS_SVG_SLOTS) {
+    box.y0 = SAMPLE_HEIGHT / 2;
+    box.y1 = box.y0 + FS_PX / 2;
   } else if (mark == FS_SVG_PADDING) {
     box.y1 = SAMPLE_HEIGHT / 2;
   }

@@ -265,6 +265,7 @@ static fs_status draw_body(fs_svg *v) {
   fs_cent top = HEADER + MARKS;
   v->y = top + AXIS;
   FS_TRY(fs_svg_gantt(v));
+  FS_TRY(fs_svg_loops(v));
   FS_TRY(memories(v));
   FS_TRY(amounts(v));
   time_marks(v, top);
@@ -351,6 +352,7 @@ static fs_status draw_schedule(fs_svg *v, uint32_t width, char **text, size_t *l
   FS_TRY(find_contents(v));
   FS_TRY(find_panels(v));
   FS_TRY(fs_schedule_copy_roles(v->s, &v->arena, &v->role));
+  FS_TRY(fs_svg_find_loops(v));
   find_span(v);
   find_edges(v, width);
   find_unit(v);

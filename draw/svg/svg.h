@@ -6,6 +6,7 @@
  *   svg/style.c   colours, patterns, style sheet, legend
  *   svg/panel.c   what all panels use: boxes, labels, headings, rulers
  *   svg/gantt.c   the panel of the queues
+ *   svg/loops.c   instances of loops, in that panel or in panels of their own
  *   svg/syncs.c   lines for syncs, drawn over that panel
  *   svg/map.c     the panel of a contiguous memory: addresses over time
  *   svg/steps.c   panels of amounts over time: counted memories, resources, concurrency
@@ -15,6 +16,7 @@
 #define FS_SVG_H
 
 #include "draw/svg/pieces.h"
+#include "model/shown.h"
 #include "model/sync.h"
 
 /* The marks that the legend explains if they occur in the picture. */
@@ -31,6 +33,8 @@ typedef enum fs_svg_mark {
   FS_SVG_PADDING,
   FS_SVG_INSTANT,
   FS_SVG_MERGED,
+  FS_SVG_HIDDEN,
+  FS_SVG_SLOTS,
   FS_SVG_SYNC,
   FS_SVG_COUNT,
   FS_SVG_MARKS
@@ -69,6 +73,9 @@ typedef struct fs_svg {
   uint32_t *resource_use0, *resource_use;
   uint32_t *use_op; /* per use of a resource: its op */
   uint32_t *alone;  /* per residency: its box in its panel if drawn alone and large; else FS_NONE */
+  fs_shown_loop *loop; /* per loop of the graph that stays one */
+  uint32_t *loop_of;   /* per op: the loop that it is, or FS_NONE */
+  uint64_t *slot;      /* per buffer: bytes from one slot of a ring to the next; 0: none */
   bool used[FS_SVG_MARKS];
 } fs_svg;
 
@@ -144,6 +151,18 @@ fs_status fs_svg_map(fs_svg *v, uint32_t memory, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_counted(fs_svg *v, uint32_t memory, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_resource(fs_svg *v, uint32_t resource, fs_cent height) FS_MUST_USE;
 fs_status fs_svg_concurrency(fs_svg *v, fs_cent height) FS_MUST_USE;
+
+/* ---- svg/loops.c */
+/* Finds the loops of the graph, and what is shown of them. */
+fs_status fs_svg_find_loops(fs_svg *v) FS_MUST_USE;
+/* Whether an item is a loop all of whose instances can be drawn where it is. */
+bool fs_svg_opens(const fs_svg *v, uint32_t item);
+/* Draws the instances of an item that opens into its bar on a queue.  Returns whether they can be
+ * told apart. */
+fs_status fs_svg_instances(fs_svg *v, uint32_t item, uint32_t queue, fs_cent top,
+                           const fs_svg_box *bar, bool *seen) FS_MUST_USE;
+/* Draws a panel for each loop, up to 8, of which not all instances are shown. */
+fs_status fs_svg_loops(fs_svg *v) FS_MUST_USE;
 
 /* Where the queues' rows are, over which the syncs of a schedule are drawn. */
 typedef struct fs_svg_sync_rows {

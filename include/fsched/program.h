@@ -85,9 +85,10 @@ typedef struct fsched_trace_options {
 } fsched_trace_options;
 
 /** The planned times as a trace for Perfetto (JSON): a track per queue with a slice per command,
- *  arrows for waits for other queues, a counter of the bytes in use per bounded memory.  In the slice
- *  of a loop lie the instances of its first and last steps and of two periods in the middle, as
- *  "op[i][j]"; the others are counted.  `options` may be NULL.  The text is released with fsched_text_free. */
+ *  arrows for waits for other queues, a counter of the bytes in use per bounded memory.  In the
+ * slice of a loop lie the instances of its first and last steps and of two periods in the middle,
+ * as "op[i][j]"; the others are counted.  `options` may be NULL.  The text is released with
+ * fsched_text_free. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_program_trace(fsched_context *ctx,
                                                               const fsched_program *p,
                                                               const fsched_trace_options *options,

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/graph.h"
 
+#include "base/saturate.h"
+
 void fsched_graph_destroy(fsched_graph *g) {
   if (g != NULL) {
     fs_arena_release(&g->arena);
@@ -165,4 +167,34 @@ fs_tick fs_graph_wait(const fsched_graph *g) {
     open = g->op_start == NULL || g->op_start[op] == FS_TICK_NONE;
   }
   return open && !fs_sync_has_stops(g->target.sync) ? g->target.wait : 0;
+}
+
+uint32_t fs_op_rolled(const fsched_graph *g, uint32_t op) {
+  assert(op < g->n_ops);
+  uint32_t low = 0, high = g->n_rolled; /* those in other loops come last */
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const fs_rolled *x = &g->rolled[middle];
+    if (x->within == FS_NONE && x->op < op) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool found = low < g->n_rolled && g->rolled[low].within == FS_NONE && g->rolled[low].op == op;
+  return found ? low : FS_NONE;
+}
+
+uint64_t fs_version_slots(const fsched_graph *g, uint32_t version) {
+  assert(version < g->n_versions);
+  uint64_t slots = 0;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled *x = &g->rolled[l];
+    for (uint32_t r = 0; r < x->loop.n_rings; r++) {
+      if (x->slots[r].buffer == g->version_buffer[version]) {
+        slots = fs_multiply_most(fs_max(slots, 1), x->loop.ring[r].depth);
+      }
+    }
+  }
+  return slots;
 }

@@ -250,6 +250,12 @@ static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
   const fs_memory *m = fs_version_home(g, version);
   return fs_memory_bounded(m) && fs_memory_spills(m);
 }
+/* The loop that stays one which an op is, of the graph's rolled ones; FS_NONE: it is none.
+ * O(log loops).  Requires an op of the graph. */
+uint32_t fs_op_rolled(const fsched_graph *g, uint32_t op);
+/* The slots of all rings of a version: of one that a loop in a loop begins, those of all levels. 0:
+ * no loop that stays one begins it.  O(rings).  Requires a version of the graph. */
+uint64_t fs_version_slots(const fsched_graph *g, uint32_t version);
 /* The launch of a command on a queue of the domain; the largest one of a gang's members.  Requires
  * a domain, or a gang, of the graph. */
 fs_tick fs_domain_launch(const fs_target *t, uint32_t domain);

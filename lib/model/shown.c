@@ -243,6 +243,7 @@ fs_status fs_shown_of_graph(fs_arena *arena, const fsched_graph *g, fs_shown_loo
     bool outer = from->within == FS_NONE;
     *x = (fs_shown_loop){.loop = from->loop, .n_members = from->n_ops, .trip = from->trip};
     x->op = outer ? from->op : FS_NONE;
+    x->title = outer ? g->op_name[from->op] : g->rolled[from->within].body[from->op].name;
     x->span = outer ? fs_op_latency(g, from->op) : g->rolled[from->within].body[from->op].latency;
     FS_TRY(fs_new(arena, &x->name, from->n_ops));
     FS_TRY(fs_new(arena, &x->time, from->n_ops));

@@ -25,6 +25,7 @@ typedef struct fs_shown {
 
 typedef struct fs_shown_loop {
   fs_rolled_loop loop;
+  const char *title; /* its name */
   uint32_t n_members;
   const char **name;        /* per member */
   uint64_t *time, *latency; /* per member */

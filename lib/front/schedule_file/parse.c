@@ -60,11 +60,12 @@ enum {
   ITEM_START,
   ITEM_END,
   ITEM_FREE,
+  ITEM_LOOP,
   ITEM_N
 };
 static const fs_field item_fields[ITEM_N] = {
-    {"name", false},  {"kind", false}, {"buffer", false}, {"version", false},
-    {"queues", true}, {"start", true}, {"end", true},     {"free", false}};
+    {"name", false}, {"kind", false}, {"buffer", false}, {"version", false}, {"queues", true},
+    {"start", true}, {"end", true},   {"free", false},   {"loop", false}};
 
 static fs_status queue_id(fs_sparse *p, uint32_t node, uint32_t *id) {
   if (!p->g->target.implicit_queues) {
@@ -255,13 +256,14 @@ enum {
   RES_MEMORY,
   RES_ADDRESS,
   RES_SIZE,
+  RES_SLOTS,
   RES_BEGIN,
   RES_END,
   RES_N
 };
 static const fs_field res_fields[RES_N] = {
-    {"buffer", false},  {"version", false}, {"scratch", false}, {"memory", true},
-    {"address", false}, {"size", true},     {"begin", true},    {"end", true}};
+    {"buffer", false}, {"version", false}, {"scratch", false}, {"memory", true}, {"address", false},
+    {"size", true},    {"slots", false},   {"begin", true},    {"end", true}};
 
 static fs_status res_owner(fs_sparse *p, uint32_t node, const uint32_t *value, uint32_t r) {
   fs_schedule *s = p->s;
@@ -318,12 +320,27 @@ static fs_status res_place(fs_sparse *p, uint32_t node, const uint32_t *value, u
   return FSCHED_OK;
 }
 
+/* The slots follow from the graph; what the file says is compared.  They may be left out. */
+static fs_status res_slots(fs_sparse *p, uint32_t node, uint32_t r) {
+  uint64_t slots = 0;
+  uint32_t version = p->s->res_version[r];
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_u64(&p->f, node, &slots));
+  uint64_t right = version == FS_NONE ? 0 : fs_version_slots(p->g, version);
+  return slots == right ? FSCHED_OK
+                        : fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, node, "it has %llu slots",
+                                         (unsigned long long)right);
+}
+
 static fs_status read_residency(fs_sparse *p, uint32_t node, uint32_t r) {
   uint32_t value[RES_N];
   FS_TRY(fs_fields_mapping(&p->f, node, res_fields, RES_N, value));
   FS_TRY(res_owner(p, node, value, r));
   FS_TRY(res_memory(p, value[RES_MEMORY], r));
   FS_TRY(res_place(p, node, value, r));
+  FS_TRY(res_slots(p, value[RES_SLOTS], r));
   return read_interval(p, value[RES_BEGIN], value[RES_END], &p->s->res_begin[r], &p->s->res_end[r]);
 }
 

@@ -89,6 +89,7 @@ fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop 
     x->n_members = from->n_ops;
     x->trip = from->trip;
     x->op = outer ? from->op : FS_NONE;
+    x->title = fs_stream_string(s, outer ? s->ops[from->op].name : s->loop_ops[from->op].name);
     x->span = outer ? span_of(s, from->op) : s->loop_ops[from->op].latency;
     FS_TRY(take_commands(arena, s, from, &x->loop));
     FS_TRY(take_stops(arena, s, from, &x->loop));
