@@ -7,6 +7,7 @@
  * again only when values differ; all other parameters are also built again when the memories lie
  * elsewhere. */
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/loops/unroll.h"
 
 bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) {
   if (result == FS_CU_SUCCESS) {
@@ -82,6 +83,9 @@ static bool write_calls(fs_instance *x) {
       write_call(x, i, &x->s->commands[plan->item[i].command]);
     }
   }
+  if (x->graph) {
+    fs_cuda_unroll_calls(x);
+  }
   return x->aux_bytes == 0 ||
          (FS_CUDA_DO(x, cuMemcpyAsync,
                      (x->aux, (fs_cu_address)(uintptr_t)(x->pinned + x->staged_aux), x->aux_bytes,
@@ -149,7 +153,7 @@ static void build_items(fs_instance *x) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     x->todo[i] = (fs_cuda_work){0};
     if (fs_cuda_is_loop(x, plan->item[i].command)) {
-      continue; /* its instances are built when they are issued */
+      continue; /* its instances are built when they are issued, or put into a graph */
     }
     if (x->config.empty) {
       build_nothing(x, i);

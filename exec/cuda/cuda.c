@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The back ends "cuda" and "cuda-graph". */
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/loops/unroll.h"
 
 #include <stdio.h>
 
@@ -217,11 +218,7 @@ static fs_status prepare_streams(fsched_context *ctx, fsched_context *own, fs_ma
 static fs_status prepare_graph(fsched_context *ctx, fsched_context *own, fs_machine *machine,
                                const fs_stream *s, const fs_io *io, const fs_backend_config *config,
                                fs_instance **out) {
-  if (s->n_loops != 0) {
-    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, NULL,
-                   "this version does not run loops in CUDA graphs, only on streams: op '%s'",
-                   fs_stream_string(s, s->ops[s->loops[0].op].name));
-  }
+  FS_TRY(fs_cuda_unroll_check(ctx, s));
   return prepare_instance(ctx, own, machine, s, io, config, true, out);
 }
 

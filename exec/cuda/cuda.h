@@ -120,12 +120,19 @@ typedef struct fs_cuda_latest {
   uint64_t record, iteration;
 } fs_cuda_latest;
 
-/* The kernel of a module that runs on a stream for loops, for the watchdog. */
+/* An instance in a graph whose kernel is of a module. */
+typedef struct fs_cuda_foreign {
+  fs_running what;
+  uint32_t lane, next; /* the next one of its queue; FS_NONE: none */
+} fs_cuda_foreign;
+
+/* Kernels of modules that a queue runs in loops.  The atomic members are for the watchdog. */
 typedef struct fs_cuda_loop_position {
-  _Atomic uint64_t runs; /* its record's number, from 1; 0: none runs */
+  uint32_t first, last, now; /* in a graph: of `foreign`; `now` is not known to be over; FS_NONE */
+  _Atomic uint64_t runs;     /* a number of the one that runs; 0: none does */
   _Atomic uint64_t since_ns;
-  _Atomic uint32_t command, loop_command, depth;
-  _Atomic uint64_t iteration[FS_LOOP_NEST]; /* the innermost first */
+  _Atomic uint32_t command, loop_op, depth; /* of fs_running, and so are the iterations */
+  _Atomic uint64_t iteration[FS_LOOP_NEST];
 } fs_cuda_loop_position;
 
 /* What a slot has for loops; all 0 without them. */
@@ -142,19 +149,31 @@ typedef struct fs_cuda_loops {
   uint64_t *pace; /* per op of a loop: ns by which it is held back; NULL: none is */
   char *name;     /* room for its name */
 
-  /* On streams. */
-  uint32_t *stream_of; /* per queue: its stream for loops, from lane[lane0] on; FS_NONE: none */
-  uint32_t lane0, n_streams;
-  uint32_t n_records;
-  fs_cuda_record *record;     /* used in turn */
-  fs_cu_event *event, *begun; /* per record; begun: in watched programs */
+  /* Queues that are in loops have numbers, and on streams each has one of its own for that. */
+  uint32_t *stream_of; /* per queue: its number; FS_NONE: none */
+  uint32_t n_streams;
+  fs_cuda_loop_position *at; /* per number */
+
+  /* Offsets of calls, and of a word for each digest: on streams per record, in the host's block; in
+   * a graph per instance, in aux. */
+  uint64_t calls, digests;
+  fs_cu_event *event,
+      *begun; /* per record, or per foreign instance: behind its kernel, before it */
   uint32_t n_events, n_begun;
-  uint64_t taken;            /* records taken in this invocation */
-  uint64_t over;             /* the kernels of all records before this one are over */
-  fs_cuda_latest *latest;    /* per loop command: its latest iterations, in turn */
-  uint64_t calls, digests;   /* offsets in the host's block: per record its call, and a word */
-  fs_cuda_loop_position *at; /* per stream */
-  uint8_t *behind;           /* per stream: in a look, the first kernel that is not over was seen */
+
+  /* In a graph. */
+  uint64_t n_instances;
+  fs_cuda_foreign *foreign;
+  uint32_t n_foreign;
+
+  /* On streams. */
+  uint32_t lane0; /* the streams are from lane[lane0] on */
+  uint32_t n_records;
+  fs_cuda_record *record; /* used in turn */
+  uint64_t taken;         /* records taken in this invocation */
+  uint64_t over;          /* the kernels of all records before this one are over */
+  fs_cuda_latest *latest; /* per loop command: its latest iterations, in turn */
+  uint8_t *behind;        /* per stream: in a look, the first kernel that is not over was seen */
 } fs_cuda_loops;
 
 struct fs_instance {
@@ -292,9 +311,10 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
 /* cuda/issue.c: launches a kernel on a stream; false: poisoned. */
 bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream);
 
-/* cuda/loops/streams.c: makes a slot's tables, before its memory and streams.  Requires a slot
- * without graph, if there are loops. */
-fs_status fs_cuda_loops_make(fs_instance *x) FS_MUST_USE;
+/* cuda/loops/streams.c: makes a slot's tables, before its memory and streams.  Requires, for a
+ * graph, loops that it can have. Errors: FSCHED_REPLAY, told to ctx, when instances in a graph wait
+ * for each other. */
+fs_status fs_cuda_loops_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 /* Before an invocation, when all streams are empty.  Requires no records taken without loops. */
 void fs_cuda_loops_reset(fs_instance *x);
 /* Issues all instances of a loop; what is on the lane then comes after them.  False: poisoned.
@@ -303,6 +323,9 @@ void fs_cuda_loops_reset(fs_instance *x);
 bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) FS_MUST_USE;
 /* Adds up what is left of the digests, per op of the stream, once all is over. Requires room. */
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest);
+
+/* cuda/loops/unroll.c: adds up the digests of a graph. */
+void fs_cuda_unroll_digests(fs_instance *x);
 
 /* cuda/loops/watch.c.  The slot's thread calls the first two: before an invocation, and to look
  * which kernels are over.  The others are the watchdog's: whether kernels of modules run in loops,

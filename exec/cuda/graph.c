@@ -3,47 +3,58 @@
  *
  * The nodes are made from the items and the edges from the plan.  No stream is captured, so the
  * graph orders only what the program orders.  An item may be several nodes in a row; its successors
- * come after the last of these that matters to memory.
+ * come after the last of these that matters to memory.  Of a loop, there are such nodes for each
+ * instance (cuda/loops/unroll.c).
  *
  *   [time] -> [pace] -> kernel or copy -> [time] -> [digest] -> [event]
  *
  * All content has to be in place before the launch, and kept content is taken out after it.
  * Addresses are part of a graph, so with a pool a slot keeps the graphs for the latest places of
  * its memory. */
-#include "exec/cuda/cuda.h"
+#include "exec/cuda/graph.h"
+
+#include "exec/cuda/loops/unroll.h"
 
 enum { CHUNK_LOG2 = 30 }; /* a copy node copies at most 2^30 bytes */
 
-typedef struct graph_maker {
-  fs_instance *x;
-  fs_cu_graph graph;
-  fs_cu_node *tail;  /* per item: the node that its successors wait for */
-  fs_cu_node *after; /* predecessors of the item at hand */
-  fs_cu_node at;     /* the last node of the item at hand */
-  bool first;        /* the item at hand has no node yet */
-} graph_maker;
-
-/* The predecessors of the next node; returns their number. */
-static size_t before(const graph_maker *m, const fs_cuda_item *t, const fs_cu_node **nodes) {
-  *nodes = m->first ? m->after : &m->at;
-  return m->first ? t->n_after : 1;
+void fs_cuda_graph_begin(fs_cuda_graph_maker *m) {
+  m->first = true;
+  m->n_after = 0;
 }
 
-static bool add_kernel(graph_maker *m, const fs_cuda_item *t, const fs_cuda_launch *l) {
+void fs_cuda_graph_after(fs_cuda_graph_maker *m, fs_cu_node node) {
+  assert(m->first && node != NULL);
+  for (size_t i = 0; i < m->n_after; i++) {
+    if (m->after[i] == node) {
+      return;
+    }
+  }
+  m->after[m->n_after++] = node;
+}
+
+/* The predecessors of the next node; returns their number. */
+static size_t before(const fs_cuda_graph_maker *m, const fs_cu_node **nodes) {
+  *nodes = m->first ? m->after : &m->at;
+  return m->first ? m->n_after : 1;
+}
+
+static bool set_node(fs_cuda_graph_maker *m, fs_cu_node node) {
+  m->at = node;
+  m->first = false;
+  return true;
+}
+
+bool fs_cuda_graph_kernel(fs_cuda_graph_maker *m, const fs_cuda_launch *l) {
   const fs_cu_node *nodes;
-  size_t n = before(m, t, &nodes);
+  size_t n = before(m, &nodes);
   fs_cu_kernel_node k = {.function = l->function,
                          .grid = {l->grid[0], l->grid[1], l->grid[2]},
                          .block = {l->block[0], l->block[1], l->block[2]},
                          .shared_bytes = l->shared_bytes,
                          .params = l->params};
   fs_cu_node node;
-  if (!FS_CUDA_DO(m->x, cuGraphAddKernelNode, (&node, m->graph, nodes, n, &k))) {
-    return false;
-  }
-  m->at = node;
-  m->first = false;
-  return true;
+  return FS_CUDA_DO(m->x, cuGraphAddKernelNode, (&node, m->graph, nodes, n, &k)) &&
+         set_node(m, node);
 }
 
 static fs_cu_place make_place(fs_cu_address address, bool host) {
@@ -51,11 +62,11 @@ static fs_cu_place make_place(fs_cu_address address, bool host) {
               : (fs_cu_place){.type = FS_CU_MEMORY_DEVICE, .device = address};
 }
 
-static bool add_copy(graph_maker *m, const fs_cuda_item *t, const fs_cuda_work *w) {
+static bool add_copy(fs_cuda_graph_maker *m, const fs_cuda_work *w) {
   for (uint64_t done = 0, n; done < w->size; done += n) {
     n = fs_min(w->size - done, UINT64_C(1) << CHUNK_LOG2);
     const fs_cu_node *nodes;
-    size_t n_nodes = before(m, t, &nodes);
+    size_t n_nodes = before(m, &nodes);
     fs_cu_copy c = {.from = make_place(w->from + done, w->from_host),
                     .to = make_place(w->to + done, w->to_host),
                     .width = n,
@@ -68,73 +79,80 @@ static bool add_copy(graph_maker *m, const fs_cuda_item *t, const fs_cuda_work *
                     (&node, m->graph, nodes, n_nodes, &c, m->x->machine->device.cuda.context))) {
       return false;
     }
-    m->at = node;
-    m->first = false;
+    (void)set_node(m, node);
   }
   return true;
 }
 
-static bool add_empty(graph_maker *m, const fs_cuda_item *t) {
+bool fs_cuda_graph_empty(fs_cuda_graph_maker *m) {
   const fs_cu_node *nodes;
-  size_t n = before(m, t, &nodes);
-  m->first = false;
-  return FS_CUDA_DO(m->x, cuGraphAddEmptyNode, (&m->at, m->graph, nodes, n));
-}
-
-static bool add_time(graph_maker *m, const fs_cuda_item *t, fs_cu_event event) {
-  const fs_cu_node *nodes;
-  size_t n = before(m, t, &nodes);
+  size_t n = before(m, &nodes);
   fs_cu_node node;
-  if (!FS_CUDA_DO(m->x, cuGraphAddEventRecordNode, (&node, m->graph, nodes, n, event))) {
-    return false;
-  }
-  m->at = node;
-  m->first = false;
-  return true;
+  return FS_CUDA_DO(m->x, cuGraphAddEmptyNode, (&node, m->graph, nodes, n)) && set_node(m, node);
 }
 
-static bool add_item(graph_maker *m, uint32_t item) {
+bool fs_cuda_graph_record(fs_cuda_graph_maker *m, fs_cu_event event) {
+  const fs_cu_node *nodes;
+  size_t n = before(m, &nodes);
+  fs_cu_node node;
+  return FS_CUDA_DO(m->x, cuGraphAddEventRecordNode, (&node, m->graph, nodes, n, event)) &&
+         set_node(m, node);
+}
+
+/* Adds the item's kernel or copy, or the instances of the loop that it is. */
+static bool add_effect(fs_cuda_graph_maker *m, uint32_t item) {
+  const fs_cuda_work *w = &m->x->todo[item];
+  uint32_t command = m->x->program->plan.item[item].command;
+  if (fs_cuda_is_loop(m->x, command)) {
+    return fs_cuda_unroll_add(m, command);
+  }
+  return (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) && add_copy(m, w) &&
+         (!m->first || fs_cuda_graph_empty(m));
+}
+
+static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
   fs_instance *x = m->x;
   const fs_cuda_plan *plan = &x->program->plan;
   const fs_cuda_item *t = &plan->item[item];
-  const fs_cuda_work *w = &x->todo[item];
   fs_cuda_launch extra;
   uint64_t ns;
   void *params[2];
-  m->first = true;
+  fs_cuda_graph_begin(m);
   for (uint32_t i = 0; i < t->n_after; i++) {
-    m->after[i] = m->tail[plan->after[t->after0 + i]];
+    m->after[m->n_after++] = m->tail[plan->after[t->after0 + i]]; /* no item twice */
   }
-  if (x->built.timed && !add_time(m, t, x->time[2 * item])) {
+  if (x->built.timed && !fs_cuda_graph_record(m, x->time[2 * item])) {
     return false;
   }
-  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !add_kernel(m, t, &extra)) {
+  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !fs_cuda_graph_kernel(m, &extra)) {
     return false;
   }
-  if ((w->launch.function != NULL && !add_kernel(m, t, &w->launch)) || !add_copy(m, t, w) ||
-      (m->first && !add_empty(m, t))) {
+  if (!add_effect(m, item)) {
     return false;
   }
-  if (x->built.timed && !add_time(m, t, x->time[2 * item + 1])) {
+  if (x->built.timed && !fs_cuda_graph_record(m, x->time[2 * item + 1])) {
     return false;
   }
-  if (fs_cuda_digest_launch(x, item, params, &extra) && !add_kernel(m, t, &extra)) {
+  if (fs_cuda_digest_launch(x, item, params, &extra) && !fs_cuda_graph_kernel(m, &extra)) {
     return false;
   }
   m->tail[item] = m->at;
-  return !x->program->watched || add_time(m, t, x->event[t->event]);
+  return !x->program->watched || fs_cuda_graph_record(m, x->event[t->event]);
 }
 
 static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {
   const fs_cuda_plan *plan = &x->program->plan;
-  graph_maker m = {.x = x, .graph = graph};
-  uint32_t most = 0;
+  fs_cuda_graph_maker m = {.x = x, .graph = graph, .scratch = scratch};
+  uint32_t most = fs_cuda_unroll_most_after(x->s);
   for (uint32_t i = 0; i < plan->n_items; i++) {
     most = plan->item[i].n_after > most ? plan->item[i].n_after : most;
   }
   if (fs_new(scratch, &m.tail, plan->n_items) != FSCHED_OK ||
       fs_new(scratch, &m.after, most) != FSCHED_OK) {
     return fs_cuda_ok(x, "memory for a graph", FS_CU_OUT_OF_MEMORY);
+  }
+  if (!fs_cuda_unroll_begin(&m)) {
+    return false;
   }
   for (uint32_t i = 0; i < plan->n_items; i++) {
     if (!add_item(&m, i)) {
@@ -237,7 +255,10 @@ bool fs_cuda_graph_launch(fs_instance *x, uint32_t *wants) {
     return false;
   }
   uint32_t n = x->program->plan.n_items;
+  if (n > 0 && !FS_CUDA_DO(x, cuGraphLaunch, (x->executable, x->lane[0]))) {
+    return false;
+  }
   x->n_issued = n;
   memset(x->issued, 1, n);
-  return n == 0 || FS_CUDA_DO(x, cuGraphLaunch, (x->executable, x->lane[0]));
+  return true;
 }

@@ -33,12 +33,18 @@ static fs_status lay_out(fs_instance *x) {
     uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
     x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
   }
-  x->digests = room(&aux, (uint64_t)x->s->n_ops * 8);
+  uint64_t unrolled = x->config.empty ? 0 : x->loops.n_instances;
+  uint64_t aux_calls = room(&aux, unrolled * x->loops.call_bytes);
+  x->digests = room(&aux, (x->s->n_ops + x->loops.n_instances) * 8);
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
   x->staged_aux = room(&pinned, aux.at);
   x->loops.calls = room(&pinned, x->loops.n_records * x->loops.call_bytes);
   x->loops.digests = room(&pinned, x->loops.n_records * sizeof(uint64_t));
+  if (x->graph) {
+    x->loops.calls = aux_calls;
+    x->loops.digests = x->digests + (uint64_t)x->s->n_ops * 8;
+  }
   FS_TRY(fs_new(&x->arena, &x->staged_given, io->n_given));
   FS_TRY(fs_new(&x->arena, &x->staged_kept, io->n_kept));
   for (uint32_t i = 0; i < io->n_given && !x->config.empty; i++) {
@@ -123,10 +129,11 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
     FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * x->n_lanes));
     FS_TRY(make_events(ctx, x, x->io->n_given, &x->given_event, &x->n_given_events));
     FS_TRY(make_events(ctx, x, x->io->n_kept, &x->kept_event, &x->n_kept_events));
-    uint32_t n_records = x->loops.n_records, n_begun = x->program->watched ? n_records : 0;
-    FS_TRY(make_events(ctx, x, n_records, &x->loops.event, &x->loops.n_events));
-    FS_TRY(make_events(ctx, x, n_begun, &x->loops.begun, &x->loops.n_begun));
   }
+  uint32_t n_events = x->graph ? x->loops.n_foreign : x->loops.n_records;
+  uint32_t n_begun = x->program->watched ? n_events : 0;
+  FS_TRY(make_events(ctx, x, n_events, &x->loops.event, &x->loops.n_events));
+  FS_TRY(make_events(ctx, x, n_begun, &x->loops.begun, &x->loops.n_begun));
   if (!x->graph || x->program->watched) {
     FS_TRY(make_events(ctx, x, plan->n_events, &x->event, &x->n_events));
   }
@@ -183,7 +190,7 @@ static fs_status make_watch(fs_instance *x) {
 }
 
 fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) {
-  FS_TRY(fs_cuda_loops_make(x));
+  FS_TRY(fs_cuda_loops_make(ctx, x));
   FS_TRY(lay_out(x));
   FS_TRY(make_tables(x));
   FS_TRY(make_watch(x));

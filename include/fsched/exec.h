@@ -380,7 +380,9 @@ FSCHED_API void fsched_exec_destroy(fsched_exec *exec);
  *  program may compute wrong results, different ones each time, or wait for ever, which
  *  fsched_exec_wait reports; it never accesses memory other than its own.
  *  Errors: FSCHED_WRONG (refuted, with the diagnostics of fsched_verify_program), FSCHED_REPLAY (a
- *  kernel is missing), FSCHED_USAGE (a state buffer has another size in a program loaded before),
+ *  kernel is missing), FSCHED_USAGE (a state buffer has another size in a program loaded before; or
+ *  on "cuda-graph" a loop's number of trips is a parameter, or loops have more than 16384 instances
+ *  of their ops),
  *  FSCHED_INFEASIBLE (the program needs more memory than the pool has; the diagnostic says both
  *  numbers), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_exec_load(fsched_context *ctx, fsched_exec *exec,

@@ -136,6 +136,7 @@ typedef struct state {
   bool initialized;
   uint32_t retained;
   object *objects;
+  object *found[KINDS]; /* the last one that was looked up */
   struct memory *memories;
   char fault[256];
   uint64_t *counts; /* per function */

@@ -17,6 +17,7 @@
  * Before a kernel of a module there is one more event, which shows that the kernel has begun
  * (cuda/loops/watch.c). */
 #include "exec/cuda/loops/calls.h"
+#include "exec/cuda/loops/unroll.h"
 #include "exec/cuda/loops/watch.h"
 
 /* Room */
@@ -43,19 +44,15 @@ static uint32_t count_records(const fs_instance *x) {
 
 static fs_status make_records(fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
-  const fs_stream *s = x->s;
   r->n_records = count_records(x);
-  FS_TRY(fs_new_none(&x->arena, &r->stream_of, s->n_queues));
-  FS_TRY(fs_new_zero(&x->arena, &r->latest, (size_t)s->n_loop_commands * r->n_records));
+  FS_TRY(fs_new_zero(&x->arena, &r->latest, (size_t)x->s->n_loop_commands * r->n_records));
   FS_TRY(fs_new_zero(&x->arena, &r->record, r->n_records));
-  find_queues(x);
   return fs_cuda_loops_watch_make(x);
 }
 
-fs_status fs_cuda_loops_make(fs_instance *x) {
+fs_status fs_cuda_loops_make(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->s;
   fs_cuda_loops *r = &x->loops;
-  assert(s->n_loops == 0 || !x->graph);
   if (s->n_loops == 0) {
     return FSCHED_OK;
   }
@@ -65,10 +62,12 @@ fs_status fs_cuda_loops_make(fs_instance *x) {
   for (uint32_t i = 0; i < depth; i++) {
     FS_TRY(fs_loop_walk_make(&x->arena, s, &r->walk[i]));
   }
+  FS_TRY(fs_new_none(&x->arena, &r->stream_of, s->n_queues));
   FS_TRY(fs_new(&x->arena, &r->queue_of, s->n_loop_commands));
   FS_TRY(fs_new_zero(&x->arena, &r->sum, s->n_loops));
+  find_queues(x);
   FS_TRY(fs_cuda_calls_make(x, depth));
-  return make_records(x);
+  return x->graph ? fs_cuda_unroll_make(ctx, x) : make_records(x);
 }
 
 void fs_cuda_loops_reset(fs_instance *x) {
@@ -100,9 +99,6 @@ static void add_digest(fs_instance *x, uint64_t index) {
   if (!r->digests) {
     return;
   }
-  for (uint32_t i = 0; i < r->n_around; i++) {
-    r->at[i].around = i + 1 < r->n_around ? &r->at[i + 1] : NULL;
-  }
   uint32_t loop = (uint32_t)(r->at[r->n_around - 1].loop - x->s->loops);
   x->loops.sum[loop] += fs_loop_digest(&r->at[0], *digest_of(x, index));
   r->digests = false;
@@ -112,6 +108,9 @@ void fs_cuda_loops_end(fs_instance *x, uint64_t *digest) {
   assert(digest != NULL);
   for (uint32_t i = 0; i < x->loops.n_records; i++) {
     add_digest(x, i);
+  }
+  if (x->graph) {
+    fs_cuda_unroll_digests(x);
   }
   for (uint32_t l = 0; l < x->s->n_loops && x->s->loops[l].within == FS_NONE; l++) {
     digest[x->s->loops[l].op] = x->loops.sum[l];
@@ -257,7 +256,9 @@ static void keep_instance(fs_instance *x, const fs_loop_instance *at, uint64_t r
   fs_cuda_record *r = &x->loops.record[record % x->loops.n_records];
   for (; at != NULL; at = at->around) {
     assert(r->n_around < FS_LOOP_NEST);
-    r->at[r->n_around++] = *at;
+    r->at[r->n_around] = *at;
+    r->at[r->n_around].around = at->around == NULL ? NULL : &r->at[r->n_around + 1];
+    r->n_around++;
   }
 }
 
@@ -323,6 +324,17 @@ static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t 
   return true;
 }
 
+/* Tells the core which instances wait for each other. */
+static bool fail_stuck(fs_instance *x, fs_loop_walk *walk, const fs_loop_instance *like) {
+  char text[FS_CUDA_STUCK_TEXT];
+  if (!fs_cuda_poisoned(x) && x->work->failed != NULL) {
+    fs_cuda_loop_stuck_text(x, walk, like, text);
+    x->work->failed(x->work->user, FSCHED_CAUSE_WRONG, text);
+  }
+  fs_cuda_poison(x, FSCHED_CAUSE_WRONG);
+  return false;
+}
+
 /* The recursion is as deep as loops nest. */
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                           const fs_loop_instance *around, uint32_t command, uint32_t depth) {
@@ -335,7 +347,7 @@ static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
       return false;
     }
   }
-  return walk->left == 0 || fs_cuda_loop_stuck(x, walk, &at);
+  return walk->left == 0 || fail_stuck(x, walk, &at);
 }
 
 bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) {

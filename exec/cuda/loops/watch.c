@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A kernel of a module runs, in a loop on streams, from when the event before it is over until the
- * one behind it is.  At most one runs on each stream.
+/* A kernel of a module runs, in a loop, from when the event before it is over until the one behind
+ * it is.  At most one runs on each queue.  On streams the events are those of records, and in a
+ * graph each such instance has two of its own.
  *
  * The slot's thread notes it when it looks at the device; the watchdog's thread reads it.  What it
- * reads belongs together if `runs` is the same before and after: that is the number of a record,
- * and no record has the number of another one. */
+ * reads belongs together if `runs` is the same before and after: that is the number of an instance,
+ * and no instance has the number of another one. */
 #include "exec/cuda/loops/watch.h"
 
 #include <stdio.h>
@@ -13,61 +14,103 @@
 
 fs_status fs_cuda_loops_watch_make(fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
-  assert(r->n_records > 0);
+  assert(r->stream_of != NULL);
   FS_TRY(fs_new_zero(&x->arena, &r->behind, r->n_streams));
-  return fs_new_zero(&x->arena, &r->at, r->n_streams);
+  FS_TRY(fs_new_zero(&x->arena, &r->at, r->n_streams));
+  for (uint32_t i = 0; i < r->n_streams; i++) {
+    r->at[i].first = r->at[i].last = FS_NONE;
+  }
+  return FSCHED_OK;
 }
 
 void fs_cuda_loops_watch_reset(fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
   r->over = 0;
   for (uint32_t i = 0; i < r->n_streams; i++) {
+    r->at[i].now = r->at[i].first;
     atomic_store(&r->at[i].runs, 0);
   }
 }
 
-static void note_running(fs_cuda_loop_position *p, const fs_cuda_record *record, uint64_t runs) {
-  if (atomic_load(&p->runs) == runs) {
-    return;
+/* The command of a loop on one of its queues. */
+static uint32_t command_on(const fs_stream *s, uint32_t command, uint32_t queue) {
+  const fs_stream_queue *q = &s->queues[queue];
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    if (fs_command_has_op(&s->commands[c]) &&
+        s->commands[c].target == s->commands[command].target) {
+      return c;
+    }
   }
+  return command;
+}
+
+fs_running fs_cuda_loop_running(const fs_instance *x, const fs_loop_instance *at) {
+  fs_running what = {.command = command_on(x->s, at->command, x->loops.queue_of[at->loop_command]),
+                     .loop_op = at->op};
+  for (; at != NULL; at = at->around) {
+    assert(what.depth < FS_LOOP_NEST);
+    what.iteration[what.depth++] = at->iteration;
+  }
+  return what;
+}
+
+/* `number`: from 1. */
+static void note_running(fs_cuda_loop_position *p, uint64_t number, const fs_running *what) {
   atomic_store(&p->since_ns, fs_now_ns());
-  atomic_store(&p->command, record->at[0].command);
-  atomic_store(&p->loop_command, record->at[0].loop_command);
-  atomic_store(&p->depth, record->n_around);
-  for (uint32_t i = 0; i < record->n_around; i++) {
-    atomic_store(&p->iteration[i], record->at[i].iteration);
+  atomic_store(&p->command, what->command);
+  atomic_store(&p->loop_op, what->loop_op);
+  atomic_store(&p->depth, what->depth);
+  for (uint32_t i = 0; i < what->depth; i++) {
+    atomic_store(&p->iteration[i], what->iteration[i]);
   }
-  atomic_store(&p->runs, runs);
+  atomic_store(&p->runs, number);
+}
+
+static void note_over(fs_instance *x, fs_cuda_loop_position *p) {
+  atomic_store(&p->runs, 0);
+  atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
+}
+
+void fs_cuda_loops_over(fs_instance *x, const fs_cuda_record *record) {
+  assert(!record->foreign || record->lane < x->loops.n_streams);
+  if (record->foreign) {
+    atomic_store(&x->loops.at[record->lane].runs, 0);
+  }
+}
+
+/* Whether an event is over; a failure goes to *failed. */
+static bool is_over(const fs_instance *x, fs_cu_event event, fs_cu_result *failed) {
+  fs_cu_result result = x->machine->device.cuda.api.cuEventQuery(event);
+  *failed = result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
+  return result == FS_CU_SUCCESS;
 }
 
 /* Looks at a record whose kernel is not known to be over.  Success, or the failure of a query. */
 static fs_cu_result look_at_record(fs_instance *x, uint64_t number) {
-  const fs_cuda_api *api = &x->machine->device.cuda.api;
   fs_cuda_loops *r = &x->loops;
   uint32_t index = (uint32_t)(number % r->n_records);
   fs_cuda_record *record = &r->record[index];
   fs_cuda_loop_position *p = &r->at[record->lane];
+  fs_cu_result failed = FS_CU_SUCCESS;
   if (r->behind[record->lane]) {
     return FS_CU_SUCCESS;
   }
-  fs_cu_result result = api->cuEventQuery(r->event[index]);
-  if (result == FS_CU_SUCCESS) {
+  if (is_over(x, r->event[index], &failed)) {
     record->foreign = false;
-    atomic_store(&p->runs, 0);
-    atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
+    note_over(x, p);
     return FS_CU_SUCCESS;
   }
   r->behind[record->lane] = 1;
-  result = result == FS_CU_NOT_READY ? api->cuEventQuery(r->begun[index]) : result;
-  if (result == FS_CU_SUCCESS) {
-    note_running(p, record, number + 1);
+  if (failed == FS_CU_SUCCESS && atomic_load(&p->runs) != number + 1 &&
+      is_over(x, r->begun[index], &failed)) {
+    fs_running what = fs_cuda_loop_running(x, &record->at[0]);
+    note_running(p, number + 1, &what);
   }
-  return result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
+  return failed;
 }
 
-/* A record is in `event` only once that has been recorded, which a look cannot come before, unless
- * the invocation has failed. */
-fs_cu_result fs_cuda_loops_look(fs_instance *x) {
+/* An event that has not been recorded, since the invocation has failed, is not looked at. */
+static fs_cu_result look_at_records(fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
   fs_cu_result result = FS_CU_SUCCESS;
   uint64_t first = r->taken - fs_min(r->taken, r->n_records);
@@ -83,10 +126,30 @@ fs_cu_result fs_cuda_loops_look(fs_instance *x) {
   return result;
 }
 
-void fs_cuda_loops_over(fs_instance *x, const fs_cuda_record *record) {
-  if (record->foreign) {
-    atomic_store(&x->loops.at[record->lane].runs, 0);
+/* Looks at the kernels of a queue in a graph that was launched. */
+static fs_cu_result look_at_queue(fs_instance *x, fs_cuda_loop_position *p) {
+  fs_cuda_loops *r = &x->loops;
+  fs_cu_result failed = FS_CU_SUCCESS;
+  while (p->now != FS_NONE && is_over(x, r->event[p->now], &failed)) {
+    p->now = r->foreign[p->now].next;
+    note_over(x, p);
   }
+  if (p->now != FS_NONE && failed == FS_CU_SUCCESS && atomic_load(&p->runs) == 0 &&
+      is_over(x, r->begun[p->now], &failed)) {
+    note_running(p, (uint64_t)p->now + 1, &r->foreign[p->now].what);
+  }
+  return failed;
+}
+
+fs_cu_result fs_cuda_loops_look(fs_instance *x) {
+  fs_cu_result result = FS_CU_SUCCESS;
+  if (!x->graph) {
+    return x->loops.n_streams == 0 ? FS_CU_SUCCESS : look_at_records(x);
+  }
+  for (uint32_t i = 0; i < x->loops.n_streams && x->n_issued > 0; i++) {
+    result = result == FS_CU_SUCCESS ? look_at_queue(x, &x->loops.at[i]) : result;
+  }
+  return result;
 }
 
 bool fs_cuda_loops_hang(const fs_instance *x) {
@@ -97,18 +160,6 @@ bool fs_cuda_loops_hang(const fs_instance *x) {
   return some;
 }
 
-/* The command of a loop on one of its queues. */
-static uint32_t command_on(const fs_stream *s, uint32_t command, uint32_t queue) {
-  const fs_stream_queue *q = &s->queues[queue];
-  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
-    if (fs_command_has_op(&s->commands[c]) &&
-        s->commands[c].target == s->commands[command].target) {
-      return c;
-    }
-  }
-  return command;
-}
-
 bool fs_cuda_loops_running(const fs_instance *x, uint32_t i, fs_running *out, uint64_t *since_ns) {
   assert(i < x->loops.n_streams);
   const fs_cuda_loop_position *p = &x->loops.at[i];
@@ -116,11 +167,9 @@ bool fs_cuda_loops_running(const fs_instance *x, uint32_t i, fs_running *out, ui
   if (runs == 0) {
     return false;
   }
-  uint32_t loop_command = atomic_load(&p->loop_command);
-  *out = (fs_running){
-      .command = command_on(x->s, atomic_load(&p->command), x->loops.queue_of[loop_command]),
-      .loop_op = x->s->loop_commands[loop_command].op,
-      .depth = atomic_load(&p->depth)};
+  *out = (fs_running){.command = atomic_load(&p->command),
+                      .loop_op = atomic_load(&p->loop_op),
+                      .depth = atomic_load(&p->depth)};
   *since_ns = atomic_load(&p->since_ns);
   for (uint32_t k = 0; k < out->depth; k++) {
     out->iteration[k] = atomic_load(&p->iteration[k]);
@@ -130,39 +179,30 @@ bool fs_cuda_loops_running(const fs_instance *x, uint32_t i, fs_running *out, ui
 
 /* Waits that are never over */
 
-typedef struct cuda_stuck_name {
-  char text[200]; /* what is longer is cut */
-} cuda_stuck_name;
-
-/* The name of an instance beside `like`. */
-static cuda_stuck_name name_of(fs_instance *x, const fs_loop_instance *like, uint32_t command,
-                               uint64_t iteration) {
-  cuda_stuck_name name;
+/* The name of an instance beside `like`; what is longer is cut. */
+static void name_instance(const fs_instance *x, const fs_loop_instance *like, uint32_t command,
+                          uint64_t iteration, char text[200]) {
   fs_loop_instance at = *like;
+  const fs_stream_loop_op *op = &x->s->loop_ops[x->s->loop_commands[command].op];
   at.iteration = iteration;
-  fs_loop_name(x->loops.name,
-               fs_stream_string(x->s, x->s->loop_ops[x->s->loop_commands[command].op].name), &at);
-  (void)snprintf(name.text, sizeof name.text, "%s", x->loops.name);
-  return name;
+  fs_loop_name(x->loops.name, fs_stream_string(x->s, op->name), &at);
+  (void)snprintf(text, 200, "%s", x->loops.name);
 }
 
-bool fs_cuda_loop_stuck(fs_instance *x, fs_loop_walk *walk, const fs_loop_instance *like) {
+void fs_cuda_loop_stuck_text(const fs_instance *x, fs_loop_walk *walk, const fs_loop_instance *like,
+                             char text[FS_CUDA_STUCK_TEXT]) {
   assert(walk->left > 0 && like->loop == walk->loop);
   const fs_stream *s = x->s;
   fs_loop_stuck stuck = fs_loop_walk_stuck(walk);
-  char text[800], on[260] = "that op's other queues";
-  const char *queue = fs_stream_string(s, s->queues[x->loops.queue_of[stuck.command]].name);
+  char own[200], other[200] = "", mark[] = "'";
+  name_instance(x, like, stuck.command, stuck.iteration, own);
   if (stuck.on != FS_NONE) {
-    cuda_stuck_name name = name_of(x, like, stuck.on, stuck.on_iteration);
-    (void)snprintf(on, sizeof on, "'%s'", name.text);
+    name_instance(x, like, stuck.on, stuck.on_iteration, other);
   }
-  (void)snprintf(text, sizeof text,
-                 "queue '%.100s' can never go on in op '%.100s': its '%s' waits for %s", queue,
-                 fs_stream_string(s, s->ops[s->commands[like->command].target].name),
-                 name_of(x, like, stuck.command, stuck.iteration).text, on);
-  if (!fs_cuda_poisoned(x) && x->work->failed != NULL) {
-    x->work->failed(x->work->user, FSCHED_CAUSE_WRONG, text);
-  }
-  fs_cuda_poison(x, FSCHED_CAUSE_WRONG);
-  return false;
+  bool gang = stuck.on == FS_NONE;
+  (void)snprintf(text, FS_CUDA_STUCK_TEXT,
+                 "queue '%.100s' can never go on in op '%.100s': its '%s' waits for %s%s%s",
+                 fs_stream_string(s, s->queues[x->loops.queue_of[stuck.command]].name),
+                 fs_stream_string(s, s->ops[s->commands[like->command].target].name), own,
+                 gang ? "" : mark, gang ? "that op's other queues" : other, gang ? "" : mark);
 }

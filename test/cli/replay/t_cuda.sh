@@ -18,16 +18,16 @@ for graph in figure-10 transformer/graph tiles/graph; do
     done
   done
 done
-# So are those of loops, which run on streams, and not as a graph.
+# So are those of loops, which a graph has unrolled.
 for graph in attention gemm-tiles; do
   run 0 "$FSCHED" compile -q "$TOP/examples/$graph/graph.yaml" -o l.fsb --verify
-  for seed in 0 2; do
-    FAKE_CUDA=seed=$seed
-    run 0 "$FSCHED" run --on cuda --check --invocations 3 --in-flight 2 l.fsb
-    expect "$graph with loops: not checked" holds out "are equal"
+  for kind in cuda cuda-graph; do
+    for seed in 0 2; do
+      FAKE_CUDA=seed=$seed
+      run 0 "$FSCHED" run --on $kind --check --invocations 3 --in-flight 2 l.fsb
+      expect "$graph with loops on $kind: not checked" holds out "are equal"
+    done
   done
-  run 2 "$FSCHED" run --on cuda-graph l.fsb
-  expect "no reason: $(cat err)" holds err "does not run loops in CUDA graphs"
 done
 expect "the driver was misused: $(cat report 2>/dev/null)" [ ! -s report ]
 FAKE_CUDA=
@@ -41,6 +41,12 @@ ops:
 EOF
 run 0 "$FSCHED" compile -q in-loop.yaml -o l.fsb
 run 0 "$FSCHED" run --on cuda --modules "$TOP/test/cuda_modules" l.fsb
+run 0 "$FSCHED" run --on cuda-graph --modules "$TOP/test/cuda_modules" l.fsb
+sed 's/trip: 3/trip: 16385/' in-loop.yaml >long.yaml
+run 0 "$FSCHED" compile -q long.yaml -o l.fsb
+run 2 "$FSCHED" run --on cuda-graph --modules "$TOP/test/cuda_modules" l.fsb
+expect "no reason: $(cat err)" holds err "in a loop, here 16385, and at most 16384"
+expect "no advice: $(cat err)" holds err "streams (cuda) run any loop"
 
 # Module files are looked for from the directory of the program's file, or where --modules says.
 cat >module.yaml <<'EOF'
@@ -133,9 +139,11 @@ ops:
 EOF2
 run 0 "$FSCHED" compile -q hang-loop.yaml -o hang-loop.fsb
 FAKE_CUDA=hang=slow:6
-run 6 timeout 60 "$FSCHED" run --on cuda --timeout 0.1 --modules "$TOP/test/cuda_modules" hang-loop.fsb
-expect "the iteration is not named: $(cat err)" \
-  holds err "queue 'q' is stuck at command 1 (op 'L', iteration 5 of 'g'): its kernel, function 'slow'"
+for kind in cuda cuda-graph; do
+  run 6 timeout 60 "$FSCHED" run --on $kind --timeout 0.1 --modules "$TOP/test/cuda_modules" hang-loop.fsb
+  expect "$kind: the iteration is not named: $(cat err)" \
+    holds err "queue 'q' is stuck at command 1 (op 'L', iteration 5 of 'g'): its kernel, function 'slow'"
+done
 FAKE_CUDA=hang=slow:1
 run 6 "$FSCHED" run --on cuda --timeout 0.1 --diagnostics json --format json \
   --modules "$TOP/test/cuda_modules" hang.fsb

@@ -19,7 +19,6 @@
 #include "fsched/program.h"
 #include "fsched/verify.h"
 #include "kit/budget.h"
-#include "kit/golden.h"
 #include "kit/status.h"
 
 #define KIT_LIMIT UINT64_C(60000000000) /* ns */
@@ -155,24 +154,6 @@ static inline fsched_entry *kit_load(fsched_context *ctx, fsched_exec *x,
   fsched_entry *e;
   ck_fs(ctx, fsched_exec_load(ctx, x, program, &e));
   return e;
-}
-
-/* Checks that the device refuses test/golden/loops.program.json. */
-static inline void kit_refuse_loops(fsched_context *ctx, fsched_device *device,
-                                    const char *message) {
-  fsched_exec_options o = {.size = sizeof o, .device = device, .in_flight = 1};
-  fsched_exec *x;
-  fsched_program *program;
-  fsched_entry *e;
-  size_t n;
-  char *text = fs_golden_read("loops.program.json", &n);
-  ck_fs(ctx, fsched_program_assemble(ctx, "loops", text, n, &program));
-  free(text);
-  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
-  ck_assert_int_eq(fsched_exec_load(ctx, x, program, &e), FSCHED_USAGE);
-  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, message);
-  fsched_exec_destroy(x);
-  fsched_program_destroy(program);
 }
 
 /* Args of a kernel's call, as words. */

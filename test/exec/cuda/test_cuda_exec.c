@@ -247,21 +247,11 @@ START_TEST(auto_takes_it)
 }
 END_TEST
 
-/* A graph refuses a stream with loops: it is not run as if a loop were one op with a kernel. */
-START_TEST(no_loops)
-{
-  open_device(kind_of(_i), 1);
-  kit_refuse_loops(ctx, device,
-                   "this version does not run loops in CUDA graphs, only on streams: op 'L1'");
-}
-END_TEST
-
 FS_SUITE(cuda_exec, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
   FS_LOOPS(t, 0, 4, early_and_late, content_that_never_comes, content_that_fails);
   FS_LOOPS(t, 0, 8, shutdown);
-  FS_LOOPS(t, 1, 2, no_loops);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2, calls_of_the_driver);
     FS_TESTS(t, auto_takes_it);

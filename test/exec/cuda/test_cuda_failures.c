@@ -294,7 +294,6 @@ FS_SUITE(cuda_failures, s) {
   fs_test_fake_cuda(t);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2, each_call_of_a_replay, each_call_with_everything, each_command, a_wild_kernel,
-             too_little_memory, out_of_memory);
-    FS_LOOPS(t, 0, 1, each_call_of_loops, slot_after_a_failure);
+             too_little_memory, out_of_memory, each_call_of_loops, slot_after_a_failure);
   }
 }

@@ -3,6 +3,7 @@
  * with as many events for any number of trips. */
 #include <string.h>
 
+#include "exec/loops/loop_maker.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "kit/nest_gen.h"
@@ -48,10 +49,14 @@ static void replay_with(uint64_t seed, const fsched_program *p, fsched_replay_op
   ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)seed,
                 fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
   ck_assert_uint_gt(r.checked_ops, 0);
+  fsched_text_free(ctx, r.trace_json, r.trace_length);
 }
 
+static const char *const kinds[] = {"cuda", "cuda-graph"};
+static int kind; /* of the test at hand */
+
 static fsched_device *cuda_for_loops(uint64_t seed) {
-  fsched_device_options d = {.size = sizeof d, .kind = "cuda"};
+  fsched_device_options d = {.size = sizeof d, .kind = kinds[kind]};
   fsched_device *on;
   if (!cuda_is_real()) {
     fake.reset(&(fake_cuda_controls){.seed = seed});
@@ -64,10 +69,14 @@ static fsched_device *cuda_for_loops(uint64_t seed) {
 /* The fake driver's memory has other bytes for another seed. */
 static void run_loop_on_cuda(uint64_t seed, const fsched_program *p, cuda_loop_output *out) {
   fsched_device *on = cuda_for_loops(seed);
-  replay_with(
-      seed, p,
-      (fsched_replay_options){.device = on, .repeat = 1 + seed % 3, .in_flight = 1 + seed % 2},
-      out);
+  replay_with(seed, p,
+              (fsched_replay_options){.device = on,
+                                      .repeat = 1 + seed % 3,
+                                      .in_flight = 1 + seed % 2,
+                                      .trace = seed % 5 == 0,
+                                      .pace_ns = seed % 7 == 0,
+                                      .pool_bytes = seed % 4 == 0 ? 1 << 22 : 0},
+              out);
   fsched_device_release(on);
   if (!cuda_is_real()) {
     cuda_fake_clean(&fake);
@@ -128,11 +137,17 @@ static uint32_t count_right(uint64_t part, void (*generate)(uint64_t, fs_text *)
 }
 
 START_TEST(loops_on_a_device)
-{ ck_assert_uint_gt(count_right(0, fs_loop_gen), GRAPHS / 2); }
+{
+  kind = _i;
+  ck_assert_uint_gt(count_right(2 * (uint64_t)_i, fs_loop_gen), GRAPHS / 2);
+}
 END_TEST
 
 START_TEST(nests_on_a_device)
-{ ck_assert_uint_gt(count_right(1, fs_nest_gen), GRAPHS / 4); }
+{
+  kind = _i;
+  ck_assert_uint_gt(count_right(2 * (uint64_t)_i + 1, fs_nest_gen), GRAPHS / 4);
+}
 END_TEST
 
 /* A load and a use on two queues, in a ring of three slots. */
@@ -180,23 +195,89 @@ static uint64_t launches_with(uint64_t pace_ns) {
   fsched_program *p = compile_ring(7);
   fsched_device *on = cuda_for_loops(7);
   replay_with(7, p, (fsched_replay_options){.device = on, .pace_ns = pace_ns}, &out);
-  uint64_t launches = fake.calls("cuLaunchKernel");
+  uint64_t launches = fake.calls(kind == 0 ? "cuLaunchKernel" : "cuGraphAddKernelNode");
   fsched_device_release(on);
   fsched_program_destroy(p);
   cuda_fake_clean(&fake);
   return launches;
 }
 
-/* Each instance of each op is held back, and the op behind the loop; the loop as such is not. */
+/* Each instance of each op is held back, and the op behind the loop; the loop as such is not.  A
+ * graph is made ahead, and once more with digests. */
 START_TEST(each_instance_is_paced)
-{ ck_assert_uint_eq(launches_with(1) - launches_with(0), 2 * 7 + 1); }
+{
+  kind = _i;
+  ck_assert_uint_eq(launches_with(1) - launches_with(0), (2 * 7 + 1) * (1 + (uint64_t)kind));
+}
+END_TEST
+
+static fsched_status load_ring(uint32_t trip) {
+  fsched_program *p = compile_ring(trip);
+  fsched_device *on = cuda_for_loops(trip);
+  fsched_exec_options o = {.size = sizeof o, .device = on};
+  fsched_exec *x;
+  fsched_entry *e;
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
+  fsched_status status = fsched_exec_load(ctx, x, p, &e);
+  fsched_exec_destroy(x);
+  fsched_device_release(on);
+  fsched_program_destroy(p);
+  return status;
+}
+
+/* A graph has 16384 instances at most. */
+START_TEST(limit_of_graphs)
+{
+  kind = 1;
+  ck_assert_int_eq(load_ring(1), FSCHED_OK);
+  ck_assert_int_eq(load_ring(8192), FSCHED_OK);
+  ck_assert_int_eq(load_ring(8193), FSCHED_USAGE);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "unsupported");
+  ck_assert_str_eq(
+      fsched_diag_get(ctx, 0)->message,
+      "a CUDA graph has nodes for each iteration of each op in a loop, here 16386, and "
+      "at most 16384");
+  fsched_diag_clear(ctx);
+  ck_assert_int_eq(load_ring(UINT32_MAX), FSCHED_USAGE);
+}
+END_TEST
+
+/* How many there are has to be known when it is made. */
+START_TEST(graphs_of_parameters)
+{
+  static lm_maker l;
+  lm_init(&l, ctx, 1);
+  (void)mk_queue(&l.m, "p");
+  uint32_t sum = lm_buffer(&l, "sum", 16, true), loop = lm_loop(&l, "L", 4, 1);
+  mk_arg(&l.m, FSCHED_INOUT, sum);
+  (void)lm_op(&l, "A", FS_NONE);
+  lm_arg(&l, FSCHED_INOUT, sum, 0, 16, 0);
+  lm_plan_in_turn(&l, 1);
+  (void)mk_run(&l.m, 0, l.loops[loop].op);
+  l.loops[loop].param = mk_string(&l.m, "n");
+  l.loops[loop].most = 9;
+  lm_seal(&l);
+  kind = 1;
+  fsched_device *on = cuda_for_loops(1);
+  fsched_replay_options o = {.size = sizeof o, .device = on};
+  ck_assert_int_eq(fsched_replay(ctx, &l.m.program, &o, NULL), FSCHED_USAGE);
+  ck_assert_str_eq(
+      fsched_diag_get(ctx, 0)->message,
+      "a CUDA graph has nodes for each iteration, and those of loop 'L' are as many as "
+      "its parameter 'n' says at each invocation");
+  l.loops[loop].param = FS_NONE;
+  ck_fs(ctx, fsched_replay(ctx, &l.m.program, &o, NULL));
+  fsched_device_release(on);
+}
 END_TEST
 
 FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
-  FS_TESTS(t, loops_on_a_device, nests_on_a_device);
+  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device);
+  FS_TESTS(t, graphs_of_parameters, limit_of_graphs);
   if (!cuda_is_real()) {
-    FS_TESTS(t, events_for_any_trips, each_instance_is_paced);
+    FS_TESTS(t, events_for_any_trips);
+    FS_LOOPS(t, 0, 2, each_instance_is_paced);
   }
 }

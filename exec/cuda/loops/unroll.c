@@ -1,0 +1,379 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The instances of all loops, in the order of the items and of walks over each, have numbers: those
+ * of their calls and digests.  Each visit meets them in the same order, so nothing else is kept of
+ * them, but for what the watch has to name.
+ *
+ *   item   ... -> begin -> instance of each queue -> ... -> end -> ...
+ *
+ * An instance comes after the one before it on each of its queues, and after those that it waits
+ * for.  A run of a loop in a loop begins and ends with a node of its own, as an item does. */
+#include "exec/cuda/loops/unroll.h"
+
+#include "base/saturate.h"
+#include "exec/cuda/loops/calls.h"
+#include "exec/cuda/loops/watch.h"
+
+/* Limits */
+
+/* How often a loop is run. */
+static uint64_t runs_of(const fs_stream *s, const fs_stream_loop *loop) {
+  uint64_t runs = 1;
+  for (uint32_t l = loop->within; l != FS_NONE; l = s->loops[l].within) {
+    runs = fs_multiply_most(runs, s->loops[l].trip);
+  }
+  return runs;
+}
+
+/* Instances of all loops; `inner`: runs of loops in loops too. */
+static uint64_t count_instances(const fs_stream *s, bool inner) {
+  uint64_t n = 0, limit = UINT64_MAX / 2;
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *loop = &s->loops[l];
+    uint64_t ops = 0;
+    for (uint32_t i = loop->op0; i < loop->op0 + loop->n_ops; i++) {
+      ops += inner || s->loop_ops[i].loop == FS_NONE;
+    }
+    uint64_t own = fs_multiply_most(fs_multiply_most(runs_of(s, loop), loop->trip), ops);
+    n = fs_min(n + fs_min(own, limit), limit);
+  }
+  return n;
+}
+
+fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) {
+  assert(s->n_meta == 1);
+  static const char hint[] = "streams (cuda) run any loop";
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *loop = &s->loops[l];
+    uint32_t name = loop->within == FS_NONE ? s->ops[loop->op].name : s->loop_ops[loop->op].name;
+    if (loop->param != FS_NONE) {
+      return fs_fail(
+          ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, hint,
+          "a CUDA graph has nodes for each iteration, and those of loop '%s' are as many "
+          "as its parameter '%s' says at each invocation",
+          fs_stream_string(s, name), fs_stream_string(s, loop->param));
+    }
+  }
+  uint64_t n = count_instances(s, true);
+  return n <= FS_CUDA_UNROLLED
+             ? FSCHED_OK
+             : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, hint,
+                       "a CUDA graph has nodes for each iteration of each op in a loop, here %llu, "
+                       "and at most %d",
+                       (unsigned long long)n, FS_CUDA_UNROLLED);
+}
+
+/* Visits */
+
+typedef struct cuda_visit cuda_visit;
+struct cuda_visit {
+  fs_instance *x;
+  uint64_t n; /* instances so far */
+  bool (*instance)(cuda_visit *v, const fs_loop_instance *at);
+  bool (*enter)(cuda_visit *v, const fs_loop_instance *at); /* a run of a loop in a loop */
+  bool (*leave)(cuda_visit *v, const fs_loop_instance *at);
+  void *user;
+  char stuck[FS_CUDA_STUCK_TEXT]; /* says which instances wait for each other; else "" */
+};
+
+/* The recursion is as deep as loops nest. */
+static bool visit_loop(cuda_visit *v, const fs_stream_loop *loop, const fs_loop_instance *around,
+                       uint32_t command, uint32_t depth) {
+  const fs_stream *s = v->x->s;
+  fs_loop_walk *walk = &v->x->loops.walk[depth];
+  fs_loop_instance at = {.loop = loop, .command = command, .around = around};
+  fs_loop_walk_begin(walk, loop);
+  while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
+    at.op = s->loop_commands[at.loop_command].op;
+    uint32_t inner = s->loop_ops[at.op].loop;
+    bool done = inner == FS_NONE ? v->instance(v, &at)
+                                 : (v->enter == NULL || v->enter(v, &at)) &&
+                                       visit_loop(v, &s->loops[inner], &at, command, depth + 1) &&
+                                       (v->leave == NULL || v->leave(v, &at));
+    v->n += inner == FS_NONE;
+    if (!done) {
+      return false;
+    }
+  }
+  if (walk->left > 0) {
+    fs_cuda_loop_stuck_text(v->x, walk, &at, v->stuck);
+  }
+  return walk->left == 0;
+}
+
+static bool visit_command(cuda_visit *v, uint32_t command) {
+  const fs_stream *s = v->x->s;
+  const fs_stream_loop *loop = &s->loops[v->x->loops.loops.of[s->commands[command].target]];
+  return visit_loop(v, loop, NULL, command, 0);
+}
+
+/* Visits all loops.  False: a call has returned false, or instances wait for each other. */
+static bool visit_all(cuda_visit *v) {
+  const fs_cuda_plan *plan = &v->x->program->plan;
+  bool done = true;
+  for (uint32_t i = 0; i < plan->n_items && done; i++) {
+    done = !fs_cuda_is_loop(v->x, plan->item[i].command) || visit_command(v, plan->item[i].command);
+  }
+  return done;
+}
+
+/* The list of what is watched */
+
+static bool list_instance(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_loops *r = &v->x->loops;
+  if (fs_cuda_is_foreign(v->x->program, v->x->s->loop_ops[at->op].kernel)) {
+    if (r->foreign != NULL) {
+      uint32_t lane = r->stream_of[r->queue_of[at->loop_command]];
+      r->foreign[r->n_foreign] =
+          (fs_cuda_foreign){.what = fs_cuda_loop_running(v->x, at), .lane = lane, .next = FS_NONE};
+      *(r->at[lane].last == FS_NONE ? &r->at[lane].first : &r->foreign[r->at[lane].last].next) =
+          r->n_foreign;
+      r->at[lane].last = r->n_foreign;
+    }
+    r->n_foreign++;
+  }
+  return true;
+}
+
+fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) {
+  fs_cuda_loops *r = &x->loops;
+  assert(x->graph && r->walk != NULL);
+  cuda_visit v = {.x = x, .instance = list_instance};
+  r->n_instances = count_instances(x->s, false);
+  FS_TRY(fs_cuda_loops_watch_make(x));
+  if (!visit_all(&v)) {
+    return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL, "%s", v.stuck);
+  }
+  FS_TRY(fs_new(&x->arena, &r->foreign, r->n_foreign));
+  r->n_foreign = 0;
+  v.n = 0;
+  bool again = visit_all(&v);
+  assert(again && v.n == r->n_instances);
+  return again ? FSCHED_OK : FSCHED_REPLAY;
+}
+
+/* Calls and digests */
+
+static fs_cu_address call_at(const fs_instance *x, uint64_t n) {
+  assert(n < x->loops.n_instances);
+  return x->aux + x->loops.calls + n * x->loops.call_bytes;
+}
+
+static bool write_instance(cuda_visit *v, const fs_loop_instance *at) {
+  fs_instance *x = v->x;
+  uint8_t *to = x->pinned + x->staged_aux + x->loops.calls + v->n * x->loops.call_bytes;
+  fs_cuda_call_write(x, at, x->aux + x->loops.digests + v->n * sizeof(uint64_t),
+                     (fs_cuda_call *)(void *)to);
+  return true;
+}
+
+void fs_cuda_unroll_calls(fs_instance *x) {
+  assert(x->graph);
+  cuda_visit v = {.x = x, .instance = write_instance};
+  bool done = x->config.empty || visit_all(&v);
+  assert(done);
+  (void)done;
+}
+
+static bool add_digest(cuda_visit *v, const fs_loop_instance *at) {
+  fs_instance *x = v->x;
+  const uint64_t *digest =
+      (const uint64_t *)(const void *)(x->pinned + x->staged_aux + x->loops.digests) + v->n;
+  const fs_loop_instance *outer = at;
+  while (outer->around != NULL) {
+    outer = outer->around;
+  }
+  x->loops.sum[outer->loop - x->s->loops] += fs_loop_digest(at, *digest);
+  return true;
+}
+
+void fs_cuda_unroll_digests(fs_instance *x) {
+  assert(x->graph);
+  cuda_visit v = {.x = x, .instance = add_digest};
+  bool done = visit_all(&v);
+  assert(done);
+  (void)done;
+}
+
+/* Nodes */
+
+typedef struct fs_cuda_unrolling {
+  fs_cu_node *last; /* per depth and queue of the stream: the last node */
+  uint64_t *node0;  /* per loop command: its nodes in `node`, one for each of its iterations */
+  fs_cu_node *node; /* of the present run of each loop */
+  uint64_t n;       /* instances so far */
+  uint32_t n_foreign;
+} fs_cuda_unrolling;
+
+static bool no_memory(const fs_cuda_graph_maker *m, fs_status status) {
+  return status == FSCHED_OK || fs_cuda_ok(m->x, "memory for a graph", FS_CU_OUT_OF_MEMORY);
+}
+
+bool fs_cuda_unroll_begin(fs_cuda_graph_maker *m) {
+  const fs_stream *s = m->x->s;
+  fs_cuda_unrolling *u;
+  uint64_t n = 0;
+  if (s->n_loops == 0) {
+    return true;
+  }
+  size_t lasts = (size_t)fs_loops_depth(s) * s->n_queues;
+  if (!no_memory(m, fs_new_zero(m->scratch, &u, 1)) ||
+      !no_memory(m, fs_new_zero(m->scratch, &u->last, lasts)) ||
+      !no_memory(m, fs_new_zero(m->scratch, &u->node0, s->n_loop_commands))) {
+    return false;
+  }
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *loop = &s->loops[l];
+    uint64_t most = runs_of(s, loop) == 0 ? 0 : loop->trip / loop->copies + 1;
+    const fs_stream_loop_queue *end = &s->loop_queues[loop->queue0 + loop->n_queues];
+    for (const fs_stream_loop_queue *q = &s->loop_queues[loop->queue0]; q < end; q++) {
+      for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+        u->node0[c] = n;
+        n += most;
+      }
+    }
+  }
+  m->unrolling = u;
+  return no_memory(m, fs_new_zero(m->scratch, &u->node, n));
+}
+
+uint32_t fs_cuda_unroll_most_after(const fs_stream *s) {
+  uint32_t waits = 0;
+  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
+    waits += s->loop_commands[c].n_waits; /* an instance may have several commands */
+  }
+  return waits + s->n_queues;
+}
+
+/* A visit with the maker as its user. */
+static fs_cuda_graph_maker *maker_of(const cuda_visit *v) { return v->user; }
+
+static uint32_t depth_of(const fs_loop_instance *at) {
+  uint32_t depth = 0;
+  for (at = at->around; at != NULL; at = at->around) {
+    depth++;
+  }
+  return depth;
+}
+
+static fs_cu_node *last_of(const fs_cuda_graph_maker *m, uint32_t depth, uint32_t queue) {
+  return &m->unrolling->last[(size_t)depth * m->x->s->n_queues + queue];
+}
+
+static fs_cu_node *node_of(const fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c,
+                           uint64_t iteration) {
+  return &m->unrolling->node[m->unrolling->node0[c] + iteration / at->loop->copies];
+}
+
+/* Calls that for each command of the instance. */
+static void each_member(fs_cuda_graph_maker *m, const fs_loop_instance *at,
+                        void (*call)(fs_cuda_graph_maker *m, const fs_loop_instance *at,
+                                     uint32_t c)) {
+  const fs_stream *s = m->x->s;
+  const fs_stream_loop_queue *first = &s->loop_queues[at->loop->queue0];
+  const fs_stream_loop_queue *last = first + at->loop->n_queues - 1;
+  uint32_t copy = s->loop_commands[at->loop_command].copy;
+  for (uint32_t c = first->command0; c < last->command0 + last->n_commands; c++) {
+    if (s->loop_commands[c].op == at->op && s->loop_commands[c].copy == copy) {
+      call(m, at, c);
+    }
+  }
+}
+
+static void come_after(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  const fs_stream_loop_command *k = &m->x->s->loop_commands[c];
+  fs_cuda_graph_after(m, *last_of(m, depth_of(at), m->x->loops.queue_of[c]));
+  for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
+    const fs_stream_loop_wait *w = &m->x->s->loop_waits[i];
+    if (w->distance <= at->iteration) {
+      fs_cuda_graph_after(m, *node_of(m, at, w->command, at->iteration - w->distance));
+    }
+  }
+}
+
+static void note_node(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  *node_of(m, at, c, at->iteration) = m->at;
+  *last_of(m, depth_of(at), m->x->loops.queue_of[c]) = m->at;
+}
+
+static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
+  fs_instance *x = m->x;
+  bool foreign = fs_cuda_is_foreign(x->program, x->s->loop_ops[at->op].kernel);
+  uint32_t f = m->unrolling->n_foreign;
+  fs_cuda_launch l;
+  m->unrolling->n_foreign += foreign;
+  if (fs_cuda_call_pace(x, at, &l) && !fs_cuda_graph_kernel(m, &l)) {
+    return false;
+  }
+  if (foreign && !fs_cuda_graph_record(m, x->loops.begun[f])) {
+    return false;
+  }
+  fs_cuda_call_launch(x, at, call_at(x, m->unrolling->n), &l);
+  return fs_cuda_graph_kernel(m, &l) && (!foreign || fs_cuda_graph_record(m, x->loops.event[f]));
+}
+
+static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_graph_maker *m = maker_of(v);
+  fs_cuda_launch l;
+  fs_cuda_graph_begin(m);
+  each_member(m, at, come_after);
+  if (!add_kernel(m, at) || (fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
+                             !fs_cuda_graph_kernel(m, &l))) {
+    return false;
+  }
+  m->unrolling->n++;
+  each_member(m, at, note_node);
+  return true;
+}
+
+/* All queues of a loop begin behind the last node. */
+static void begin_queues(const fs_cuda_graph_maker *m, const fs_stream_loop *loop, uint32_t depth) {
+  for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
+    *last_of(m, depth, m->x->s->loop_queues[q].queue) = m->at;
+  }
+}
+
+/* They end before a node. */
+static bool end_queues(fs_cuda_graph_maker *m, const fs_stream_loop *loop, uint32_t depth) {
+  fs_cuda_graph_begin(m);
+  for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
+    fs_cuda_graph_after(m, *last_of(m, depth, m->x->s->loop_queues[q].queue));
+  }
+  return fs_cuda_graph_empty(m);
+}
+
+static const fs_stream_loop *inner_of(const fs_cuda_graph_maker *m, const fs_loop_instance *at) {
+  return &m->x->s->loops[m->x->s->loop_ops[at->op].loop];
+}
+
+static bool enter_inner(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_graph_maker *m = maker_of(v);
+  fs_cuda_graph_begin(m);
+  each_member(m, at, come_after);
+  if (!fs_cuda_graph_empty(m)) {
+    return false;
+  }
+  begin_queues(m, inner_of(m, at), depth_of(at) + 1);
+  return true;
+}
+
+static bool leave_inner(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_graph_maker *m = maker_of(v);
+  if (!end_queues(m, inner_of(m, at), depth_of(at) + 1)) {
+    return false;
+  }
+  each_member(m, at, note_node);
+  return true;
+}
+
+bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) {
+  const fs_stream *s = m->x->s;
+  assert(m->unrolling != NULL && fs_cuda_is_loop(m->x, command));
+  cuda_visit v = {
+      .x = m->x, .instance = add_instance, .enter = enter_inner, .leave = leave_inner, .user = m};
+  const fs_stream_loop *loop = &s->loops[m->x->loops.loops.of[s->commands[command].target]];
+  if (!fs_cuda_graph_empty(m)) {
+    return false;
+  }
+  begin_queues(m, loop, 0);
+  return visit_command(&v, command) && end_queues(m, loop, 0);
+}
