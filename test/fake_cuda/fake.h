@@ -36,7 +36,18 @@ typedef struct fake_cuda_controls {
   const char *hang;        /* a kernel that hangs; NULL: none */
   uint64_t hang_at;        /* from which of its executions on it hangs, from 1 */
   uint64_t depth;          /* commands that a stream takes before a launch waits; 0: any number */
+  int log;                 /* keep a log of what is put into streams */
 } fake_cuda_controls;
+
+/* A kernel, a record of an event or a wait for one, as it was put into a stream. */
+enum { FAKE_CUDA_LAUNCH, FAKE_CUDA_RECORD, FAKE_CUDA_WAIT };
+typedef struct fake_cuda_entry {
+  int kind;
+  const void *stream, *event; /* the event of a record or wait */
+  uint64_t seed;              /* of a built-in mix: that of its call; else 0 */
+  uint64_t before;            /* commands executed before */
+  uint64_t executed;          /* which executed command it is, from 1; 0: it is not executed yet */
+} fake_cuda_entry;
 
 /* Forgets everything, and begins with these controls. */
 typedef void fake_cuda_reset_fn(const fake_cuda_controls *controls);
@@ -50,6 +61,9 @@ typedef const char *fake_cuda_fault_fn(void);
 typedef void fake_cuda_let_go_fn(void);
 /* Returns the number of kernels that hang now. */
 typedef uint64_t fake_cuda_hanging_fn(void);
+/* Returns the i-th entry of the log, in the order in which they were put into streams, or NULL past
+ * the last one.  It lasts until the next reset. */
+typedef const fake_cuda_entry *fake_cuda_log_fn(uint64_t i);
 /* Describes what is not freed yet; "" when everything is. */
 typedef const char *fake_cuda_left_fn(void);
 /* Returns the name of the i-th function, or NULL past the last one. */

@@ -89,6 +89,7 @@ typedef struct command {
   struct executable *executable;
   uint8_t *nodes; /* a graph that runs: per node, a node_state; NULL: it has not begun */
   bool hangs;     /* whether it has begun and does not end */
+  uint64_t entry; /* in the log, from 1; 0: none */
 } command;
 
 enum { NODE_TODO, NODE_DONE, NODE_HANGS };
@@ -140,6 +141,8 @@ typedef struct state {
   struct memory *memories;
   char fault[256];
   uint64_t *counts; /* per function */
+  fake_cuda_entry *log;
+  uint64_t n_log, log_cap, steps; /* steps: commands of streams that were executed */
 } state;
 
 extern state fake;

@@ -10,12 +10,44 @@
 
 enum { AS_TEXT = 64 }; /* one in so many built-in kernels is run as text */
 
+/* The seed in the call of a built-in mix. */
+static uint64_t seed_of(const command *c) {
+  bool mix = c->kind == RUN_KERNEL && strcmp(c->function->entry->name, "fsched_mix") == 0;
+  const uint8_t *call = mix ? memory_bytes(c->launch.params[0], sizeof(uint64_t)) : NULL;
+  uint64_t seed = 0;
+  if (call != NULL) {
+    memcpy(&seed, call, sizeof seed);
+  }
+  return seed;
+}
+
+/* Notes the command in the log; returns its number there, from 1, or 0. */
+static uint64_t log_command(const stream *s, const command *c) {
+  bool noted = c->kind == RUN_KERNEL || c->kind == RUN_RECORD || c->kind == RUN_WAIT;
+  if (!fake.controls.log || !noted) {
+    return 0;
+  }
+  if (fake.n_log == fake.log_cap) {
+    fake.log_cap = fake.log_cap == 0 ? 1024 : 2 * fake.log_cap;
+    fake.log = realloc(fake.log, fake.log_cap * sizeof *fake.log);
+  }
+  fake.log[fake.n_log++] = (fake_cuda_entry){.kind = c->kind == RUN_KERNEL   ? FAKE_CUDA_LAUNCH
+                                                     : c->kind == RUN_RECORD ? FAKE_CUDA_RECORD
+                                                                             : FAKE_CUDA_WAIT,
+                                             .stream = s,
+                                             .event = c->event,
+                                             .seed = seed_of(c),
+                                             .before = fake.steps};
+  return fake.n_log;
+}
+
 void stream_push(stream *s, const command *c) {
   if (s->n == s->cap) {
     s->cap = s->cap == 0 ? 64 : 2 * s->cap;
     s->at = realloc(s->at, s->cap * sizeof *s->at);
   }
-  s->at[s->n++] = *c;
+  s->at[s->n] = *c;
+  s->at[s->n++].entry = log_command(s, c);
 }
 
 /* Whether it has begun and does not end, or now begins to hang. */
@@ -181,6 +213,10 @@ static bool step(void) {
   s->hangs = !begin_command(&s->at[s->done]);
   if (s->hangs) {
     return true;
+  }
+  fake.steps++;
+  if (s->at[s->done].entry > 0) {
+    fake.log[s->at[s->done].entry - 1].executed = fake.steps;
   }
   run_command(&s->at[s->done++]);
   if (s->done == s->n) {

@@ -118,6 +118,7 @@ static void forget_all(void) {
     fake.objects = next;
   }
   free(fake.counts);
+  free(fake.log);
   fake = (state){0};
 }
 
@@ -158,6 +159,10 @@ __attribute__((visibility("default"))) const char *fake_cuda_fault(void) {
 }
 __attribute__((visibility("default"))) const char *fake_cuda_left(void) { return left(); }
 __attribute__((visibility("default"))) uint64_t fake_cuda_executed(void) { return fake.executed; }
+
+__attribute__((visibility("default"))) const fake_cuda_entry *fake_cuda_log(uint64_t i) {
+  return i < fake.n_log ? &fake.log[i] : NULL;
+}
 
 /* "key=value,key=a:b:c" */
 static void set_from_text(char *text, fake_cuda_controls *c) {

@@ -25,6 +25,7 @@ typedef struct cuda_fake {
   fake_cuda_let_go_fn *let_go;
   fake_cuda_hanging_fn *hanging;
   fake_cuda_function_fn *function;
+  fake_cuda_log_fn *log;
 } cuda_fake;
 
 static inline bool cuda_is_real(void) {
@@ -53,6 +54,7 @@ static inline void cuda_fake_load(cuda_fake *f) {
   cuda_fake_symbol(library, "fake_cuda_let_go", &f->let_go);
   cuda_fake_symbol(library, "fake_cuda_hanging", &f->hanging);
   cuda_fake_symbol(library, "fake_cuda_function", &f->function);
+  cuda_fake_symbol(library, "fake_cuda_log", &f->log);
 }
 
 /* Checks that no call was wrong and that everything was given back. */

@@ -33,16 +33,15 @@ static fs_status replay_all(fsched_context *c, const char *kind, const fsched_re
 }
 
 /* Runs without a failure, and then lets one later call fail each time. */
-static void fail_each_call_of(const fsched_program *p, const char *kind,
-                              const fsched_replay_options *how, unsigned error) {
+static void fail_each_call(const char *kind, const fsched_replay_options *how, unsigned error) {
   fake.reset(&(fake_cuda_controls){0});
-  ck_assert_int_eq(replay_program(ctx, p, kind, how), FSCHED_OK);
+  ck_assert_int_eq(replay_all(ctx, kind, how), FSCHED_OK);
   uint64_t calls = fake.calls("*"), failed = 0;
   cuda_fake_clean(&fake);
-  for (uint64_t n = 1; n <= calls; n += 1 + 3 * KIT_SLOW) {
+  for (uint64_t n = 1; n <= calls; n++) {
     fake.reset(&(fake_cuda_controls){.fail = "*", .fail_at = n, .fail_with = error, .seed = n});
     fsched_diag_clear(ctx);
-    fs_status status = replay_program(ctx, p, kind, how);
+    fs_status status = replay_all(ctx, kind, how);
     failed += status != FSCHED_OK;
     if (status != FSCHED_OK && fsched_diag_errors(ctx) == 0) {
       ck_abort_msg("call %llu: status %d without a diagnostic", (unsigned long long)n, status);
@@ -51,11 +50,7 @@ static void fail_each_call_of(const fsched_program *p, const char *kind,
       ck_abort_msg("call %llu: %s; left: %s", (unsigned long long)n, fake.fault(), fake.left());
     }
   }
-  ck_assert_uint_gt(failed, calls / 3 / (1 + 3 * KIT_SLOW));
-}
-
-static void fail_each_call(const char *kind, const fsched_replay_options *how, unsigned error) {
-  fail_each_call_of(&m->program, kind, how, error);
+  ck_assert_uint_gt(failed, calls / 3);
 }
 
 START_TEST(each_call_of_a_replay)
@@ -99,15 +94,39 @@ static const char loops[] =
     "      - {name: B, on: b, args: [{in: t}, {out_existing: y, at: {length: 16, step: 16}}]}\n"
     "  - {name: end, on: b, args: [{in: x}, {out: v, size: 8}]}\n";
 
+/* Of each function that is called often, some calls fail. */
+static uint64_t step_of(uint64_t calls) { return 1 + calls / 12; }
+
+/* Lets calls of each function fail, one in each replay. */
+static void fail_calls_of_loops(const fsched_program *p, const char *kind,
+                                const fsched_replay_options *how) {
+  uint64_t failed = 0;
+  const char *name;
+  for (uint32_t f = 0; (name = fake.function(f)) != NULL; f++) {
+    fake.reset(&(fake_cuda_controls){0});
+    ck_assert_int_eq(replay_program(ctx, p, kind, how), FSCHED_OK);
+    uint64_t calls = fake.calls(name);
+    cuda_fake_clean(&fake);
+    for (uint64_t n = 1; n <= calls; n += step_of(calls)) {
+      fake.reset(&(fake_cuda_controls){.fail = name, .fail_at = n, .fail_with = 999, .seed = n});
+      fsched_diag_clear(ctx);
+      fs_status status = replay_program(ctx, p, kind, how);
+      failed += status != FSCHED_OK;
+      ck_assert_msg(status == FSCHED_OK || fsched_diag_errors(ctx) > 0, "%s: no diagnostic", name);
+      cuda_fake_clean(&fake);
+    }
+  }
+  ck_assert_uint_gt(failed, 20);
+}
+
 START_TEST(each_call_of_loops)
 {
   fsched_program *p = kit_compile(ctx, loops);
   ck_assert_uint_eq(p->view.n_loops, 2);
-  fail_each_call_of(p, kinds[_i], &(fsched_replay_options){.repeat = 2}, 999);
-  fail_each_call_of(p, kinds[_i],
-                    &(fsched_replay_options){
-                        .trace = 1, .pace_ns = 1, .repeat = 2, .in_flight = 2, .pool_bytes = 8192},
-                    2);
+  fail_calls_of_loops(p, kinds[_i], &(fsched_replay_options){0});
+  fail_calls_of_loops(
+      p, kinds[_i],
+      &(fsched_replay_options){.trace = 1, .pace_ns = 1, .repeat = 2, .pool_bytes = 8192});
   fsched_program_destroy(p);
 }
 END_TEST
@@ -169,7 +188,7 @@ START_TEST(slot_after_a_failure)
   uint64_t last = fake.calls("*");
   memcpy(want, s.out, sizeof want);
   close_slot(&s);
-  for (uint64_t n = first; n <= last; n += 1 + 3 * KIT_SLOW) {
+  for (uint64_t n = first; n <= last; n += 1 + KIT_SLOW) {
     open_slot(&s, p, kinds[_i],
               &(fake_cuda_controls){.fail = "*", .fail_at = n, .fail_with = 999, .seed = n});
     for (uint32_t k = 0, bad = 0; k < 3; k++) {
@@ -187,7 +206,7 @@ START_TEST(slot_after_a_failure)
     }
     close_slot(&s);
   }
-  ck_assert_uint_gt(failed, (last - first) / 2 / (1 + 3 * KIT_SLOW));
+  ck_assert_uint_gt(failed, (last - first) / 2 / (1 + KIT_SLOW));
   fsched_program_destroy(p);
 }
 END_TEST
@@ -294,6 +313,12 @@ FS_SUITE(cuda_failures, s) {
   fs_test_fake_cuda(t);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2, each_call_of_a_replay, each_call_with_everything, each_command, a_wild_kernel,
-             too_little_memory, out_of_memory, each_call_of_loops, slot_after_a_failure);
+             too_little_memory, out_of_memory);
+  }
+  TCase *l = fs_case(s, fs_test_maker);
+  tcase_set_timeout(l, 120);
+  fs_test_fake_cuda(l);
+  if (!cuda_is_real()) {
+    FS_LOOPS(l, 0, 2, each_call_of_loops, slot_after_a_failure);
   }
 }
