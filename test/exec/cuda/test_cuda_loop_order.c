@@ -27,7 +27,8 @@ static fsched_program *compile_ring(uint32_t depth) {
                    "buffers: [{name: y, size: 8, io: output}]\n"
                    "ops:\n  - loop: L\n    trip: %d\n    buffers: {t: {depth: %u}}\n    ops:\n"
                    "      - {name: load, on: a, args: [{out: t, size: 8}]}\n"
-                   "      - {name: use, on: b, args: [{in: t}, {out_existing: y}]}\n",
+                   "      - {name: use, on: b, args: [{in: t}, {out_existing: y}]}\n"
+                   "      - {name: more, on: b, args: [{in: t}, {out_existing: y}]}\n",
                    TRIP, depth);
   ck_fs(ctx, fsched_graph_parse(ctx, "ring.yaml", text, (size_t)n, NULL, &g));
   ck_fs(ctx, fsched_compile(ctx, g, &c, NULL, &p));
@@ -36,28 +37,38 @@ static fsched_program *compile_ring(uint32_t depth) {
   return p;
 }
 
-/* Instance i of `load` has number i, and that of `use` TRIP + i. */
-static uint64_t seeds[2 * TRIP];
+/* Instance i of `load` has number i, that of `use` TRIP + i, and that of `more` 2 * TRIP + i. */
+enum { INSTANCES = 3 * TRIP };
+static uint64_t seeds[INSTANCES];
 
 static void name_instances(void) {
-  for (uint32_t i = 0; i < 2 * TRIP; i++) {
+  static const char *const ops[] = {"load", "use", "more"};
+  for (uint32_t i = 0; i < INSTANCES; i++) {
     char name[32];
-    (void)snprintf(name, sizeof name, i < TRIP ? "load[%u]" : "use[%u]", i % TRIP);
+    (void)snprintf(name, sizeof name, "%s[%u]", ops[i / TRIP], i % TRIP);
     seeds[i] = fs_kernel_seed(name);
   }
 }
 
 static int number_of(uint64_t seed) {
   int i = 0;
-  while (i < 2 * TRIP && seeds[i] != seed) {
+  while (i < INSTANCES && seeds[i] != seed) {
     i++;
   }
-  return i < 2 * TRIP ? i : NONE;
+  return i < INSTANCES ? i : NONE;
 }
 
 /* The instance that one has to wait for on the other queue; NONE: there is none. */
 static int target_of(int number, int depth) {
-  return number >= TRIP ? number - TRIP : number >= depth ? TRIP + number - depth : NONE;
+  int i = number % TRIP;
+  switch (number / TRIP) {
+    case 0: /* the slot's last reader */
+      return i < depth ? NONE : 2 * TRIP + i - depth;
+    case 1: /* what it reads */
+      return i;
+    default: /* the one before it on its queue has waited */
+      return NONE;
+  }
 }
 
 /* What has been seen of the log so far. */
@@ -72,7 +83,7 @@ typedef struct order_seen {
     uint32_t n_waits;
   } stream[16];
   uint32_t n_records, n_streams;
-  const fake_cuda_entry *launch[2 * TRIP]; /* per instance */
+  const fake_cuda_entry *launch[INSTANCES]; /* per instance */
   uint32_t n_launches, n_waited;
 } order_seen;
 
@@ -148,7 +159,7 @@ static void check_entry(order_seen *o, const fake_cuda_entry *e, int depth) {
   }
 }
 
-static const uint32_t depths[] = {1, 2, 3, 40, 63, 64, 65, 127, 128, 129, 200, 400};
+static const uint32_t depths[] = {1, 2, 3, 40, 63, 64, 65, 100, 127, 128, 129, 200, 400};
 enum { DEPTHS = sizeof depths / sizeof depths[0] };
 
 START_TEST(waits_for_its_target)
@@ -167,7 +178,7 @@ START_TEST(waits_for_its_target)
   for (uint64_t i = 0; (e = fake.log(i)) != NULL; i++) {
     check_entry(&o, e, (int)depth);
   }
-  ck_assert_uint_eq(o.n_launches, 2 * TRIP);
+  ck_assert_uint_eq(o.n_launches, INSTANCES);
   if (depth < 40) { /* of targets further away, many or all are over */
     ck_assert_uint_gt(o.n_waited, TRIP);
   }
