@@ -15,7 +15,7 @@ typedef struct issued_run {
   uint64_t **over;                     /* per queue: when each of its commands is over */
   uint64_t *n_over;                    /* per queue: how many it has got */
   uint64_t now, end;                   /* now: of the sequencer */
-  fs_rolled_starts *starts;            /* of the run; NULL: not asked for */
+  fs_rolled_starts *starts;            /* of the run */
 } issued_run;
 
 static void wait_for(issued_run *x, uint32_t q, uint64_t keep) {
@@ -42,9 +42,7 @@ static bool runs(const issued_run *x, const fs_rolled_command *k, uint64_t step)
 }
 
 static void note_start(const issued_run *x, uint32_t c, uint64_t step, uint64_t start) {
-  if (x->starts != NULL) {
-    x->starts->start[x->starts->first[c] + step - x->r->command[c].shift] = start;
-  }
+  x->starts->start[x->starts->first[c] + step - x->r->command[c].shift] = start;
 }
 
 /* Issues the command at a place, with all of its gang, which follow on it; returns how many. */
@@ -146,23 +144,48 @@ fs_status fs_issued_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
   return follow_run(&x, &scratch, trip, &out->end);
 }
 
+static fs_issued_time make_time(uint64_t span, uint64_t num, uint64_t den) {
+  uint64_t common = fs_common_divisor(num, den);
+  return (fs_issued_time){.span = span, .num = num / common, .den = den / common};
+}
+
+/* The last half of a run says what the rest takes, which does not repeat itself. */
+static fs_status go_on_like_half(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                                 uint64_t trip, uint64_t most, uint64_t all, fs_issued_time *out) {
+  fs_rolled_starts x;
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(fs_issued_follow(&scratch, r, time, most / 2, &x));
+  uint64_t rest = trip - fs_min(most, trip);
+  *out = make_time(0, all - x.end, most - most / 2);
+  out->span = fs_add_most(fs_add_most(all, fs_multiply_most(rest / out->den, out->num)),
+                          fs_ceil_div(fs_multiply_most(rest % out->den, out->num), out->den));
+  return FSCHED_OK;
+}
+
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                         uint64_t trip, fs_issued_time *out) {
   assert(r->issued && r->n_commands > 0);
-  uint64_t most = fs_max(FOLLOWED / r->n_commands, LEAST), half, all;
-  issued_run x = {.r = r, .time = time};
+  uint64_t most = fs_max(FOLLOWED / r->n_commands, LEAST);
+  fs_rolled_starts x;
+  fs_rolled_period period;
   FS_SCRATCH(scratch, ctx);
-  FS_TRY(find_places(&x, &scratch));
   most -= most % (2 * r->copies);
-  FS_TRY(follow_run(&x, &scratch, most / 2, &half));
-  FS_TRY(follow_run(&x, &scratch, most, &all));
-  uint64_t num = all - half, den = most - most / 2, common = fs_common_divisor(num, den);
-  *out = (fs_issued_time){.num = num / common, .den = den / common};
-  if (trip <= most) {
-    return follow_run(&x, &scratch, trip, &out->span);
+  FS_TRY(fs_issued_follow(&scratch, r, time, most, &x));
+  if (fs_rolled_repeats(r, &x, &period)) {
+    uint64_t rest = trip - fs_min(most, trip);
+    uint64_t begin = trip <= most ? trip : most - period.iterations + rest % period.iterations;
+    *out = make_time(0, period.later, period.iterations);
+    if (trip > 0) {
+      FS_TRY(fs_issued_follow(&scratch, r, time, begin, &x));
+      out->span =
+          fs_add_most(x.end, fs_multiply_most((trip - begin) / period.iterations, period.later));
+    }
+    return FSCHED_OK;
   }
-  uint64_t rest = trip - most;
-  out->span = fs_add_most(fs_add_most(all, fs_multiply_most(rest / out->den, out->num)),
-                          fs_ceil_div(fs_multiply_most(rest % out->den, out->num), out->den));
+  FS_TRY(go_on_like_half(ctx, r, time, trip, most, x.end, out));
+  if (trip <= most && trip > 0) {
+    FS_TRY(fs_issued_follow(&scratch, r, time, trip, &x));
+    out->span = x.end;
+  }
   return FSCHED_OK;
 }

@@ -10,8 +10,9 @@ typedef struct fs_issued_time {
   uint64_t num, den; /* of many iterations each takes num / den ticks */
 } fs_issued_time;
 
-/* Follows the sequencer over up to 2^14 commands; of a longer run the rest goes on as the last half
- * of what was followed did.  `time` is of members.  Requires an issued loop.
+/* Follows the sequencer over up to 2^14 commands; of a longer run the rest goes on as these repeat
+ * themselves, or else as the last half of them did.  `time` is of members.  Requires an issued
+ * loop.
  * Complexity: O((2^14 + commands * shifts) * (1 + stops / commands * queues)).
  * Errors: FSCHED_SYSTEM. */
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,

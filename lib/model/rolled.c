@@ -45,13 +45,13 @@ static bool waits_over(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *st
   return true;
 }
 
-/* Whether a queue is at this iteration of a command, whose waits are over, and when it may start.
- */
+/* Whether a queue is at an iteration of a command whose waits are over, and when it may start. */
 static bool is_ready(const rolled_run *x, uint32_t c, uint64_t i, uint64_t *start) {
+  const fs_rolled_command *k = &x->r->command[c];
   uint32_t q = x->queue[c];
-  bool here = x->r->command0[q] + x->at[q] == c;
+  bool here = x->r->command0[q] + x->at[q] == c && x->step[q] >= k->shift;
   *start = fs_max(*start, x->free[q]);
-  return here && x->step[q] == x->r->command[c].shift + i / x->r->copies &&
+  return here && (x->step[q] - k->shift) * x->r->copies + k->copy == i &&
          waits_over(x, c, i, start);
 }
 
@@ -99,8 +99,8 @@ static bool run_next(rolled_run *x, uint32_t q) {
 
 /* Goes on with a queue as far as it can; whether it has moved. */
 static bool run_queue(rolled_run *x, uint32_t q, uint64_t steps) {
-  bool moved = false, empty = x->r->command0[q] == x->r->command0[q + 1];
-  while (!empty && x->step[q] < steps && run_next(x, q)) {
+  bool moved = false;
+  while (x->step[q] < steps && run_next(x, q)) {
     moved = true;
   }
   return moved;
@@ -167,18 +167,73 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
   return FSCHED_OK;
 }
 
+/* How far back, in steps, what a command waits for lies at most, of its queue or another; and how
+ * far from each other steps are in which commands run the same instance. */
+static uint64_t reach_of(const fs_rolled_loop *r) {
+  uint64_t shift = 0, distance = 0;
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    shift = fs_max(shift, r->command[c].shift);
+  }
+  for (uint32_t w = 0; w < r->n_waits; w++) {
+    distance = fs_max(distance, r->wait[w].distance);
+  }
+  for (uint32_t s = 0; s < r->n_stops; s++) {
+    distance = fs_max(distance, (uint64_t)r->stop[s].keep * r->copies);
+  }
+  return 2 * shift + distance / r->copies + 2;
+}
+
+/* Whether instances begin .. end - 1 of all commands start so much later than those that are so
+ * many before them. */
+static bool comes_again(const fs_rolled_loop *r, const fs_rolled_starts *x, uint64_t begin,
+                        uint64_t end, uint64_t instances, uint64_t later) {
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    const uint64_t *start = x->start + x->first[c];
+    for (uint64_t i = begin; i < end; i++) {
+      if (start[i] != start[i - instances] + later) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+bool fs_rolled_repeats(const fs_rolled_loop *r, const fs_rolled_starts *x, fs_rolled_period *out) {
+  assert(r->copies > 0 && r->n_commands > 0);
+  uint64_t least = UINT64_MAX, reach = reach_of(r);
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    least = fs_min(least, x->first[c + 1] - x->first[c]);
+  }
+  uint64_t begin = least / 2, end = least - fs_min(reach, least); /* at its end a run is quicker */
+  for (uint64_t n = 1; begin + 2 * n + reach <= end; n++) {
+    uint64_t later = x->start[begin + n] - x->start[begin];
+    if (comes_again(r, x, begin + n, end, n, later)) {
+      *out = (fs_rolled_period){n * r->copies, later};
+      return true;
+    }
+  }
+  return false;
+}
+
 fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                          const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
                          uint64_t *span) {
   assert(r->copies > 0 && r->n_commands > 0 && ii_den > 0);
   uint64_t most = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), rest = trip - most;
   fs_rolled_starts x;
+  fs_rolled_period period;
   FS_SCRATCH(scratch, ctx);
   *span = 0;
   if (trip == 0) {
     return FSCHED_OK;
   }
   FS_TRY(fs_rolled_follow(&scratch, r, time, latency, most, &x));
+  if (rest > 0 && fs_rolled_repeats(r, &x, &period)) {
+    uint64_t begin = most - period.iterations + rest % period.iterations;
+    FS_TRY(fs_rolled_follow(&scratch, r, time, latency, begin, &x));
+    *span = fs_add_most(x.end, fs_multiply_most((trip - begin) / period.iterations, period.later));
+    return FSCHED_OK;
+  }
   *span = fs_add_most(fs_add_most(x.end, fs_multiply_most(rest / ii_den, ii_num)),
                       fs_ceil_div(fs_multiply_most(rest % ii_den, ii_num), ii_den));
   return FSCHED_OK;

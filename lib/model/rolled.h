@@ -98,8 +98,21 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
 
+/* From where on a run repeats itself, what comes after so many iterations is so many ticks later.
+ */
+typedef struct fs_rolled_period {
+  uint64_t iterations, later; /* a multiple of the copies; ticks */
+} fs_rolled_period;
+
+/* Finds the period of a run that was followed, if its second half repeats itself for long enough
+ * that it does so for ever.  Complexity: O(n^2) at worst for n starts, O(n) where there is a period
+ * that is short. */
+bool fs_rolled_repeats(const fs_rolled_loop *r, const fs_rolled_starts *starts,
+                       fs_rolled_period *out);
+
 /* How long `trip` iterations take when each command starts as soon as it can, from the first start
- * to the last end; of many iterations, the last ones take `ii_num / ii_den` ticks each.  time and
+ * to the last end.  Of many iterations the first 2^14 / commands are followed, and the others come
+ * as these repeat themselves; where they do not, they take `ii_num / ii_den` ticks each.  time and
  * latency are of members.  Requires a loop that does not lock up.
  * Complexity: O(2^14 waits) at most.  Errors: FSCHED_SYSTEM. */
 fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
