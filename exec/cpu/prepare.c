@@ -333,7 +333,7 @@ static fs_status decode_effects(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
   FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
                           x->config.pooled, &x->memories));
-  FS_TRY(fs_effects_make(&x->arena, x->stream, x->io, &x->kernels, &x->memories, &x->effects));
+  x->effects = (fs_effects){x->stream, x->io, &x->kernels, &x->memories};
   return decode_items(x);
 }
 
@@ -376,7 +376,7 @@ static fs_status decode_workers(fs_instance *x) {
   fs_effect_size size = fs_effect_measure(x->stream);
   for (uint32_t i = 0; i < x->n_workers; i++) {
     x->worker[i].instance = x;
-    FS_TRY(fs_effect_room_make(&x->arena, x->stream, size, &x->worker[i].hand, &x->worker[i].room));
+    FS_TRY(fs_effect_room_make(&x->arena, size, &x->worker[i].hand, &x->worker[i].room));
   }
   bool alone = !fs_cpu_shared(x) && x->n_workers <= processors() / slots;
   x->spins = alone ? SPINS_ALONE : SPINS_SHARED;

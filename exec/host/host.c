@@ -54,18 +54,6 @@ void fs_host_give_pool(fs_machine *machine, void *memory, uint64_t bytes) {
 
 /* Effects */
 
-fs_status fs_effects_make(fs_arena *arena, const fs_stream *s, const fs_io *io,
-                          const fs_kernels *kernels, const fs_memories *memories, fs_effects *out) {
-  assert(s->n_meta == 1);
-  fs_loops *loops = NULL;
-  if (s->n_loops > 0) {
-    FS_TRY(fs_new(arena, &loops, 1));
-    FS_TRY(fs_loops_make(arena, s, loops));
-  }
-  *out = (fs_effects){.s = s, .io = io, .kernels = kernels, .memories = memories, .loops = loops};
-  return FSCHED_OK;
-}
-
 static void measure_loops(const fs_stream *s, fs_effect_size *most) {
   for (uint32_t i = 0; i < s->n_loop_ops; i++) {
     const fs_stream_loop_op *op = &s->loop_ops[i];
@@ -92,16 +80,9 @@ fs_effect_size fs_effect_measure(const fs_stream *s) {
   return most;
 }
 
-fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s, fs_effect_size size,
-                              fs_hand *hand, fs_effect_room *room) {
+fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *hand,
+                              fs_effect_room *room) {
   room->hand = hand;
-  if (s->n_loops > 0) {
-    uint32_t depth = fs_loops_depth(s);
-    FS_TRY(fs_new(arena, &room->walk, depth));
-    for (uint32_t i = 0; i < depth; i++) {
-      FS_TRY(fs_loop_walk_make(arena, s, &room->walk[i]));
-    }
-  }
   FS_TRY(fs_new(arena, &room->args, size.args));
   FS_TRY(fs_new(arena, &room->name, size.name_bytes));
   return fs_new(arena, &room->scratch, size.places);
@@ -232,10 +213,6 @@ static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, cons
   return cause;
 }
 
-static bool is_loop(const fs_effects *e, uint32_t op) {
-  return e->loops != NULL && e->loops->of[op] != FS_NONE;
-}
-
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command) {
   FS_ASSERT_SLOW(command < e->s->n_commands);
@@ -243,7 +220,7 @@ fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, cons
   const fs_stream_place *p = &e->s->places[c->place0];
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
-      return is_loop(e, c->target) ? fs_loop_run(e, room, work, command) : run_op(e, room, work, c);
+      return run_op(e, room, work, c);
     case FS_COMMAND_COPY:
       memmove(fs_memories_at(e->memories, p[1].index, p[1].address),
               fs_memories_at(e->memories, p[0].index, p[0].address), p[1].size);

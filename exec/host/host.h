@@ -10,7 +10,7 @@
 #include "exec/host/kernel.h"
 #include "exec/host/memories.h"
 #include "exec/host/stuck.h"
-#include "model/stream/loop_walk.h"
+#include "model/stream/stream.h"
 
 /* The machine: the options, with copies of their strings. */
 struct fs_machine {
@@ -79,20 +79,13 @@ uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_
 /* Fills in the call's grid, block and shared memory.  Requires a kernel of the stream, or none. */
 void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call);
 
-typedef struct fs_loops fs_loops;
 /* What the effects of commands need. */
 typedef struct fs_effects {
-  const fs_stream *s;
+  const fs_stream *s; /* one that fs_stream_check has accepted */
   const fs_io *io;
   const fs_kernels *kernels;
   const fs_memories *memories;
-  const fs_loops *loops;   /* loops.h; NULL: the stream has none */
-  const _Atomic bool *off; /* set: a loop may end before its last iteration; NULL: never set */
 } fs_effects;
-/* Requires a stream that fs_stream_check has accepted. */
-fs_status fs_effects_make(fs_arena *arena, const fs_stream *s, const fs_io *io,
-                          const fs_kernels *kernels, const fs_memories *memories,
-                          fs_effects *out) FS_MUST_USE;
 
 /* The kernel that a thread runs.  A kernel that never returns can be given up; should it return
  * later, its thread sleeps for ever and touches nothing. */
@@ -121,7 +114,6 @@ bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 typedef struct fs_effect_room {
   fs_kernel_arg *args, *scratch;
   char *name;
-  fs_loop_walk *walk; /* one for each depth of loops; NULL without loops */
   fs_hand *hand;
 } fs_effect_room;
 /* The size of that room, computed once per stream. */
@@ -131,15 +123,15 @@ typedef struct fs_effect_size {
 } fs_effect_size;
 /* Requires a stream that fs_stream_check has accepted. */
 fs_effect_size fs_effect_measure(const fs_stream *s);
-fs_status fs_effect_room_make(fs_arena *arena, const fs_stream *s, fs_effect_size size,
-                              fs_hand *hand, fs_effect_room *room) FS_MUST_USE;
+fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *hand,
+                              fs_effect_room *room) FS_MUST_USE;
 
 /* Runs a kernel.  A failure is reported to work->failed and returned.  Requires a kernel of the
  * stream, or none. */
 fsched_cause fs_effect_call(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                             const fs_running *what, uint32_t kernel, const fs_kernel_call *call);
-/* Runs the op, of a loop all iterations, or makes the copy.  A failure is reported to work->failed
- * and returned.  Requires a command. */
+/* Runs the op, which is no loop, or makes the copy.  A failure is reported to work->failed and
+ * returned.  Requires a command. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command);
 /* Puts the content of a given item in its place; takes a kept item's content out, if it is wanted.

@@ -145,12 +145,6 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
 
 /* Running */
 
-static const fs_stream_loop *loop_of(const fs_effects *e, uint32_t command) {
-  const fs_stream_command *c = &e->s->commands[command];
-  assert(e->loops != NULL && fs_command_has_op(c) && e->loops->of[c->target] != FS_NONE);
-  return &e->s->loops[e->loops->of[c->target]];
-}
-
 fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
                                   const fs_work *work, const fs_loop_instance *at, uint64_t *sum) {
   const fs_stream *s = e->s;
@@ -164,49 +158,6 @@ fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *roo
   fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
     *sum += fs_loop_digest(at, fs_kernels_digest(e->kernels, kernel, &call));
-  }
-  return cause;
-}
-
-static bool is_off(const fs_effects *e) {
-  return e->off != NULL && atomic_load_explicit(e->off, memory_order_relaxed);
-}
-
-/* What a walk over a loop, and those inside, needs. */
-typedef struct loop_run {
-  const fs_effects *e;
-  const fs_effect_room *room;
-  const fs_work *work;
-  uint32_t command;
-  uint64_t sum;
-} loop_run;
-
-/* The recursion is as deep as loops nest. */
-static fsched_cause run_loop(loop_run *r, const fs_stream_loop *loop,
-                             const fs_loop_instance *around, uint32_t depth) {
-  const fs_stream *s = r->e->s;
-  fs_loop_walk *walk = &r->room->walk[depth];
-  fs_loop_instance at = {.loop = loop, .command = r->command, .around = around};
-  fsched_cause cause = FSCHED_CAUSE_NONE;
-  fs_loop_walk_begin(walk, loop);
-  while (cause == FSCHED_CAUSE_NONE && fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
-    at.op = s->loop_commands[at.loop_command].op;
-    uint32_t inner = s->loop_ops[at.op].loop;
-    cause = is_off(r->e)       ? FSCHED_CAUSE_CANCELLED
-            : inner != FS_NONE ? run_loop(r, &s->loops[inner], &at, depth + 1)
-                               : fs_loop_run_instance(r->e, r->room, r->work, &at, &r->sum);
-  }
-  return cause == FSCHED_CAUSE_NONE && walk->left > 0 ? FSCHED_CAUSE_WRONG : cause;
-}
-
-fsched_cause fs_loop_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
-                         uint32_t command) {
-  assert(command < e->s->n_commands);
-  const fs_stream_loop *loop = loop_of(e, command);
-  loop_run r = {.e = e, .room = room, .work = work, .command = command};
-  fsched_cause cause = run_loop(&r, loop, NULL, 0);
-  if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
-    work->record.digest[loop->op] = r.sum;
   }
   return cause;
 }

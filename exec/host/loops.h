@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The effects of loops that stay loops on the host: of one instance, which is one iteration of one
- * op of the body, and of a whole loop, sequentially. */
+ * op of the body. */
 #ifndef FS_EXEC_LOOPS_H
 #define FS_EXEC_LOOPS_H
 
@@ -12,10 +12,5 @@
  * whose op is a loop, and a command of that loop or one inside, of an op that is no loop. */
 fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
                                   const fs_work *work, const fs_loop_instance *at, uint64_t *sum);
-/* Runs all instances, one after the other in an order that queues and waits allow, and records the
- * digest.  FSCHED_CAUSE_WRONG when they wait for each other.
- * FSCHED_CAUSE_CANCELLED when e->off was set meanwhile.  Requires a command whose op is a loop. */
-fsched_cause fs_loop_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
-                         uint32_t command);
 
 #endif

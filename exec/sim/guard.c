@@ -12,15 +12,17 @@
  *
  * A stream in which that happens for any durations lacks a wait.  In a program with races
  * (hazards: raw) it may happen, so such a program is not guarded. */
-#include "exec/sim/sim.h"
+#include "exec/sim/loops.h"
 
 #include <stdio.h>
 
-/* What the guard does with a place. */
-enum { UNTOUCHED, GUARD, SPOIL };
+/* What the guard does with a place.  What a loop writes is spoilt when it begins, and then is for
+ * the instances inside to guard. */
+enum { UNTOUCHED, GUARD, SPOIL, SPOIL_ALONE };
 
-/* Every two places of a command are compared, so a command with more places spoils none. */
-enum { MOST_PLACES = 1000 };
+/* Every two places of a command are compared, so a command with more places spoils none; in loops
+ * they are compared for each instance. */
+enum { MOST_PLACES = 1000, MOST_OF_INSTANCE = 32 };
 
 static const fs_stream_arg *arg_of(const fs_stream *s, const fs_stream_command *c,
                                    const fs_stream_place *p) {
@@ -72,6 +74,15 @@ static bool may_spoil(const fs_stream *s, const fs_stream_command *c, const fs_s
   return true;
 }
 
+/* Whether the command writes none of the bytes at that place. */
+static bool only_reads(const fs_stream *s, const fs_stream_command *c, const fs_stream_place *p) {
+  bool reads = c->n_places <= MOST_PLACES;
+  for (uint32_t i = c->place0; i < c->place0 + c->n_places && reads; i++) {
+    reads = (s->places[i].mode & FS_MODE_W) == 0 || !overlap(p, &s->places[i]);
+  }
+  return reads;
+}
+
 fs_status fs_sim_guard_make(fs_instance *x) {
   const fs_stream *s = x->stream;
   x->guarded = s->n_races == 0;
@@ -82,6 +93,9 @@ fs_status fs_sim_guard_make(fs_instance *x) {
     for (uint32_t i = k->place0; i < k->place0 + k->n_places; i++) {
       const fs_stream_place *p = &s->places[i];
       x->touch[i] = !is_guarded(s, k, p) ? UNTOUCHED : may_spoil(s, k, p) ? SPOIL : GUARD;
+      if (fs_sim_loop_of(x, c) != FS_NONE && !only_reads(s, k, p)) {
+        x->touch[i] = x->touch[i] == SPOIL ? SPOIL_ALONE : UNTOUCHED;
+      }
     }
   }
   return FSCHED_OK;
@@ -96,21 +110,22 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->stream->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     const fs_stream_place *p = &x->stream->places[i];
-    if (x->touch[i] == SPOIL) {
+    if (x->touch[i] == SPOIL || x->touch[i] == SPOIL_ALONE) {
       fs_fill_bytes(command, fs_memories_at(&x->memories, p->index, p->address), p->size);
     }
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
-    if (x->touch[i] != UNTOUCHED) {
+    if (x->touch[i] == GUARD || x->touch[i] == SPOIL) {
       x->seen[i] = hash_of(x, &x->stream->places[i]);
     }
   }
 }
 
-static void tell_place(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
+/* `version`: FS_NONE: it is its scratch. */
+static void tell_change(const fs_instance *x, const char *kind, const char *name,
+                        uint32_t version) {
   const fs_stream *s = x->stream;
   char what[512];
-  uint32_t version = fs_command_has_version(c) ? c->target : p->version;
   const char *buffer = version == FS_NONE
                            ? "its scratch"
                            : fs_stream_string(s, s->buffers[s->versions[version].buffer].name);
@@ -118,8 +133,13 @@ static void tell_place(const fs_instance *x, const fs_stream_command *c, const f
   (void)snprintf(what, sizeof what,
                  "%s '%.200s': %s%.200s%s was changed while it ran, so that nothing orders it with "
                  "another command",
-                 fs_words_target[c->kind], fs_command_target_name(s, c), quote, buffer, quote);
+                 kind, name, quote, buffer, quote);
   x->work->failed(x->work->user, FSCHED_CAUSE_WRONG, what);
+}
+
+static void tell_place(const fs_instance *x, const fs_stream_command *c, const fs_stream_place *p) {
+  tell_change(x, fs_words_target[c->kind], fs_command_target_name(x->stream, c),
+              fs_command_has_version(c) ? c->target : p->version);
 }
 
 bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
@@ -127,9 +147,93 @@ bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->stream->commands[command];
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     const fs_stream_place *p = &x->stream->places[i];
-    if (x->touch[i] != UNTOUCHED && hash_of(x, p) != x->seen[i]) {
+    bool seen = x->touch[i] == GUARD || x->touch[i] == SPOIL;
+    if (seen && hash_of(x, p) != x->seen[i]) {
       if (x->work->failed != NULL) {
         tell_place(x, c, p);
+      }
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Instances in loops */
+
+/* What an instance touches at a place. */
+typedef struct touched {
+  uint8_t *data; /* NULL: nothing that is guarded */
+  uint64_t n;
+  bool new; /* it will write all of it and does not use its present bytes */
+} touched;
+
+static touched touch_of(const fs_instance *x, const fs_loop_instance *at,
+                        const fs_stream_place *p) {
+  const fs_stream *s = x->stream;
+  uint64_t address = p->address, n = p->size;
+  bool new = true;
+  if (!fs_space_has_bytes(p->space)) {
+    return (touched){NULL, 0, false};
+  }
+  if (p->version != FS_NONE) {
+    const fs_stream_loop_arg *a = &s->loop_args[p->arg];
+    fs_loop_where w = fs_loop_arg_where(s, a, at);
+    address += w.way;
+    n = fs_tag_accesses(a->tag) ? w.range.end - w.range.begin : 0;
+    new = fs_tag_begins(a->tag);
+  } else if ((p->mode & FS_MODE_W) == 0) {
+    n = 0;
+  }
+  return (touched){n == 0 ? NULL : fs_memories_at(&x->memories, p->index, address), n, new};
+}
+
+/* Whether no other place of the instance, which it reads, has some of these bytes. */
+static bool is_apart(const fs_instance *x, const fs_loop_instance *at, const touched *t) {
+  const fs_stream_loop_command *k = &x->stream->loop_commands[at->loop_command];
+  bool apart = k->n_places <= MOST_OF_INSTANCE;
+  for (uint32_t i = k->place0; i < k->place0 + k->n_places && apart; i++) {
+    touched other = touch_of(x, at, &x->stream->loop_places[i]);
+    apart = other.data == NULL || other.new || other.data >= t->data + t->n ||
+            t->data >= other.data + other.n;
+  }
+  return apart;
+}
+
+void fs_sim_guard_begin_flight(fs_instance *x, uint32_t flight) {
+  if (!x->guarded) {
+    return;
+  }
+  fs_loop_instance at = fs_sim_instance_of(x, flight);
+  const fs_stream_loop_command *k = &x->stream->loop_commands[at.loop_command];
+  const fs_stream_place *place = &x->stream->loop_places[k->place0];
+  for (uint32_t i = 0; i < k->n_places; i++) {
+    touched t = touch_of(x, &at, &place[i]);
+    if (t.data != NULL && t.new &&is_apart(x, &at, &t)) {
+      fs_fill_bytes(at.loop_command, t.data, t.n);
+    }
+  }
+  uint64_t *seen = &x->loops->seen.at[(size_t)flight * x->loops->n_places];
+  for (uint32_t i = 0; i < k->n_places; i++) {
+    touched t = touch_of(x, &at, &place[i]);
+    seen[i] = t.data == NULL ? 0 : fs_hash_bytes(0, t.data, t.n);
+  }
+}
+
+bool fs_sim_guard_end_flight(fs_instance *x, uint32_t flight) {
+  if (!x->guarded) {
+    return true;
+  }
+  fs_loop_instance at = fs_sim_instance_of(x, flight);
+  const fs_stream_loop_command *k = &x->stream->loop_commands[at.loop_command];
+  const uint64_t *seen = &x->loops->seen.at[(size_t)flight * x->loops->n_places];
+  for (uint32_t i = 0; i < k->n_places; i++) {
+    const fs_stream_place *p = &x->stream->loop_places[k->place0 + i];
+    touched t = touch_of(x, &at, p);
+    if (t.data != NULL && fs_hash_bytes(0, t.data, t.n) != seen[i]) {
+      if (x->work->failed != NULL) {
+        fs_loop_name(x->room.name, fs_stream_string(x->stream, x->stream->loop_ops[at.op].name),
+                     &at);
+        tell_change(x, "op", x->room.name, p->version);
       }
       return false;
     }

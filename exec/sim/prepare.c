@@ -94,11 +94,7 @@ static fs_status take_state(fs_instance *x) {
   FS_TRY(fs_new(&x->arena, &x->reached, s->n_axes));
   FS_TRY(fs_new(&x->arena, &x->at, s->n_queues));
   FS_TRY(fs_new(&x->arena, &x->meeting, x->slot0[s->n_axes] - x->slot0[s->n_queues]));
-  /* At most one command runs on a queue, or, of slow ones, any number, and as many as there are
-   * queues go on; so the heap never grows. */
-  size_t most = (fs_stream_has_slow(s) ? s->n_commands : 0) + (size_t)s->n_queues;
-  FS_TRY(fs_new(&x->arena, &x->running.at, most));
-  x->running.cap = most;
+  FS_TRY(fs_vec_reserve(x->ctx, &x->running, fs_sim_most_events(x, s->n_loop_queues)));
   if (fs_stream_has_slow(s)) {
     FS_TRY(fs_new(&x->arena, &x->over, s->n_commands));
     FS_TRY(fs_new(&x->arena, &x->reached_at, s->n_queues));
@@ -130,10 +126,8 @@ static fs_status take_effects(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
   FS_TRY(fs_memories_take(ctx, &x->arena, x->stream, x->io, x->config.memory_limit,
                           x->config.pooled, &x->memories));
-  FS_TRY(
-      fs_effect_room_make(&x->arena, x->stream, fs_effect_measure(x->stream), &x->hand, &x->room));
-  FS_TRY(fs_effects_make(&x->arena, x->stream, x->io, &x->kernels, &x->memories, &x->effects));
-  x->effects.off = &x->poisoned;
+  FS_TRY(fs_effect_room_make(&x->arena, fs_effect_measure(x->stream), &x->hand, &x->room));
+  x->effects = (fs_effects){x->stream, x->io, &x->kernels, &x->memories};
   FS_TRY(take_items(x));
   return fs_sim_guard_make(x);
 }
@@ -142,6 +136,7 @@ fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) {
   assert(x->stream != NULL && x->io != NULL);
   FS_TRY(count_slots(x));
   FS_TRY(list_waiters(x));
+  FS_TRY(fs_sim_loops_make(x));
   FS_TRY(take_state(x));
   FS_TRY(fs_sim_sync_make(x));
   FS_TRY(fs_sim_times_make(x));

@@ -11,6 +11,8 @@
  * A slow command lets its queue go on before it is over, so more than one runs on a queue.  Epochs
  * are reached in their order all the same: that of a command waits for all commands before it.
  *
+ * The commands of a loop begin it together, and end when all that is inside is over (sim/loops.h).
+ *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the
  * virtual time at which it could have begun.  So the run may meet ends out of order, but never
@@ -53,6 +55,7 @@ static void reset(fs_instance *x) {
   x->n_left = s->n_commands;
   x->makespan = 0;
   fs_sim_sync_begin(x);
+  fs_sim_loops_begin(x);
 }
 
 /* Puts a given item's content in place.  False: the content may not be read yet. */
@@ -79,9 +82,10 @@ static void start_command(fs_instance *x, uint32_t command) {
   }
 }
 
-static void push_event(fs_instance *x, uint64_t time, uint32_t event) {
+void fs_sim_push(fs_instance *x, uint64_t time, uint32_t event) {
+  assert(x->running.n < x->running.cap);
   fs_status status = fs_heap_push(x->ctx, &x->running, time, event);
-  assert(status == FSCHED_OK); /* the heap has room for all commands that can run at once */
+  assert(status == FSCHED_OK);
   (void)status;
 }
 
@@ -98,18 +102,22 @@ static void begin(fs_instance *x, uint32_t command) {
   }
   start_command(x, command);
   fs_sim_guard_begin(x, command);
+  if (fs_sim_loop_of(x, command) != FS_NONE) {
+    fs_sim_loop_begin(x, command, x->from[command]);
+    return;
+  }
   uint64_t duration = fs_sim_duration(x, command);
-  push_event(x, fs_add_most(x->from[command], duration), command);
+  fs_sim_push(x, fs_add_most(x->from[command], duration), command);
   if (!fs_command_slow(x->stream, &x->stream->commands[command])) {
     return;
   }
   uint64_t free = fs_add_most(x->from[command], fs_sim_occupancy(x, command, duration));
   if (!fs_sim_is_gang(&x->stream->commands[command])) {
-    push_event(x, free, x->stream->n_commands + x->queue[command]);
+    fs_sim_push(x, free, fs_sim_queue_event(x, x->queue[command]));
     return;
   }
   for (uint32_t m = command; m != FS_NONE; m = x->next_member[m]) {
-    push_event(x, free, x->stream->n_commands + x->queue[m]);
+    fs_sim_push(x, free, fs_sim_queue_event(x, x->queue[m]));
   }
 }
 
@@ -210,10 +218,12 @@ static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint6
   }
 }
 
+/* What a loop does is done when it is over. */
 static void effect(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
-  fsched_cause cause = !fs_sim_guard_end(x, command)
-                           ? FSCHED_CAUSE_WRONG
+  fsched_cause cause = !fs_sim_guard_end(x, command) ? FSCHED_CAUSE_WRONG
+                       : fs_sim_loop_of(x, command) != FS_NONE
+                           ? FSCHED_CAUSE_NONE
                            : fs_effect_run(&x->effects, &x->room, x->work, command);
   if (cause != FSCHED_CAUSE_NONE) {
     fs_sim_poison(x, cause);
@@ -284,6 +294,20 @@ static fsched_cause keep_rest(fs_instance *x) {
   return cause;
 }
 
+static void happen(fs_instance *x, uint32_t event, uint64_t time) {
+  if (event >= fs_sim_loop_event(x, 0)) {
+    event = fs_sim_loop_happens(x, event, time);
+    if (event == FS_NONE || fs_sim_poisoned(x)) {
+      return;
+    }
+  }
+  if (event < x->stream->n_commands) {
+    end(x, event, time);
+  } else {
+    go_on(x, event - fs_sim_queue_event(x, 0), time);
+  }
+}
+
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k) {
   reset(x);
   fs_sim_times_begin(x, k);
@@ -300,11 +324,7 @@ fsched_cause fs_sim_run(fs_instance *x, uint64_t k) {
       continue;
     }
     fs_heap_entry e = fs_heap_pop(&x->running);
-    if (e.id >= x->stream->n_commands) {
-      go_on(x, e.id - x->stream->n_commands, e.key);
-      continue;
-    }
-    end(x, e.id, e.key);
+    happen(x, e.id, e.key);
     uint64_t moves = atomic_load_explicit(&x->moves, memory_order_relaxed);
     atomic_store_explicit(&x->moves, moves + 1, memory_order_relaxed);
   }

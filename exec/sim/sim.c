@@ -130,6 +130,8 @@ static void sim_destroy(fs_instance *x) {
     (void)pthread_cond_destroy(&x->news);
     (void)pthread_mutex_destroy(&x->lock);
   }
+  fs_sim_loops_free(x);
+  fs_vec_free(x->ctx, &x->running);
   fs_memories_release(&x->memories);
   fs_kernels_release(&x->kernels);
   fs_arena arena = x->arena; /* holds x itself */
@@ -212,6 +214,9 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
     }
   }
   if (fs_sim_sync_stuck(x, command, stuck)) {
+    return;
+  }
+  if (fs_sim_loop_stuck(x, command, stuck)) {
     return;
   }
   bool gang = fs_sim_is_gang(c);

@@ -5,6 +5,7 @@
  *   sim/guard.c      notices when two commands touch the same bytes at once,
  *   sim/run.c        runs one invocation,
  *   sim/sync.c       holds commands back where there are no timelines: barriers, or a sequencer,
+ *   sim/loops.h      what is inside of loops,
  *   sim.c            starts and ends instances, and answers calls from outside. */
 #ifndef FS_EXEC_SIM_H
 #define FS_EXEC_SIM_H
@@ -13,9 +14,11 @@
 
 #include "base/heap.h"
 #include "exec/host/host.h"
+#include "exec/host/instances.h"
 #include "exec/host/physicals.h"
 
 struct fs_stuck;
+struct fs_sim_loops;
 
 /* How the durations of one invocation are drawn. */
 typedef struct fs_sim_draw {
@@ -29,8 +32,11 @@ typedef struct fs_sim_times {
   fsched_durations mode;
   uint64_t seed, tick;
   uint64_t per_ns;      /* units of virtual time in a nanosecond: 1 or 1000 */
-  uint64_t total, mean; /* sum and mean of the planned durations, at least a tick */
-  uint64_t *measured;   /* per command; UINT64_MAX: not measured; or NULL */
+  uint64_t total, mean; /* sum and mean of the planned durations, at least a tick; of a loop, those
+                           of its instances count */
+  uint32_t n_victims, *victim; /* commands that are no loops, and n_commands + those of their bodies
+                                  that are none */
+  uint64_t *measured;          /* per command; UINT64_MAX: not measured; or NULL */
   fs_sim_draw draw;
 } fs_sim_times;
 
@@ -91,8 +97,10 @@ struct fs_instance {
   uint32_t *parked, *next_parked; /* per given item, per command: list of the commands that wait for
                                      the content */
   uint64_t *seen;                 /* per place of a running command: hash of the place's bytes */
-  fs_heap running; /* running commands by their end; n_commands + queue: it goes on, by the time */
-  uint32_t n_left; /* commands */
+  fs_heap running; /* running commands by their end; n_commands + queue: it goes on, by the time;
+                      then events in loops */
+  struct fs_sim_loops *loops; /* sim/loops.h; NULL: the stream has none */
+  uint32_t n_left;            /* commands */
   uint64_t makespan;
   fs_sim_physical *physical; /* sync: barrier */
   uint32_t *freed, n_freed;  /* stack of physical barriers that can be mapped to their next use */
@@ -132,6 +140,13 @@ uint64_t fs_sim_duration(const fs_instance *x, uint32_t command);
 /* How long a command keeps its queue when it takes that duration: at most as long, and less only if
  * it is slow.  Requires a command. */
 uint64_t fs_sim_occupancy(const fs_instance *x, uint32_t command, uint64_t duration);
+/* The same of an instance in a loop, of an op that is none. */
+uint64_t fs_sim_instance_duration(const fs_instance *x, const fs_loop_instance *at);
+uint64_t fs_sim_instance_occupancy(const fs_instance *x, const fs_loop_instance *at,
+                                   uint64_t duration);
+/* When a loop is over whose instances are over at `time`: with measured durations, not before the
+ * time that it took.  Requires a command. */
+uint64_t fs_sim_loop_end(const fs_instance *x, uint32_t command, uint64_t begin, uint64_t time);
 
 /* sim/guard.c */
 fs_status fs_sim_guard_make(fs_instance *x) FS_MUST_USE;
@@ -140,6 +155,9 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command);
 /* False, reported to work->failed, when another command has written to the bytes that this one
  * touches.  Requires a command. */
 bool fs_sim_guard_end(fs_instance *x, uint32_t command);
+/* The same of an instance in a loop, which is that of a flight. */
+void fs_sim_guard_begin_flight(fs_instance *x, uint32_t flight);
+bool fs_sim_guard_end_flight(fs_instance *x, uint32_t flight);
 
 /* sim/sync.c: the part of barriers and syncs in fs_sim_decode, and in the begin of an
  * invocation. */
@@ -160,9 +178,28 @@ bool fs_sim_sync_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *
  * over at `time`.  Requires a command that still waits for something. */
 void fs_sim_release(fs_instance *x, uint32_t command, uint64_t time);
 void fs_sim_release_slot(fs_instance *x, uint32_t slot, uint64_t time);
+/* Lets an event happen at `time`.  Requires room for it, which prepare has made, or fs_sim_loops.
+ */
+void fs_sim_push(fs_instance *x, uint64_t time, uint32_t event);
 /* Runs the k-th invocation; the cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
+/* sim/loops.c: the part of loops in fs_sim_decode, in the end of the instance, and in the begin of
+ * an invocation. */
+fs_status fs_sim_loops_make(fs_instance *x) FS_MUST_USE;
+void fs_sim_loops_free(fs_instance *x);
+void fs_sim_loops_begin(fs_instance *x);
+/* The loop that a command's op is, or FS_NONE.  Requires a command. */
+uint32_t fs_sim_loop_of(const fs_instance *x, uint32_t command);
+/* The op of a command begins, which is a loop. */
+void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time);
+/* An event happens.  Returns the command whose op, a loop, is over with it; else FS_NONE.  Requires
+ * an event of loops. */
+uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time);
+/* Whether the command's loop goes on and its queue is in it; *stuck says what it waits for there.
+ * Requires a command. */
+bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
+
 /* sim.c: the first cause counts.  Requires a cause. */
 void fs_sim_poison(fs_instance *x, fsched_cause cause);
 /* Waits until there is content that has not been taken, or the instance is poisoned. */
@@ -178,6 +215,27 @@ static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
 }
 static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
   return fs_sim_mapped(x, barrier) + 1;
+}
+/* Events: a command ends, a queue goes on, a loop ends, the part of a queue in a loop goes on, an
+ * instance in a loop ends. */
+static inline uint32_t fs_sim_queue_event(const fs_instance *x, uint32_t queue) {
+  return x->stream->n_commands + queue;
+}
+static inline uint32_t fs_sim_loop_event(const fs_instance *x, uint32_t loop) {
+  return fs_sim_queue_event(x, x->stream->n_queues) + loop;
+}
+static inline uint32_t fs_sim_part_event(const fs_instance *x, uint32_t part) {
+  return fs_sim_loop_event(x, x->stream->n_loops) + part;
+}
+static inline uint32_t fs_sim_flight_event(const fs_instance *x, uint32_t flight) {
+  return fs_sim_part_event(x, x->stream->n_loop_queues) + flight;
+}
+/* The most events that are to come at once: one command ends on each queue, or, where ops are slow,
+ * any number, and as many as there are queues go on; and so in loops. */
+static inline size_t fs_sim_most_events(const fs_instance *x, size_t flights) {
+  const fs_stream *s = x->stream;
+  return (fs_stream_has_slow(s) ? s->n_commands : 0) + (size_t)s->n_queues + s->n_loops +
+         s->n_loop_queues + flights;
 }
 static inline bool fs_sim_is_gang(const fs_stream_command *c) { return c->gang_axis != FS_NONE; }
 /* Requires a command of a gang. */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/loop_gen.h"
 
+#include <string.h>
+
 #include "kit/gen.h"
 
 enum { MOST_RINGS = 3, MOST_OPS = 5 };
@@ -206,4 +208,32 @@ void fs_loop_gen(uint64_t seed, fs_text *t) {
     put_op(&g, op);
   }
   put_behind(&g);
+}
+
+void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t) {
+  static const char latency[] = ", latency: ", queue[] = "{name: q", target[] = "target:\n";
+  fs_text out;
+  fs_rng rng = {seed};
+  fs_text_add(t, "", 1);
+  fs_text_init(&out, t->ctx);
+  for (const char *p = t->failed ? "" : t->at; *p != '\0'; p++) {
+    if (strncmp(p, latency, sizeof latency - 1) == 0) {
+      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
+    } else if (strncmp(p, queue, sizeof queue - 1) == 0 && fs_rng_one_in(&rng, 2)) {
+      fs_text_puts(&out, "{counting: true, ");
+      p++;
+    } else if (strncmp(p, target, sizeof target - 1) == 0) {
+      fs_text_puts(&out, "target:\n  sync: block\n");
+      p += sizeof target - 1;
+    }
+    fs_text_add(&out, p, 1);
+  }
+  out.failed = out.failed || t->failed;
+  fs_text_drop(t);
+  *t = out;
+}
+
+void fs_loop_gen_syncs(uint64_t seed, fs_text *t) {
+  fs_loop_gen(seed, t);
+  fs_loop_gen_use_syncs(seed, t);
 }

@@ -12,5 +12,9 @@ enum { FS_LOOP_GEN_Y = 4000, FS_LOOP_GEN_Z = 64 }; /* bytes of the outputs */
 
 /* Appends the graph of a seed to a text.  Not every one is legal: an unrolled compilation says. */
 void fs_loop_gen(uint64_t seed, fs_text *t);
+/* The same for a target of block syncs, of which some queues can be counted; without latencies. */
+void fs_loop_gen_syncs(uint64_t seed, fs_text *t);
+/* Makes such a target of a graph's that is all of the text. */
+void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t);
 
 #endif

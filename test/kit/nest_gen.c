@@ -216,3 +216,8 @@ void fs_nest_gen(uint64_t seed, fs_text *t) {
   }
   fs_text_puts(t, "]}\n");
 }
+
+void fs_nest_gen_syncs(uint64_t seed, fs_text *t) {
+  fs_nest_gen(seed, t);
+  fs_loop_gen_use_syncs(seed, t);
+}

@@ -8,5 +8,7 @@
 
 /* Appends the text of a graph file. */
 void fs_nest_gen(uint64_t seed, fs_text *t);
+/* The same for a target of block syncs. */
+void fs_nest_gen_syncs(uint64_t seed, fs_text *t);
 
 #endif

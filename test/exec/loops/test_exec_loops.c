@@ -274,7 +274,7 @@ END_TEST
 /* A signal is missing, at once or in a later iteration. */
 START_TEST(stuck_in_a_loop)
 {
-  open_device("cpu", (uint32_t)_i, FSCHED_DURATIONS_PLANNED);
+  open_device(_i == 3 ? "sim" : "cpu", (uint32_t)_i, FSCHED_DURATIONS_PLANNED);
   make_two(20, 2);
   l.commands[0].signal = 0;
   replay_is_stuck("queue 'q' is stuck at command 1 (op 'L'): its 'B[0]' waits for 'A[0]' of 'p'");
@@ -311,6 +311,6 @@ FS_SUITE(exec_loops, s) {
   FS_LOOPS(t, 0, 4, random_loops_on_threads);
   FS_TESTS(t, several_in_flight, empty_and_paced);
   FS_LOOPS(t, 0, 4, kernel_fails_in_an_iteration, poisoned_at_any_time, hanging_kernel_is_given_up);
-  FS_LOOPS(t, 0, 3, stuck_in_a_loop);
+  FS_LOOPS(t, 0, 4, stuck_in_a_loop);
   FS_LOOPS(t, 0, 2, nth_allocation_fails);
 }

@@ -114,41 +114,6 @@ static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   counts->right++;
 }
 
-/* Makes a target of block syncs of a graph's, of which some queues can be counted; the graph has no
- * latencies then. */
-static void use_syncs(uint64_t seed, fs_text *t) {
-  static const char latency[] = ", latency: ", queue[] = "{name: q", target[] = "target:\n";
-  fs_text out;
-  fs_rng rng = {seed};
-  fs_text_init(&out, ctx);
-  for (const char *p = t->at; *p != '\0'; p++) {
-    if (strncmp(p, latency, sizeof latency - 1) == 0) {
-      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
-    } else if (strncmp(p, queue, sizeof queue - 1) == 0 && fs_rng_one_in(&rng, 2)) {
-      fs_text_puts(&out, "{counting: true, ");
-      p++;
-    } else if (strncmp(p, target, sizeof target - 1) == 0) {
-      fs_text_puts(&out, "target:\n  sync: block\n");
-      p += sizeof target - 1;
-    }
-    fs_text_add(&out, p, 1);
-  }
-  fs_text_drop(t);
-  *t = out;
-}
-
-static void generate_loop_syncs(uint64_t seed, fs_text *t) {
-  fs_loop_gen(seed, t);
-  fs_text_add(t, "", 1);
-  use_syncs(seed, t);
-}
-
-static void generate_nest_syncs(uint64_t seed, fs_text *t) {
-  fs_nest_gen(seed, t);
-  fs_text_add(t, "", 1);
-  use_syncs(seed, t);
-}
-
 static loop_counts compare_all(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
   loop_counts counts = {0};
   for (uint64_t k = 0; k < GRAPHS; k++) {
@@ -185,7 +150,7 @@ END_TEST
 
 START_TEST(synced_as_unrolled)
 {
-  loop_counts counts = compare_all((uint64_t)_i, generate_loop_syncs);
+  loop_counts counts = compare_all((uint64_t)_i, fs_loop_gen_syncs);
   ck_assert_uint_gt(counts.right, GRAPHS / 2);
   ck_assert_uint_lt(counts.unsupported, GRAPHS / 20);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 20);
@@ -194,7 +159,7 @@ END_TEST
 
 START_TEST(synced_nests_as_unrolled)
 {
-  loop_counts counts = compare_all((uint64_t)_i, generate_nest_syncs);
+  loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen_syncs);
   ck_assert_uint_gt(counts.right, GRAPHS / 3);
   ck_assert_uint_lt(counts.unsupported, GRAPHS / 8);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
@@ -324,7 +289,7 @@ START_TEST(synced_mutants)
     fsched_program *p;
     fs_text t;
     fs_text_init(&t, ctx);
-    generate_nest_syncs(seed, &t);
+    fs_nest_gen_syncs(seed, &t);
     fs_text_add(&t, "", 1);
     if (compile("nest.yaml", t.at, false, &p) == FSCHED_OK) {
       for (uint32_t i = 0; i < 10 && p->view.n_loops > 0; i++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One ring, filled by one queue and read by another: compiled and simulated, it takes what the
- * formula of DESIGN.md (section 7) says.  With loads of latency L that occupy their queue for b <=
- * L ticks, uses of C ticks, N iterations, D slots, m = max(b, C), and N - 1 = q D + r:
+/* One ring, filled by one queue and read by another, in a loop that stays a loop, and unrolled:
+ * compiled and simulated, it takes what the formula of DESIGN.md (section 7) says.  With loads of
+ * latency L that occupy their queue for b <= L ticks, uses of C ticks, N iterations, D slots, m =
+ * max(b, C), and N - 1 = q D + r:
  *
  *     max(L + C + (N - 1) m,  (q + 1) (L + C) + r m)
  */
@@ -17,6 +18,7 @@ enum { SLOT = 40, ALIGN = 64, MOST = 12 };
 
 typedef struct ring_case {
   uint64_t n, depth, every, latency, occupied, use;
+  bool stays; /* a loop */
 } ring_case;
 
 static fs_conformance sim;
@@ -51,7 +53,7 @@ static fsched_program *compile_ring(const ring_case *x, bool bounded) {
       ALIGN, capacity, (unsigned long long)x->n, (unsigned long long)x->depth,
       (unsigned long long)x->every, (unsigned long long)x->occupied, (unsigned long long)x->latency,
       SLOT, (unsigned long long)x->use);
-  fsched_read_options o = {.size = sizeof o, .unroll = 1};
+  fsched_read_options o = {.size = sizeof o, .unroll = !x->stays};
   fsched_graph *g;
   fsched_program *p;
   conf_ok(&c, fsched_graph_parse(c.ctx, "ring", text, strlen(text), &o, &g), text);
@@ -69,16 +71,34 @@ static uint64_t simulated(const fsched_program *p) {
   return ns / 1000; /* ticks without a unit are of a microsecond */
 }
 
+/* The waits that commands have, those of loops in each iteration in which there is something to
+ * wait for. */
+static uint64_t executed_waits(const fs_stream *s) {
+  uint64_t n = s->n_waits;
+  for (uint32_t j = 0; j < s->n_loop_commands; j++) {
+    const fs_stream_loop_command *k = &s->loop_commands[j];
+    for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
+      for (uint64_t i = k->copy; i < s->loops[0].trip; i += s->loops[0].copies) {
+        n += i >= s->loop_waits[w].distance;
+      }
+    }
+  }
+  return n;
+}
+
 static void check_ring(const ring_case *x) {
   fsched_program *p = compile_ring(x, false);
   uint64_t empty = x->n > x->depth ? (x->n - x->depth + x->every - 1) / x->every : 0;
-  if (p->view.meta->makespan != formula(x) || simulated(p) != formula(x) ||
-      p->view.n_waits != x->n + empty) {
-    ck_abort_msg("N %llu, D %llu, every %llu, b %llu, C %llu: %llu ticks, %llu waits",
-                 (unsigned long long)x->n, (unsigned long long)x->depth,
-                 (unsigned long long)x->every, (unsigned long long)x->occupied,
-                 (unsigned long long)x->use, (unsigned long long)p->view.meta->makespan,
-                 (unsigned long long)p->view.n_waits);
+  uint64_t waits = executed_waits(&p->view), ticks = simulated(p);
+  ck_assert_uint_eq(p->view.n_loops, x->stays && x->n > 0);
+  if (p->view.meta->makespan != formula(x) || ticks != formula(x) || waits != x->n + empty) {
+    ck_abort_msg(
+        "N %llu, D %llu, every %llu, L %llu, b %llu, C %llu: %llu ticks, simulated %llu, "
+        "not %llu; %llu waits",
+        (unsigned long long)x->n, (unsigned long long)x->depth, (unsigned long long)x->every,
+        (unsigned long long)x->latency, (unsigned long long)x->occupied, (unsigned long long)x->use,
+        (unsigned long long)p->view.meta->makespan, (unsigned long long)ticks,
+        (unsigned long long)formula(x), (unsigned long long)waits);
   }
   fsched_program_destroy(p);
 }
@@ -121,6 +141,38 @@ START_TEST(makespan_and_waits)
 }
 END_TEST
 
+/* The same of a loop in the stream, which waits as often. */
+START_TEST(loop_that_stays)
+{
+  open_sim();
+  for (uint64_t depth = 1; depth <= MOST; depth++) {
+    for (uint64_t latency = 1; latency <= 9; latency += 2) {
+      for (uint64_t occupied = 1; occupied <= latency; occupied += 1 + latency / 4) {
+        for (uint64_t use = 1; use <= 10; use += 3) {
+          ring_case x = {(uint64_t)_i, depth, 1, latency, occupied, use, .stays = true};
+          check_ring(&x);
+          check_in_its_slots(&x);
+        }
+      }
+    }
+  }
+  conf_close(&c);
+}
+END_TEST
+
+/* A long loop, of which the planner follows the begin, comes in bursts of as many iterations as
+ * there are slots. */
+START_TEST(long_loop)
+{
+  open_sim();
+  for (uint64_t depth = 1; depth <= MOST; depth++) {
+    ring_case x = {20000 + (uint64_t)_i, depth, 1, 9, 1, 2, .stays = true};
+    check_ring(&x);
+  }
+  conf_close(&c);
+}
+END_TEST
+
 /* Slots that are given back several at a time: fewer waits. */
 START_TEST(waits_of_groups)
 {
@@ -157,12 +209,14 @@ START_TEST(span_facts)
                &trip, &depth, &latency, &occupied, &use, &makespan, &slots, &full, &empty) != 9) {
       continue;
     }
-    ring_case x = {trip, depth, 1, latency, occupied, use};
-    ck_assert_uint_eq(formula(&x), makespan);
-    fsched_program *p = compile_ring(&x, true);
-    ck_assert_uint_eq(p->view.meta->makespan, makespan);
-    fsched_program_destroy(p);
-    check_ring(&x);
+    for (int stays = 0; stays < 2; stays++) {
+      ring_case x = {trip, depth, 1, latency, occupied, use, .stays = stays};
+      ck_assert_uint_eq(formula(&x), makespan);
+      fsched_program *p = compile_ring(&x, true);
+      ck_assert_uint_eq(p->view.meta->makespan, makespan);
+      fsched_program_destroy(p);
+      check_ring(&x);
+    }
     ck_assert_uint_eq(slots, trip < depth ? trip : depth);
     ck_assert_uint_eq(full + empty, trip + (trip > depth ? trip - depth : 0));
     n++;
@@ -190,7 +244,7 @@ START_TEST(loop_facts)
         sscanf(line, "trip N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3) {
       continue;
     }
-    ring_case x = {trip, depth, 1, 4, 4, 2};
+    ring_case x = {trip, depth, 1, 4, 4, 2, false};
     fsched_program *p = compile_ring(&x, true);
     ck_assert_uint_eq(p->view.n_commands, 2 * trip);
     uint64_t last[2] = {0, 0}, count[2] = {0, 0};
@@ -216,6 +270,6 @@ END_TEST
 
 FS_SUITE(sim_rings, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, MOST + 1, makespan_and_waits, waits_of_groups);
+  FS_LOOPS(t, 0, MOST + 1, makespan_and_waits, loop_that_stays, long_loop, waits_of_groups);
   FS_TESTS(t, span_facts, loop_facts);
 }

@@ -1,0 +1,499 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulation: runs loops.
+ *
+ * What happens in a loop happens in the order of virtual time: all of it follows from its begin,
+ * and the heap has what comes next.  So a part that waits need not know when what it waits for was
+ * over: it goes on when that is told.
+ *
+ * An event for each flight that leads says that its instance is over, one for the part of a slow
+ * one that its queue goes on, and one for a loop that all of its parts are over.  None of these
+ * calls another, so that the depth of calls is that of loops in loops.
+ * Complexity: O((instances + waits) log queues), plus the cost of the effects. */
+#include "exec/sim/loops.h"
+
+#include "base/saturate.h"
+#include "model/sync.h"
+
+/* Flights */
+
+/* FS_NONE, and the invocation is poisoned: there is no memory. */
+static uint32_t new_flight(fs_instance *x) {
+  fs_sim_loops *l = x->loops;
+  uint32_t flight = l->free;
+  if (flight != FS_NONE) {
+    l->free = l->flight.at[flight].next;
+    return flight;
+  }
+  size_t n = l->flight.n, seen = x->config.empty ? 0 : (n + 1) * l->n_places;
+  if (n >= FS_NONE - fs_sim_flight_event(x, 0) ||
+      fs_vec_reserve(x->ctx, &l->flight, n + 1) != FSCHED_OK ||
+      fs_vec_reserve(x->ctx, &l->seen, seen) != FSCHED_OK ||
+      fs_vec_reserve(x->ctx, &x->running, fs_sim_most_events(x, n + 1)) != FSCHED_OK) {
+    fs_sim_poison(x, FSCHED_CAUSE_SYSTEM);
+    return FS_NONE;
+  }
+  l->flight.n++;
+  return (uint32_t)n;
+}
+
+static void free_flight(fs_sim_loops *l, uint32_t flight) {
+  l->flight.at[flight].next = l->free;
+  l->free = flight;
+}
+
+/* Parts */
+
+static const fs_stream_loop_queue *queue_of(const fs_instance *x, uint32_t part) {
+  return &x->stream->loop_queues[part];
+}
+
+static uint32_t present(const fs_instance *x, uint32_t part) {
+  return queue_of(x, part)->command0 + x->loops->part[part].at;
+}
+
+/* Whether the present command has an iteration in this step, and which. */
+static bool has_iteration(const fs_instance *x, uint32_t part, uint64_t *iteration) {
+  const fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  const fs_stream_loop_command *k = &x->stream->loop_commands[present(x, part)];
+  *iteration = (p->step - k->shift) * loop->copies + k->copy;
+  return p->step >= k->shift && *iteration < loop->trip;
+}
+
+static void move_on(const fs_instance *x, uint32_t part) {
+  fs_sim_part *p = &x->loops->part[part];
+  p->next_wait = 0;
+  if (++p->at == queue_of(x, part)->n_commands) {
+    p->at = 0;
+    p->step++;
+  }
+}
+
+/* Whether all waits of the present command are over; else the part is in the list of the command
+ * that it waits for. */
+static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
+  fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop_command *k = &x->stream->loop_commands[present(x, part)];
+  for (; p->next_wait < k->n_waits; p->next_wait++) {
+    const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
+    fs_sim_member *target = &x->loops->member[w->command];
+    if (w->distance <= iteration &&
+        target->done <= (iteration - w->distance) / x->stream->loops[p->loop].copies) {
+      p->next = target->waiter;
+      target->waiter = part;
+      return false;
+    }
+  }
+  return true;
+}
+
+/* The part is over, once no flight of it is left. */
+static void leave_part(fs_instance *x, uint32_t part, uint64_t time) {
+  fs_sim_part *p = &x->loops->part[part];
+  fs_sim_loop_run *run = &x->loops->run[p->loop];
+  if (p->is != FS_SIM_PART_OVER || p->first != FS_NONE) {
+    return;
+  }
+  p->is = FS_SIM_PART_LEFT;
+  if (--run->left > 0) {
+    return;
+  }
+  bool outermost = run->flight == FS_NONE;
+  fs_sim_push(x, outermost ? fs_sim_loop_end(x, run->command, run->begin, time) : time,
+              fs_sim_loop_event(x, p->loop));
+}
+
+static void begin_run(fs_instance *x, uint32_t loop, uint64_t time);
+
+/* Adds a flight to a part, for its present command; FS_NONE: there is no memory. */
+static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  uint32_t flight = new_flight(x);
+  if (flight == FS_NONE) {
+    return FS_NONE;
+  }
+  fs_sim_part *p = &l->part[part];
+  l->flight.at[flight] = (fs_sim_flight){.command = present(x, part),
+                                         .part = part,
+                                         .next = FS_NONE,
+                                         .next_member = FS_NONE,
+                                         .iteration = iteration,
+                                         .begin = time};
+  if (p->first == FS_NONE) {
+    p->first = flight;
+  } else {
+    l->flight.at[p->last].next = flight;
+  }
+  p->last = flight;
+  p->is = FS_SIM_PART_RUNS;
+  return flight;
+}
+
+/* What an instance does between its begin and its end. */
+static void start_flight(fs_instance *x, uint32_t flight, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  fs_loop_instance at = fs_sim_instance_of(x, flight);
+  const fs_stream_loop_op *op = &x->stream->loop_ops[at.op];
+  if (op->loop != FS_NONE) {
+    fs_sim_loop_run *run = &l->run[op->loop];
+    assert(!run->goes_on);
+    run->flight = flight;
+    run->command = at.command;
+    run->around = at;
+    begin_run(x, op->loop, time);
+    return;
+  }
+  fs_sim_guard_begin_flight(x, flight);
+  uint64_t duration = fs_sim_instance_duration(x, &at);
+  fs_sim_push(x, fs_add_most(time, duration), fs_sim_flight_event(x, flight));
+  if (op->latency == op->time) {
+    return;
+  }
+  uint64_t free = fs_add_most(time, fs_sim_instance_occupancy(x, &at, duration));
+  for (uint32_t m = flight; m != FS_NONE; m = l->flight.at[m].next_member) {
+    fs_sim_push(x, free, fs_sim_part_event(x, l->flight.at[m].part));
+  }
+}
+
+/* All members of the present command's gang are there. */
+static void begin_gang(fs_instance *x, fs_sim_member *leader, uint64_t iteration, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  uint32_t first = FS_NONE, last = FS_NONE, next;
+  for (uint32_t part = leader->met; part != FS_NONE; part = next) {
+    next = l->part[part].next;
+    uint32_t flight = add_flight(x, part, iteration, time);
+    if (flight == FS_NONE) {
+      return;
+    }
+    if (first == FS_NONE) {
+      first = flight;
+    } else {
+      l->flight.at[last].next_member = flight;
+    }
+    last = flight;
+  }
+  leader->arrived = 0;
+  leader->met = FS_NONE;
+  start_flight(x, first, time);
+}
+
+/* Goes on with a part that runs no command, until it has to wait or runs one. */
+static void go_on(fs_instance *x, uint32_t part, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  fs_sim_part *p = &l->part[part];
+  for (; p->step < p->steps; move_on(x, part), p->over++) {
+    uint64_t iteration;
+    if (l->by_issue != NULL && p->over == p->issued) {
+      p->is = FS_SIM_PART_UNISSUED;
+      return;
+    }
+    if (!has_iteration(x, part, &iteration)) {
+      continue;
+    }
+    p->is = FS_SIM_PART_WAITS;
+    if (l->by_issue == NULL && !waits_over(x, part, iteration)) {
+      return;
+    }
+    fs_sim_member *leader = &l->member[l->member[present(x, part)].leader];
+    p->is = FS_SIM_PART_MEETS;
+    p->next = leader->met;
+    leader->met = part;
+    if (++leader->arrived == leader->members) {
+      begin_gang(x, leader, iteration, time);
+    }
+    return;
+  }
+  p->is = FS_SIM_PART_OVER;
+  leave_part(x, part, time);
+}
+
+/* The sequencer */
+
+static bool stop_over(const fs_instance *x, const fs_stream_loop *loop, uint32_t stop) {
+  const fs_sim_part *part = x->loops->part;
+  uint32_t only = x->loops->stop_part[stop];
+  if (only != FS_NONE) {
+    return part[only].issued - part[only].over <= x->stream->loop_stops[stop].keep;
+  }
+  for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
+    if (part[q].over < part[q].issued) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Issues commands of a loop until a sync is not over. */
+static void issue_commands(fs_instance *x, uint32_t loop, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  fs_sim_loop_run *run = &l->run[loop];
+  const fs_stream_loop *of = &x->stream->loops[loop];
+  const fs_stream_loop_queue *last = queue_of(x, of->queue0 + of->n_queues - 1);
+  uint32_t first = queue_of(x, of->queue0)->command0, n = last->command0 + last->n_commands - first;
+  while (run->step < run->steps) {
+    for (; run->stop < of->n_stops; run->stop++) {
+      const fs_stream_stop *stop = &x->stream->loop_stops[of->stop0 + run->stop];
+      if (stop->at > run->place) {
+        break;
+      }
+      if (!stop_over(x, of, of->stop0 + run->stop)) {
+        return;
+      }
+    }
+    uint32_t part = l->member[l->by_issue[first + run->place]].part;
+    l->part[part].issued++;
+    if (++run->place == n) {
+      run->place = run->stop = 0;
+      run->step++;
+    }
+    if (l->part[part].is == FS_SIM_PART_UNISSUED) {
+      go_on(x, part, time);
+    }
+  }
+}
+
+/* Runs of loops */
+
+/* The steps until a part's commands have no iteration left. */
+static uint64_t steps_of(const fs_instance *x, uint32_t part) {
+  const fs_stream_loop_queue *q = queue_of(x, part);
+  const fs_stream_loop *loop = &x->stream->loops[x->loops->part[part].loop];
+  uint64_t steps = 0;
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    const fs_stream_loop_command *k = &x->stream->loop_commands[c];
+    if (loop->trip > k->copy) {
+      steps = fs_max(steps, (loop->trip - k->copy - 1) / loop->copies + 1 + k->shift);
+    }
+  }
+  return steps;
+}
+
+static void reset_part(fs_instance *x, uint32_t part) {
+  fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop_queue *q = queue_of(x, part);
+  *p = (fs_sim_part){.loop = p->loop, .first = FS_NONE, .last = FS_NONE};
+  p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    fs_sim_member *m = &x->loops->member[c];
+    m->waiter = m->met = FS_NONE;
+    m->arrived = 0;
+    m->done = 0;
+  }
+}
+
+/* A run begins of a loop whose `command` and `flight` are set.  The sequencer, if there is one,
+ * goes by steps of all parts. */
+static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
+  fs_sim_loop_run *run = &x->loops->run[loop];
+  const fs_stream_loop *of = &x->stream->loops[loop];
+  fs_sim_part *part = &x->loops->part[of->queue0];
+  run->goes_on = true;
+  run->left = of->n_queues;
+  run->begin = time;
+  run->step = run->steps = run->place = run->stop = 0;
+  for (uint32_t q = 0; q < of->n_queues; q++) {
+    reset_part(x, of->queue0 + q);
+    run->steps = fs_max(run->steps, part[q].steps);
+  }
+  for (uint32_t q = 0; q < of->n_queues; q++) {
+    part[q].steps = x->loops->by_issue == NULL ? part[q].steps : run->steps;
+    go_on(x, of->queue0 + q, time);
+  }
+  if (x->loops->by_issue != NULL) {
+    issue_commands(x, loop, time);
+  }
+}
+
+void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time) {
+  uint32_t loop = fs_sim_loop_of(x, command);
+  assert(loop != FS_NONE);
+  fs_sim_loop_run *run = &x->loops->run[loop];
+  run->command = command;
+  run->flight = FS_NONE;
+  run->digest = 0;
+  begin_run(x, loop, time);
+}
+
+/* Events */
+
+/* Lets the parts go on that wait for a command. */
+static void wake(fs_instance *x, uint32_t command, uint64_t time) {
+  fs_sim_part *part = x->loops->part;
+  uint32_t p = x->loops->member[command].waiter, next;
+  x->loops->member[command].waiter = FS_NONE;
+  for (; p != FS_NONE; p = next) {
+    next = part[p].next;
+    go_on(x, p, time);
+  }
+}
+
+/* Ends the first flights of a part, as far as they are over: so the instances before each of them
+ * are, too. */
+static void settle(fs_instance *x, uint32_t part, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  fs_sim_part *p = &l->part[part];
+  while (p->first != FS_NONE && l->flight.at[p->first].over) {
+    uint32_t flight = p->first, command = l->flight.at[flight].command;
+    p->first = l->flight.at[flight].next;
+    free_flight(l, flight);
+    if (x->stream->loop_commands[command].signal) {
+      l->member[command].done++;
+      wake(x, command, time);
+    }
+  }
+  leave_part(x, part, time);
+}
+
+/* The queue of a part goes on behind its present command. */
+static void pass_on(fs_instance *x, uint32_t part, uint64_t time) {
+  move_on(x, part);
+  x->loops->part[part].over++;
+  go_on(x, part, time);
+}
+
+/* An instance is over; of a gang, on the queues of all members. */
+static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  const fs_stream_loop_op *op =
+      &x->stream->loop_ops[x->stream->loop_commands[l->flight.at[flight].command].op];
+  uint32_t loop = l->part[l->flight.at[flight].part].loop;
+  for (uint32_t m = flight; m != FS_NONE; m = l->flight.at[m].next_member) {
+    l->flight.at[m].over = true;
+  }
+  for (uint32_t m = flight, next; m != FS_NONE; m = next) {
+    uint32_t part = l->flight.at[m].part;
+    next = l->flight.at[m].next_member;
+    settle(x, part, time);
+    if (op->latency == op->time) {
+      pass_on(x, part, time);
+    }
+  }
+  if (l->by_issue != NULL) {
+    issue_commands(x, loop, time);
+  }
+}
+
+/* What the instance of a flight does, at its end. */
+static void run_flight(fs_instance *x, uint32_t flight) {
+  fs_loop_instance at = fs_sim_instance_of(x, flight);
+  uint32_t outer = x->loops->part[x->loops->flight.at[flight].part].loop;
+  while (x->stream->loops[outer].within != FS_NONE) {
+    outer = x->stream->loops[outer].within;
+  }
+  fsched_cause cause =
+      !fs_sim_guard_end_flight(x, flight)
+          ? FSCHED_CAUSE_WRONG
+          : fs_loop_run_instance(&x->effects, &x->room, x->work, &at, &x->loops->run[outer].digest);
+  if (cause != FSCHED_CAUSE_NONE) {
+    fs_sim_poison(x, cause);
+  }
+}
+
+uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
+  assert(event >= fs_sim_loop_event(x, 0));
+  const fs_stream *s = x->stream;
+  if (event >= fs_sim_flight_event(x, 0)) {
+    uint32_t flight = event - fs_sim_flight_event(x, 0);
+    if (!x->config.empty) {
+      run_flight(x, flight);
+    }
+    end_flight(x, flight, time);
+    return FS_NONE;
+  }
+  if (event >= fs_sim_part_event(x, 0)) {
+    pass_on(x, event - fs_sim_part_event(x, 0), time);
+    return FS_NONE;
+  }
+  fs_sim_loop_run *run = &x->loops->run[event - fs_sim_loop_event(x, 0)];
+  run->goes_on = false;
+  if (run->flight != FS_NONE) {
+    end_flight(x, run->flight, time);
+    return FS_NONE;
+  }
+  if (!x->config.empty && x->work->record.digest != NULL) {
+    x->work->record.digest[s->commands[run->command].target] = run->digest;
+  }
+  return run->command;
+}
+
+void fs_sim_loops_begin(fs_instance *x) {
+  if (x->loops == NULL) {
+    return;
+  }
+  x->loops->free = FS_NONE;
+  x->loops->flight.n = 0;
+  for (uint32_t i = 0; i < x->stream->n_loops; i++) {
+    x->loops->run[i].goes_on = false;
+  }
+}
+
+uint32_t fs_sim_loop_of(const fs_instance *x, uint32_t command) {
+  assert(command < x->stream->n_commands);
+  const fs_stream_command *c = &x->stream->commands[command];
+  return x->loops == NULL || !fs_command_has_op(c) ? FS_NONE : x->loops->of.of[c->target];
+}
+
+/* What is stuck */
+
+/* The part of the queue, in the innermost run of a loop that it is in. */
+static uint32_t innermost_part(const fs_instance *x, uint32_t loop, uint32_t queue) {
+  const fs_stream *s = x->stream;
+  for (;;) {
+    uint32_t part = s->loops[loop].queue0;
+    while (s->loop_queues[part].queue != queue) {
+      part++;
+    }
+    const fs_sim_part *p = &x->loops->part[part];
+    uint32_t op = p->is == FS_SIM_PART_RUNS ? s->loop_commands[present(x, part)].op : FS_NONE;
+    if (op == FS_NONE || s->loop_ops[op].loop == FS_NONE) {
+      return part;
+    }
+    loop = s->loop_ops[op].loop;
+  }
+}
+
+static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
+  const fs_sim_part *p = &x->loops->part[part];
+  uint32_t command = present(x, part);
+  const fs_stream_loop_command *k = &x->stream->loop_commands[command];
+  uint64_t iteration;
+  (void)has_iteration(x, part, &iteration);
+  stuck->kind = FS_STUCK_LOOP;
+  stuck->instance = command;
+  stuck->iteration = iteration;
+  stuck->place = p->step * queue_of(x, part)->n_commands + p->at + 1;
+  stuck->on = FS_NONE;
+  if (p->is == FS_SIM_PART_WAITS) {
+    const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
+    const fs_stream_loop_command *on = &x->stream->loop_commands[w->command];
+    const fs_stream_loop_queue *q = queue_of(x, x->loops->member[w->command].part);
+    uint64_t step = (iteration - w->distance) / x->stream->loops[p->loop].copies + on->shift;
+    stuck->on = w->command;
+    stuck->on_iteration = iteration - w->distance;
+    stuck->on_place = step * q->n_commands + (w->command - q->command0) + 1;
+  }
+}
+
+bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
+  assert(command < x->stream->n_commands);
+  const fs_stream_command *c = &x->stream->commands[command];
+  uint32_t loop = fs_sim_loop_of(x, command);
+  if (loop == FS_NONE || !x->loops->run[loop].goes_on) {
+    return false;
+  }
+  uint32_t part = innermost_part(x, loop, x->queue[command]);
+  stuck->axis = c->gang_axis;
+  stuck->epoch = c->gang_epoch;
+  switch (x->loops->part[part].is) {
+    case FS_SIM_PART_WAITS:
+    case FS_SIM_PART_MEETS:
+      tell_wait(x, part, stuck);
+      break;
+    case FS_SIM_PART_UNISSUED:
+    case FS_SIM_PART_RUNS:
+    case FS_SIM_PART_OVER:
+    case FS_SIM_PART_LEFT: /* it waits for the other queues */
+      break;
+  }
+  return true;
+}

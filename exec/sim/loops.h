@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Simulation: loops that stay loops (model/rolled.h), instance by instance in virtual time.
+ *
+ *   sim/loops_make.c  the tables of all loops of a stream,
+ *   sim/loops.c       runs them.
+ *
+ * A part is what a queue does in a loop.  It takes the commands of its steps in turn: one that runs
+ * no iteration passes; another waits for what it waits for, then meets the other members of its
+ * gang, and begins with them.  A flight is an instance on its way, on one queue: from its begin
+ * until it and all flights before it on that queue are over.  There is more than one of a part only
+ * where ops are slow.
+ *
+ * Of each loop, one run at most goes on at any time, as those of a loop in a loop have their queues
+ * one after the other. */
+#ifndef FS_EXEC_SIM_LOOPS_H
+#define FS_EXEC_SIM_LOOPS_H
+
+#include "exec/host/loops.h"
+#include "exec/sim/sim.h"
+
+typedef struct fs_sim_flight {
+  uint32_t command, part;     /* of loop_commands; of loop_queues */
+  uint32_t next, next_member; /* next: of its part, or, while it is free, of those that are free;
+                                 next_member: of its gang, of which the first one leads */
+  bool over;
+  uint64_t iteration, begin;
+} fs_sim_flight;
+
+/* What a part does. */
+typedef enum fs_sim_part_is {
+  FS_SIM_PART_UNISSUED, /* its present command is not issued yet (sync: block) */
+  FS_SIM_PART_WAITS,    /* for an instance of another command */
+  FS_SIM_PART_MEETS,    /* for other members of a gang */
+  FS_SIM_PART_RUNS,
+  FS_SIM_PART_OVER, /* it has no command left */
+  FS_SIM_PART_LEFT  /* and no flight */
+} fs_sim_part_is;
+
+typedef struct fs_sim_part {
+  fs_sim_part_is is;
+  uint32_t loop;
+  uint32_t at, next_wait; /* the present command in its step, and the wait of it that is next */
+  uint64_t step, steps;
+  uint32_t first, last;  /* flights, in their order */
+  uint32_t next;         /* in a list of those that wait for a command, or meet */
+  uint64_t issued, over; /* sync: block: commands, those that pass included */
+} fs_sim_part;
+
+/* Of commands of one op and copy, which are a gang's if there are several, the first one leads. */
+typedef struct fs_sim_member {
+  uint32_t leader, part;
+  uint32_t members, arrived; /* of a leader */
+  uint32_t met;              /* of a leader: list of the parts that have arrived */
+  uint32_t waiter;           /* list of the parts that wait for an instance of this command */
+  uint64_t done;             /* if it signals: its instances that are over, with all before them on
+                                its queue */
+} fs_sim_member;
+
+/* The present run of a loop. */
+typedef struct fs_sim_loop_run {
+  uint32_t command; /* of the stream: that of the outermost loop */
+  uint32_t flight;  /* that of the op that the loop is; FS_NONE: it is in no loop */
+  uint32_t left;    /* parts that are not over */
+  bool goes_on;
+  uint64_t begin;
+  uint64_t digest;         /* of a loop in no other: the sum over its instances so far */
+  fs_loop_instance around; /* of that op */
+  /* sync: block: where the sequencer is, in steps, commands of a step, and its stops. */
+  uint64_t step, steps;
+  uint32_t place, stop;
+} fs_sim_loop_run;
+
+typedef struct fs_sim_loops {
+  fs_loops of;           /* per op of the stream: its loop */
+  fs_sim_loop_run *run;  /* per loop */
+  fs_sim_part *part;     /* per loop_queue */
+  fs_sim_member *member; /* per loop_command */
+  uint32_t *by_issue;    /* sync: block: per loop, from its first command on: by their places */
+  uint32_t *stop_part;   /* sync: block: per loop_stop, its part; FS_NONE: a full sync */
+  FS_VEC(fs_sim_flight) flight;
+  uint32_t free;         /* list of flights */
+  uint32_t n_places;     /* the most that a command of a loop has */
+  FS_VEC(uint64_t) seen; /* per flight that leads, n_places: hashes of the places' bytes */
+} fs_sim_loops;
+
+/* The flight's instance, which is that of all of its gang.  Requires a flight. */
+static inline fs_loop_instance fs_sim_instance_of(const fs_instance *x, uint32_t flight) {
+  const fs_sim_loops *l = x->loops;
+  assert(flight < l->flight.n);
+  const fs_sim_flight *f = &l->flight.at[flight];
+  const fs_sim_part *p = &l->part[f->part];
+  const fs_sim_loop_run *run = &l->run[p->loop];
+  return (fs_loop_instance){.loop = &x->stream->loops[p->loop],
+                            .command = run->command,
+                            .loop_command = f->command,
+                            .op = x->stream->loop_commands[f->command].op,
+                            .iteration = f->iteration,
+                            .around = run->flight == FS_NONE ? NULL : &run->around};
+}
+
+#endif
