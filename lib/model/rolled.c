@@ -99,8 +99,8 @@ static bool run_next(rolled_run *x, uint32_t q) {
 
 /* Goes on with a queue as far as it can; whether it has moved. */
 static bool run_queue(rolled_run *x, uint32_t q, uint64_t steps) {
-  bool moved = false;
-  while (x->step[q] < steps && run_next(x, q)) {
+  bool moved = false, empty = x->r->command0[q] == x->r->command0[q + 1];
+  while (!empty && x->step[q] < steps && run_next(x, q)) {
     moved = true;
   }
   return moved;
