@@ -384,6 +384,7 @@ static fs_status roll_level(fs_roller *r) {
   fsched_builder *b = r->b;
   bool any = false;
   FS_TRY(fs_bodies_make(b, r->scratch, true, &r->in));
+  FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_written(r));
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->use, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));

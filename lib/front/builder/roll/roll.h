@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops: each becomes one op, the innermost ones first.
  *
+ *   written.c   sees that what is read was written before
  *   roll.c      looks at a sample of few iterations
  *   plan.c      plans the bodies found in that
  *   beside.c    counts what lies in memory beside a loop
@@ -90,6 +91,9 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) F
 fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
                                  const fs_loop_index *index, uint32_t loop, uint64_t *sure,
                                  uint64_t *likely) FS_MUST_USE;
+/* Checks that all that is read was written before; what is not is reported.  Requires the loops as
+ * they are described.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;

@@ -1,0 +1,316 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is read was written before: of loops that stay loops this is told as of their unrolling. */
+#include <stdio.h>
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "kit/gen.h"
+#include "kit/status.h"
+#include "kit/turn.h"
+#include "model/graph.h"
+
+#include "kit/context.h"
+
+enum { SIZE = 480, DEPTH = 2, MOST_OPS = 7 };
+
+typedef struct range_gen {
+  fs_rng rng;
+  fs_text *t;
+  uint32_t n_ops, n_loops, depth;
+  uint64_t trip[DEPTH];
+} range_gen;
+
+static uint32_t below(range_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
+
+static void indent(range_gen *g) {
+  for (uint32_t i = 0; i < g->depth; i++) {
+    fs_text_puts(g->t, "    ");
+  }
+}
+
+/* An arg that begins within its buffer in all iterations. */
+static void put_arg(range_gen *g, const char *tag, const char *buffer) {
+  static const int32_t steps[] = {0, 4, 8, 8, 8, 16, -8, -8, -4};
+  int64_t low = 0, high = 0;
+  int32_t step[DEPTH];
+  for (uint32_t i = 0; i < g->depth; i++) {
+    step[i] = steps[below(g, sizeof steps / sizeof *steps)];
+    int64_t way = step[i] * (int64_t)(g->trip[i] > 0 ? g->trip[i] - 1 : 0);
+    while (high - low + (way < 0 ? -way : way) >= SIZE) {
+      step[i] = way = 0;
+    }
+    low += way < 0 ? way : 0;
+    high += way > 0 ? way : 0;
+  }
+  uint32_t room = (uint32_t)(SIZE - (high - low)), length = 4 + 4 * below(g, 3);
+  uint32_t offset = below(g, 2) == 0 ? 4 * below(g, 3) : 4 * below(g, room / 4);
+  offset = offset < room ? offset : 0;
+  if (g->depth == 0) {
+    length = below(g, 2) == 0 ? SIZE - offset : length;
+    length = length > SIZE - offset ? SIZE - offset : length;
+  }
+  fs_text_printf(g->t, "{%s: %s, at: {offset: %d, length: %u", tag, buffer, (int)(offset - low),
+                 length);
+  for (uint32_t i = 0; i < g->depth; i++) {
+    fs_text_printf(g->t, "%s%d", i == 0 ? ", step: [" : ", ", step[i]);
+  }
+  fs_text_puts(g->t, g->depth > 0 ? "]}}" : "}}");
+}
+
+static void put_op(range_gen *g) {
+  uint32_t op = g->n_ops++, n = 1 + below(g, 2);
+  indent(g);
+  fs_text_printf(g->t, "- {name: o%u, on: q%u, args: [", op, below(g, 2));
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t draw = below(g, 10);
+    put_arg(g,
+            op == 0 || draw < 5 ? "out_existing"
+            : draw < 7          ? "inout"
+                                : "in",
+            below(g, 4) == 0 ? "w" : "y");
+    fs_text_puts(g->t, ", ");
+  }
+  if (g->depth == 0 && below(g, 12) == 0) {
+    fs_text_puts(g->t, "{out: u}, ");
+  } else if (g->depth > 0 && below(g, 8) == 0) {
+    fs_text_puts(g->t, below(g, 2) == 0 ? "{in: u, distance: 1}, " : "{in: u}, ");
+  }
+  fs_text_puts(g->t, "{out_existing: z, at: {offset: 0, length: 8}}]}\n");
+}
+
+static void put_items(range_gen *g, uint32_t n) {
+  static const uint32_t trips[] = {0, 1, 2, 3, 5, 6, 7, 12, 40, 90};
+  for (uint32_t i = 0; i < n; i++) {
+    if (g->depth == DEPTH || g->n_ops >= MOST_OPS || below(g, 5) < (g->depth == 0 ? 1u : 3u)) {
+      put_op(g);
+      continue;
+    }
+    g->trip[g->depth] = trips[below(g, g->depth == 0 ? 10 : 7)];
+    indent(g);
+    fs_text_printf(g->t, "- loop: l%u\n", g->n_loops++);
+    indent(g);
+    fs_text_printf(g->t, "  trip: %u\n", (unsigned)g->trip[g->depth]);
+    indent(g);
+    fs_text_puts(g->t, "  ops:\n");
+    g->depth++;
+    put_items(g, 1 + below(g, 2));
+    g->depth--;
+  }
+}
+
+static void generate(uint64_t seed, fs_text *t) {
+  range_gen g = {.rng = {seed}, .t = t};
+  fs_text_printf(t,
+                 "fsched: 1\ntarget: {queues: [{name: q0}, {name: q1}]}\nbuffers: [{name: y, "
+                 "size: %d}, {name: w, size: %d}, {name: u, size: 8}, {name: z, size: 8, io: "
+                 "output}]\nops:\n",
+                 SIZE, SIZE);
+  for (uint32_t b = 0; b < 2; b++) { /* most of it is there, often */
+    if (below(&g, 3) > 0) {
+      fs_text_printf(
+          t, "- {name: init%u, on: q0, args: [{out_existing: %s, at: {offset: %u, length: %u}}]}\n",
+          b, b == 0 ? "y" : "w", 4 * below(&g, 20), SIZE / 3 + 4 * below(&g, 60));
+    }
+  }
+  put_items(&g, 2 + below(&g, 3));
+  fs_text_puts(t, "- {name: last, on: q0, args: [{out: z}]}\n");
+  fs_text_add(t, "", 1);
+}
+
+static fs_status parse(const char *text, bool unroll, fsched_graph **g) {
+  fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  *g = NULL;
+  fsched_diag_clear(ctx);
+  return fsched_graph_parse(ctx, "ranges.yaml", text, strlen(text), &o, g);
+}
+
+static uint32_t count_code(const char *code) {
+  uint32_t n = 0;
+  for (size_t i = 0; i < fsched_diag_count(ctx); i++) {
+    n += strcmp(fsched_diag_get(ctx, i)->code, code) == 0;
+  }
+  return n;
+}
+
+/* The least message of that code: the order of buffers may differ. */
+static void find_least(const char *code, char *out, size_t size) {
+  out[0] = '\0';
+  for (size_t i = 0; i < fsched_diag_count(ctx); i++) {
+    const fsched_diag *d = fsched_diag_get(ctx, i);
+    if (strcmp(d->code, code) == 0 && (out[0] == '\0' || strcmp(d->message, out) < 0)) {
+      (void)snprintf(out, size, "%s", d->message);
+    }
+  }
+}
+
+typedef struct tally {
+  uint32_t right, refused, unsupported, not_shown;
+} tally;
+
+/* A right graph is compiled, and verified, if it is supported; true: what a loop reads of its own
+ * writes is more than the verifier can follow. */
+static bool must_compile(uint64_t seed, const char *text, fsched_graph *g) {
+  fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
+  fsched_program *p = NULL;
+  fsched_diag_clear(ctx);
+  fs_status status = fsched_compile(ctx, g, &o, NULL, &p);
+  bool not_shown = count_code("verify-value") > 0;
+  ck_assert_msg(status == FSCHED_OK || not_shown, "seed %llu: %s\n%s", (unsigned long long)seed,
+                fs_first_message(ctx), text);
+  fsched_program_destroy(p);
+  return not_shown;
+}
+
+static void compare(uint64_t seed, const char *text, tally *n) {
+  fsched_graph *g;
+  char told[512], least[512];
+  bool right = parse(text, true, &g) == FSCHED_OK;
+  uint32_t faults = count_code("not-produced");
+  find_least("not-produced", told, sizeof told);
+  fsched_graph_destroy(g);
+  if (!right && faults == 0) {
+    return; /* for another reason */
+  }
+  bool same = parse(text, false, &g) == FSCHED_OK;
+  find_least("not-produced", least, sizeof least);
+  if (right) {
+    ck_assert_msg(same || count_code("unsupported") > 0, "seed %llu: %s\n%s",
+                  (unsigned long long)seed, least, text);
+    n->unsupported += !same;
+    n->right++;
+  } else {
+    ck_assert_msg(count_code("not-produced") == faults && strcmp(told, least) == 0,
+                  "seed %llu: %u instead of %u, '%s' instead of '%s'\n%s", (unsigned long long)seed,
+                  count_code("not-produced"), faults, least, told, text);
+    n->refused++;
+  }
+  if (right && same) {
+    n->not_shown += must_compile(seed, text, g);
+  }
+  fsched_graph_destroy(g);
+}
+
+START_TEST(as_unrolled)
+{
+  enum { GRAPHS = 500 };
+  tally n = {0};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    generate(seed, &t);
+    ck_assert(!t.failed);
+    compare(seed, t.at, &n);
+    fs_text_drop(&t);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(n.right, GRAPHS / 10);
+  ck_assert_uint_gt(n.refused, GRAPHS / 2);
+  ck_assert_uint_lt(n.unsupported, n.right / 5);
+  ck_assert_uint_le(n.not_shown, n.right / 20);
+}
+END_TEST
+
+/* --- many iterations --- */
+
+#define HEAD                                                                \
+  "fsched: 1\n"                                                             \
+  "target: {queues: [{name: q0}, {name: q1}]}\n"                            \
+  "buffers: [{name: y, size: 128000000}, {name: z, size: 8, io: output}]\n" \
+  "ops:\n"
+#define LOOP(name, ops) "- loop: " name "\n  trip: 1000000\n  ops: [" ops "]\n"
+#define WRITE(...) "{name: w, on: q0, args: [" __VA_ARGS__ "]}"
+#define READ(...) "{name: u, on: q1, args: [" __VA_ARGS__ ", {out_existing: z}]}"
+#define LAST "- {name: last, on: q0, args: [{out: z}]}\n"
+/* Two loops of a million iterations, and their args of y; the same in one. */
+#define TWO_LOOPS(w, u) HEAD LOOP("a", WRITE(w)) LOOP("b", READ(u)) LAST
+#define ONE_LOOP(w, u) HEAD LOOP("a", WRITE(w) ", " READ(u)) LAST
+
+static void must_say(const char *text, const char *code, const char *message) {
+  fsched_graph *g;
+  char least[512];
+  bool right = parse(text, false, &g) == FSCHED_OK;
+  find_least(code, least, sizeof least);
+  ck_assert_msg(!right && strcmp(least, message) == 0, "'%s' instead of '%s'", least, message);
+  fsched_diag_clear(ctx);
+}
+
+static void must_be_right(const char *text) {
+  fsched_graph *g;
+  ck_fs(ctx, parse(text, false, &g));
+  ck_assert(!must_compile(0, text, g));
+  fsched_graph_destroy(g);
+}
+
+static void lacks_range(const char *text, const char *op) {
+  char message[256];
+  (void)snprintf(message, sizeof message,
+                 "op '%s' reads all of a range of buffer 'y', which nothing before it has produced",
+                 op);
+  must_say(text, "not-produced", message);
+}
+
+START_TEST(two_loops)
+{
+  must_be_right(TWO_LOOPS("{out_existing: y, at: {offset: 63999936, length: 64, step: -64}}",
+                          "{inout: y, at: {length: 8, step: 8}}"));
+  lacks_range(TWO_LOOPS("{out_existing: y, at: {length: 16, step: 16}}",
+                        "{in: y, at: {offset: 15998000, length: 8, step: 1}}"),
+              "u[1993]");
+}
+END_TEST
+
+START_TEST(with_gaps)
+{
+  must_be_right(TWO_LOOPS("{out_existing: y, at: {length: 8, step: 64}}",
+                          "{in: y, at: {offset: 4, length: 4, step: 64}}"));
+  must_be_right(
+      TWO_LOOPS("{out_existing: y, at: {length: 32, step: 64}}, "
+                "{out_existing: y, at: {offset: 32, length: 32, step: 64}}",
+                "{in: y, at: {length: 8, step: 8}}"));
+  lacks_range(TWO_LOOPS("{out_existing: y, at: {length: 8, step: 64}}",
+                        "{in: y, at: {offset: 64, length: 12, step: 64}}"),
+              "u[0]");
+  must_say(TWO_LOOPS("{out_existing: y, at: {length: 8, step: 64}}",
+                     "{in: y, at: {offset: 8, length: 12, step: 64}}"),
+           "not-produced", "op 'u[0]' reads buffer 'y', which nothing before it has produced");
+  lacks_range(TWO_LOOPS("{out_existing: y, at: {length: 40, step: 64}}",
+                        "{in: y, at: {length: 9, step: 96}}"),
+              "u[1]");
+}
+END_TEST
+
+/* Reads that move along with what the loop itself writes, or stay behind it. */
+START_TEST(in_one_loop)
+{
+  must_be_right(ONE_LOOP("{out_existing: y, at: {length: 64, step: 64}}",
+                         "{in: y, at: {offset: 16, length: 32, step: 64}}"));
+  must_be_right(ONE_LOOP("{out_existing: y, at: {length: 64, step: 32}}",
+                         "{in: y, at: {length: 8, step: 16}}"));
+  must_be_right(ONE_LOOP("{out_existing: y, at: {offset: 64000000, length: 64, step: -32}}",
+                         "{in: y, at: {offset: 64000000, length: 8, step: -16}}"));
+  lacks_range(ONE_LOOP("{out_existing: y, at: {length: 64, step: 32}}",
+                       "{in: y, at: {length: 8, step: 33}}"),
+              "u[57]");
+  lacks_range(ONE_LOOP("{out_existing: y, at: {length: 64, step: 32}}",
+                       "{in: y, at: {length: 64}}, {in: y, at: {length: 65}}"),
+              "u[0]");
+}
+END_TEST
+
+/* What would take long is not told. */
+START_TEST(takes_too_long)
+{
+  must_say(TWO_LOOPS("{out_existing: y, at: {length: 40, step: 64}}",
+                     "{in: y, at: {length: 8, step: 96}}"),
+           "unsupported",
+           "loop 'a' cannot stay a loop in this version: it takes too long to tell whether what is "
+           "read of a buffer in ranges was written before");
+}
+END_TEST
+
+FS_SUITE(rolled_written, s) {
+  TCase *t = fs_case(s, fs_test_silent);
+  FS_LOOPS(t, 0, 4, as_unrolled);
+  FS_TESTS(t, two_loops, with_gaps, in_one_loop, takes_too_long);
+}
