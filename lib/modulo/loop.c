@@ -277,7 +277,7 @@ static fs_status make_resources(loop_maker *k) {
 fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_loop_body *body,
                               bool held_back, fs_modulo_loop *out) {
   assert(body->periodic);
-  *out = (fs_modulo_loop){.problem = {.n = body->n, .held_back = held_back},
+  *out = (fs_modulo_loop){.problem = {.n = body->n, .held_back = held_back, .trip = body->trip},
                           .widened = fs_graph_wait(g) > 0};
   loop_maker k = {.arena = arena, .g = g, .body = body, .out = out};
   FS_TRY(make_times(&k));

@@ -78,6 +78,7 @@ typedef struct fs_modulo_problem {
   const uint32_t *use0;     /* CSR per op; NULL: none */
   const fs_modulo_use *use;
   bool held_back;
+  uint64_t trip; /* iterations: what more of them would owe each other is not waited for; 0: any */
 } fs_modulo_problem;
 
 /* What keeps the interval from being shorter. */

@@ -321,7 +321,9 @@ static fs_status list_wants(roller *r) {
   }
   for (size_t i = 0; i < r->want.n; i++) {
     const rolled_want *w = &r->want.at[i];
-    if (n == 0 || w->from != r->want.at[n - 1].from || w->to != r->want.at[n - 1].to) {
+    bool exists = r->p->trip == 0 || w->distance < 0 || (uint64_t)w->distance < r->p->trip;
+    bool first = n == 0 || w->from != r->want.at[n - 1].from || w->to != r->want.at[n - 1].to;
+    if (exists && first) {
       r->want.at[n++] = *w;
     }
   }

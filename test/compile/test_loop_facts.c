@@ -110,6 +110,42 @@ START_TEST(trips_and_depths)
 }
 END_TEST
 
+/* --- depths that are chosen --- */
+
+/* A ring has no more slots than iterations, and one for what is there on entry; and nothing waits
+ * for iterations that there are not. */
+START_TEST(few_iterations)
+{
+  for (uint32_t trip = 1; trip <= 5; trip++) {
+    char text[1024];
+    fsched_program *p;
+    (void)snprintf(text, sizeof text,
+                   "fsched: 1\ntarget: {%s, memories: [{name: m, capacity: 4096}]}\n"
+                   "buffers: [{name: a, size: 64}, {name: s, size: 64}, {name: y, size: 64, "
+                   "io: output}]\nops:\n- {name: pre, on: mma, args: [{out: s}]}\n"
+                   "- loop: l\n  trip: %u\n  ops:\n"
+                   "  - {name: load, on: dma, time: 2, args: [{out: a}]}\n"
+                   "  - {name: use, on: mma, time: 9, args: [{in: a}, {in: s, distance: 1}, "
+                   "{out: s}]}\n"
+                   "  - {name: look, on: dma, time: 2, args: [{in: a}, {inout: s}]}\n"
+                   "- {name: last, on: mma, args: [{in: s}, {out: y}]}\n",
+                   queues[_i], trip);
+    ck_fs(ctx, compile(text, &p));
+    const fs_stream *s = &p->view;
+    ck_assert_uint_eq(s->n_rings, 2);
+    for (uint32_t r = 0; r < s->n_rings; r++) {
+      ck_assert_uint_ge(s->rings[r].depth, 1);
+      ck_assert_uint_le(s->rings[r].depth, trip + s->rings[r].entry);
+    }
+    for (uint32_t w = 0; w < s->n_loop_waits; w++) {
+      ck_assert_uint_lt(s->loop_waits[w].distance, trip);
+    }
+    replay(p);
+    fsched_program_destroy(p);
+  }
+}
+END_TEST
+
 /* --- a loop in a loop --- */
 
 static fs_status compile_nest(uint32_t capacity, int kind, fsched_program **p) {
@@ -172,5 +208,5 @@ END_TEST
 
 FS_SUITE(loop_facts, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, KINDS, trips_and_depths, next_outer_iteration);
+  FS_LOOPS(t, 0, KINDS, trips_and_depths, few_iterations, next_outer_iteration);
 }

@@ -85,6 +85,20 @@ static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_
                                                "has, and hands them on to its next run");
 }
 
+/* How far back versions of a value are read. */
+static uint64_t farthest_back(const fs_loop_body *body, const fs_body_value *value) {
+  uint64_t back = 0;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    back = fs_max(back, body->reader[i].back);
+  }
+  return back;
+}
+
+/* No more slots are of use than there are versions, and what there is on entry. */
+static uint64_t most_slots(uint64_t trip, uint64_t back) {
+  return fs_max(fs_add_most(trip, back > 0), back + 1);
+}
+
 static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   const fs_ring_draft *found = NULL;
   for (size_t i = 0; i < r->b->ring.n && found == NULL; i++) {
@@ -118,18 +132,13 @@ static void set_keys(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_
   }
 }
 
-/* Sets depths before the plan: content that comes from outside, or stays there, has one place; and
- * no more slots are of use than there are versions, and what there is on entry. */
+/* Sets depths before the plan: content that comes from outside, or stays there, has one place. */
 static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
   uint64_t trip = r->in.trip[loop];
   for (uint32_t v = 0; v < body->n_values; v++) {
     fs_body_value *value = &body->value[v];
-    uint64_t back = 0, need = slots_read(body, value);
-    for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
-      back = fs_max(back, body->reader[i].back);
-    }
-    uint64_t most = fs_max(fs_add_most(trip, back > 0), back + 1);
-    value->depth = fs_min(value->depth, most);
+    uint64_t back = farthest_back(body, value), need = slots_read(body, value);
+    value->depth = fs_min(value->depth, most_slots(trip, back));
     uint32_t buffer = name_of_value(r, value);
     uint8_t io = r->b->buffer_io.at[buffer];
     if (r->ring[buffer].shared && need > 1) {
@@ -321,6 +330,9 @@ static void time_issued(const fs_roller *r, const fs_planned_loop *p, const fs_r
   }
   report->proven = report->proven && t->num * report->ii.den == report->ii.num * t->den;
   report->ii = (fs_loop_ticks){t->num, t->den};
+  if (t->num * report->bound.den < report->bound.num * t->den) {
+    report->bound = report->ii; /* no slot is used twice, in so few iterations */
+  }
   report->span = t->span;
   for (uint32_t v = 0; v < report->n_slots; v++) {
     report->slots[v].depth = (uint32_t)fs_min(x->loop.ring[v].depth, x->trip);
@@ -407,15 +419,43 @@ static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *b
   return FSCHED_OK;
 }
 
+/* Whether a plan has more slots of open rings than are of use; these are given then. */
+static bool limit_depths(const fs_loop_body *body, const fs_modulo_plan *plan, bool *limited) {
+  bool any = false;
+  for (uint32_t v = 0; v < body->n_values && plan != NULL; v++) {
+    fs_body_value *value = &body->value[v];
+    uint64_t most = most_slots(body->trip, farthest_back(body, value));
+    if (value->depth == 0 && plan->depth[v] > most) {
+      value->depth = most;
+      any = limited[v] = true;
+    }
+  }
+  return any;
+}
+
+/* Makes a plan with no more slots than are of use. */
+static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                           const fs_planned_options *o, fs_planned_loop *p) {
+  bool *limited;
+  FS_TRY(fs_new_zero(r->scratch, &limited, body->n_values));
+  do {
+    FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
+  } while (limit_depths(body, p->plan, limited));
+  for (uint32_t v = 0; v < body->n_values && p->plan != NULL; v++) {
+    p->report.slots[v].given &= !limited[v];
+  }
+  return FSCHED_OK;
+}
+
 static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
                           bool single, fs_planned_loop *p, bool *possible) {
   fsched_builder *b = r->b;
   fs_planned_options o = {
       .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
-  FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
+  FS_TRY(make_plan(r, g, body, &o, p));
   if (p->plan == NULL && p->unfit) { /* unless they begin when the loop is over */
     body->held = r->sure;
-    FS_TRY(fs_planned_loop_make(b->ctx, &b->arena, g, body, &o, p));
+    FS_TRY(make_plan(r, g, body, &o, p));
   }
   FS_TRY(check_plan(r, g, loop, body, p));
   if (fs_sync_has_stops(b->sync)) {
