@@ -22,6 +22,9 @@ const char *fs_break_name(fs_loop_break b) {
   return name[b];
 }
 
+/* One of the loops. */
+static fs_stream_loop *any_loop(mutant *m) { return &LOOP(m)[pick(m, m->s->n_loops)]; }
+
 static bool either(mutant *m) { return fs_rng_one_in(m->rng, 2); }
 
 /* Moves a number by one; false where that would leave the numbers. */
@@ -63,7 +66,7 @@ static bool break_wait(mutant *m, fs_loop_break b) {
     w->command = pick(m, m->s->n_loop_commands);
     return true;
   }
-  uint32_t by = either(m) ? 1 : m->s->loops[0].copies;
+  uint32_t by = either(m) ? 1 : any_loop(m)->copies;
   w->distance = w->distance >= by && either(m) ? w->distance - by : w->distance + by;
   return true;
 }
@@ -86,8 +89,8 @@ static bool break_command(mutant *m, fs_loop_break b) {
     case FS_BREAK_SHIFT:
       return nudge(m, &c->shift);
     case FS_BREAK_COPY:
-      c->copy = pick(m, m->s->loops[0].copies);
-      return m->s->loops[0].copies > 1;
+      c->copy = pick(m, any_loop(m)->copies + 1);
+      return true;
     case FS_BREAK_SIGNAL:
       c->signal ^= 1;
       return true;
@@ -104,9 +107,9 @@ static bool break_place(mutant *m, fs_loop_break b) {
 /* --- what is described --- */
 
 static bool break_trip(mutant *m) {
-  uint64_t *trip = &LOOP(m)[0].trip;
-  *trip = *trip > 1 && either(m) ? *trip - 1 : *trip + 1;
-  LOOP(m)[0].least = LOOP(m)[0].most = *trip;
+  fs_stream_loop *l = any_loop(m);
+  l->trip = l->trip > 1 && either(m) ? l->trip - 1 : l->trip + 1;
+  l->least = l->most = l->trip;
   return true;
 }
 
@@ -114,8 +117,10 @@ static bool break_ring(mutant *m, fs_loop_break b) {
   if (m->s->n_rings == 0) {
     return false;
   }
+  const fs_stream_loop *l = any_loop(m);
   fs_stream_ring *r = &RING(m)[pick(m, m->s->n_rings)];
-  const fs_stream_op *own = &m->s->ops[m->s->loops[0].op];
+  uint32_t arg0 = l->within == FS_NONE ? m->s->ops[l->op].arg0 : m->s->loop_ops[l->op].arg0;
+  uint32_t n = l->within == FS_NONE ? m->s->ops[l->op].n_args : m->s->loop_ops[l->op].n_args;
   switch (b) {
     case FS_BREAK_DEPTH:
       return nudge(m, &r->depth);
@@ -130,7 +135,7 @@ static bool break_ring(mutant *m, fs_loop_break b) {
       r->writer = pick(m, m->s->n_loop_ops);
       return true;
     default:
-      r->arg = own->arg0 + pick(m, own->n_args);
+      r->arg = arg0 + pick(m, n);
       return true;
   }
 }
@@ -181,8 +186,12 @@ static bool break_op(mutant *m, fs_loop_break b) {
   if (m->s->n_loop_ops < 2) {
     return false;
   }
-  o = &LOOP_OP(m)[pick(m, m->s->n_loop_ops - 1)];
-  uint32_t op = (uint32_t)(o - m->s->loop_ops);
+  const fs_stream_loop *l = any_loop(m);
+  if (l->n_ops < 2) {
+    return false;
+  }
+  uint32_t op = l->op0 + pick(m, l->n_ops - 1);
+  o = &LOOP_OP(m)[op];
   fs_stream_loop_op swap = o[0];
   o[0] = o[1];
   o[1] = swap;
@@ -193,6 +202,11 @@ static bool break_op(mutant *m, fs_loop_break b) {
   for (uint32_t k = 0; k < m->s->n_rings; k++) {
     uint32_t *of = &RING(m)[k].writer;
     *of = *of == op ? op + 1 : *of == op + 1 ? op : *of;
+  }
+  for (uint32_t k = 0; k < m->s->n_loops; k++) {
+    uint32_t *of = &LOOP(m)[k].op;
+    bool inner = m->s->loops[k].within != FS_NONE;
+    *of = inner && *of == op ? op + 1 : inner && *of == op + 1 ? op : *of;
   }
   return true;
 }
@@ -212,7 +226,11 @@ static void follow_own(mutant *m, uint32_t arg, uint64_t forth) {
 }
 
 static bool break_own(mutant *m, fs_loop_break b) {
-  const fs_stream_op *own = &m->s->ops[m->s->loops[0].op];
+  const fs_stream_loop *l = any_loop(m);
+  while (l->within != FS_NONE) {
+    l = &m->s->loops[l->within];
+  }
+  const fs_stream_op *own = &m->s->ops[l->op];
   if (b == FS_BREAK_OWN_UNITS) {
     return own->n_uses > 0 &&
            move(m, &REC(m, uses, fs_stream_use)[own->use0 + pick(m, own->n_uses)].amount);
@@ -244,7 +262,11 @@ static bool break_stop(mutant *m, fs_loop_break b) {
     case FS_BREAK_DROP_STOP:
       memmove(stop, stop + 1, (n - which - 1) * sizeof *stop);
       m->s->n_loop_stops--;
-      LOOP(m)[0].n_stops--;
+      for (uint32_t k = 0; k < m->s->n_loops; k++) {
+        fs_stream_loop *l = &LOOP(m)[k];
+        l->n_stops -= which >= l->stop0 && which - l->stop0 < l->n_stops;
+        l->stop0 -= l->stop0 > which;
+      }
       return true;
     case FS_BREAK_STOP_PLACE:
       stop->at = pick(m, m->s->n_loop_commands);
@@ -284,7 +306,7 @@ bool fs_break_loop(fsched_program *copy, fs_loop_break b, fs_rng *rng) {
     case FS_BREAK_SIGNAL:
       return break_command(&m, b);
     case FS_BREAK_COPIES:
-      return nudge(&m, &LOOP(&m)[0].copies);
+      return nudge(&m, &any_loop(&m)->copies);
     case FS_BREAK_TRIP:
       return break_trip(&m);
     case FS_BREAK_DEPTH:
@@ -328,29 +350,34 @@ bool fs_break_loop(fsched_program *copy, fs_loop_break b, fs_rng *rng) {
 
 /* --- repair --- */
 
-/* The place of the loop's own arg, and where the bytes of a body's arg are behind it. */
+/* The place of the arg that a body's arg lies in, and where its bytes are behind that one's. */
 static const fs_stream_place *own_place(const fs_stream *s, const fs_stream_loop_arg *a,
                                         uint64_t *behind) {
-  const fs_stream_op *own = &s->ops[s->loops[0].op];
-  for (uint32_t i = 0; i < s->n_places; i++) {
-    const fs_stream_place *p = &s->places[i];
-    if (p->space != FS_SPACE_MEMORY || p->version == FS_NONE || p->arg >= s->n_args ||
-        p->arg - own->arg0 >= own->n_args) {
-      continue;
-    }
-    bool ring = a->ring < s->n_rings;
-    if (ring ? p->arg == s->rings[a->ring].arg : s->args[p->arg].buffer == a->buffer) {
-      *behind = a->offset - (ring ? 0 : s->args[p->arg].offset);
-      return p;
-    }
+  bool inner = false;
+  for (uint32_t k = 0; k < s->n_loops; k++) {
+    const fs_stream_loop_op *o = &s->loop_ops[s->loops[k].op0];
+    uint32_t arg = (uint32_t)(a - s->loop_args), n = s->loops[k].n_ops;
+    bool has = arg >= o->arg0 && arg < o[n - 1].arg0 + o[n - 1].n_args;
+    inner = inner || (has && s->loops[k].within != FS_NONE);
   }
-  return NULL;
+  uint32_t own = a->ring < s->n_rings ? s->rings[a->ring].arg : a->own;
+  const fs_stream_place *p = inner ? s->loop_places : s->places;
+  const fs_stream_place *end = p + (inner ? s->n_loop_places : s->n_places);
+  while (p < end && (p->arg != own || p->space != FS_SPACE_MEMORY || p->version == FS_NONE)) {
+    p++;
+  }
+  if (p == end || own >= (inner ? s->n_loop_args : s->n_args)) {
+    return NULL;
+  }
+  uint64_t at = inner ? s->loop_args[own].offset : s->args[own].offset;
+  *behind = a->offset - (a->ring < s->n_rings ? 0 : at);
+  return p;
 }
 
 void fs_break_repair(fsched_program *copy) {
   mutant m = {&copy->view, NULL};
   const fs_stream *s = &copy->view;
-  for (uint32_t i = 0; i < s->n_loop_places; i++) {
+  for (uint32_t i = 0; i < s->n_loop_places; i++) { /* those of loops around come first */
     fs_stream_place *p = &LOOP_PLACE(&m)[i];
     uint64_t behind;
     if (p->arg >= s->n_loop_args) {

@@ -51,41 +51,63 @@ typedef struct body_judge {
 
 /* --- the loop --- */
 
-static bool *find_before(body_judge *j) {
-  static fs_rolled_stop stop[64];
-  static fs_rolled_command command[64];
-  static fs_rolled_wait wait[4096];
-  uint32_t queue[8], command0[9] = {0};
-  fs_rolled_loop r = {.copies = j->l->copies,
-                      .n_queues = j->l->n_queues,
-                      .queue = queue,
-                      .command0 = command0,
-                      .n_commands = j->n_commands,
-                      .command = command,
-                      .wait = wait};
-  for (uint32_t q = 0; q < r.n_queues; q++) {
-    const fs_stream_loop_queue *from = &j->s->loop_queues[j->l->queue0 + q];
-    queue[q] = from->queue;
-    command0[q + 1] = from->command0 + from->n_commands - j->command0;
+typedef struct loop_records {
+  fs_rolled_loop r;
+  fs_rolled_stop stop[64];
+  fs_rolled_command command[64];
+  fs_rolled_wait wait[4096];
+  uint32_t queue[8], command0[9];
+} loop_records;
+
+static void read_command(const fs_stream *s, const fs_stream_loop *l, uint32_t command,
+                         loop_records *x) {
+  const fs_stream_loop_command *m = &s->loop_commands[command];
+  const fs_stream_loop_op *o = &s->loop_ops[m->op];
+  assert(x->r.n_commands < 64 && x->r.n_waits + m->n_waits <= 4096);
+  x->command[x->r.n_commands++] = (fs_rolled_command){
+      m->op - l->op0, m->copy, m->shift, x->r.n_waits, m->n_waits, m->issue, o->latency > o->time};
+  for (uint32_t w = 0; w < m->n_waits; w++) {
+    const fs_stream_loop_wait *from = &s->loop_waits[m->wait0 + w];
+    x->wait[x->r.n_waits++] =
+        (fs_rolled_wait){from->command - s->loop_queues[l->queue0].command0, from->distance};
   }
-  for (uint32_t c = 0; c < j->n_commands; c++) {
-    const fs_stream_loop_command *m = &j->s->loop_commands[j->command0 + c];
-    const fs_stream_loop_op *o = &j->s->loop_ops[m->op];
-    command[c] =
-        (fs_rolled_command){m->op - j->l->op0,   m->copy, m->shift, r.n_waits, m->n_waits, m->issue,
-                            o->latency > o->time};
-    for (uint32_t w = 0; w < m->n_waits; w++) {
-      const fs_stream_loop_wait *from = &j->s->loop_waits[m->wait0 + w];
-      wait[r.n_waits++] = (fs_rolled_wait){from->command - j->command0, from->distance};
+}
+
+/* Reads a loop, with commands counted from 0. */
+static void read_loop(const fs_stream *s, const fs_stream_loop *l, loop_records *x) {
+  x->r = (fs_rolled_loop){.copies = l->copies,
+                          .queue = x->queue,
+                          .command0 = x->command0,
+                          .command = x->command,
+                          .wait = x->wait,
+                          .stop = x->stop};
+  x->command0[0] = 0;
+  assert(l->n_queues <= 8 && l->n_stops <= 64);
+  for (; x->r.n_queues < l->n_queues; x->r.n_queues++) {
+    const fs_stream_loop_queue *from = &s->loop_queues[l->queue0 + x->r.n_queues];
+    x->queue[x->r.n_queues] = from->queue;
+    for (uint32_t c = from->command0; c < from->command0 + from->n_commands; c++) {
+      read_command(s, l, c, x);
     }
+    x->command0[x->r.n_queues + 1] = x->r.n_commands;
   }
-  r.stop = stop;
-  for (; r.n_stops < j->l->n_stops; r.n_stops++) {
-    const fs_stream_stop *from = &j->s->loop_stops[j->l->stop0 + r.n_stops];
-    stop[r.n_stops] = (fs_rolled_stop){from->at, from->queue, from->keep};
+  for (; x->r.n_stops < l->n_stops; x->r.n_stops++) {
+    const fs_stream_stop *from = &s->loop_stops[l->stop0 + x->r.n_stops];
+    x->stop[x->r.n_stops] = (fs_rolled_stop){from->at, from->queue, from->keep};
   }
-  j->not_kept = fs_sync_has_stops(j->s->meta->sync) && !fs_issue_is_right(&r, j->n);
-  return fs_loop_brute_before(&r, j->l->n_ops, j->n);
+}
+
+bool *fs_judge_before(const fs_stream *s, const fs_stream_loop *l) {
+  static loop_records x;
+  read_loop(s, l, &x);
+  return fs_loop_brute_before(&x.r, l->n_ops, (uint32_t)l->trip);
+}
+
+static bool *find_before(body_judge *j) {
+  static loop_records x;
+  read_loop(j->s, j->l, &x);
+  j->not_kept = fs_sync_has_stops(j->s->meta->sync) && !fs_issue_is_right(&x.r, j->n);
+  return fs_judge_before(j->s, j->l);
 }
 
 /* Is the one over before the other starts, in every run? */

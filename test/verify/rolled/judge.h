@@ -11,4 +11,8 @@
  * 8 queues and 20 trips, and two memories of up to 128 KiB. */
 const char *fs_judge_loop(const fs_stream *s, const fs_stream_loop *l);
 
+/* Returns which instances of a loop are over before which start (fs_loop_brute_before), for free();
+ * NULL: a deadlock. */
+bool *fs_judge_before(const fs_stream *s, const fs_stream_loop *l);
+
 #endif

@@ -1,0 +1,278 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The verifier of streams on loops and loops in loops: what is accepted is in order when it is
+ * unrolled, and writes what its args mean; with the graph that it is of, what the graph's unrolling
+ * writes. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/stream_kit.h"
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "fsched/verify.h"
+#include "kit/nest_gen.h"
+#include "kit/turn.h"
+#include "verify/edit.h"
+#include "verify/rolled/breaks.h"
+#include "verify/rolled/nest_judge.h"
+
+#include "kit/context.h"
+
+typedef struct nest_output {
+  uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
+} nest_output;
+
+typedef struct nest_case {
+  uint64_t seed;
+  fsched_graph *graph;
+  fsched_program *program;
+  nest_output unrolled;
+} nest_case;
+
+static fs_status compile(const char *text, bool unroll, fsched_graph **g, fsched_program **p) {
+  fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  fsched_compile_options c = {.size = sizeof c, .effort = FSCHED_EFFORT(0)};
+  *g = NULL;
+  *p = NULL;
+  fs_status status = fsched_graph_parse(ctx, "nest", text, strlen(text), &o, g);
+  return status == FSCHED_OK ? fsched_compile(ctx, *g, &c, NULL, p) : status;
+}
+
+/* Simulated, with durations that try out the orders which are left open. */
+static fs_status replay(uint64_t seed, const fsched_program *p, nest_output *out) {
+  fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
+                              {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
+  fsched_replay_options o = {.size = sizeof o, .check = 1};
+  fsched_replay_result r = {.size = sizeof r};
+  fsched_device_options d = {.size = sizeof d, .kind = "sim"};
+  d.durations = FSCHED_DURATIONS_ADVERSARIAL;
+  d.seed = seed;
+  memset(out, 0, sizeof *out);
+  o.bindings = binding;
+  o.n_bindings = 2;
+  ck_fs(ctx, fsched_device_create(ctx, &d, &o.device));
+  fs_status status = fsched_replay(ctx, p, &o, &r);
+  fsched_device_release(o.device);
+  return status;
+}
+
+/* Makes a random loop, or loops in loops; false if it is not right, or none stays one. */
+static bool begin(uint64_t seed, nest_case *x) {
+  fs_text t;
+  fsched_graph *g = NULL;
+  fsched_program *flat = NULL;
+  *x = (nest_case){.seed = seed};
+  fs_text_init(&t, ctx);
+  (seed % 3 == 0 ? fs_loop_gen : fs_nest_gen)(seed, &t);
+  fs_text_add(&t, "", 1);
+  if (seed % 4 == 1) {
+    fs_loop_gen_use_syncs(seed, &t);
+    fs_text_add(&t, "", 1);
+  }
+  bool right = compile(t.at, true, &g, &flat) == FSCHED_OK &&
+               compile(t.at, false, &x->graph, &x->program) == FSCHED_OK &&
+               x->program->view.n_loops > 0;
+  if (right) {
+    ck_fs(ctx, replay(seed, flat, &x->unrolled));
+  }
+  fsched_program_destroy(flat);
+  fsched_graph_destroy(g);
+  fs_text_drop(&t);
+  fsched_diag_clear(ctx);
+  return right;
+}
+
+static void end(nest_case *x) {
+  fsched_program_destroy(x->program);
+  fsched_graph_destroy(x->graph);
+}
+
+typedef struct nest_tally {
+  uint32_t mutants, accepted, same;
+} nest_tally;
+
+static bool verify(const fsched_program *p, const fsched_graph *g) {
+  fsched_diag_clear(ctx);
+  return fsched_verify_program(ctx, p, g) == FSCHED_OK;
+}
+
+/* What a program that is accepted must be. */
+static void judge(const nest_case *x, const fsched_program *p, const char *what, nest_tally *t) {
+  nest_output out;
+  unsigned long long seed = x->seed;
+  const char *wrong = fs_judge_nests(&p->view);
+  ck_assert_msg(wrong == NULL, "seed %llu, %s: accepted, but it breaks %s", seed, what, wrong);
+  fs_status status = replay(x->seed, p, &out);
+  ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: accepted, but %s", seed, what,
+                fs_first_message(ctx));
+  t->accepted++;
+  if (verify(p, x->graph)) {
+    ck_assert_msg(memcmp(&out, &x->unrolled, sizeof out) == 0, "seed %llu, %s: other bytes", seed,
+                  what);
+    t->same++;
+  }
+}
+
+/* Judges bytes that the loader takes, and the verifier. */
+static void judge_bytes(const nest_case *x, const void *bytes, size_t size, const char *what,
+                        nest_tally *t) {
+  fsched_program *p = NULL;
+  t->mutants++;
+  if (fsched_program_load(ctx, "mutant", bytes, size, &p) == FSCHED_OK && verify(p, NULL)) {
+    judge(x, p, what, t);
+  }
+  fsched_program_destroy(p);
+  fsched_diag_clear(ctx);
+}
+
+START_TEST(compiled_nests)
+{
+  enum { GRAPHS = 60 };
+  uint32_t n = 0;
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    nest_case x;
+    nest_tally t = {0};
+    if (begin((fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k, &x)) {
+      judge(&x, x.program, "as compiled", &t);
+      ck_assert_uint_eq(t.same, 1);
+      n++;
+    }
+    end(&x);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(n, GRAPHS / 4);
+}
+END_TEST
+
+/* --- small changes that make sense, and with all that goes with them --- */
+
+static void break_nest(const nest_case *x, fs_loop_break b, bool repaired, nest_tally *t) {
+  fs_rng rng = {x->seed * 128 + b * 2 + repaired};
+  fsched_program *copy = fs_mutant_copy(x->program);
+  if (fs_break_loop(copy, b, &rng)) {
+    size_t size;
+    if (repaired) {
+      fs_break_repair(copy);
+    }
+    fsched_program *p = fs_edit_bytes(ctx, copy);
+    const void *bytes = fsched_program_bytes(p, &size);
+    judge_bytes(x, bytes, size, fs_break_name(b), t);
+    fsched_program_destroy(p);
+  }
+  fs_mutant_free(copy);
+}
+
+START_TEST(broken_nests)
+{
+  enum { GRAPHS = 130 };
+  nest_tally t[FS_BREAK_COUNT] = {{0}};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    nest_case x;
+    bool right = begin((fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k, &x);
+    for (unsigned b = 0; right && b < 2 * FS_BREAK_COUNT; b++) {
+      break_nest(&x, (fs_loop_break)(b / 2), b % 2 == 1, &t[b / 2]);
+    }
+    end(&x);
+    fsched_diag_clear(ctx);
+  }
+  for (unsigned b = 0; b < FS_BREAK_COUNT; b++) {
+    if (getenv("FS_SHOW_TALLY") != NULL) {
+      printf("  %-32s %4u mutants, %4u accepted, %4u the same\n", fs_break_name((fs_loop_break)b),
+             t[b].mutants, t[b].accepted, t[b].same);
+    }
+    ck_assert_msg(t[b].mutants < 40 || t[b].accepted < t[b].mutants, "%s: %u mutants",
+                  fs_break_name((fs_loop_break)b), t[b].mutants);
+  }
+}
+END_TEST
+
+/* --- all fields, one by one --- */
+
+typedef struct loop_section {
+  const char *name;
+  unsigned char *at;
+  size_t size;
+  uint32_t n;
+} loop_section;
+
+/* X(section, type): all that loops have. */
+#define LOOP_SECTIONS(X)                   \
+  X(loops, fs_stream_loop)                 \
+  X(loop_queues, fs_stream_loop_queue)     \
+  X(loop_ops, fs_stream_loop_op)           \
+  X(loop_afters, fs_stream_loop_after)     \
+  X(loop_args, fs_stream_loop_arg)         \
+  X(rings, fs_stream_ring)                 \
+  X(loop_commands, fs_stream_loop_command) \
+  X(loop_waits, fs_stream_loop_wait)       \
+  X(loop_stops, fs_stream_stop)            \
+  X(loop_places, fs_stream_place)
+
+/* Changes a word: by a little, or to that of another record. */
+static void change_word(const loop_section *s, uint32_t word, fs_rng *rng) {
+  uint32_t value, other;
+  unsigned char *at = s->at + s->size * fs_rng_below(rng, s->n) + (size_t)4 * word;
+  memcpy(&value, at, 4);
+  memcpy(&other, s->at + s->size * fs_rng_below(rng, s->n) + (size_t)4 * word, 4);
+  switch (fs_rng_below(rng, 4)) {
+    case 0:
+      value++;
+      break;
+    case 1:
+      value--;
+      break;
+    case 2:
+      value = value == other ? value + 8 : other;
+      break;
+    default:
+      value = value == 0 || value == FS_NONE ? fs_rng_below(rng, 3) : FS_NONE * (value % 2);
+      break;
+  }
+  memcpy(at, &value, 4);
+}
+
+/* Changes a word of one record of each section, one after the other. */
+static void change_fields(const nest_case *x, uint64_t turn, nest_tally *t) {
+  fs_rng rng = {x->seed * 64 + turn};
+  enum { SECTIONS = 10, WORDS = 24 };
+  for (uint32_t k = 0; k < SECTIONS * WORDS; k++) {
+    fs_stream_copy c = fs_stream_copy_of(x->program);
+#define LOOP_SECTION_(id, type) {#id, (unsigned char *)c.id, sizeof(type), x->program->view.n_##id},
+    loop_section section[] = {LOOP_SECTIONS(LOOP_SECTION_)};
+    _Static_assert(sizeof section / sizeof *section == SECTIONS, "");
+    const loop_section *s = &section[k / WORDS];
+    if (s->n > 0 && 4 * (k % WORDS) < s->size) {
+      char what[64];
+      (void)snprintf(what, sizeof what, "word %u of %s", k % WORDS, s->name);
+      change_word(s, k % WORDS, &rng);
+      fs_stream_copy_sign(&c);
+      judge_bytes(x, c.bytes, c.size, what, t);
+    }
+    free(c.bytes);
+  }
+}
+
+START_TEST(changed_fields)
+{
+  enum { GRAPHS = 40 };
+  nest_tally t = {0};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    nest_case x;
+    if (begin((fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k, &x)) {
+      change_fields(&x, fs_turn(), &t);
+    }
+    end(&x);
+    fsched_diag_clear(ctx);
+  }
+  if (getenv("FS_SHOW_TALLY") != NULL) {
+    printf("  %u mutants, %u accepted, %u the same\n", t.mutants, t.accepted, t.same);
+  }
+  ck_assert_uint_gt(t.mutants, 300);
+  ck_assert_uint_lt(t.accepted, t.mutants / 3);
+}
+END_TEST
+
+FS_SUITE(verify_nests, s) {
+  TCase *t = fs_case(s, fs_test_silent);
+  FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
+}
