@@ -228,7 +228,7 @@ END_TEST
 
 /* --- what does not matter, and what is no loop --- */
 
-static uint64_t steps_of(const uint32_t depth[3]) {
+static uint64_t steps_of(const uint32_t depth[3], uint64_t trip) {
   fs_loop_fault fault;
   fs_rolled_command command[6];
   fs_rolled_wait wait[6];
@@ -254,19 +254,23 @@ static uint64_t steps_of(const uint32_t depth[3]) {
                       .n_rings = 3,
                       .ring = ring,
                       .reader = reader};
-  fs_loop_rules rules = {.n_members = 6};
+  fs_loop_rules rules = {.n_members = 6, .trip = trip};
   ck_fs(ctx, fs_verify_loop(ctx, &r, &rules, &fault));
   ck_assert_int_eq(fault.kind, FS_LOOP_RIGHT);
   return fault.steps;
 }
 
-/* Depths without a common divisor are no more work. */
-START_TEST(depths_do_not_matter)
+/* Depths without a common divisor are no more work, and neither are more iterations. */
+START_TEST(depths_and_trips_do_not_matter)
 {
-  uint64_t steps = steps_of((uint32_t[]){7, 7, 7});
+  static const uint64_t trip[] = {0, 16, 1000000, UINT64_C(1) << 40};
+  uint64_t steps = steps_of((uint32_t[]){7, 7, 7}, 10);
   ck_assert_uint_gt(steps, 0);
-  ck_assert_uint_eq(steps_of((uint32_t[]){7, 11, 13}), steps);
-  ck_assert_uint_eq(steps_of((uint32_t[]){1000003, 1 << 30, 7}), steps);
+  for (uint32_t i = 0; i < sizeof trip / sizeof *trip; i++) {
+    ck_assert_uint_eq(steps_of((uint32_t[]){7, 7, 7}, trip[i]), steps);
+    ck_assert_uint_eq(steps_of((uint32_t[]){7, 11, 13}, trip[i]), steps);
+  }
+  ck_assert_uint_eq(steps_of((uint32_t[]){1000003, 1 << 30, 7}, 0), steps);
 }
 END_TEST
 
@@ -456,7 +460,7 @@ END_TEST
 FS_SUITE(verify_loop, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, loads_and_uses, deadlocks, works_in_place, last_iterations, versions_on_entry, lanes,
-           depths_do_not_matter, malformed, nothing, memory_runs_out, rare_loops);
+           depths_and_trips_do_not_matter, malformed, nothing, memory_runs_out, rare_loops);
   FS_LOOPS(t, 0, 10, as_unrolled);
   FS_LOOPS(t, 0, 4, known_trips);
 }

@@ -10,6 +10,7 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
+#include "kit/budget.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
 #include "verify/edit.h"
@@ -272,7 +273,69 @@ START_TEST(changed_fields)
 }
 END_TEST
 
+/* --- what it costs --- */
+
+/* A loop in a loop, with a ring in the outer one and three in the inner one. */
+static const char costs[] =
+    "fsched: 1\n"
+    "target: {queues: [{name: q0}, {name: q1}], memories: [{name: m}]}\n"
+    "buffers: [{name: z, size: 64, io: output}, {name: s, size: 64}, {name: a, size: 64},\n"
+    "  {name: b, size: 64}, {name: c, size: 64}]\n"
+    "ops:\n"
+    "- loop: outer\n"
+    "  trip: %u\n"
+    "  buffers: {s: {depth: 7}}\n"
+    "  ops:\n"
+    "  - {name: begin, on: q0, time: 2, args: [{out: s}]}\n"
+    "  - loop: inner\n"
+    "    trip: %u\n"
+    "    buffers: {a: {depth: %u}, b: {depth: %u}, c: {depth: %u}}\n"
+    "    ops:\n"
+    "    - {name: load, on: q0, time: 2, args: [{in: s}, {out: a}, {out: b}, {out: c}]}\n"
+    "    - {name: use, on: q1, time: 3, args: [{in: a}, {in: b}, {in: c}, {out_existing: z}]}\n"
+    "- {name: last, on: q1, args: [{out: z}]}\n";
+
+typedef struct verify_cost {
+  long allocations, peak; /* the most bytes at once */
+} verify_cost;
+
+/* What it takes to verify it, with its graph. */
+static verify_cost cost_of(uint32_t outer, uint32_t inner, const uint32_t depth[3]) {
+  char text[2048];
+  fs_budget f = {.left = 1 << 30};
+  fsched_context_options o = {.size = sizeof o, .reallocate = fs_budget_reallocate, .user = &f};
+  fsched_context *own;
+  fsched_graph *g;
+  fsched_program *p;
+  (void)snprintf(text, sizeof text, costs, outer, inner, depth[0], depth[1], depth[2]);
+  ck_fs(ctx, compile(text, false, &g, &p));
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+  long left = f.left, held = f.held;
+  f.peak = held;
+  ck_fs(own, fsched_verify_program(own, p, g));
+  verify_cost cost = {left - f.left, f.peak - held};
+  fsched_context_destroy(own);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  return cost;
+}
+
+START_TEST(depths_and_trips_do_not_matter)
+{
+  static const uint32_t trip[][2] = {{10, 16}, {1000, 1000000}, {1000000, 1000}};
+  const uint32_t depth[][3] = {{7, 7, 7}, {7, 11, 13}};
+  verify_cost least = cost_of(10, 10, depth[0]);
+  ck_assert_int_gt(least.allocations, 10);
+  for (uint32_t i = 0; i < 6; i++) {
+    verify_cost cost = cost_of(trip[i / 2][0], trip[i / 2][1], depth[i % 2]);
+    ck_assert_int_eq(cost.allocations, least.allocations);
+    ck_assert_int_eq(cost.peak, least.peak);
+  }
+}
+END_TEST
+
 FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
+  FS_TESTS(t, depths_and_trips_do_not_matter);
 }
