@@ -6,6 +6,10 @@
 /* Each is searched for by itself. */
 enum { MOST_LANES = 16 };
 
+/* How much longer times are made, and the most that they may come to then. */
+enum { MOST_SCALE = 1 << 12 };
+#define MOST_TIME (UINT64_C(1) << 36)
+
 typedef struct loop_maker {
   fs_arena *arena;
   const fsched_graph *g;
@@ -14,21 +18,56 @@ typedef struct loop_maker {
   uint64_t *unit; /* per resource: all amounts are multiples of it */
 } loop_maker;
 
+/* By how much times are made longer, so that one tick does not matter; 0: they are too long. */
+static uint64_t find_scale(const fs_tick *latency, uint32_t n, uint32_t no_time) {
+  uint64_t scale = MOST_SCALE, all = 0;
+  for (uint32_t m = 0; m < n; m++) {
+    all = fs_add_most(all, latency[m]);
+  }
+  while (scale > 0 && fs_multiply_most(all, scale) > MOST_TIME) {
+    scale /= 2;
+  }
+  return no_time == 0 ? 1 : scale > no_time ? scale : 0;
+}
+
+/* The times of the problem, if some op takes none. */
+static fs_status scale_times(loop_maker *k, uint32_t no_time) {
+  fs_modulo_loop *out = k->out;
+  uint32_t n = k->body->n;
+  fs_tick *time, *latency;
+  out->scale = find_scale(out->latency, n, no_time);
+  if (out->scale == 0) {
+    out->why_not = "an op takes no time, and others take very long";
+    return FSCHED_OK;
+  }
+  if (no_time == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(k->arena, &time, n));
+  FS_TRY(fs_new(k->arena, &latency, n));
+  for (uint32_t m = 0; m < n; m++) {
+    time[m] = fs_max(out->time[m] * out->scale, 1);
+    latency[m] = fs_max(out->latency[m] * out->scale, time[m]);
+  }
+  out->problem.time = time;
+  out->problem.latency = latency;
+  return FSCHED_OK;
+}
+
 static fs_status make_times(loop_maker *k) {
   const fs_loop_body *body = k->body;
   fs_tick *time, *latency;
+  uint32_t no_time = 0;
   FS_TRY(fs_new(k->arena, &time, body->n));
   FS_TRY(fs_new(k->arena, &latency, body->n));
   for (uint32_t m = 0; m < body->n; m++) {
     time[m] = k->g->op_time[body->op[m]];
     latency[m] = fs_op_latency(k->g, body->op[m]);
-    if (time[m] == 0) {
-      k->out->why_not = "an op takes no time";
-    }
+    no_time += time[m] == 0;
   }
-  k->out->problem.time = time;
-  k->out->problem.latency = latency;
-  return FSCHED_OK;
+  k->out->problem.time = k->out->time = time;
+  k->out->problem.latency = k->out->latency = latency;
+  return scale_times(k, no_time);
 }
 
 /* The queues that an op may run on, or all of which a gang takes. */
@@ -293,4 +332,73 @@ fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_l
   }
   FS_TRY(make_memories(&k));
   return make_resources(&k);
+}
+
+/* --- ops of no time --- */
+
+static fs_modulo_ratio divided(fs_modulo_ratio x, int64_t by) {
+  return x.den == 0 ? x : fs_modulo_ratio_of(x.num, x.den * by);
+}
+
+/* The number of the smallest denominator from low to high.  The recursion is as deep as their
+ * continued fractions are long. */
+static fs_modulo_ratio simplest(fs_modulo_ratio low, fs_modulo_ratio high) {
+  int64_t whole = fs_ceiling_div(low.num, low.den);
+  if (whole <= fs_floor_div(high.num, high.den)) {
+    return (fs_modulo_ratio){whole, 1};
+  }
+  whole--; /* both are above it, and not above the next one */
+  fs_modulo_ratio from = {high.den, high.num - whole * high.den};
+  fs_modulo_ratio to = {low.den, low.num - whole * low.den};
+  fs_modulo_ratio rest = simplest(from, to);
+  return (fs_modulo_ratio){whole * rest.num + rest.den, rest.num};
+}
+
+/* What an interval or a bound is if ops of no time take none: less by so much at most. */
+static fs_modulo_ratio without(const fs_modulo_loop *loop, fs_modulo_ratio x, uint32_t no_time) {
+  if (x.den == 0) {
+    return x;
+  }
+  int64_t less = x.num - no_time * x.den;
+  fs_modulo_ratio low = fs_modulo_ratio_of(less > 0 ? less : 0, x.den);
+  return simplest(divided(low, (int64_t)loop->scale), divided(x, (int64_t)loop->scale));
+}
+
+/* The most iterations that a circle of the problem goes through. */
+static uint64_t longest_circle(const fs_modulo_problem *p, uint32_t copies) {
+  uint64_t most = 1;
+  for (uint32_t e = 0; e < p->n_edges; e++) {
+    most = fs_max(most, p->edge[e].distance);
+  }
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    most = fs_max(most, fs_max(p->ring[r].depth, p->ring[r].ahead));
+  }
+  return fs_multiply_most(most, (uint64_t)p->n * copies);
+}
+
+/* Two intervals that circles can have are at least so far apart that only one is as simple. */
+static bool is_sure(const fs_modulo_loop *loop, const fs_modulo_plan *plan, uint32_t no_time) {
+  uint64_t reach = longest_circle(&loop->problem, plan->copies);
+  return fs_multiply_most(fs_multiply_most((uint64_t)plan->ii.den, reach), no_time) < loop->scale;
+}
+
+void fs_modulo_loop_unscale(fs_modulo_loop *loop, fs_modulo_plan *plan) {
+  assert(loop->scale > 0);
+  uint32_t no_time = 0;
+  for (uint32_t m = 0; m < loop->problem.n; m++) {
+    no_time += loop->time[m] == 0;
+  }
+  if (no_time == 0) {
+    return;
+  }
+  loop->problem.time = loop->time;
+  loop->problem.latency = loop->latency;
+  plan->ii = without(loop, plan->ii, no_time);
+  plan->bounds.resource = without(loop, plan->bounds.resource, no_time);
+  plan->bounds.recurrence = without(loop, plan->bounds.recurrence, no_time);
+  plan->bounds.roles = without(loop, plan->bounds.roles, no_time);
+  int64_t more = no_time * plan->scale; /* in an iteration, at most */
+  plan->makespan -= more < plan->makespan ? more : plan->makespan;
+  plan->scale *= (int64_t)loop->scale;
+  plan->proven = plan->proven && is_sure(loop, plan, no_time);
 }

@@ -16,6 +16,10 @@ typedef struct fs_modulo_loop {
                 */
   bool rounded; /* amounts of a resource of very many units are rounded up: a plan of the problem is
                  * right, but a lesser interval, and a lesser bound by resources, are possible */
+  uint64_t
+      scale; /* the problem's times are so many times as long, so that an op of no time may have
+              * a time of 1: no less of its interval than what such ops come to is of them */
+  const fs_tick *time, *latency; /* per op, as they are; NULL where the problem has them */
   bool widened; /* it leaves out what the loop has to keep: a lesser interval is not possible, but
                  * the plan may be too good */
 } fs_modulo_loop;
@@ -27,5 +31,11 @@ typedef struct fs_modulo_loop {
  * Complexity: O(members + edges * readers of one value).  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_loop_body *body,
                               bool held_back, fs_modulo_loop *out) FS_MUST_USE;
+
+/* Puts the times as they are in their place, and a plan of the problem, or its bounds alone, in
+ * ticks: with the interval that it has then.  Where that is not known for sure, it is not proven.
+ * Requires a plan that was made of the problem as it is; of a problem without ops of no time
+ * nothing is changed. */
+void fs_modulo_loop_unscale(fs_modulo_loop *loop, fs_modulo_plan *plan);
 
 #endif

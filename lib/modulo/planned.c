@@ -127,6 +127,7 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
   if (options->always && plan->found.is == FS_NOT_DECIDED) {
     FS_TRY(fs_modulo_plain(k->arena, &out->loop.problem, plan));
   }
+  fs_modulo_loop_unscale(&out->loop, plan);
   if (plan->found.is == FS_YES && !fs_modulo_ahead_kept(&out->loop.problem, plan)) {
     r->why_not = "no plan was found that keeps a prefetch that is given";
     r->bound = bound_of(&out->loop, plan);

@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "compile/loops.h"
+#include "kit/gen.h"
 #include "kit/quick.h"
 #include "kit/shared_facts.h"
+#include "kit/turn.h"
 #include "model/handle.h"
+#include "model/loop_report.h"
 
 #include "kit/context.h"
 
@@ -52,6 +55,14 @@ static const known_loop known[] = {
     /* Memory for one slot says the same. */
     {"queues: [{name: dma}, {name: mma}], memories: [{name: m, capacity: 100}]", load_use, 7, 1,
      FS_LOOP_BY_MEMORY, "m", 1},
+    /* What takes no time keeps no one waiting. */
+    {two_queues,
+     "  ops:\n  - {name: a, on: dma, time: 5, args: [{in: s, distance: 2}, {out: t, size: 8}]}\n"
+     "  - {name: b, on: dma, time: 0, args: [{in: t}, {out: u, size: 8}]}\n"
+     "  - {name: d, on: mma, time: 6, args: [{in: u}, {out: s, size: 8}]}\n",
+     6, 1, FS_LOOP_BY_QUEUE, "mma", 1},
+    {two_queues, "  ops: [{name: a, on: dma, time: 0}, {name: b, on: mma, time: 0}]\n", 0, 1,
+     FS_LOOP_BY_QUEUE, "dma", 1},
     /* A sum of steps of 5, handed on two iterations later. */
     {two_queues,
      "  ops:\n  - {name: add, on: dma, time: 5, args: [{in: s, distance: 2}, {out: s, size: 8}]}\n"
@@ -195,6 +206,70 @@ START_TEST(mod_facts)
 }
 END_TEST
 
+/* --- ops of no time --- */
+
+static uint32_t below(fs_rng *rng, uint32_t n) { return fs_rng_below(rng, n); }
+
+/* A body of ops that come after each other at distances, some of which take no time. */
+static void put_body(fs_rng *rng, uint32_t trip, fs_text *t) {
+  uint32_t n = 2 + below(rng, 4);
+  fs_text_printf(t,
+                 "fsched: 1\ntarget: {queues: [{name: q0, class: c}, {name: q1, class: c}]}\n"
+                 "buffers: [{name: z, size: 64, io: output}]\nops:\n- loop: l\n  trip: %u\n"
+                 "  ops:\n",
+                 trip);
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t time = below(rng, 2) * below(rng, 6);
+    fs_text_printf(t, "  - {name: o%u, on: %s, time: %u, latency: %u, after: [", i,
+                   below(rng, 3) == 0   ? "c"
+                   : below(rng, 2) == 0 ? "q0"
+                                        : "q1",
+                   time, time + below(rng, 2) * below(rng, 4));
+    for (uint32_t k = 0; k < n; k++) {
+      if (below(rng, 3) == 0) {
+        fs_text_printf(t, "{op: o%u, distance: %u}, ", k, (k >= i) + below(rng, 3));
+      }
+    }
+    fs_text_printf(t, "], args: [{out_existing: z, at: {offset: %u, length: 8}}]}\n", 8 * i);
+  }
+  fs_text_add(t, "", 1);
+}
+
+/* Compiles the loop as one; its report. */
+static fs_loop_report roll(uint64_t seed, uint32_t trip) {
+  fs_text t;
+  fs_rng rng = {seed};
+  fsched_read_options o = {.size = sizeof o};
+  fsched_graph *g;
+  fs_text_init(&t, ctx);
+  put_body(&rng, trip, &t);
+  fs_status status = fsched_graph_parse(ctx, "body", t.at, t.n - 1, &o, &g);
+  ck_assert_msg(status == FSCHED_OK, "seed %llu: %s", (unsigned long long)seed, fs_test_diags(ctx));
+  fs_loop_report r = *g->rolled[0].report;
+  r.limit = NULL; /* the graph's */
+  fsched_graph_destroy(g);
+  fs_text_drop(&t);
+  return r;
+}
+
+/* The interval is that at which iterations go on when each op starts as soon as it can, which is
+ * followed so far. */
+START_TEST(no_time)
+{
+  enum { FEW = 100, MORE = 420 };
+  uint32_t proven = 0;
+  for (uint64_t k = 0; k < 100; k++) {
+    uint64_t seed = fs_turn() * 100 + k;
+    fs_loop_report few = roll(seed, FEW), many = roll(seed, FEW + MORE);
+    ck_assert(few.ii.num == many.ii.num && few.ii.den == many.ii.den);
+    ck_assert_uint_eq(MORE % few.ii.den, 0);
+    ck_assert_uint_eq((many.span - few.span) * few.ii.den, MORE * few.ii.num);
+    proven += few.proven;
+  }
+  ck_assert_uint_ge(proven, 95);
+}
+END_TEST
+
 /* What there is no plan for. */
 START_TEST(no_plan)
 {
@@ -207,8 +282,9 @@ START_TEST(no_plan)
        "  - {name: b, on: r, scratch: {m: 40}}\n",
        "the scratch of all its ops at once does not fit"},
       {"fsched: 1\ntarget: {queues: [{name: q}]}\nops:\n"
-       "- {loop: l, trip: 3, ops: [{name: a, on: q, time: 0}]}\n",
-       "an op takes no time"},
+       "- {loop: l, trip: 3, ops: [{name: a, on: q, time: 0}, {name: b, on: q, time: "
+       "1000000000000}]}\n",
+       "an op takes no time, and others take very long"},
       {"fsched: 1\ntarget: {queues: [{name: q}]}\nbuffers: [{name: y, size: 1000, io: output}]\n"
        "ops:\n- loop: l\n  trip: 5\n  ops:\n"
        "  - {name: a, on: q, args: [{out_existing: y, at: {length: 10, step: 10}}]}\n"
@@ -336,5 +412,5 @@ END_TEST
 FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
-  FS_TESTS(t, mod_facts, copies_fit, many_units, no_plan, orders, no_loops);
+  FS_TESTS(t, mod_facts, no_time, copies_fit, many_units, no_plan, orders, no_loops);
 }

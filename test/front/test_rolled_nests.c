@@ -465,8 +465,10 @@ static const struct {
               "step: [-8, 6]}}]}]\n",
      "the loop around op 'o' cannot stay a loop in this version: a range that moves down with an "
      "outer loop is cut off"},
-    {IN_INNER "    ops: [{name: o, time: 0, args: [{out_existing: C}]}]\n",
-     "loop 'inner' cannot stay a loop in this version: an op takes no time"},
+    {IN_INNER
+     "    ops: [{name: o, time: 0, args: [{out_existing: C}]}, {name: p, time: 1000000000000}]\n",
+     "loop 'inner' cannot stay a loop in this version: an op takes no time, and others take very "
+     "long"},
     {IN_CARRIED "  - loop: inner\n    trip: 4\n"
                 "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n"
                 "  - {name: q, args: [{in: s, distance: 1}, {out_existing: C}]}\n",

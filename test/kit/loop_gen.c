@@ -151,7 +151,7 @@ static bool put_range_args(loop_gen *g, bool *any) {
 }
 
 static void put_extras(loop_gen *g, uint32_t op) {
-  uint32_t time = 1 + below(g, 9);
+  uint32_t time = below(g, 10);
   fs_text_printf(g->t, ", time: %u", time);
   if (one_in(g, 3)) {
     fs_text_printf(g->t, ", latency: %u", time + below(g, 10));

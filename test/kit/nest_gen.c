@@ -116,7 +116,7 @@ static bool put_range_args(nest_gen *g, bool *any) {
 
 static void put_op(nest_gen *g) {
   bool any = false, writes = false;
-  uint32_t time = 1 + below(g, 9), op = g->n_ops++;
+  uint32_t time = below(g, 10), op = g->n_ops++;
   indent(g);
   fs_text_printf(g->t, "- {name: o%u, ", op);
   put_on(g);

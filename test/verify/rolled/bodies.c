@@ -116,7 +116,7 @@ static bool put_own_arg(body_drawer *d, uint32_t op) {
 }
 
 static void put_op(body_drawer *d, uint32_t op) {
-  uint32_t time = 1 + below(d, 9);
+  uint32_t time = below(d, 10);
   bool written = false;
   fs_text_printf(d->out, "      - {name: o%u, time: %u", op, time);
   if (!d->kind.block && percent(d, 30)) {
