@@ -450,11 +450,6 @@ END_TEST
 static const struct {
   const char *text, *message;
 } refused[] = {
-    {IN_INNER "    buffers: {a: {every: 2}}\n"
-              "    ops: [{name: o, args: [{out: a}, {out_existing: C}]}]\n",
-     "loop 'inner' cannot stay a loop in this version: 'every' of a buffer is above 1, and no "
-     "depth "
-     "is given"},
     {IN_INNER "    ops: [{name: o, args: [{no_dep: A}, {out_existing: C}]}]\n",
      "the loop around op 'o' cannot stay a loop in this version: a 'no_dep' arg is in it"},
     {IN_INNER "    ops: [{name: o, args: [{out_existing: C, at: {offset: 1020, length: 8, "
