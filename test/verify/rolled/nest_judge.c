@@ -19,11 +19,11 @@ typedef struct nest_instance {
   uint32_t depth;
 } nest_instance;
 
-typedef enum nest_touch_kind { TOUCH_BYTES, TOUCH_SCRATCH, TOUCH_UNITS } nest_touch_kind;
+typedef enum nest_touch_kind { TOUCH_BYTES, TOUCH_SCRATCH } nest_touch_kind;
 
 typedef struct nest_touch {
   nest_touch_kind kind;
-  uint32_t index; /* of the memory or resource */
+  uint32_t index; /* of the memory */
   uint64_t low, length;
   uint32_t instance;
   bool writes;
@@ -97,19 +97,6 @@ static uint64_t way_of(const nest_judge *j, const nest_instance *x, uint32_t arg
   return way;
 }
 
-/* The first of the units that the ops around have, of which those of an op in them are a part. */
-static uint64_t first_unit(const nest_judge *j, const nest_instance *x, uint32_t resource) {
-  uint64_t first = 0;
-  for (uint32_t d = 0; d + 1 < x->depth; d++) {
-    const fs_stream_loop_command *m = command_of(j, x, d);
-    for (uint32_t i = m->place0; i < m->place0 + m->n_places; i++) {
-      const fs_stream_place *p = &j->s->loop_places[i];
-      first += p->space == FS_SPACE_RESOURCE && p->index == resource ? p->address : 0;
-    }
-  }
-  return first;
-}
-
 static bool is_within_own(const nest_judge *j, const nest_instance *x, const nest_touch *t) {
   const fs_stream_command *c = j->s->commands;
   bool within = t->length == 0;
@@ -124,16 +111,16 @@ static bool is_within_own(const nest_judge *j, const nest_instance *x, const nes
     within = within || (kind && p->address <= t->low && t->low - p->address <= p->size &&
                         t->length <= p->size - (t->low - p->address));
   }
-  return within || t->kind == TOUCH_UNITS;
+  return within;
 }
 
 static const char *list_place(nest_judge *j, const nest_instance *x, const fs_stream_place *p) {
   nest_touch t = {.kind = TOUCH_SCRATCH, .index = p->index, .low = p->address, .length = p->size};
   t.writes = true;
   if (fs_space_of_resource(p->space)) {
-    t.kind = TOUCH_UNITS;
-    t.low += first_unit(j, x, p->index);
-  } else if (p->version != FS_NONE) {
+    return NULL;
+  }
+  if (p->version != FS_NONE) {
     if (!fs_tag_accesses(j->s->loop_args[p->arg].tag)) {
       return NULL;
     }
@@ -198,7 +185,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static const char *compare_touches(const nest_judge *j) {
-  static const char *const what[] = {"an order", "scratch at once", "units at once"};
+  static const char *const what[] = {"an order", "scratch at once"};
   qsort(j->touch, j->n_touches, sizeof *j->touch, by_place);
   for (uint32_t i = 0; i < j->n_touches; i++) {
     const nest_touch *x = &j->touch[i];
