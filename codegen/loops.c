@@ -12,8 +12,9 @@ typedef struct loop_writer {
   const fs_stream_place *own;   /* the places of the op that it is */
   uint32_t n_own;
   uint32_t op0, arg0, command0; /* where the loop's records begin */
-  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places,
-      n_stops; /* so far */
+  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places, n_stops,
+      n_guards, n_producers, n_checks; /* so far */
+  uint32_t physical;                   /* the next barrier of the loop */
 } loop_writer;
 
 static bool has_place(const fsched_graph *g, uint32_t memory) {
@@ -50,6 +51,11 @@ void fs_loops_count(const fsched_graph *g, fs_draft *d) {
     d->n_loop_commands += x->loop.n_commands;
     d->n_loop_waits += x->loop.n_waits;
     d->n_loop_stops += x->loop.n_stops;
+    d->n_guards += x->loop.n_guards;
+    d->n_guard_checks += x->loop.n_checks;
+    for (uint32_t i = 0; i < x->loop.n_guards; i++) {
+      d->n_producers += x->loop.guard[i].n_producers;
+    }
     for (uint32_t c = 0; c < x->loop.n_commands; c++) {
       d->n_loop_places += count_places(g, x, &x->loop.command[c]);
     }
@@ -154,7 +160,8 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                                                    .n_args = op->n_args,
                                                    .after0 = w->n_afters,
                                                    .n_afters = op->n_afters,
-                                                   .loop = op->loop};
+                                                   .loop = op->loop,
+                                                   .slots = op->slots};
   for (uint32_t i = op->after0; i < op->after0 + op->n_afters; i++) {
     w->d->loop_afters[w->n_afters++] =
         (fs_stream_loop_after){w->op0 + w->x->after[i].op, w->x->after[i].distance};
@@ -204,13 +211,19 @@ static void write_command(loop_writer *w, const fs_rolled_command *k) {
                                  .wait0 = w->n_waits,
                                  .n_waits = k->n_waits,
                                  .place0 = w->n_places,
-                                 .issue = k->issue};
+                                 .issue = k->issue,
+                                 .check0 = w->n_checks,
+                                 .n_checks = k->n_checks};
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     w->d->loop_waits[w->n_waits++] =
         (fs_stream_loop_wait){w->command0 + loop->wait[i].command, loop->wait[i].distance};
   }
   if (k->n_waits > 1) {
     qsort(w->d->loop_waits + to->wait0, k->n_waits, sizeof *w->d->loop_waits, by_target);
+  }
+  for (uint32_t i = k->check0; i < k->check0 + k->n_checks; i++) {
+    w->d->guard_checks[w->n_checks++] =
+        (fs_stream_guard_check){w->n_guards + loop->check[i].guard, loop->check[i].distance};
   }
   write_arg_places(w, &w->x->body[k->member]);
   write_other_places(w, &w->x->body[k->member], k->copy);
@@ -249,6 +262,19 @@ static void find_own(loop_writer *w, const fs_sync *sync) {
   w->n_own = c->n_places;
 }
 
+static void write_guards(loop_writer *w) {
+  const fs_rolled_loop *loop = &w->x->loop;
+  for (uint32_t i = 0; i < loop->n_guards; i++) {
+    const fs_rolled_guard *g = &loop->guard[i];
+    w->d->guards[w->n_guards++] =
+        (fs_stream_guard){w->physical, g->depth, w->n_producers, g->n_producers};
+    for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
+      w->d->producers[w->n_producers++] = w->op0 + loop->producer[k];
+    }
+    w->physical += g->depth;
+  }
+}
+
 static void write_loop(loop_writer *w, uint32_t l) {
   const fs_rolled *x = w->x;
   w->op0 = w->n_ops;
@@ -270,6 +296,8 @@ static void write_loop(loop_writer *w, uint32_t l) {
       .n_rings = x->loop.n_rings,
       .stop0 = w->n_stops,
       .n_stops = x->loop.n_stops,
+      .guard0 = w->n_guards,
+      .n_guards = x->loop.n_guards,
   };
   for (uint32_t m = 0; m < x->n_ops; m++) {
     write_op(w, &x->body[m]);
@@ -281,6 +309,7 @@ static void write_loop(loop_writer *w, uint32_t l) {
     w->d->loop_stops[w->n_stops++] =
         (fs_stream_stop){.at = stop->at, .queue = stop->queue, .keep = stop->keep};
   }
+  write_guards(w);
   w->n_rings += x->loop.n_rings;
 }
 
@@ -290,6 +319,7 @@ void fs_loops_write(const fsched_graph *g, const fs_sync *sync, fs_draft *d) {
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     w.x = &g->rolled[l];
     w.around = w.x->within == FS_NONE ? NULL : &d->loops[w.x->within];
+    w.physical = w.x->loop.guarded ? sync->loop_barrier0[l] : 0;
     find_own(&w, sync);
     write_loop(&w, l);
   }

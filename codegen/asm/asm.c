@@ -547,9 +547,9 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(fs_asm_each(a, value[TOP_KERNELS], kernel));
   FS_TRY(fs_asm_each(a, value[TOP_RACES], race));
   FS_TRY(queue_commands(a, value[TOP_QUEUES]));
-  FS_TRY(fs_asm_barriers_end(a));
   FS_TRY(value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]));
-  return value[TOP_LOOPS] == FS_NONE ? FSCHED_OK : fs_asm_loops(a, value[TOP_LOOPS]);
+  FS_TRY(value[TOP_LOOPS] == FS_NONE ? FSCHED_OK : fs_asm_loops(a, value[TOP_LOOPS]));
+  return fs_asm_barriers_end(a);
 }
 
 static fs_status draft(const fs_asm *a, fs_draft *d) {

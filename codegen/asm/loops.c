@@ -168,12 +168,15 @@ static fs_status loop_afters(fs_asm *a, const loop_reader *l, uint32_t list, uin
 }
 
 static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { NAME, TIME, LATENCY, KERNEL, ARGS, AFTER, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},    {"time", true}, {"latency", false},
-                                          {"kernel", false}, {"args", true}, {"after", false}};
+  enum { NAME, TIME, LATENCY, KERNEL, SLOTS, ARGS, AFTER, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true},    {"time", true},   {"latency", false},
+                                          {"kernel", false}, {"slots", false}, {"args", true},
+                                          {"after", false}};
   uint32_t value[FIELDS], child;
-  fs_stream_loop_op r = {
-      .arg0 = (uint32_t)a->loop_args.n, .after0 = (uint32_t)a->loop_afters.n, .loop = FS_NONE};
+  fs_stream_loop_op r = {.arg0 = (uint32_t)a->loop_args.n,
+                         .after0 = (uint32_t)a->loop_afters.n,
+                         .loop = FS_NONE,
+                         .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_asm_string(a, value[NAME], &r.name));
   FS_TRY(fs_fields_u64(&a->f, value[TIME], &r.time));
@@ -182,6 +185,7 @@ static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
     FS_TRY(fs_fields_u64(&a->f, value[LATENCY], &r.latency));
   }
   FS_TRY(fs_asm_kernel(a, value[KERNEL], &r.kernel));
+  FS_TRY(value[SLOTS] == FS_NONE ? FSCHED_OK : fs_fields_u32(&a->f, value[SLOTS], &r.slots));
   FS_TRY(fs_fields_sequence(&a->f, value[ARGS], &child, &r.n_args));
   for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
     FS_TRY(loop_arg(a, l, child));
@@ -262,13 +266,29 @@ static fs_status loop_places(fs_asm *a, uint32_t list, fs_stream_loop_command *r
   return FSCHED_OK;
 }
 
+static fs_status loop_checks(fs_asm *a, const loop_reader *l, uint32_t list,
+                             fs_stream_loop_command *r) {
+  enum { GUARD, DISTANCE, FIELDS };
+  static const fs_field fields[FIELDS] = {{"guard", true}, {"distance", true}};
+  uint32_t node, value[FIELDS];
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_checks));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_guard_check x;
+    FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+    FS_TRY(numbered(a, value[GUARD], l->r.guard0, l->r.n_guards, "guard", &x.guard));
+    FS_TRY(fs_fields_u32(&a->f, value[DISTANCE], &x.distance));
+    FS_TRY(fs_asm_push(a, guard_checks, x));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status loop_command(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { OP, COPY, SHIFT, ISSUE, WAITS, SIGNAL, PLACES, FIELDS };
-  static const fs_field fields[FIELDS] = {{"op", true},     {"copy", true},  {"shift", true},
-                                          {"issue", false}, {"waits", true}, {"signal", true},
-                                          {"places", true}};
+  enum { OP, COPY, SHIFT, ISSUE, WAITS, SIGNAL, CHECKS, PLACES, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true},      {"copy", true},  {"shift", true},
+                                          {"issue", false},  {"waits", true}, {"signal", true},
+                                          {"checks", false}, {"places", true}};
   uint32_t value[FIELDS];
-  fs_stream_loop_command r = {0};
+  fs_stream_loop_command r = {.check0 = (uint32_t)a->guard_checks.n};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(member(a, l, value[OP], &r.op));
   FS_TRY(numbered(a, value[COPY], 0, l->r.copies, "copy", &r.copy));
@@ -278,8 +298,36 @@ static fs_status loop_command(fs_asm *a, const loop_reader *l, uint32_t node) {
   FS_TRY(value[ISSUE] == FS_NONE ? FSCHED_OK : fs_fields_u32(&a->f, value[ISSUE], &r.issue));
   FS_TRY(loop_waits(a, l, value[WAITS], &r));
   FS_TRY(flag(a, value[SIGNAL], &r.signal));
+  FS_TRY(fs_asm_only(a, node, "checks", value[CHECKS], fs_sync_has_barriers(a->meta.at[0].sync),
+                     FS_SYNC_BARRIER));
+  FS_TRY(value[CHECKS] == FS_NONE ? FSCHED_OK : loop_checks(a, l, value[CHECKS], &r));
   FS_TRY(loop_places(a, value[PLACES], &r));
   return fs_asm_push(a, loop_commands, r);
+}
+
+static fs_status guard(fs_asm *a, const loop_reader *l, uint32_t node) {
+  enum { PHYSICAL, DEPTH, PRODUCERS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"physical", true}, {"depth", true}, {"producers", true}};
+  uint32_t value[FIELDS], child, op;
+  fs_stream_guard r = {.producer0 = (uint32_t)a->producers.n};
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_u32(&a->f, value[PHYSICAL], &r.physical));
+  FS_TRY(fs_fields_u32(&a->f, value[DEPTH], &r.depth));
+  FS_TRY(fs_fields_sequence(&a->f, value[PRODUCERS], &child, &r.n_producers));
+  for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
+    FS_TRY(member(a, l, child, &op));
+    FS_TRY(fs_asm_push(a, producers, op));
+  }
+  return fs_asm_push(a, guards, r);
+}
+
+static fs_status guards(fs_asm *a, loop_reader *l, uint32_t list) {
+  uint32_t node;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &l->r.n_guards));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    FS_TRY(guard(a, l, node));
+  }
+  return FSCHED_OK;
 }
 
 static fs_status loop_queue(fs_asm *a, const loop_reader *l, uint32_t node) {
@@ -340,11 +388,12 @@ enum {
   LOOP_OPS,
   LOOP_QUEUES,
   LOOP_STOPS,
+  LOOP_GUARDS,
   LOOP_FIELDS
 };
 static const fs_field loop_fields[LOOP_FIELDS] = {
-    {"op", true},    {"within", false}, {"trip", true},   {"copies", true},
-    {"rings", true}, {"ops", true},     {"queues", true}, {"stops", false}};
+    {"op", true},  {"within", false}, {"trip", true},   {"copies", true}, {"rings", true},
+    {"ops", true}, {"queues", true},  {"stops", false}, {"guards", false}};
 
 /* Finds the op that the loop is: of the stream, or of the body of a loop before it. */
 static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
@@ -385,6 +434,9 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   l->r.n_ops = fs_names_count(&l->names[l->number]);
   FS_TRY(rings(a, l, value[LOOP_RINGS]));
   FS_TRY(loop_ops(a, l, value[LOOP_OPS]));
+  FS_TRY(fs_asm_only(a, node, "guards", value[LOOP_GUARDS],
+                     fs_sync_has_barriers(a->meta.at[0].sync), FS_SYNC_BARRIER));
+  FS_TRY(value[LOOP_GUARDS] == FS_NONE ? FSCHED_OK : guards(a, l, value[LOOP_GUARDS]));
   FS_TRY(loop_queues(a, l, value[LOOP_QUEUES]));
   FS_TRY(find_targets(a, l, node));
   FS_TRY(fs_asm_only(a, node, "stops", value[LOOP_STOPS], fs_sync_has_stops(a->meta.at[0].sync),
@@ -403,6 +455,7 @@ static fs_status read_loops(fs_asm *a, fs_names *names, uint32_t node) {
                            .op0 = (uint32_t)a->loop_ops.n,
                            .ring0 = (uint32_t)a->rings.n,
                            .stop0 = (uint32_t)a->loop_stops.n,
+                           .guard0 = (uint32_t)a->guards.n,
                            .param = FS_NONE,
                            .within = FS_NONE},
                      .names = names,

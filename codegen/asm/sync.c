@@ -137,7 +137,7 @@ fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) 
 }
 
 fs_status fs_asm_barriers_end(fs_asm *a) {
-  uint32_t used = 0, said;
+  uint64_t used = 0, said;
   for (uint32_t b = 0; b < a->barriers.n; b++) {
     if (a->barriers.at[b].physical == FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, a->last_node,
@@ -146,13 +146,17 @@ fs_status fs_asm_barriers_end(fs_asm *a) {
     }
     used += a->barriers.at[b].use == 0;
   }
+  for (uint32_t g = 0; g < a->guards.n; g++) {
+    used += a->guards.at[g].depth;
+  }
   if (a->used_node == 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_fields_u32(&a->f, a->used_node, &said));
+  FS_TRY(fs_fields_u64(&a->f, a->used_node, &said));
   return said == used ? FSCHED_OK
                       : fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, a->used_node,
-                                       "the barriers take %u physical ones, not %u", used, said);
+                                       "the barriers take %llu physical ones, not %llu",
+                                       (unsigned long long)used, (unsigned long long)said);
 }
 
 /* ---- syncs */

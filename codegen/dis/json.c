@@ -9,14 +9,6 @@
 #include "model/kinds.h"
 #include "model/sync.h"
 
-static uint32_t physical_used(const fs_dis *d) {
-  uint32_t n = 0;
-  for (uint32_t b = 0; b < d->s->n_barriers; b++) {
-    n += d->s->barriers[b].use == 0;
-  }
-  return n;
-}
-
 static void put_meta(fs_dis *d) {
   const fs_stream_meta *m = d->s->meta;
   fs_dis_u64(d, "{\n \"fsched_program\": ", FS_STREAM_VERSION);
@@ -39,7 +31,7 @@ static void put_meta(fs_dis *d) {
       fs_dis_u64(d, "\"slots\": ", m->barrier_slots);
     }
     fs_dis_put(d, fs_dis_comma(count || m->barrier_slots != FS_NONE));
-    fs_dis_u64(d, "\"used\": ", physical_used(d));
+    fs_dis_u64(d, "\"used\": ", fs_stream_physicals(d->s));
     fs_dis_put(d, "}");
   }
 }

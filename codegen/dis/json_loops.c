@@ -96,6 +96,9 @@ static void put_loop_ops(fs_dis *d, const fs_stream_loop *l) {
     if (o->kernel != FS_NONE) {
       fs_dis_u64(d, ", \"kernel\": ", o->kernel);
     }
+    if (o->slots != 1) {
+      fs_dis_u64(d, ", \"slots\": ", o->slots);
+    }
     fs_dis_put(d, ", \"args\": [");
     for (uint32_t a = 0; a < o->n_args; a++) {
       fs_dis_put(d, fs_dis_comma(a));
@@ -119,7 +122,19 @@ static void put_loop_places(fs_dis *d, const fs_stream_loop_command *m) {
   fs_dis_put(d, "]");
 }
 
-static void put_loop_command(fs_dis *d, const fs_stream_loop_command *m) {
+static void put_checks(fs_dis *d, const fs_stream_loop *l, const fs_stream_loop_command *m) {
+  fs_dis_put(d, ", \"checks\": [");
+  for (uint32_t i = 0; i < m->n_checks; i++) {
+    const fs_stream_guard_check *check = &d->s->guard_checks[m->check0 + i];
+    fs_dis_put(d, fs_dis_comma(i));
+    fs_dis_u64(d, "{\"guard\": ", check->guard - l->guard0);
+    fs_dis_u64(d, ", \"distance\": ", check->distance);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_loop_command(fs_dis *d, const fs_stream_loop *l, const fs_stream_loop_command *m) {
   put_member(d, "{\"op\": ", m->op);
   fs_dis_u64(d, ", \"copy\": ", m->copy);
   fs_dis_u64(d, ", \"shift\": ", m->shift);
@@ -135,6 +150,9 @@ static void put_loop_command(fs_dis *d, const fs_stream_loop_command *m) {
     fs_dis_put(d, "}");
   }
   put_flag(d, "], \"signal\": ", m->signal);
+  if (fs_sync_has_barriers(d->s->meta->sync)) {
+    put_checks(d, l, m);
+  }
   put_loop_places(d, m);
   fs_dis_put(d, "}");
 }
@@ -148,7 +166,7 @@ static void put_loop_queues(fs_dis *d, const fs_stream_loop *l) {
     fs_dis_put(d, ", \"commands\": [");
     for (uint32_t k = 0; k < q->n_commands; k++) {
       fs_dis_put(d, k == 0 ? "\n     " : ",\n     ");
-      put_loop_command(d, &d->s->loop_commands[q->command0 + k]);
+      put_loop_command(d, l, &d->s->loop_commands[q->command0 + k]);
     }
     fs_dis_put(d, "]}");
   }
@@ -163,6 +181,25 @@ static void put_loop_stops(fs_dis *d, const fs_stream_loop *l) {
   for (uint32_t i = 0; i < l->n_stops; i++) {
     fs_dis_put(d, i == 0 ? "\n    " : ",\n    ");
     fs_dis_stop(d, &d->s->loop_stops[l->stop0 + i]);
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_guards(fs_dis *d, const fs_stream_loop *l) {
+  if (!fs_sync_has_barriers(d->s->meta->sync)) {
+    return;
+  }
+  fs_dis_put(d, ",\n   \"guards\": [");
+  for (uint32_t i = 0; i < l->n_guards; i++) {
+    const fs_stream_guard *g = &d->s->guards[l->guard0 + i];
+    fs_dis_put(d, i == 0 ? "\n    {" : ",\n    {");
+    fs_dis_u64(d, "\"physical\": ", g->physical);
+    fs_dis_u64(d, ", \"depth\": ", g->depth);
+    fs_dis_put(d, ", \"producers\": [");
+    for (uint32_t k = 0; k < g->n_producers; k++) {
+      put_member(d, fs_dis_comma(k), d->s->producers[g->producer0 + k]);
+    }
+    fs_dis_put(d, "]}");
   }
   fs_dis_put(d, "]");
 }
@@ -192,6 +229,7 @@ void fs_dis_loops(fs_dis *d) {
     put_loop_ops(d, l);
     put_loop_queues(d, l);
     put_loop_stops(d, l);
+    put_guards(d, l);
     fs_dis_put(d, "}");
   }
   fs_dis_end(d, d->s->n_loops);

@@ -29,12 +29,8 @@ static void put_version(fs_listing *l, uint32_t version) {
 
 static void put_barriers(fs_listing *l) {
   const fs_stream *s = l->s;
-  uint32_t used = 0;
-  for (uint32_t b = 0; b < s->n_barriers; b++) {
-    used += s->barriers[b].use == 0;
-  }
   fs_list_u64(l, "sync barrier: barriers ", s->n_barriers);
-  fs_list_u64(l, ", physical ", used);
+  fs_list_u64(l, ", physical ", fs_stream_physicals(s));
   if (s->meta->barrier_count != FS_NONE) {
     fs_list_u64(l, " of ", s->meta->barrier_count);
   }

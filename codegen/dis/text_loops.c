@@ -139,18 +139,62 @@ static void put_loop_stops(fs_listing *l, fs_columns *c, const loop_nest *n, uin
   }
 }
 
+/* Writes which barrier of a guard an iteration uses: "4..6 by [t-3] mod 3". */
+static void put_guard(fs_listing *l, const loop_nest *n, const fs_stream_guard *g,
+                      int64_t constant) {
+  fs_list_u64(l, "", g->physical);
+  if (g->depth > 1) {
+    fs_list_u64(l, "..", g->physical + g->depth - 1);
+  }
+  fs_list_put(l, " by ");
+  put_index(l, n, constant);
+  if (g->depth > 1) {
+    fs_list_u64(l, " mod ", g->depth);
+  }
+}
+
+static void put_guard_row(fs_listing *l, fs_columns *c, const loop_nest *n, const char *kind,
+                          const fs_stream_guard *g, int64_t constant) {
+  fs_list_empty(c, 3);
+  put_indent(l, n);
+  fs_list_put(l, kind);
+  put_guard(l, n, g, constant);
+  fs_columns_cell(c, FS_LEFT);
+  fs_list_empty(c, 2);
+}
+
+static void put_checks(fs_listing *l, fs_columns *c, const loop_nest *n,
+                       const fs_stream_loop_command *m) {
+  for (uint32_t i = m->check0; i < m->check0 + m->n_checks; i++) {
+    const fs_stream_guard_check *check = &l->s->guard_checks[i];
+    put_guard_row(l, c, n, "barrier_wait ", &l->s->guards[check->guard],
+                  constant_of(n->loop, m) - (int64_t)check->distance);
+  }
+}
+
+static void put_arrivals(fs_listing *l, fs_columns *c, const loop_nest *n,
+                         const fs_stream_loop_command *m) {
+  for (uint32_t i = n->loop->guard0; i < n->loop->guard0 + n->loop->n_guards; i++) {
+    const fs_stream_guard *g = &l->s->guards[i];
+    for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
+      if (l->s->producers[k] == m->op) {
+        put_guard_row(l, c, n, "barrier_update ", g, constant_of(n->loop, m));
+      }
+    }
+  }
+}
+
 static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
                     const fs_stream_loop_command *m) {
-  bool stops = fs_sync_has_stops(l->s->meta->sync);
   fs_list_empty(c, l->any_slow ? 4 : 3);
-  if (stops) {
+  if (fs_sync_has_stops(l->s->meta->sync)) {
     fs_list_u64(l, "", m->issue);
     fs_columns_cell(c, FS_RIGHT);
   }
   put_indent(l, n);
   put_instance(l, n, m->op, constant_of(n->loop, m));
   fs_columns_cell(c, FS_LEFT);
-  if (!stops) {
+  if (fs_sync_has_waits(l->s->meta->sync)) {
     put_loop_waits(l, n, m);
     fs_columns_cell(c, FS_LEFT);
     fs_list_put(l, m->signal ? "loop" : "-");
@@ -177,7 +221,9 @@ static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_ne
     uint32_t inner = s->loop_ops[m->op].loop;
     put_loop_stops(l, c, n, first, m->issue);
     first = m->issue + 1;
+    put_checks(l, c, n, m);
     put_row(l, c, n, m);
+    put_arrivals(l, c, n, m);
     if (inner != FS_NONE && m->copy == 0) {
       put_rows(l, c, queue, &(loop_nest){&s->loops[inner], n, m, n->depth + 1});
     }
@@ -221,6 +267,19 @@ static void put_ring(fs_listing *l, const fs_stream_loop *loop, const fs_stream_
   fs_list_put(l, r->entry ? ", with a value on entry\n" : "\n");
 }
 
+static void put_guard_line(fs_listing *l, const fs_stream_guard *g) {
+  fs_list_u64(l, g->depth == 1 ? "  barrier " : "  barriers ", g->physical);
+  if (g->depth > 1) {
+    fs_list_u64(l, "..", g->physical + g->depth - 1);
+  }
+  fs_list_put(l, ": ");
+  for (uint32_t k = 0; k < g->n_producers; k++) {
+    fs_list_put(l, k == 0 ? "" : ", ");
+    fs_list_name(l, l->s->loop_ops[l->s->producers[g->producer0 + k]].name);
+  }
+  fs_list_put(l, "\n");
+}
+
 /* Writes the names of the loops around and of the loop: tiles/k. */
 static void put_path(fs_listing *l, const fs_stream_loop *loop) {
   const fs_stream *s = l->s;
@@ -247,6 +306,9 @@ void fs_list_loops(fs_listing *l) {
     fs_list_put(l, "\n");
     for (uint32_t k = 0; k < loop->n_rings; k++) {
       put_ring(l, loop, &s->rings[loop->ring0 + k]);
+    }
+    for (uint32_t k = 0; k < loop->n_guards; k++) {
+      put_guard_line(l, &s->guards[loop->guard0 + k]);
     }
   }
 }

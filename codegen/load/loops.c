@@ -16,7 +16,7 @@
 
 /* Where the next ranges must begin. */
 typedef struct loop_tiles {
-  uint32_t queue, op, after, arg, ring, command, wait, place, stop;
+  uint32_t queue, op, after, arg, ring, command, wait, place, stop, guard, producer, check;
 } loop_tiles;
 
 const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l) {
@@ -192,10 +192,10 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
   FS_NEED(c, fs_sync_has_waits(v->meta->sync) || o->latency == o->time, VALUE,
           "loop op %u has a latency, in a program without timelines", op);
   FS_NEED(c,
-          o->reserved == 0 &&
+          o->slots != 0 && o->slots <= INT32_MAX &&
               (o->loop == FS_NONE || (o->loop < v->n_loops && v->loops[o->loop].op == op &&
                                       v->loops[o->loop].within == (uint32_t)(l - v->loops))),
-          REFERENCE, "loop op %u is loop %u, reserved %u", op, o->loop, o->reserved);
+          REFERENCE, "loop op %u is loop %u, or takes %u slots", op, o->loop, o->slots);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));
@@ -343,6 +343,64 @@ static fs_status check_member(fs_checker *c, const checked_loop *w, uint32_t com
   return FSCHED_OK;
 }
 
+/* ---- barriers */
+
+static fs_status check_guard(fs_checker *c, const fs_stream_loop *l, uint32_t guard,
+                             loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_guard *g = &v->guards[guard];
+  uint32_t number = guard - l->guard0;
+  FS_NEED(c, g->depth != 0 && g->physical <= INT32_MAX && g->depth <= INT32_MAX, VALUE,
+          "guard %u of loop '%s' is %u barriers from %u on", number, fs_check_loop_name(c, l),
+          g->depth, g->physical);
+  FS_NEED(c, g->n_producers != 0, VALUE, "guard %u of loop '%s' has no producers", number,
+          fs_check_loop_name(c, l));
+  FS_TRY(
+      fs_check_tile(c, g->producer0, g->n_producers, v->n_producers, "producers", &at->producer));
+  for (uint32_t i = g->producer0; i < g->producer0 + g->n_producers; i++) {
+    uint32_t op = v->producers[i];
+    FS_NEED(c, op >= l->op0 && op - l->op0 < l->n_ops, REFERENCE,
+            "guard %u of loop '%s' has op %u, of another loop", number, fs_check_loop_name(c, l),
+            op);
+    FS_NEED(c, i == g->producer0 || v->producers[i - 1] < op, VALUE,
+            "the producers of guard %u of loop '%s' do not ascend", number,
+            fs_check_loop_name(c, l));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_guards(fs_checker *c, const fs_stream_loop *l, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  FS_NEED(c, fs_sync_has_barriers(v->meta->sync) || l->n_guards == 0, VALUE,
+          "loop '%s' has %u guards, in a program without barriers", fs_check_loop_name(c, l),
+          l->n_guards);
+  FS_TRY(fs_check_tile(c, l->guard0, l->n_guards, v->n_guards, "guards", &at->guard));
+  for (uint32_t i = l->guard0; i < l->guard0 + l->n_guards; i++) {
+    FS_TRY(check_guard(c, l, i, at));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_checks(fs_checker *c, const checked_loop *w, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  for (uint32_t i = 0; i < w->n; i++) {
+    const fs_stream_loop_command *m = &v->loop_commands[w->first + i];
+    FS_TRY(fs_check_tile(c, m->check0, m->n_checks, v->n_guard_checks, "guard checks", &at->check));
+    for (uint32_t k = m->check0; k < m->check0 + m->n_checks; k++) {
+      const fs_stream_guard_check *x = &v->guard_checks[k];
+      FS_NEED(c, x->guard >= w->l->guard0 && x->guard - w->l->guard0 < w->l->n_guards, REFERENCE,
+              "command %u of loop '%s' checks guard %u, of another loop", i, w->name, x->guard);
+      FS_NEED(c, x->distance <= MOST_DISTANCE, WAIT,
+              "command %u of loop '%s' checks a guard %u iterations back", i, w->name, x->distance);
+      FS_NEED(c,
+              k == m->check0 || x[-1].guard < x->guard ||
+                  (x[-1].guard == x->guard && x[-1].distance < x->distance),
+              WAIT, "the checks of command %u of loop '%s' do not ascend", i, w->name);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t end,
                                 loop_tiles *at) {
   const fs_stream *v = &c->v;
@@ -357,6 +415,8 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
   FS_TRY(check_counts(c, &w));
   FS_TRY(check_waits(c, &w, at));
   FS_TRY(fs_check_loop_issue(c, l, w.first, w.n));
+  FS_TRY(check_guards(c, l, at));
+  FS_TRY(check_checks(c, &w, at));
   for (uint32_t i = w.first; i < end; i++) {
     const fs_stream_loop_command *m = &v->loop_commands[i];
     FS_TRY(fs_check_tile(c, m->place0, m->n_places, v->n_loop_places, "loop places", &at->place));
@@ -378,6 +438,9 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   FS_TRY(fs_check_tiled(c, at->command, v->n_loop_commands, "loop commands"));
   FS_TRY(fs_check_tiled(c, at->wait, v->n_loop_waits, "loop waits"));
   FS_TRY(fs_check_tiled(c, at->stop, v->n_loop_stops, "loop stops"));
+  FS_TRY(fs_check_tiled(c, at->guard, v->n_guards, "guards"));
+  FS_TRY(fs_check_tiled(c, at->producer, v->n_producers, "producers"));
+  FS_TRY(fs_check_tiled(c, at->check, v->n_guard_checks, "guard checks"));
   return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
 }
 

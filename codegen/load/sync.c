@@ -8,8 +8,9 @@
  *   block     the places in the order of issue are a permutation, ascending along every queue; the
  *             syncs are sorted, and each waits for a command that was issued before it.
  *
- * A program has only the records of its own kind of sync; loops go with timelines.  The verifier
- * finds out whether it keeps within the machine's barriers and slots, and whether it can run. */
+ * A program has only the records of its own kind of sync; the
+ * checks of loops are looked at with these (load/loops.c).  The verifier finds out whether it keeps
+ * within the machine's barriers and slots, and whether it can run. */
 #include "model/sync.h"
 #include "base/group.h"
 #include "codegen/load/check.h"
@@ -298,8 +299,6 @@ fs_status fs_check_sync(fs_checker *c) {
           VALUE, "a program without barriers has %u", v->n_barriers);
   FS_NEED(c, fs_sync_has_stops(sync) || v->n_stops == 0, VALUE,
           "a program that is not for syncs has %u", v->n_stops);
-  FS_NEED(c, !fs_sync_has_barriers(sync) || v->n_loops == 0, VALUE,
-          "a program with barriers has %u loops", v->n_loops);
   for (uint32_t q = 0; q < v->n_queues; q++) {
     for (uint32_t i = 0; i < v->queues[q].n_commands; i++) {
       FS_TRY(check_kind(c, q, &v->commands[v->queues[q].command0 + i]));

@@ -21,6 +21,8 @@ typedef struct barrier_pass {
   fs_sync *y;
   const fs_barrier_options *o;
   fs_arena *scratch;
+  uint64_t held;  /* barriers that are those of loops */
+  uint32_t bound; /* for all others */
   fs_barrier_problem problem;
   fs_barriers result;               /* its arrays live with the synchronisation */
   uint32_t *gang_item0, *gang_item; /* CSR per gang, by epoch */
@@ -49,6 +51,18 @@ static fs_status list_demand(barrier_pass *p, const uint32_t **out) {
   }
   *out = demand;
   return FSCHED_OK;
+}
+
+/* Loops that stay loops have barriers of their own. */
+static uint64_t count_held(const fsched_graph *g) {
+  uint64_t n = 0;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled_loop *loop = &g->rolled[l].loop;
+    for (uint32_t i = 0; i < loop->n_guards; i++) {
+      n += loop->guard[i].depth;
+    }
+  }
+  return n;
 }
 
 static fs_status make_problem(barrier_pass *p) {
@@ -80,7 +94,7 @@ static fs_status make_problem(barrier_pass *p) {
                                     .pred0 = y->wait0,
                                     .pred = pred,
                                     .n_slots = limited ? p->o->slots : (uint64_t)1 << 62,
-                                    .bound = p->o->bound};
+                                    .bound = p->bound};
   return list_demand(p, &p->problem.demand);
 }
 
@@ -138,8 +152,7 @@ static fs_status report_too_few(const barrier_pass *p) {
   fs_text t;
   fs_text_init(&t, p->ctx);
   if (r->short_held > 0) {
-    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->o->bound,
-                   fs_plural_s(p->o->bound));
+    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->bound, fs_plural_s(p->bound));
   }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
@@ -150,9 +163,32 @@ static fs_status report_too_few(const barrier_pass *p) {
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
   } else {
-    fs_text_printf(&t, ", %u given", p->o->bound);
+    fs_text_printf(&t, ", %u given", p->bound);
+  }
+  if (p->held > 0) {
+    fs_text_printf(&t, ", beside %llu of loops", (unsigned long long)p->held);
   }
   return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
+}
+
+/* The loops, and what is left for others, need more than the bound. */
+static fs_status report_held(const barrier_pass *p, uint64_t others) {
+  const fsched_graph *g = p->s->graph;
+  const fs_rolled *x = &g->rolled[0];
+  fs_text t;
+  fs_text_init(&t, p->ctx);
+  if (g->n_rolled == 1) {
+    fs_text_printf(&t, "loop '%s' needs", g->op_name[x->op]);
+  } else {
+    fs_text_puts(&t, "the loops need");
+  }
+  fs_text_printf(&t, " %llu barrier%s", (unsigned long long)p->held, fs_plural_s(p->held));
+  if (others > 0) {
+    fs_text_printf(&t, ", and other ops %llu", (unsigned long long)others);
+  }
+  fs_text_printf(&t, ", %u given", p->o->bound);
+  return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, x->op, "rings of less depth take fewer barriers",
+                     &t);
 }
 
 static const char *queue_of(const barrier_pass *p, uint32_t command) {
@@ -227,6 +263,33 @@ static fs_status report_too_large(const barrier_pass *p) {
                      "more barriers do not help; the default method gives it several: "
                      "--barrier-method best",
                      &t);
+}
+
+/* The barriers of loops come behind all others. */
+static fs_status place_loops(barrier_pass *p) {
+  const fsched_graph *g = p->s->graph;
+  fs_sync *y = p->y;
+  uint64_t all = p->held + y->barriers_used;
+  if (p->o->bound != FS_BARRIERS_AUTO && all > p->o->bound) {
+    return report_held(p, y->barriers_used);
+  }
+  if (all > INT32_MAX) {
+    return fs_fail(p->ctx, FSCHED_SYSTEM, FS_DIAG_STREAM_LIMIT, FS_NOWHERE, NULL,
+                   "%llu barriers, of which the format holds at most %d", (unsigned long long)all,
+                   INT32_MAX);
+  }
+  uint32_t at = y->barriers_used;
+  FS_TRY(fs_new(&y->arena, &y->loop_barrier0, g->n_rolled));
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled_loop *loop = &g->rolled[l].loop;
+    y->loop_barrier0[l] = at;
+    for (uint32_t i = 0; i < loop->n_guards; i++) {
+      at += loop->guard[i].depth;
+    }
+  }
+  y->loop_barriers = (uint32_t)p->held;
+  y->barriers_used = at;
+  return FSCHED_OK;
 }
 
 static fs_status solve_problem(barrier_pass *p) {
@@ -481,9 +544,18 @@ static fs_status run_barrier_pass(barrier_pass *p) {
   p->y->barrier_bound = p->o->bound;
   p->y->barrier_slots = p->o->slots;
   bool follows;
+  p->bound = p->o->bound;
+  p->held = count_held(p->s->graph);
+  if (p->bound != FS_BARRIERS_AUTO) {
+    if (p->held > p->bound) {
+      return report_held(p, 0);
+    }
+    p->bound = p->held == p->bound ? 1 : p->bound - (uint32_t)p->held; /* or it is found later */
+  }
   FS_TRY(make_problem(p));
   FS_TRY(solve_problem(p));
   fill_barriers(p);
+  FS_TRY(place_loops(p));
   FS_TRY(follows_plan(p, &follows));
   if (p->result.n_added > 0 || p->result.n_gates > 0 || !follows) {
     FS_TRY(add_control(p));

@@ -442,10 +442,11 @@ static fs_status choose_sync(pipeline *p) {
     warn_unused_barriers(p);
     return since(p, before);
   }
-  if (p->graph->n_rolled > 0) {
+  if (p->graph->n_rolled > 0 && !p->graph->rolled[0].loop.guarded) {
     return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
-                   "--unroll (fsched_builder_unroll) makes a graph of its iterations",
-                   "this version does not support loop '%s' with barriers",
+                   "give the target 'sync: barrier' (--set sync=barrier), or --unroll "
+                   "(fsched_builder_unroll)",
+                   "loop '%s' stays a loop with the target's own kind of sync alone",
                    p->graph->op_name[p->graph->rolled[0].op]);
   }
   uint32_t slow = fs_graph_first_slow(p->graph);

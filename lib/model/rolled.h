@@ -26,6 +26,16 @@
  * over when what its queue has before that is.  Waits are then what the stops have to say, of which
  * each is said by one; no stop lies between the commands of a gang.
  *
+ * On targets of barriers the loop is `guarded`.  A guard of depth D stands for D barriers;
+ * iteration i of its producers, which are ops, uses barrier i mod D.  When all of these are over,
+ * that barrier completes its phase i div D; before its first phase none is complete.  A check
+ * (guard, distance) holds iteration i of its command until phase (i - distance) div D of barrier (i
+ * - distance) mod D is complete, which it sees by the phase's parity alone; where i - distance is
+ * below 0 there is nothing to check.  So no phase may be completed twice by one of its producers,
+ * and phase k + 1 only when all that check phase k have seen it: as its parity is that of phase k -
+ * 1, a command that comes too late would wait without end.  Waits are then what checks have to say,
+ * of which each is said by one.  Each run of the loop begins with barriers that are set anew.
+ *
  * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
  * version of iteration -1 would.  A reader that is the writer may take the slot that it reads: it
@@ -44,8 +54,9 @@ typedef struct fs_rolled_command {
   uint32_t member; /* op of the body */
   uint32_t copy, shift;
   uint32_t wait0, n_waits;
-  uint32_t issue; /* its place in a step, where the loop is issued; else 0 */
-  bool slow;      /* the queue goes on before the op is over */
+  uint32_t check0, n_checks; /* ascending by guard, then distance */
+  uint32_t issue;            /* its place in a step, where the loop is issued; else 0 */
+  bool slow;                 /* the queue goes on before the op is over */
 } fs_rolled_command;
 
 typedef struct fs_rolled_stop {
@@ -53,6 +64,15 @@ typedef struct fs_rolled_stop {
   uint32_t queue; /* of the target; FS_NONE: a full sync */
   uint32_t keep;
 } fs_rolled_stop;
+
+typedef struct fs_rolled_guard {
+  uint32_t depth; /* barriers, at least 1 */
+  uint32_t producer0, n_producers;
+} fs_rolled_guard;
+
+typedef struct fs_rolled_check {
+  uint32_t guard, distance;
+} fs_rolled_check;
 
 typedef struct fs_rolled_reader {
   uint32_t member;
@@ -80,6 +100,11 @@ typedef struct fs_rolled_loop {
   bool issued;
   uint32_t n_stops;
   fs_rolled_stop *stop; /* ascending by place, full ones first, then by queue */
+  bool guarded;
+  uint32_t n_guards, n_checks;
+  fs_rolled_guard *guard;
+  uint32_t *producer; /* members */
+  fs_rolled_check *check;
 } fs_rolled_loop;
 
 /* The starts of a run that is followed. */
@@ -157,6 +182,7 @@ typedef struct fs_body_op {
   uint64_t time, latency;
   uint32_t kernel; /* of the graph, or FS_NONE */
   uint32_t loop;   /* the loop that it is, of the graph's rolled ones, or FS_NONE */
+  uint32_t slots;  /* of a barrier, that each of its commands takes */
   uint32_t arg0, n_args, after0, n_afters, scratch0, n_scratches, lane0, n_lanes;
 } fs_body_op;
 

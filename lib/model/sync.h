@@ -80,6 +80,9 @@ typedef struct fs_sync {
   uint32_t *barrier_physical, *barrier_use;
   uint32_t *barrier_wait0, *barrier_wait;
   uint32_t *barrier_update0, *barrier_update, *barrier_update_slots;
+  uint32_t *loop_barrier0; /* per loop of the graph that stays one: its first physical barrier; the
+                            * guards of each follow one another */
+  uint32_t loop_barriers;  /* of all of these together; they are among those used */
   uint32_t barrier_added, barrier_gates; /* new orders; hand-overs of physical barriers that delay
                                           * producers */
 

@@ -6,24 +6,8 @@
 #include "base/group.h"
 #include "base/saturate.h"
 #include "model/stream/stream.h"
+#include "modulo/past/past.h"
 #include "modulo/stops.h"
-
-/* An order that is to be kept: iteration i of `to` starts after iteration i - distance of `from` is
- * over. */
-typedef struct rolled_want {
-  uint32_t from, to; /* nodes */
-  int64_t distance;
-  bool dropped; /* the others say it */
-} rolled_want;
-
-/* What is known when a node starts: of each other node, how many iterations ago is the last one
- * that has started then, and that is over.  FAR: nothing is known. */
-typedef struct rolled_known {
-  int64_t *started, *over;
-  bool *done;
-} rolled_known;
-
-#define FAR INT64_MAX
 
 _Static_assert(FS_MODULO_COPIES <= FS_LOOP_COPIES, "streams hold as many copies");
 
@@ -33,13 +17,11 @@ typedef struct roller {
   const fs_modulo_problem *p;
   const fs_modulo_plan *plan;
   fs_rolled_loop *out;
-  uint32_t n;                    /* nodes: copy * ops + op */
-  uint32_t *node0, *of_node;     /* CSR per node: its commands */
-  uint32_t *queue_of, *place_of; /* per command: of the queues that take part, and within it */
-  FS_VEC(rolled_want) want;
-  uint32_t *into0, *into; /* CSR per node: the wants whose `to` it is */
-  const bool *counting;   /* per queue of the target, where commands are issued; else NULL */
-  rolled_known with, without;
+  uint32_t n;      /* nodes: copy * ops + op */
+  fs_past_loop of; /* its nodes and, once they are listed, the wants */
+  FS_VEC(fs_past_want) want;
+  const bool *counting; /* per queue of the target, where commands are issued; else NULL */
+  fs_past_known with, without;
   bool possible;
 } roller;
 
@@ -101,8 +83,6 @@ static void add_queue(roller *r, uint32_t queue, const uint32_t *node, uint32_t 
   for (uint32_t i = 0; i < n; i++) {
     uint32_t c = out->n_commands++;
     out->command[c] = make_command(r, node[i], least);
-    r->queue_of[c] = out->n_queues;
-    r->place_of[c] = i;
   }
   out->queue[out->n_queues++] = queue;
   out->command0[out->n_queues] = out->n_commands;
@@ -138,18 +118,11 @@ static fs_status make_commands(roller *r) {
   FS_TRY(fs_new(r->arena, &out->queue, r->p->n_queues));
   FS_TRY(fs_new_zero(r->arena, &out->command0, (size_t)r->p->n_queues + 1));
   FS_TRY(fs_new(r->arena, &out->command, n));
-  FS_TRY(fs_new(&r->scratch, &r->queue_of, n));
-  FS_TRY(fs_new(&r->scratch, &r->place_of, n));
   for (uint32_t q = 0; q < r->p->n_queues; q++) {
     sort_queue(r, node + first[q], first[q + 1] - first[q]);
     add_queue(r, q, node + first[q], first[q + 1] - first[q]);
   }
-  uint32_t *of;
-  FS_TRY(fs_new(&r->scratch, &of, n));
-  for (uint32_t c = 0; c < n; c++) {
-    of[c] = out->command[c].copy * r->p->n + out->command[c].member;
-  }
-  return fs_group(&r->scratch, of, n, r->n, &r->node0, &r->of_node);
+  return fs_past_begin(&r->scratch, out, r->p->n, &r->of);
 }
 
 /* --- what is wanted --- */
@@ -182,7 +155,7 @@ static bool entries_are_read(const roller *r) {
 }
 
 static fs_status add_want(roller *r, uint32_t from, uint32_t to, int64_t distance) {
-  return fs_vec_push(r->ctx, &r->want, ((rolled_want){from, to, distance, false}));
+  return fs_vec_push(r->ctx, &r->want, ((fs_past_want){from, to, distance, false}));
 }
 
 /* An order of iterations, for all copies. */
@@ -300,7 +273,7 @@ static fs_status want_lanes(roller *r) {
 }
 
 static int by_ends(const void *a, const void *b) {
-  const rolled_want *x = a, *y = b;
+  const fs_past_want *x = a, *y = b;
   if (x->to != y->to || x->from != y->from) {
     return x->to != y->to ? (x->to < y->to ? -1 : 1) : (x->from < y->from ? -1 : 1);
   }
@@ -320,7 +293,7 @@ static fs_status list_wants(roller *r) {
     qsort(r->want.at, r->want.n, sizeof *r->want.at, by_ends);
   }
   for (size_t i = 0; i < r->want.n; i++) {
-    const rolled_want *w = &r->want.at[i];
+    const fs_past_want *w = &r->want.at[i];
     bool exists = r->p->trip == 0 || w->distance < 0 || (uint64_t)w->distance < r->p->trip;
     bool first = n == 0 || w->from != r->want.at[n - 1].from || w->to != r->want.at[n - 1].to;
     if (exists && first) {
@@ -328,90 +301,10 @@ static fs_status list_wants(roller *r) {
     }
   }
   r->want.n = n;
-  uint32_t *to;
-  FS_TRY(fs_new(&r->scratch, &to, n));
-  for (size_t i = 0; i < n; i++) {
-    to[i] = r->want.at[i].to;
-  }
-  return fs_group(&r->scratch, to, (uint32_t)n, r->n, &r->into0, &r->into);
+  return fs_past_orders(&r->scratch, r->want.at, (uint32_t)n, &r->of);
 }
 
 /* --- what is known --- */
-
-/* How many iterations ago x has its turn, when c has, on their queue. */
-static int64_t turns_ago(const roller *r, uint32_t x, uint32_t c, bool wraps) {
-  const fs_rolled_command *a = &r->out->command[x], *b = &r->out->command[c];
-  int64_t steps = (int64_t)a->shift - b->shift + wraps;
-  return steps * r->out->copies + (int64_t)b->copy - (int64_t)a->copy;
-}
-
-/* The least distance of the same kind that is not below `least`. */
-static int64_t raised(const roller *r, int64_t distance, int64_t least) {
-  int64_t u = r->out->copies;
-  return distance >= least ? distance : distance + fs_ceiling_div(least - distance, u) * u;
-}
-
-static uint32_t node_of(const roller *r, uint32_t command) {
-  return r->out->command[command].copy * r->p->n + r->out->command[command].member;
-}
-
-static void learn_node(rolled_known *k, uint32_t node, int64_t distance, bool over) {
-  k->started[node] = distance < k->started[node] ? distance : k->started[node];
-  if (over && distance < k->over[node]) {
-    k->over[node] = distance;
-  }
-}
-
-/* What comes before a command on its queue, which starts `ago`. */
-static void learn_queue(const roller *r, rolled_known *k, uint32_t command, int64_t ago) {
-  uint32_t q = r->queue_of[command];
-  for (uint32_t x = r->out->command0[q]; x < r->out->command0[q + 1]; x++) {
-    int64_t d = raised(r, turns_ago(r, x, command, x >= command), 0);
-    learn_node(k, node_of(r, x), ago + d, !r->out->command[x].slow);
-  }
-}
-
-/* What a wait tells that is over `ago`. */
-static void learn_wait(const roller *r, rolled_known *k, const rolled_want *w, int64_t ago) {
-  uint32_t target = r->of_node[r->node0[w->from]], q = r->queue_of[target];
-  for (uint32_t x = r->out->command0[q]; x < r->out->command0[q + 1]; x++) {
-    int64_t d = raised(r, w->distance + turns_ago(r, x, target, x > target), w->distance);
-    learn_node(k, node_of(r, x), ago + d, true);
-  }
-}
-
-/* The node to look at next: of those that are left, what has started least long ago. */
-static uint32_t next_known(const roller *r, const rolled_known *k) {
-  uint32_t best = FS_NONE;
-  for (uint32_t x = 0; x < r->n; x++) {
-    bool open = !k->done[x] && k->started[x] != FAR;
-    if (open && (best == FS_NONE || k->started[x] < k->started[best])) {
-      best = x;
-    }
-  }
-  return best;
-}
-
-/* Finds what is known when a node starts, without one of the wants. */
-static void find_known(const roller *r, rolled_known *k, uint32_t node, uint32_t left_out) {
-  for (uint32_t x = 0; x < r->n; x++) {
-    k->started[x] = k->over[x] = FAR;
-    k->done[x] = false;
-  }
-  k->started[node] = 0;
-  for (uint32_t x = node; x != FS_NONE; x = next_known(r, k)) {
-    int64_t ago = k->started[x];
-    k->done[x] = true;
-    for (uint32_t i = r->node0[x]; i < r->node0[x + 1]; i++) {
-      learn_queue(r, k, r->of_node[i], ago);
-    }
-    for (uint32_t i = r->into0[x]; i < r->into0[x + 1]; i++) {
-      if (!r->want.at[r->into[i]].dropped && r->into[i] != left_out) {
-        learn_wait(r, k, &r->want.at[r->into[i]], ago);
-      }
-    }
-  }
-}
 
 static bool same_known(const roller *r) {
   size_t bytes = r->n * sizeof *r->with.over;
@@ -422,11 +315,11 @@ static bool same_known(const roller *r) {
 /* Whether all that is wanted is known. */
 static bool all_known(roller *r) {
   for (uint32_t x = 0; x < r->n; x++) {
-    if (r->into0[x] < r->into0[x + 1]) {
-      find_known(r, &r->with, x, FS_NONE);
+    if (r->of.into0[x] < r->of.into0[x + 1]) {
+      fs_past_find(&r->of, &r->with, x, FS_NONE);
     }
-    for (uint32_t i = r->into0[x]; i < r->into0[x + 1]; i++) {
-      const rolled_want *w = &r->want.at[r->into[i]];
+    for (uint32_t i = r->of.into0[x]; i < r->of.into0[x + 1]; i++) {
+      const fs_past_want *w = &r->want.at[r->of.into[i]];
       if (r->with.over[w->from] > w->distance) {
         return false;
       }
@@ -435,41 +328,21 @@ static bool all_known(roller *r) {
   return true;
 }
 
-/* Whether the order on a queue of both says what is wanted. */
-static bool said_by_queue(const roller *r, const rolled_want *w) {
-  bool said = false;
-  for (uint32_t i = r->node0[w->from]; i < r->node0[w->from + 1] && !said; i++) {
-    uint32_t x = r->of_node[i];
-    for (uint32_t k = r->node0[w->to]; k < r->node0[w->to + 1] && !said; k++) {
-      uint32_t c = r->of_node[k];
-      said = !r->out->command[x].slow && r->queue_of[x] == r->queue_of[c] &&
-             raised(r, turns_ago(r, x, c, x >= c), 0) <= w->distance;
-    }
-  }
-  return said;
-}
-
 /* Leaves a wait out, if the others say what it does. */
 static void try_without(roller *r, uint32_t at) {
-  rolled_want *w = &r->want.at[at];
+  fs_past_want *w = &r->want.at[at];
   if (w->dropped) {
     return;
   }
-  find_known(r, &r->without, w->to, at);
+  fs_past_find(&r->of, &r->without, w->to, at);
   if (r->without.over[w->from] > w->distance) {
     return;
   }
-  find_known(r, &r->with, w->to, FS_NONE);
+  fs_past_find(&r->of, &r->with, w->to, FS_NONE);
   w->dropped = true;
   if (!same_known(r) && (r->n > FS_ROLLED_EXACT || !all_known(r))) {
     w->dropped = false;
   }
-}
-
-static fs_status new_known(roller *r, rolled_known *k) {
-  FS_TRY(fs_new(&r->scratch, &k->started, r->n));
-  FS_TRY(fs_new(&r->scratch, &k->over, r->n));
-  return fs_new(&r->scratch, &k->done, r->n);
 }
 
 typedef struct drop_order {
@@ -488,12 +361,12 @@ static int by_distance(const void *a, const void *b) {
 static fs_status leave_out(roller *r) {
   drop_order *order;
   uint32_t n = (uint32_t)r->want.n;
-  FS_TRY(new_known(r, &r->with));
-  FS_TRY(new_known(r, &r->without));
+  FS_TRY(fs_past_new(&r->scratch, &r->of, &r->with));
+  FS_TRY(fs_past_new(&r->scratch, &r->of, &r->without));
   FS_TRY(fs_new(&r->scratch, &order, n));
   for (uint32_t i = 0; i < n; i++) {
     order[i] = (drop_order){r->want.at[i].distance, i};
-    r->want.at[i].dropped = said_by_queue(r, &r->want.at[i]);
+    r->want.at[i].dropped = fs_past_by_queue(&r->of, &r->want.at[i]);
   }
   if (n > 1) {
     qsort(order, n, sizeof *order, by_distance);
@@ -511,14 +384,14 @@ static fs_status write_waits(roller *r) {
   fs_rolled_loop *out = r->out;
   FS_TRY(fs_new(r->arena, &out->wait, r->want.n));
   for (uint32_t c = 0; c < out->n_commands; c++) {
-    uint32_t node = node_of(r, c);
+    uint32_t node = fs_past_node(&r->of, c);
     out->command[c].wait0 = out->n_waits;
-    for (uint32_t i = r->into0[node]; i < r->into0[node + 1] && r->of_node[r->node0[node]] == c;
-         i++) {
-      const rolled_want *w = &r->want.at[r->into[i]];
+    for (uint32_t i = r->of.into0[node];
+         i < r->of.into0[node + 1] && fs_past_first(&r->of, node) == c; i++) {
+      const fs_past_want *w = &r->want.at[r->of.into[i]];
       if (!w->dropped) {
         out->wait[out->n_waits++] =
-            (fs_rolled_wait){r->of_node[r->node0[w->from]], (uint32_t)w->distance};
+            (fs_rolled_wait){fs_past_first(&r->of, w->from), (uint32_t)w->distance};
       }
     }
     out->command[c].n_waits = out->n_waits - out->command[c].wait0;
@@ -559,8 +432,8 @@ static fs_status order_issue(roller *r, uint32_t **place, uint32_t **command) {
   for (uint32_t i = 0; i < r->n; i++) {
     (*place)[node[i]] = i;
     (*command)[i] = at;
-    for (uint32_t k = r->node0[node[i]]; k < r->node0[node[i] + 1]; k++) {
-      r->out->command[r->of_node[k]].issue = at++;
+    for (uint32_t k = r->of.node0[node[i]]; k < r->of.node0[node[i] + 1]; k++) {
+      r->out->command[r->of.of_node[k]].issue = at++;
     }
   }
   assert(at == r->out->n_commands);
@@ -568,9 +441,9 @@ static fs_status order_issue(roller *r, uint32_t **place, uint32_t **command) {
 }
 
 /* What is between two nodes of a want, and whether that is more than nothing. */
-static bool find_arc(const roller *r, const rolled_want *w, const uint32_t *place,
+static bool find_arc(const roller *r, const fs_past_want *w, const uint32_t *place,
                      fs_stop_arc *out) {
-  uint32_t first = r->of_node[r->node0[w->from]], q = r->queue_of[first], n = r->p->n;
+  uint32_t first = fs_past_first(&r->of, w->from), q = r->of.queue_of[first], n = r->p->n;
   int64_t copies = (int64_t)(w->from / n) - (int64_t)(w->to / n);
   int64_t steps = (w->distance + copies) / r->out->copies + (int64_t)r->plan->shift[w->to] -
                   (int64_t)r->plan->shift[w->from];
@@ -586,7 +459,7 @@ static fs_status list_places(const roller *r, fs_arena *scratch, const uint32_t 
   uint32_t *at;
   FS_TRY(fs_new(scratch, &at, r->out->n_commands));
   for (uint32_t c = 0; c < r->out->n_commands; c++) {
-    at[c] = place[node_of(r, c)];
+    at[c] = place[fs_past_node(&r->of, c)];
   }
   out->queue0 = r->out->command0;
   out->queue = at;
@@ -630,7 +503,7 @@ static fs_status list_edges(roller *r, fs_modulo_edge **want, uint32_t *n) {
   *n = (uint32_t)r->want.n;
   FS_TRY(fs_new(r->arena, want, r->want.n));
   for (uint32_t i = 0; i < *n; i++) {
-    const rolled_want *w = &r->want.at[i];
+    const fs_past_want *w = &r->want.at[i];
     (*want)[i] = (fs_modulo_edge){w->from, w->to, (uint32_t)w->distance};
   }
   return FSCHED_OK;

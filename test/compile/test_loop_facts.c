@@ -20,8 +20,9 @@ static const char *const queues[] = {
     "queues: [{name: dma}, {name: mma}]",
     "queues: [{name: dma}, {name: mma}], sync: block",
     "queues: [{name: dma, counting: true}, {name: mma, counting: true}], sync: block",
+    "queues: [{name: dma}, {name: mma}], sync: barrier, barriers: {count: auto}",
 };
-enum { KINDS = sizeof queues / sizeof *queues };
+enum { KINDS = sizeof queues / sizeof *queues, BARRIERS = KINDS - 1 };
 
 static fs_status compile(const char *text, fsched_program **p) {
   fsched_read_options o = {.size = sizeof o};
@@ -94,7 +95,8 @@ START_TEST(trips_and_depths)
       const fs_stream_loop_command *load = command_of(&p->view, "load");
       const fs_stream_loop_command *use = command_of(&p->view, "use");
       ck_assert(load->copy == 0 && use->copy == 0 && p->view.loops[0].copies == 1);
-      if (_i > 0) { /* steps of all queues: loads do not run further ahead than there are slots */
+      if (_i > 0 && _i != BARRIERS) { /* steps of all queues: loads do not run further ahead than
+                                         there are slots */
         ck_assert_uint_ge(use->shift, load->shift);
         ck_assert_uint_le(use->shift - load->shift, depth);
       }
@@ -142,6 +144,69 @@ START_TEST(few_iterations)
     }
     replay(p);
     fsched_program_destroy(p);
+  }
+}
+END_TEST
+
+/* --- barriers --- */
+
+/* The barrier that iteration i of an op updates, and the parity of its phase, as guards say. */
+static void find_update(const fs_stream *s, const char *name, uint64_t i, uint64_t *slot,
+                        uint64_t *parity) {
+  uint32_t op = command_of(s, name)->op;
+  for (uint32_t g = 0; g < s->n_guards; g++) {
+    const fs_stream_guard *x = &s->guards[g];
+    if (s->producers[x->producer0] == op) {
+      *slot = i % x->depth;
+      *parity = i / x->depth % 2;
+      return;
+    }
+  }
+  ck_abort_msg("nothing tells that %s is over", name);
+}
+
+/* The barrier that iteration i of an op looks at, as its one check says. */
+static void find_check(const fs_stream *s, const char *name, uint64_t i, uint64_t *slot,
+                       uint64_t *parity) {
+  const fs_stream_loop_command *k = command_of(s, name);
+  ck_assert_uint_eq(k->n_checks, 1);
+  const fs_stream_guard_check *x = &s->guard_checks[k->check0];
+  uint64_t depth = s->guards[x->guard].depth;
+  *slot = (i + depth - x->distance) % depth;
+  *parity = (i + depth - x->distance) / depth % 2 == 0; /* phases begin at -1 */
+}
+
+/* Slots and parities of full and empty barriers.  Nothing arrives before the loop: what loads ask
+ * of empty slots in the first D iterations is what new barriers have. */
+START_TEST(parities)
+{
+  FILE *file = fs_shared_facts("circular_vectors.txt");
+  char line[4096];
+  int n = 0;
+  while (file != NULL && fgets(line, sizeof line, file) != NULL) {
+    unsigned long long depth, prefetch, i, slot, full, empty, nv, inverse;
+    if (sscanf(line,
+               "sem D=%llu P=%llu i=%llu slot=%llu full_par=%llu empty_slot=%llu "
+               "empty_par_nv=%llu empty_par_inv=%llu",
+               &depth, &prefetch, &i, &slot, &full, &empty, &nv, &inverse) != 8) {
+      continue;
+    }
+    fsched_program *p = compile_ring(24, depth, BARRIERS);
+    uint64_t at, parity;
+    find_update(&p->view, "load", i, &at, &parity);
+    ck_assert(at == slot && parity == full);
+    find_check(&p->view, "use", i, &at, &parity);
+    ck_assert(at == slot && parity == full);
+    find_check(&p->view, "load", i, &at, &parity);
+    ck_assert(at == empty && parity == inverse);
+    find_update(&p->view, "use", i, &at, &parity);
+    ck_assert(at == empty && parity != inverse);
+    fsched_program_destroy(p);
+    n++;
+  }
+  if (file != NULL) {
+    (void)fclose(file);
+    ck_assert_int_eq(n, 12);
   }
 }
 END_TEST
@@ -209,4 +274,5 @@ END_TEST
 FS_SUITE(loop_facts, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, KINDS, trips_and_depths, few_iterations, next_outer_iteration);
+  FS_TESTS(t, parities);
 }

@@ -14,7 +14,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 5u
+#define FS_STREAM_VERSION 6u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -50,6 +50,9 @@
   X(loop_commands, fs_stream_loop_command) \
   X(loop_waits, fs_stream_loop_wait)       \
   X(loop_stops, fs_stream_stop)            \
+  X(guards, fs_stream_guard)               \
+  X(producers, uint32_t)                   \
+  X(guard_checks, fs_stream_guard_check)   \
   X(loop_places, fs_stream_place)          \
   X(strings, char)
 
@@ -230,6 +233,7 @@ typedef struct fs_stream_loop { /* those that are in no loop come first; ascendi
   uint32_t ring0, n_rings;
   uint32_t stop0,
       n_stops; /* FS_SYNC_BLOCK: loop_stops, those of each step; `at` is a place in it */
+  uint32_t guard0, n_guards; /* FS_SYNC_BARRIER */
 } fs_stream_loop;
 
 typedef struct fs_stream_loop_queue {
@@ -241,7 +245,8 @@ typedef struct fs_stream_loop_op {
   uint32_t name, kernel;  /* the name of an instance is NAME[i][j], with its iterations of all loops
                            * around it, the outermost first; kernel FS_NONE: mix */
   uint32_t arg0, n_args, after0, n_afters;
-  uint32_t loop, reserved; /* the loop that it is, or FS_NONE */
+  uint32_t loop;  /* the loop that it is, or FS_NONE */
+  uint32_t slots; /* producer slots that each of its commands takes of a barrier */
 } fs_stream_loop_op;
 
 /* Iteration i of the op comes after iteration i - distance of another op of the loop. */
@@ -281,14 +286,27 @@ typedef struct fs_stream_ring {
 typedef struct fs_stream_loop_command {
   uint32_t op, copy, shift; /* op: of loop_ops */
   uint32_t wait0, n_waits, place0, n_places;
-  uint32_t signal;          /* 0/1: some wait names it */
-  uint32_t issue, reserved; /* FS_SYNC_BLOCK: place in a step's order of issue, from 0; else 0 */
+  uint32_t signal;           /* 0/1: some wait names it */
+  uint32_t issue, reserved;  /* FS_SYNC_BLOCK: place in a step's order of issue, from 0; else 0 */
+  uint32_t check0, n_checks; /* FS_SYNC_BARRIER: guard_checks */
 } fs_stream_loop_command;
 
-/* With block syncs, what the stops of the loop tell a command that needs it. */
+/* With barriers or block syncs, what its checks, or the stops of the loop, tell a command that
+ * needs it. */
 typedef struct fs_stream_loop_wait { /* ascending by command, then distance */
   uint32_t command, distance;        /* command: of loop_commands, of the same loop */
 } fs_stream_loop_wait;
+
+/* Barriers of a loop (model/rolled.h), one after the other from `physical` on; they belong to the
+ * loop while it runs. */
+typedef struct fs_stream_guard {
+  uint32_t physical, depth;
+  uint32_t producer0, n_producers; /* into producers: of loop_ops, ascending */
+} fs_stream_guard;
+
+typedef struct fs_stream_guard_check { /* ascending by guard, then distance */
+  uint32_t guard, distance;
+} fs_stream_guard_check;
 
 typedef struct fs_stream_header {
   char magic[8];
@@ -332,6 +350,18 @@ typedef struct fs_stream {
 
 static inline fs_sync_kind fs_stream_sync(const fs_stream *s) {
   return (fs_sync_kind)s->meta->sync;
+}
+
+/* The physical barriers that commands and loops use.  O(barriers + guards). */
+static inline uint64_t fs_stream_physicals(const fs_stream *s) {
+  uint64_t n = 0;
+  for (uint32_t b = 0; b < s->n_barriers; b++) {
+    n += s->barriers[b].use == 0;
+  }
+  for (uint32_t g = 0; g < s->n_guards; g++) {
+    n += s->guards[g].depth;
+  }
+  return n;
 }
 
 static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) {

@@ -66,6 +66,21 @@
  * and are no links, and nothing is asked of iterations that there are not.  The rest stays as it
  * is, so such a loop may be refused although only a longer one is wrong.
  *
+ * Guards.  A check of (guard, distance) looks at the parity of a barrier, of which it knows no
+ * more. It passes exactly when what it is for is over, if of each barrier of a guard of depth B
+ * - producers arrive phase by phase: least(p, q) <= B for all producers p and q;
+ * - phase k + 1 is not complete before all that check phase k have started, which is where they are
+ *   behind the check: for a check of b at distance d, iteration i + d of b is over before iteration
+ *   i + B of some producer starts, unless it is that one;
+ * - phase k - 1 is complete when phase k is checked, as its parity is that of k - 2 else: the same
+ *   command has checked it, B being a multiple of the copies; or the command of the iteration B
+ *   before has, in front of this one on its queue, with a check at the same distance.
+ * Nothing is asked of phases that there are not.  Then a loop with checks does what one with waits
+ * would, if each wait is said by a check of its command for a guard that its target is a producer
+ * of, and each check is, for all producers, a wait: so there is no deadlock either.  The first two
+ * are decided exactly as orders are, and are needed, but for the order of several producers of
+ * phases that nobody checks; for the third, other reasons are not looked for.
+ *
  * Lanes.  Members of a lane never run at the same time.  If the distance x from a to b is at least
  * least(a, b), or -x at least least(b, a), they do not.  What is between these meets. */
 #ifndef FS_VERIFY_LOOP_H
@@ -95,6 +110,9 @@ typedef enum fs_loop_fault_kind {
   FS_LOOP_MALFORMED, /* `what` says why */
   FS_LOOP_DEADLOCK,  /* `from` waits for itself */
   FS_LOOP_ORDER,     /* order `which` is not shown */
+  FS_LOOP_SAID,      /* a wait of `to` for `from` is not what its checks say */
+  FS_LOOP_GUARD,     /* of guard `which`: `from` has to come before `to`, which is not shown */
+  FS_LOOP_TURN,      /* of guard `which`: a check of `to` may come before one of a phase before */
   FS_LOOP_RING,      /* of ring `which`: `from` has to come before `to`, which is not shown */
   FS_LOOP_LANE       /* of lane `which`: `from` and `to` may meet */
 } fs_loop_fault_kind;
@@ -119,7 +137,8 @@ enum {
  * finds into *fault.  It is malformed if
  * - an id or a range is out of range, or a number is above the limits here;
  * - a member lacks a command for a copy, or has two for one copy on one queue;
- * - a wait's target is of another copy than (copy - distance) mod copies.
+ * - a wait's target is of another copy than (copy - distance) mod copies;
+ * - a loop that is not guarded has guards or checks.
  * Deterministic.  Complexity: O(c^3) time and O(c^2) memory in the c pairs of member and copy,
  * O(commands) a wait, O(copies^2) a pair of a lane; an order decided for two instances takes up to
  * c * commands * (commands + waits).  Distances, shifts and depths don't matter.  Errors:

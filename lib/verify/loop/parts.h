@@ -66,4 +66,36 @@ typedef struct fs_op_instance {
 bool fs_loop_within(const fs_loop_links *links, fs_op_instance first, fs_op_instance then,
                     int64_t *place);
 
+typedef struct fs_loop_judge {
+  const fs_rolled_loop *r;
+  const fs_loop_rules *rules;
+  fs_loop_links links;
+  fs_loop_before before;
+  int64_t *place; /* per op, for fs_loop_within */
+  fs_loop_fault *fault;
+} fs_loop_judge;
+
+/* Iterations of `from` from `since` on are over before `to` starts `distance` iterations later. */
+typedef struct fs_loop_needed {
+  uint32_t from;
+  int64_t since;
+  uint32_t to;
+  int64_t distance;
+} fs_loop_needed;
+
+/* The instance of a member's iteration, which is not below 0. */
+fs_op_instance fs_loop_instance_of(const fs_loop_judge *j, uint32_t member, int64_t trip);
+/* Is `first` over before `then` starts?  Then the same holds for those whole rounds of copies
+ * later, and if `then` is not the earlier iteration, for `first` whole rounds of copies earlier.
+ * *all says that the latter holds in any case. */
+bool fs_loop_keeps(fs_loop_judge *j, fs_op_instance first, fs_op_instance then, bool *all);
+/* Sets the fault, of members, and returns false. */
+bool fs_loop_refuse(fs_loop_judge *j, fs_loop_fault_kind kind, uint32_t which, uint32_t from,
+                    uint32_t to, int64_t distance);
+/* Whether iterations are in order, as far as there are such; else sets the fault. */
+bool fs_loop_needs(fs_loop_judge *j, fs_loop_fault_kind kind, uint32_t which,
+                   fs_loop_needed needed);
+/* Whether the guards say what the waits do, and keep their phases apart; else sets the fault. */
+bool fs_loop_guards(fs_loop_judge *j);
+
 #endif

@@ -105,6 +105,34 @@ static const char *check_rings(const fs_rolled_loop *r, const fs_loop_rules *rul
   return NULL;
 }
 
+static const char *check_guards(const fs_rolled_loop *r, const fs_loop_rules *rules) {
+  if (!r->guarded && (r->n_guards > 0 || r->n_checks > 0)) {
+    return "guards or checks of a loop that is not guarded";
+  }
+  for (uint32_t g = 0; g < r->n_guards; g++) {
+    const fs_rolled_guard *guard = &r->guard[g];
+    if (guard->depth == 0 || guard->depth > FS_LOOP_NUMBER || guard->n_producers == 0) {
+      return "a guard's depth out of range, or it has no producers";
+    }
+    for (uint32_t i = guard->producer0; i < guard->producer0 + guard->n_producers; i++) {
+      if (r->producer[i] >= rules->n_members) {
+        return "a guard's producer out of range";
+      }
+    }
+  }
+  for (uint32_t k = 0; k < r->n_commands; k++) {
+    if (!is_range(r->command[k].check0, r->command[k].n_checks, r->n_checks)) {
+      return "a command's checks out of range";
+    }
+  }
+  for (uint32_t i = 0; i < r->n_checks; i++) {
+    if (r->check[i].guard >= r->n_guards || r->check[i].distance > FS_LOOP_NUMBER) {
+      return "a check's guard or distance out of range";
+    }
+  }
+  return NULL;
+}
+
 static const char *check_rules(const fs_rolled_loop *r, const fs_loop_rules *rules) {
   for (uint32_t k = 0; k < rules->n_orders; k++) {
     const fs_loop_order *o = &rules->order[k];
@@ -136,6 +164,7 @@ fs_status fs_loop_shape(fsched_context *ctx, const fs_rolled_loop *r, const fs_l
     what = check_ops(r, n_ops, last);
   }
   what = what != NULL ? what : check_rings(r, rules);
+  what = what != NULL ? what : check_guards(r, rules);
   what = what != NULL ? what : check_rules(r, rules);
   fault->what = what;
   fault->kind = what != NULL ? FS_LOOP_MALFORMED : FS_LOOP_RIGHT;

@@ -73,12 +73,10 @@ done
 run 3 "$FSCHED" compile l.yaml --memory cmx=2500
 expect "need and have" holds err "loop 'tiles' does not fit memory 'cmx': needed 3136 .*, available 2500"
 expect "a depth that fits" holds err "a depth of 2 of 'tile' would fit"
-for set in sync=barrier concurrency=1; do
-  run 1 "$FSCHED" compile l.yaml --set $set --set barriers.count=4
-  expect "$set" holds err "loop 'tiles' cannot stay a loop in this version: .* \[unsupported\]"
-done
+run 1 "$FSCHED" compile l.yaml --set concurrency=1
+expect "concurrency" holds err "loop 'tiles' cannot stay a loop in this version: .* \[unsupported\]"
 run 2 "$FSCHED" compile l.yaml --barriers 8
-expect "barriers" holds err "this version does not support loop 'tiles' with barriers"
+expect "barriers" holds err "loop 'tiles' stays a loop with the target's own kind of sync alone"
 
 # What was wrong once.
 cat >self.yaml <<'EOF'

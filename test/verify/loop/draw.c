@@ -49,8 +49,10 @@ static void draw_queue(loop_drawer *w, uint32_t q) {
       key[at] = key[at - 1];
     }
     key[at] = place;
-    d->command[at] =
-        (fs_rolled_command){m, c, w->wild ? below(w, 3) : start / period, 0, 0, 0, w->slow[m]};
+    d->command[at] = (fs_rolled_command){.member = m,
+                                         .copy = c,
+                                         .shift = w->wild ? below(w, 3) : start / period,
+                                         .slow = w->slow[m]};
   }
 }
 

@@ -6,6 +6,7 @@
 #include "base/text/size_text.h"
 #include "front/builder/roll/roll.h"
 #include "modulo/ahead.h"
+#include "modulo/guards/guards.h"
 #include "modulo/issue.h"
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
@@ -251,6 +252,7 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
     x->body[m].latency = fs_op_latency(g, body->op[m]);
     x->body[m].kernel = r->b->op.at[op].kernel;
     x->body[m].loop = FS_NONE;
+    x->body[m].slots = g->op_slots == NULL ? 1 : g->op_slots[body->op[m]];
     x->inner[m] = op < r->b->op_rolled.n ? r->b->op_rolled.at[op] : NULL;
   }
   return FSCHED_OK;
@@ -447,6 +449,27 @@ static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_bo
   return FSCHED_OK;
 }
 
+/* Gives the loop its barriers. */
+static fs_status set_guards(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                            const fs_loop_body *body, const fs_planned_loop *p) {
+  fsched_builder *b = r->b;
+  uint32_t *demand = NULL, op;
+  if (g->op_slots != NULL) {
+    FS_TRY(fs_new(r->scratch, &demand, body->n));
+    for (uint32_t m = 0; m < body->n; m++) {
+      demand[m] = g->op_slots[body->op[m]];
+    }
+  }
+  uint64_t slots = b->barrier_slots == 0 ? UINT64_MAX : b->barrier_slots;
+  fs_guard_options o = {r->in.trip[loop], slots, demand};
+  FS_TRY(fs_modulo_guards(b->ctx, &b->arena, &p->loop.problem, p->plan, &o, &r->rolled[loop]->loop,
+                          &op));
+  if (op == FS_NONE) {
+    return FSCHED_OK;
+  }
+  return fs_roller_unsupported(r, loop, "an op of it takes more slots than a barrier has");
+}
+
 static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
                           bool single, fs_planned_loop *p, bool *possible) {
   fsched_builder *b = r->b;
@@ -463,8 +486,9 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs
     return fs_modulo_issue(b->ctx, &b->arena, &p->loop.problem, p->plan, &issue,
                            &r->rolled[loop]->loop, &r->issued, possible);
   }
-  return fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
-                          possible);
+  FS_TRY(fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
+                          possible));
+  return *possible && fs_sync_has_barriers(b->sync) ? set_guards(r, g, loop, body, p) : FSCHED_OK;
 }
 
 /* Plans the body: with one copy, or resources in the order of iterations, where waits could not

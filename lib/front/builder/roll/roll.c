@@ -38,9 +38,8 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    const char *why = fs_sync_has_barriers(b->sync)      ? "the target has barriers"
-                      : fs_hazards_data_only(b->hazards) ? "hazards are raw"
-                      : b->queue.n == 0                  ? "the target names no queues"
+    const char *why = fs_hazards_data_only(b->hazards) ? "hazards are raw"
+                      : b->queue.n == 0                ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                       : b->concurrency != 0 ? "the target limits concurrency"

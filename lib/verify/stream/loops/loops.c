@@ -7,6 +7,8 @@
  *   places  each command lies where that has it                               loops/places.c
  *   orders  the orders that args and `after` ask for                          loops/orders.c
  *   stops   with block syncs, these say what the waits do                     loops/stops.c
+ *   guards  with barriers, the machine has these; that they say what the      loops/guards.c
+ *           waits do is a rule
  *   rules   are kept, by rings and lanes too, whatever ops take               verify/loop
  *
  * Then all executions do the accesses to each byte in program order of the unrolled loop, and so
@@ -82,6 +84,42 @@ static fs_status fill_commands(loop_proof *p) {
     }
   }
   r->n_commands = x->n_commands;
+  return FSCHED_OK;
+}
+
+/* With barriers alone there are guards. */
+static fs_status fill_guards(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  const fs_stream *s = x->v->s;
+  fs_rolled_loop *r = &p->rolled;
+  uint32_t producers = 0, checks = 0;
+  r->guarded = fs_sync_has_barriers(x->v->kind);
+  for (uint32_t i = 0; i < x->l->n_guards; i++) {
+    producers += s->guards[x->l->guard0 + i].n_producers;
+  }
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    checks += s->loop_commands[x->command0 + c].n_checks;
+  }
+  FS_TRY(fs_new(p->arena, &r->guard, x->l->n_guards));
+  FS_TRY(fs_new(p->arena, &r->producer, producers));
+  FS_TRY(fs_new(p->arena, &r->check, checks));
+  producers = 0;
+  for (; r->n_guards < x->l->n_guards; r->n_guards++) {
+    const fs_stream_guard *g = &s->guards[x->l->guard0 + r->n_guards];
+    r->guard[r->n_guards] = (fs_rolled_guard){g->depth, producers, g->n_producers};
+    for (uint32_t i = 0; i < g->n_producers; i++) {
+      r->producer[producers++] = s->producers[g->producer0 + i] - x->l->op0;
+    }
+  }
+  for (uint32_t c = 0; c < x->n_commands; c++) {
+    const fs_stream_loop_command *m = &s->loop_commands[x->command0 + c];
+    r->command[c].check0 = r->n_checks;
+    r->command[c].n_checks = m->n_checks;
+    for (uint32_t i = m->check0; i < m->check0 + m->n_checks; i++) {
+      const fs_stream_guard_check *check = &s->guard_checks[i];
+      r->check[r->n_checks++] = (fs_rolled_check){check->guard - x->l->guard0, check->distance};
+    }
+  }
   return FSCHED_OK;
 }
 
@@ -203,6 +241,29 @@ static void report_ring(fs_vloop *x, const loop_proof *p, const fs_loop_fault *f
   }
 }
 
+static void report_guard(fs_vloop *x, const fs_loop_fault *f) {
+  pair_text t;
+  name_pair(x, f, &t);
+  if (f->kind == FS_LOOP_SAID) {
+    FS_LOOP_WRONG(x, FS_DIAG_VERIFY_WAIT,
+                  "loop %.60s: the barriers that %s waits for do not say that %s is over, or say "
+                  "more than its waits",
+                  x->name, t.to, t.from);
+    return;
+  }
+  const fs_stream_guard *g = &x->v->s->guards[x->l->guard0 + f->which];
+  if (f->kind == FS_LOOP_TURN) {
+    FS_LOOP_WRONG(x, FS_DIAG_VERIFY_BARRIER,
+                  "loop %.60s: %s may wait for the barriers from %u on before %s has", x->name,
+                  t.to, g->physical, t.from);
+    return;
+  }
+  FS_LOOP_WRONG(x, FS_DIAG_VERIFY_BARRIER,
+                "loop %.60s: %s may update one of the barriers from %u on, of which there are %u, "
+                "before %s is over, as its parity cannot tell",
+                x->name, t.to, g->physical, g->depth, t.from);
+}
+
 static void report_fault(const loop_proof *p, const fs_loop_fault *f) {
   fs_vloop *x = p->x;
   pair_text t;
@@ -219,6 +280,11 @@ static void report_fault(const loop_proof *p, const fs_loop_fault *f) {
     case FS_LOOP_ORDER:
       name_pair(x, f, &t);
       report_order(x, &t, p->orders.at[f->which].buffer);
+      break;
+    case FS_LOOP_SAID:
+    case FS_LOOP_GUARD:
+    case FS_LOOP_TURN:
+      report_guard(x, f);
       break;
     case FS_LOOP_RING:
       report_ring(x, p, f);
@@ -264,6 +330,7 @@ static fs_status prove(loop_proof *p) {
   FS_TRY(fs_vloop_orders(p->x, &p->orders));
   FS_TRY(fill_queues(p));
   FS_TRY(fill_commands(p));
+  FS_TRY(fill_guards(p));
   FS_TRY(fill_rings(p));
   FS_TRY(fill_rules(p));
   FS_TRY(fs_verify_loop(p->x->v->ctx, &p->rolled, &p->rules, &fault));
@@ -348,6 +415,7 @@ fs_status fs_vs_loops(fs_vs *v) {
     FS_TRY(fs_new_zero(&v->arena, &v->in_part, v->s->n_args));
     FS_TRY(fs_new_zero(&v->arena, &v->in_loop_part, v->s->n_loop_args));
   }
+  FS_TRY(fs_vs_guards(v));
   for (uint32_t i = v->s->n_loops; i-- > 0;) { /* those inside come first */
     FS_TRY(check_loop(v, &v->s->loops[i]));
   }

@@ -90,6 +90,10 @@ fs_status fs_vloop_hulls(fs_vloop *x) FS_MUST_USE; /* it touches what its own op
 /* Appends the pairs of commands that share something. */
 fs_status fs_vloop_places(fs_vloop *x, fs_vlanes *lanes) FS_MUST_USE;
 
+/* The machine has the barriers of all guards, each for one of them alone, with slots enough.
+ * Requires loops whose shape is right. */
+fs_status fs_vs_guards(fs_vs *v) FS_MUST_USE;
+
 /* An order that the args or an `after` ask for. */
 typedef struct fs_vorder {
   fs_loop_order order;

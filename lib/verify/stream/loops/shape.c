@@ -66,8 +66,8 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   if (what != NULL) {
     return what;
   }
-  if (fs_sync_has_barriers(s->meta[0].sync) || s->meta[0].concurrency != 0) {
-    return "the target has barriers, or limits concurrency";
+  if (s->meta[0].concurrency != 0) {
+    return "the target limits concurrency";
   }
   if (l->trip == 0 || l->trip > FSCHED_MAX_TIME || l->copies == 0 || l->n_queues == 0 ||
       l->n_ops == 0) {
@@ -79,8 +79,9 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
       !fs_vs_in_range(l->op0, l->n_ops, s->n_loop_ops) ||
       !fs_vs_in_range(l->ring0, l->n_rings, s->n_rings) ||
-      !fs_vs_in_range(l->stop0, l->n_stops, s->n_loop_stops)) {
-    return "its queues, ops, rings or syncs are out of range";
+      !fs_vs_in_range(l->stop0, l->n_stops, s->n_loop_stops) ||
+      !fs_vs_in_range(l->guard0, l->n_guards, s->n_guards)) {
+    return "its queues, ops, rings, syncs or barriers are out of range";
   }
   return NULL;
 }
@@ -161,8 +162,8 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
       (o->kernel != FS_NONE && o->kernel >= x->s->n_kernels)) {
     return "an op has no name, time or kernel";
   }
-  if (fs_sync_has_stops(x->s->meta[0].sync) && o->latency != o->time) {
-    return "an op goes on behind its queue, which syncs do not know of";
+  if (!fs_sync_has_waits(x->s->meta[0].sync) && o->latency != o->time) {
+    return "an op goes on behind its queue, which barriers and syncs do not know of";
   }
   const fs_stream_loop *inner =
       o->loop < x->s->n_loops ? &x->s->loops[o->loop] : NULL; /* it is looked at later */
@@ -390,6 +391,48 @@ static const char *check_stops(const loop_shape *x) {
   return NULL;
 }
 
+static const char *check_checks(const loop_shape *x, const fs_stream_loop_command *m) {
+  const fs_stream_loop *l = x->l;
+  if (!fs_vs_in_range(m->check0, m->n_checks, x->s->n_guard_checks)) {
+    return "a command's checks are out of range";
+  }
+  for (uint32_t i = m->check0; i < m->check0 + m->n_checks; i++) {
+    const fs_stream_guard_check *check = &x->s->guard_checks[i];
+    if (check->guard < l->guard0 || check->guard - l->guard0 >= l->n_guards ||
+        check->distance > FS_LOOP_NUMBER) {
+      return "a command waits for barriers that are not in it";
+    }
+  }
+  return NULL;
+}
+
+/* Guards name ops of the loop, each once. */
+static const char *check_guards(const loop_shape *x) {
+  const fs_stream *s = x->s;
+  const fs_stream_loop *l = x->l;
+  const char *what = NULL;
+  if (!fs_sync_has_barriers(s->meta[0].sync) && l->n_guards != 0) {
+    return "it has barriers";
+  }
+  for (uint32_t i = l->guard0; i < l->guard0 + l->n_guards; i++) {
+    const fs_stream_guard *g = &s->guards[i];
+    if (g->depth == 0 || g->depth > FS_LOOP_NUMBER || g->physical > FS_LOOP_NUMBER ||
+        g->n_producers == 0 || !fs_vs_in_range(g->producer0, g->n_producers, s->n_producers)) {
+      return "barriers of it have no number, or no producers";
+    }
+    for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
+      if (!is_member(x, s->producers[k]) ||
+          (k > g->producer0 && s->producers[k - 1] >= s->producers[k])) {
+        return "barriers have producers that are not in it, or out of order";
+      }
+    }
+  }
+  for (uint32_t c = x->command0; c < x->command_end && what == NULL; c++) {
+    what = check_checks(x, &s->loop_commands[c]);
+  }
+  return what;
+}
+
 fs_status fs_vs_loops_shape(fs_vs *v) {
   assert(v->op_command0 != NULL);
   for (uint32_t i = 0; i < v->s->n_loops; i++) {
@@ -401,6 +444,7 @@ fs_status fs_vs_loops_shape(fs_vs *v) {
     what = what != NULL ? what : check_buffers(&x);
     what = what != NULL ? what : check_commands(&x);
     what = what != NULL ? what : check_stops(&x);
+    what = what != NULL ? what : check_guards(&x);
     if (what != NULL) {
       const char *name = x.l->within == FS_NONE && x.l->op < v->s->n_ops ? fs_vs_op_name(v, x.l->op)
                          : x.l->within != FS_NONE && x.l->op < v->s->n_loop_ops

@@ -1,0 +1,132 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# Loops that stay loops on targets of barriers: compiled, taken apart and put together, proven, replayed.
+body() { # body COUNT DEPTH
+  cat <<EOF
+fsched: 1
+name: tiles
+target:
+  queues: [{name: dma, class: copy}, {name: dpu, class: compute}]
+  memories: [{name: ddr}, {name: cmx, capacity: 16KiB}]
+  sync: barrier
+  barriers: {count: $1, slots: 2}
+buffers:
+  - {name: x, size: 4000, memory: ddr, io: input}
+  - {name: y, size: 64, memory: ddr, io: output}
+  - {name: t, size: 64, memory: cmx}
+ops:
+  - {name: init, on: dpu, args: [{out: y}]}
+  - loop: lp
+    trip: 8
+    buffers: {t: {depth: $2}}
+    ops:
+      - {name: load, on: dma, time: 4, args: [{in: x, at: {offset: 0, length: 64, step: [64]}}, {out: t}]}
+      - {name: use, on: dpu, time: 2, args: [{in: t}, {inout: y}]}
+EOF
+}
+
+# A full and an empty barrier for each slot, and one for the op before the loop.
+for depth in 1 3; do
+  body $((2 * depth + 1)) "$depth" >b.yaml
+  run 0 "$FSCHED" compile b.yaml -o b.fsb --verify
+  expect "barriers with depth $depth" holds err "^  barriers: $((2 * depth + 1)) of $((2 * depth + 1)) used, 1 use"
+  run 0 "$FSCHED" verify b.fsb --graph b.yaml
+  run 0 "$FSCHED" dis b.fsb --format json
+  cp out b.json
+  expect "guards with depth $depth" [ "$(grep -c "\"depth\": $depth, \"producers\": \\[\"\\(load\\|use\\)\"\\]" out)" -eq 2 ]
+  run 0 "$FSCHED" asm b.json -o again.fsb
+  expect "the same again" cmp -s b.fsb again.fsb
+  for on in cpu sim; do
+    run 0 "$FSCHED" run b.fsb --check --on $on
+    expect "replayed on $on" holds out "checked: 2 ops and 64 output bytes are equal"
+  done
+  body $((2 * depth)) "$depth" >few.yaml
+  run 3 "$FSCHED" compile few.yaml -o few.fsb
+  expect "need and have with others" holds err "loop 'lp' needs $((2 * depth)) barriers, and other ops 1, $((2 * depth)) given \[too-few-barriers\]"
+  body $((2 * depth - 1)) "$depth" >few.yaml
+  run 3 "$FSCHED" compile few.yaml -o few.fsb
+  expect "need and have" holds err "loop 'lp' needs $((2 * depth)) barriers, $((2 * depth - 1)) given \[too-few-barriers\]"
+done
+run 0 "$FSCHED" dis b.fsb
+expect "what a load waits for" holds out 'barrier_wait 4\.\.6 by \[t-3\] mod 3'
+expect "what a load updates" holds out 'barrier_update 1\.\.3 by \[t\] mod 3'
+expect "the list of guards" holds out '^  barriers 1\.\.3: load$'
+
+# As wrong as streams can be: the verifier tells.
+broken() { # broken WHAT PATTERN
+  run 0 "$FSCHED" asm broken.json -o broken.fsb
+  run 4 "$FSCHED" verify broken.fsb
+  expect "$1" holds err "$2"
+}
+sed 's/"physical": 1, "depth": 3/"physical": 1, "depth": 2/; s/"used": 7/"used": 6/' b.json >broken.json
+broken "two full barriers for three slots" "load\[i\] may update one of the barriers from 1 on, of which there are 2, before use\[i - 2\] is over"
+sed 's/"physical": 4, "depth": 3/"physical": 3, "depth": 3/' b.json >broken.json
+broken "a barrier of two guards" "physical barrier 3 of loop lp is that of loop lp, too"
+sed 's/"physical": 4, "depth": 3/"physical": 5, "depth": 3/' b.json >broken.json
+broken "more than the machine has" "loop lp has physical barrier 7, but these are numbered 0 to 6"
+sed 's/"checks": \[{"guard": 0, "distance": 0}\]/"checks": []/' b.json >broken.json
+broken "a wait without a check" "the barriers that use\[i\] waits for do not say that load\[i\] is over"
+
+# An op that nothing holds back gets a way back.
+cat >free.yaml <<EOF
+fsched: 1
+target:
+  queues: [{name: dma}, {name: dpu}]
+  memories: [{name: ddr}]
+  sync: barrier
+  barriers: {count: 16}
+buffers:
+  - {name: x, size: 1000, memory: ddr}
+  - {name: y, size: 1000, memory: ddr, io: output}
+ops:
+  - loop: lp
+    trip: 100
+    ops:
+      - {name: make, on: dma, time: 1, args: [{out_existing: x, at: {offset: 0, length: 8, step: [8]}}]}
+      - {name: take, on: dpu, time: 5, args: [{in: x, at: {offset: 0, length: 8, step: [8]}}, {out_existing: y, at: {offset: 0, length: 8, step: [8]}}]}
+EOF
+run 0 "$FSCHED" compile free.yaml -o free.fsb --verify
+expect "as often as without it" holds err 'one every 5 at best'
+run 0 "$FSCHED" dis free.fsb --format json
+expect "a wait for what is behind" holds out '"op": "make".*"waits": \[{"op": "take", "distance": [0-9]*}\]'
+run 0 "$FSCHED" run free.fsb --check
+
+# A million iterations take as much room.
+sed 's/trip: 8/trip: 1000000/; s/step: \[64\]/step: [0]/' b.yaml >long.yaml
+sed 's/step: \[64\]/step: [0]/' b.yaml >short.yaml
+run 0 "$FSCHED" compile short.yaml -q -o short.fsb
+run 0 "$FSCHED" compile long.yaml -q -o long.fsb --verify
+expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <short.fsb)" ]
+
+# Timelines are what the graph's loops were read for.
+sed 's/  sync: barrier//; s/  barriers: .*//' b.yaml >time.yaml
+run 2 "$FSCHED" compile time.yaml --barriers 8
+expect "another kind of sync" holds err "loop 'lp' stays a loop with the target's own kind of sync alone"
+run 0 "$FSCHED" compile time.yaml --barriers 8 --set sync=barrier -o time.fsb --verify
+
+# A loop in a loop has barriers of its own, which begin anew with each of its runs.
+cat >nest.yaml <<EOF
+fsched: 1
+target:
+  queues: [{name: dma, class: copy}, {name: dpu, class: compute}]
+  memories: [{name: ddr}, {name: cmx, capacity: 16KiB}]
+  sync: barrier
+  barriers: {count: auto}
+buffers:
+  - {name: x, size: 4000, memory: ddr, io: input}
+  - {name: y, size: 4000, memory: ddr, io: output}
+  - {name: t, size: 64, memory: cmx}
+ops:
+  - loop: tiles
+    trip: 3
+    ops:
+      - loop: lp
+        trip: 5
+        buffers: {t: {depth: 2}}
+        ops:
+          - {name: load, on: dma, time: 4, args: [{in: x, at: {offset: 0, length: 64, step: [320, 64]}}, {out: t}]}
+          - {name: use, on: dpu, time: 2, args: [{in: t}, {out_existing: y, at: {offset: 0, length: 64, step: [320, 64]}}]}
+EOF
+run 0 "$FSCHED" compile nest.yaml -o nest.fsb --verify
+expect "its barriers" holds err '^  barriers: 4,'
+run 0 "$FSCHED" run nest.fsb --check
