@@ -68,6 +68,7 @@ uint64_t fs_loops_string_bytes(const fsched_graph *g) {
     for (uint32_t m = 0; m < g->rolled[l].n_ops; m++) {
       bytes += fs_string_bytes(g->rolled[l].body[m].name);
     }
+    bytes += g->rolled[l].param == NULL ? 0 : fs_string_bytes(g->rolled[l].param);
   }
   return bytes;
 }
@@ -282,9 +283,9 @@ static void write_loop(loop_writer *w, uint32_t l) {
   w->command0 = w->n_commands;
   w->d->loops[l] = (fs_stream_loop){
       .trip = x->trip,
-      .least = x->trip,
+      .least = x->least,
       .most = x->trip,
-      .param = FS_NONE,
+      .param = x->param == NULL ? FS_NONE : fs_draft_string(w->d, x->param),
       .within = x->within,
       .op = w->around == NULL ? x->op : w->around->op0 + x->op,
       .copies = x->loop.copies,

@@ -61,6 +61,17 @@ static void put_plan(fs_text *t, const fsched_graph *g, const fs_loop_report *r)
   }
 }
 
+static void put_trips(fs_text *t, const fs_loop_report *r) {
+  fs_text_puts(t, ": ");
+  if (r->param != NULL) {
+    fs_text_visible(t, r->param);
+    fs_text_printf(t, " (%llu to %llu) iterations, ", (unsigned long long)r->least,
+                   (unsigned long long)r->trip);
+  }
+  fs_text_printf(t, "%llu%s", (unsigned long long)r->trip,
+                 r->param != NULL ? "" : fs_plural(r->trip, " iteration", " iterations"));
+}
+
 void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *report, uint32_t n,
                   bool scheduled) {
   for (uint32_t i = 0; i < n; i++) {
@@ -71,8 +82,7 @@ void fs_loops_put(fs_text *t, const fsched_graph *g, const fs_loop_report *repor
     const fs_loop_report *r = &report[i];
     fs_text_puts(t, "  loop ");
     fs_text_visible(t, r->name);
-    fs_text_printf(t, ": %llu %s", (unsigned long long)r->trip,
-                   fs_plural(r->trip, "iteration", "iterations"));
+    put_trips(t, r);
     if (scheduled) {
       fs_text_puts(t, " in ");
       put_time(t, g, (fs_loop_ticks){r->span, 1});
@@ -139,8 +149,13 @@ void fs_loops_put_json(fs_text *t, const fs_schedule *s) {
     const fs_loop_report *r = &s->loop[i];
     fs_text_puts(t, i == 0 ? "{\"name\": " : ", {\"name\": ");
     fs_text_json_string(t, r->name);
-    fs_text_printf(t, ", \"trip\": %llu, \"runs\": %llu", (unsigned long long)r->trip,
-                   (unsigned long long)r->runs);
+    fs_text_printf(t, ", \"trip\": %llu", (unsigned long long)r->trip);
+    if (r->param != NULL) {
+      fs_text_puts(t, ", \"param\": {\"name\": ");
+      fs_text_json_string(t, r->param);
+      fs_text_printf(t, ", \"min\": %llu}", (unsigned long long)r->least);
+    }
+    fs_text_printf(t, ", \"runs\": %llu", (unsigned long long)r->runs);
     fs_text_printf(t, ", \"span\": %llu", (unsigned long long)r->span);
     if (r->why_not != NULL) {
       fs_text_puts(t, ", \"ii\": null");

@@ -154,6 +154,23 @@ static fs_status read_values(fs_cli *cli, fs_run *run) {
   return FSCHED_OK;
 }
 
+static fs_status read_trips(fs_cli *cli, fs_run *run) {
+  const char *const *text;
+  size_t n;
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_SET_PARAM, &text, &n));
+  FS_TRY(fs_new_zero(&cli->arena, &run->trips, n));
+  for (size_t i = 0; i < n; i++) {
+    const char *number;
+    FS_TRY(split_option(cli, FS_OPTION_SET_PARAM, text[i], &run->trips[i].param, &number));
+    if (!fs_parse_u64(number, &run->trips[i].trips)) {
+      return fs_usage(cli->ctx, NULL, "--set-param wants NAME=N, not '%s'", text[i]);
+    }
+  }
+  run->replay.trips = run->trips;
+  run->replay.n_trips = (uint32_t)n;
+  return FSCHED_OK;
+}
+
 /* The directory of the program's file. */
 static const char *beside(fs_cli *cli, const char *path) {
   const char *slash = strrchr(path, '/');
@@ -281,6 +298,7 @@ fs_status fs_run_read_options(fs_cli *cli, fs_run *run) {
   FS_TRY(read_device(cli, run));
   FS_TRY(read_file_names(cli, run));
   FS_TRY(read_values(cli, run));
+  FS_TRY(read_trips(cli, run));
   return check_files(cli, run);
 }
 

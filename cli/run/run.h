@@ -24,6 +24,7 @@ typedef struct fs_run {
   uint64_t tick_ps; /* length of a tick; 0: nothing says it */
   fsched_binding *bindings;
   fsched_parameter *parameters;
+  fsched_trips *trips;
 } fs_run;
 
 /* Reads all options, without the program.  Errors: FSCHED_USAGE, reported. */

@@ -419,12 +419,29 @@ static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
   return FSCHED_OK;
 }
 
+/* Reads a number of trips, or the parameter that gives it. */
+static fs_status trips(fs_asm *a, loop_reader *l, uint32_t node) {
+  enum { PARAM, MIN, MAX, FIELDS };
+  static const fs_field fields[FIELDS] = {{"param", true}, {"min", true}, {"max", true}};
+  uint32_t value[FIELDS];
+  if (a->f.doc->node[node].kind != FS_NODE_MAPPING) {
+    FS_TRY(fs_fields_u64(&a->f, node, &l->r.trip));
+    l->r.least = l->r.most = l->r.trip;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_asm_string(a, value[PARAM], &l->r.param));
+  FS_TRY(fs_fields_u64(&a->f, value[MIN], &l->r.least));
+  FS_TRY(fs_fields_u64(&a->f, value[MAX], &l->r.most));
+  l->r.trip = l->r.most;
+  return FSCHED_OK;
+}
+
 static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
   uint32_t value[LOOP_FIELDS];
   FS_TRY(fs_fields_mapping(&a->f, node, loop_fields, LOOP_FIELDS, value));
   FS_TRY(own_op(a, l, value));
-  FS_TRY(fs_fields_u64(&a->f, value[LOOP_TRIP], &l->r.trip));
-  l->r.least = l->r.most = l->r.trip;
+  FS_TRY(trips(a, l, value[LOOP_TRIP]));
   FS_TRY(fs_fields_u32(&a->f, value[LOOP_COPIES], &l->r.copies));
   if (l->r.copies == 0 || l->r.copies > FS_LOOP_COPIES) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[LOOP_COPIES],

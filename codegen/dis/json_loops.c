@@ -214,6 +214,17 @@ static void put_op(fs_dis *d, const fs_stream_loop *l) {
   }
 }
 
+static void put_trips(fs_dis *d, const fs_stream_loop *l) {
+  if (l->param == FS_NONE) {
+    fs_dis_u64(d, ", \"trip\": ", l->trip);
+    return;
+  }
+  fs_dis_name(d, ", \"trip\": {\"param\": ", l->param);
+  fs_dis_u64(d, ", \"min\": ", l->least);
+  fs_dis_u64(d, ", \"max\": ", l->most);
+  fs_dis_put(d, "}");
+}
+
 void fs_dis_loops(fs_dis *d) {
   if (d->s->n_loops == 0) {
     return;
@@ -223,7 +234,7 @@ void fs_dis_loops(fs_dis *d) {
     const fs_stream_loop *l = &d->s->loops[i];
     fs_dis_line(d, i);
     put_op(d, l);
-    fs_dis_u64(d, ", \"trip\": ", l->trip);
+    put_trips(d, l);
     fs_dis_u64(d, ", \"copies\": ", l->copies);
     put_rings(d, l);
     put_loop_ops(d, l);

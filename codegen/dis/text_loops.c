@@ -294,13 +294,24 @@ static void put_path(fs_listing *l, const fs_stream_loop *loop) {
   }
 }
 
+static void put_trips(fs_listing *l, const fs_stream_loop *loop) {
+  if (loop->param == FS_NONE) {
+    fs_list_u64(l, ": iterations ", loop->trip);
+    return;
+  }
+  fs_list_put(l, ": iterations ");
+  fs_list_name(l, loop->param);
+  fs_list_u64(l, " of ", loop->least);
+  fs_list_u64(l, " to ", loop->most);
+}
+
 void fs_list_loops(fs_listing *l) {
   const fs_stream *s = l->s;
   for (uint32_t i = 0; i < s->n_loops; i++) {
     const fs_stream_loop *loop = &s->loops[i];
     fs_list_put(l, "\nloop ");
     put_path(l, loop);
-    fs_list_u64(l, ": iterations ", loop->trip);
+    put_trips(l, loop);
     fs_list_u64(l, ", copies ", loop->copies);
     fs_list_u64(l, ", ops ", loop->n_ops);
     fs_list_put(l, "\n");

@@ -66,9 +66,21 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   FS_TRY(l->within == FS_NONE ? check_outer(c, loop) : check_inner(c, loop));
   FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
           fs_check_loop_name(c, l), (unsigned long long)l->trip);
-  FS_NEED(c, l->param == FS_NONE && l->least == l->trip && l->most == l->trip, VALUE,
-          "loop '%s' has a parameter, and %llu to %llu iterations", fs_check_loop_name(c, l),
-          (unsigned long long)l->least, (unsigned long long)l->most);
+  FS_NEED(c, l->most == l->trip && l->least <= l->most, VALUE,
+          "loop '%s' has %llu iterations, of %llu to %llu", fs_check_loop_name(c, l),
+          (unsigned long long)l->trip, (unsigned long long)l->least, (unsigned long long)l->most);
+  FS_NEED(c, l->least == l->most || !fs_sync_has_barriers(v->meta->sync), VALUE,
+          "loop '%s' has %llu to %llu iterations, in a program with barriers",
+          fs_check_loop_name(c, l), (unsigned long long)l->least, (unsigned long long)l->most);
+  if (l->param == FS_NONE) {
+    FS_NEED(c, l->least == l->trip, VALUE,
+            "loop '%s' has no parameter, but %llu to %llu iterations", fs_check_loop_name(c, l),
+            (unsigned long long)l->least, (unsigned long long)l->most);
+  } else {
+    FS_TRY(fs_check_string(c, l->param, "loop", loop));
+    FS_NEED(c, c->v.strings[l->param] != '\0', NAME, "the parameter of loop '%s' has no name",
+            fs_check_loop_name(c, l));
+  }
   FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
           fs_check_loop_name(c, l), l->copies);
   FS_NEED(c, l->n_queues != 0 && l->n_ops != 0, VALUE, "loop '%s' has %u queues and %u ops",

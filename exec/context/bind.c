@@ -6,6 +6,7 @@
 #include "exec/context/core.h"
 
 #include "exec/context/known.h"
+#include "exec/host/instances.h"
 #include "fsched/graph.h"
 
 typedef struct binder {
@@ -214,6 +215,9 @@ static size_t lay_out(const binder *b, unsigned char *at, fs_invocation *v, size
   if (b->d->n_parameters > 0) {
     ARRAY(values, (size_t)s->n_args);
   }
+  if (b->d->n_trips > 0) {
+    ARRAY(trips, (size_t)s->n_loops);
+  }
   *cleared = n;
   ARRAY(entries, count_known(b) * b->entry->exec->options.frontier_capacity);
 #undef ARRAY
@@ -280,6 +284,9 @@ static fs_status fill_bindings(binder *b, const fs_measure *measure) {
   }
   bind_states(b);
   FS_TRY(set_values(b));
+  if (b->d->n_trips > 0) {
+    FS_TRY(fs_loops_trips(b->ctx, b->entry->stream, b->d->trips, b->d->n_trips, v->trips));
+  }
   const fsched_exec *x = b->entry->exec;
   FS_TRY(fs_fence_wait_init_learning(b->ctx, x->allocator, &v->wait, b->d->wait,
                                      x->options.frontier_capacity));
@@ -303,10 +310,13 @@ fs_status fs_invocation_make(fsched_context *ctx, fsched_entry *entry,
                             FS_SIZE_UP_TO(fsched_invocation, user)));
     memcpy(&d, descriptor, fs_min(descriptor->size, sizeof d));
   }
-  if ((d.n_bindings > 0 && d.bindings == NULL) || (d.n_parameters > 0 && d.parameters == NULL)) {
+  const char *lacks = d.n_bindings > 0 && d.bindings == NULL       ? "bindings"
+                      : d.n_parameters > 0 && d.parameters == NULL ? "parameters"
+                      : d.n_trips > 0 && d.trips == NULL           ? "trips"
+                                                                   : NULL;
+  if (lacks != NULL) {
     return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                   "the invocation has %s, but no array of them",
-                   d.bindings == NULL && d.n_bindings > 0 ? "bindings" : "parameters");
+                   "the invocation has %s, but no array of them", lacks);
   }
   binder b = {.ctx = ctx, .entry = entry, .d = &d};
   FS_TRY(allocate_bindings(&b));

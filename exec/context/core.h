@@ -99,6 +99,7 @@ struct fs_invocation {
   bool *late;
   void **kept;
   int64_t *values;
+  uint64_t *trips;
   fsched_frontier_entry *entries; /* room of all its frontiers */
 };
 

@@ -463,6 +463,7 @@ static void prepare_work(fs_invocation *v) {
   v->work.late = v->late;
   v->work.kept = v->kept;
   v->work.values = v->values;
+  v->work.trips = v->trips;
   v->work.record = v->measure.record;
 }
 

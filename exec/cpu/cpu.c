@@ -130,6 +130,7 @@ static void cpu_ready(fs_instance *x, uint32_t item) {
 static void cpu_start(fs_instance *x, const fs_work *work) {
   x->work = work;
   x->next++;
+  fs_cpu_set_trips(x);
   atomic_store_explicit(&x->poisoned, 0, memory_order_relaxed);
   atomic_store_explicit(&x->cause, FSCHED_CAUSE_NONE, memory_order_relaxed);
   if (!x->config.empty) {

@@ -65,9 +65,10 @@ typedef struct fs_loop_part {
   uint32_t n_commands, copies, axis;
 } fs_loop_part;
 
-/* The members of a gang's op in a loop.  Iteration j of the op's copy, of n in a run, is over at
- * k * n + j + 1. */
+/* The members of a gang's op in a loop.  Iteration j of the op's copy, of n in a run at most, is
+ * over at k * n + j + 1. */
 typedef struct fs_loop_gang {
+  uint64_t period;          /* n */
   _Atomic uint32_t arrived; /* in this iteration */
   uint32_t members, axis;
   fs_timeline *over;
@@ -75,6 +76,7 @@ typedef struct fs_loop_gang {
 
 typedef struct fs_cpu_loop {
   const fs_stream_loop *loop;
+  uint64_t trips;    /* of this invocation */
   fs_timeline *open; /* k + 1: its members may begin */
   fs_loop_part *parts;
   uint32_t axis;           /* of `open` */
@@ -320,6 +322,9 @@ void fs_cpu_deal(fs_instance *x);
  * gang.  Require a stream, timelines, and meetings. */
 fs_status fs_cpu_count_loops(fs_instance *x) FS_MUST_USE;
 fs_status fs_cpu_decode_loops(fs_instance *x) FS_MUST_USE;
+/* Before an invocation: loops run as often as this one says.  O(commands of loops with others than
+ * before).  Requires that no lane runs. */
+void fs_cpu_set_trips(fs_instance *x);
 void fs_cpu_meet_for_loops(fs_instance *x, uint64_t meeting);
 /* cpu/loops.c: the step of a lane whose op is a loop, once its waits are over.  False: the lane is
  * parked.  Requires a step whose meeting is a loop's. */

@@ -51,7 +51,7 @@ static void run_instance(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s
  * and `met` says that it has arrived. */
 static bool meet_in_loop(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s, uint32_t step) {
   fs_loop_gang *g = &l->worker->instance->loop_gang[s->gang];
-  uint64_t value = f->run * s->count + (f->round - s->from) + 1;
+  uint64_t value = f->run * g->period + (f->round - s->from) + 1;
   if (!l->met && atomic_fetch_add(&g->arrived, 1) + 1 == g->members) {
     atomic_store(&g->arrived, 0); /* nobody arrives again before this iteration is over */
     run_instance(l, f, s);
@@ -127,14 +127,23 @@ static void arrive_inner(fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
   }
 }
 
+/* The last member to leave ends the run. */
+static void end_run(const fs_cpu_lane *l, const fs_cpu_loop *loop, const fs_loop_instance *at) {
+  const fs_instance *x = l->worker->instance;
+  if (!x->config.empty && !fs_cpu_poisoned(x)) {
+    fs_loop_leave(&x->effects, loop->loop, loop->trips, at->command, at->around);
+  }
+}
+
 /* Whether the run is over with this member's part. */
-static bool leave_inner(fs_cpu_loop *loop, uint64_t run) {
+static bool leave_inner(fs_cpu_lane *l, fs_cpu_loop *loop, const fs_loop_frame *f) {
+  if (loop->loop->n_queues > 1 && atomic_fetch_add(&loop->left, 1) + 1 < loop->loop->n_queues) {
+    return false;
+  }
+  end_run(l, loop, &f->at);
   if (loop->loop->n_queues > 1) {
-    if (atomic_fetch_add(&loop->left, 1) + 1 < loop->loop->n_queues) {
-      return false;
-    }
     atomic_store(&loop->left, 0);
-    fs_timeline_publish(loop->over, run + 1);
+    fs_timeline_publish(loop->over, f->run + 1);
   }
   return true;
 }
@@ -146,7 +155,7 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
   fs_cpu_loop *loop = &x->loop[s->inner];
   if (f->inner == FS_INNER_WAITS) {
     find_instance(l, f, s);
-    g->run = f->run * f->in->loop->trip + x->loop_part[s->part].count++;
+    g->run = f->run * f->in->loop->most + x->loop_part[s->part].count++;
     g->at.command = f->at.command;
     g->at.around = &f->at;
     enter_part(l, g, loop, &x->loop_part[s->part]);
@@ -164,7 +173,7 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
       return false;
     }
     l->next_wait = 0;
-    f->inner = leave_inner(loop, g->run) ? FS_INNER_WAITS : FS_INNER_LEFT;
+    f->inner = leave_inner(l, loop, g) ? FS_INNER_WAITS : FS_INNER_LEFT;
   }
   if (f->inner == FS_INNER_LEFT) {
     if (!fs_timeline_reached(loop->over, g->run + 1) &&
@@ -302,6 +311,9 @@ static bool leave_loop(fs_cpu_lane *l, fs_meeting *m, uint64_t k) {
 static bool close_loop(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint64_t k) {
   const fs_instance *x = l->worker->instance;
   l->begin_ns = m->begin;
+  if (l->part == FS_PART_LAST) { /* once */
+    end_run(l, m->loop, &(fs_loop_instance){.command = s->command});
+  }
   if (!fs_cpu_op_end(l, s->command)) {
     return false;
   }

@@ -82,8 +82,40 @@ static uint32_t axis_of(const fs_instance *x, uint32_t index) {
   return fs_cpu_phase(x, x->physicals.n) + index;
 }
 
-static uint64_t iterations(const fs_stream_loop *loop, uint32_t copy) {
-  return loop->trip > copy ? (loop->trip - copy - 1) / loop->copies + 1 : 0;
+static uint64_t iterations(const fs_stream_loop *loop, uint64_t trips, uint32_t copy) {
+  return trips > copy ? (trips - copy - 1) / loop->copies + 1 : 0;
+}
+
+/* In which steps commands have iterations. */
+static void set_part_trips(fs_instance *x, const fs_stream_loop *loop, uint32_t part,
+                           uint64_t trips) {
+  fs_loop_part *p = &x->loop_part[part];
+  fs_loop_step *s = x->loop_step + x->stream->loop_queues[part].command0;
+  p->n_rounds = p->full = 0;
+  p->full_end = UINT64_MAX;
+  for (uint32_t i = 0; i < p->n_commands; i++) {
+    s[i].count = iterations(loop, trips, s[i].copy);
+    p->n_rounds = s[i].count == 0 ? p->n_rounds : fs_max(p->n_rounds, s[i].from + s[i].count);
+    p->full = fs_max(p->full, s[i].from);
+    p->full_end = fs_min(p->full_end, s[i].from + s[i].count);
+  }
+}
+
+static void set_loop_trips(fs_instance *x, fs_cpu_loop *loop, uint64_t trips) {
+  loop->trips = trips;
+  for (uint32_t q = 0; q < loop->loop->n_queues; q++) {
+    set_part_trips(x, loop->loop, loop->loop->queue0 + q, trips);
+  }
+}
+
+void fs_cpu_set_trips(fs_instance *x) {
+  assert(x->work != NULL && (x->loop != NULL || x->stream->n_loops == 0));
+  for (uint32_t l = 0; l < x->stream->n_loops; l++) {
+    uint64_t trips = fs_loop_trips(x->stream, x->work->trips, x->loop[l].loop);
+    if (trips != x->loop[l].trips) {
+      set_loop_trips(x, &x->loop[l], trips);
+    }
+  }
 }
 
 static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t part) {
@@ -97,12 +129,10 @@ static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t par
   p->copies = loop->copies;
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     const fs_stream_loop_command *k = &s->loop_commands[c];
-    uint64_t count = iterations(loop, k->copy);
     uint32_t inner = s->loop_ops[k->op].loop;
     bool alone = x->loop_gang_of[c] == FS_NONE && inner == FS_NONE;
     x->loop_step[c] = (fs_loop_step){
         .from = k->shift,
-        .count = count,
         .command = c,
         .copy = k->copy,
         .gang = x->loop_gang_of[c],
@@ -113,14 +143,12 @@ static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t par
         .signal = k->signal != 0,
         .alone = alone && k->n_waits == 0 && k->signal == 0};
     x->loop_part_of[c] = part;
-    p->n_rounds = count == 0 ? p->n_rounds : fs_max(p->n_rounds, k->shift + count);
+    if (x->loop_gang_of[c] != FS_NONE) {
+      x->loop_gang[x->loop_gang_of[c]].period = iterations(loop, loop->most, k->copy);
+    }
   }
-  p->period = p->n_rounds * p->n_commands;
-  p->full_end = UINT64_MAX;
-  for (uint32_t i = 0; i < p->n_commands; i++) {
-    p->full = fs_max(p->full, p->steps[i].from);
-    p->full_end = fs_min(p->full_end, p->steps[i].from + p->steps[i].count);
-  }
+  set_part_trips(x, loop, part, loop->most);
+  p->period = p->n_rounds * p->n_commands; /* is enough for fewer iterations, too */
 }
 
 static fs_loop_wait make_loop_wait(const fs_instance *x, const fs_stream_loop *loop,
@@ -145,6 +173,7 @@ static void decode_loop(fs_instance *x, uint32_t index) {
   const fs_stream_loop *loop = &s->loops[index];
   uint32_t over = axis_of(x, s->n_loops + s->n_loop_queues + x->n_loop_gangs + index);
   x->loop[index] = (fs_cpu_loop){.loop = loop,
+                                 .trips = loop->most,
                                  .axis = axis_of(x, index),
                                  .open = &x->timeline[axis_of(x, index)],
                                  .parts = x->loop_part + loop->queue0,

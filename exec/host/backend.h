@@ -54,6 +54,7 @@ typedef struct fs_work {
   const bool *late;      /* per given item: not to be read before `ready`; NULL: no item is late */
   void *const *kept;     /* per kept item: host memory to copy it to; NULL: not wanted */
   const int64_t *values; /* per arg of the stream; NULL: the stream's own */
+  const uint64_t *trips; /* per loop of the stream: how often it runs; NULL: as it says itself */
   fs_record record;
 
   /* Calls to the core, from any thread and without locks, in this order.  Calls per item come at

@@ -8,6 +8,7 @@
 #define FS_EXEC_INSTANCES_H
 
 #include "exec/host/byteset.h"
+#include "fsched/exec.h"
 #include "model/stream/stream.h"
 
 /* What is looked up in a stream with loops; all NULL without loops. */
@@ -17,6 +18,17 @@ typedef struct fs_loops {
 
 /* Requires a stream that fs_stream_check has accepted.  O(ops). */
 fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) FS_MUST_USE;
+
+/* Finds how often each loop of the stream runs, where some are given: one of those that are not
+ * runs as often as possible.  Of several of one name the last one counts.  FSCHED_USAGE if no loop
+ * takes its trips from such a name, or takes so many. */
+fs_status fs_loops_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *given,
+                         uint32_t n, uint64_t *out) FS_MUST_USE;
+/* How often a loop of the stream runs. */
+static inline uint64_t fs_loop_trips(const fs_stream *s, const uint64_t *trips,
+                                     const fs_stream_loop *loop) {
+  return trips == NULL ? loop->trip : trips[loop - s->loops];
+}
 
 /* An instance, with the command of the stream in which it runs. */
 typedef struct fs_loop_instance {
@@ -45,5 +57,15 @@ typedef struct fs_loop_where {
 /* Requires an arg of the instance's op that names a buffer. */
 fs_loop_where fs_loop_arg_where(const fs_stream *s, const fs_stream_loop_arg *a,
                                 const fs_loop_instance *at);
+
+/* A value that is moved when a run of a loop is over (fs_stream_ring), between two slots. */
+typedef struct fs_loop_move {
+  uint32_t memory;
+  uint64_t from, to, bytes; /* addresses; 0 bytes: nothing is to be moved */
+} fs_loop_move;
+/* Requires a ring of the loop, counted from 0, which has run so many times.  `around` is the
+ * instance of the op that the loop is, NULL if it is in none; `command` is that of the stream. */
+fs_loop_move fs_loop_last_value(const fs_stream *s, const fs_stream_loop *loop, uint32_t ring,
+                                uint64_t trips, uint32_t command, const fs_loop_instance *around);
 
 #endif

@@ -28,6 +28,45 @@ uint32_t fs_loops_depth(const fs_stream *s) {
   return most;
 }
 
+/* Trips */
+
+static fs_status set_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *t,
+                           uint64_t *out) {
+  const char *param = t->param == NULL ? "" : t->param;
+  bool found = false;
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *loop = &s->loops[l];
+    if (loop->param == FS_NONE || strcmp(fs_stream_string(s, loop->param), param) != 0) {
+      continue;
+    }
+    if (t->trips < loop->least || t->trips > loop->most) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                     "'%.80s' is %llu, and loop '%.80s' takes %llu to %llu", param,
+                     (unsigned long long)t->trips,
+                     fs_stream_string(s, loop->within == FS_NONE ? s->ops[loop->op].name
+                                                                 : s->loop_ops[loop->op].name),
+                     (unsigned long long)loop->least, (unsigned long long)loop->most);
+    }
+    out[l] = t->trips;
+    found = true;
+  }
+  return found ? FSCHED_OK
+               : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                         "no loop of the program takes its trips from '%.80s'", param);
+}
+
+fs_status fs_loops_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *given,
+                         uint32_t n, uint64_t *out) {
+  assert(given != NULL || n == 0);
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    out[l] = s->loops[l].trip;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(set_trips(ctx, s, &given[i], out));
+  }
+  return FSCHED_OK;
+}
+
 /* Digests */
 
 static uint64_t stir(uint64_t x) {
@@ -107,6 +146,35 @@ fs_loop_where fs_loop_arg_where(const fs_stream *s, const fs_stream_loop_arg *a,
   return (fs_loop_where){{begin, begin + fs_min(length, limit - begin)}, way};
 }
 
+/* The place that the op of a loop has for an arg. */
+static const fs_stream_place *own_place(const fs_stream *s, uint32_t command,
+                                        const fs_loop_instance *around, uint32_t arg) {
+  const fs_stream_place *p = &s->places[s->commands[command].place0];
+  if (around != NULL) {
+    p = &s->loop_places[s->loop_commands[around->loop_command].place0];
+  }
+  while (!fs_space_has_bytes(p->space) || p->version == FS_NONE || p->arg != arg) {
+    p++;
+  }
+  return p;
+}
+
+fs_loop_move fs_loop_last_value(const fs_stream *s, const fs_stream_loop *loop, uint32_t ring,
+                                uint64_t trips, uint32_t command, const fs_loop_instance *around) {
+  assert(ring < loop->n_rings);
+  const fs_stream_ring *r = &s->rings[loop->ring0 + ring];
+  if (r->entry == 0 || loop->least == loop->most || trips % r->depth == 0) {
+    return (fs_loop_move){0};
+  }
+  const fs_stream_place *p = own_place(s, command, around, r->arg);
+  uint64_t at = p->address;
+  at += around == NULL ? 0 : fs_loop_arg_where(s, &s->loop_args[r->arg], around).way;
+  return (fs_loop_move){.memory = p->index,
+                        .from = at + r->slot * ((trips - 1) % r->depth),
+                        .to = at + r->slot * (r->depth - 1),
+                        .bytes = r->size};
+}
+
 static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                                 const fs_loop_instance *at) {
   const fs_stream *s = e->s;
@@ -160,4 +228,15 @@ fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *roo
     *sum += fs_loop_digest(at, fs_kernels_digest(e->kernels, kernel, &call));
   }
   return cause;
+}
+
+void fs_loop_leave(const fs_effects *e, const fs_stream_loop *loop, uint64_t trips,
+                   uint32_t command, const fs_loop_instance *around) {
+  for (uint32_t k = 0; k < loop->n_rings; k++) {
+    fs_loop_move m = fs_loop_last_value(e->s, loop, k, trips, command, around);
+    if (m.bytes > 0) {
+      memcpy(fs_memories_at(e->memories, m.memory, m.to),
+             fs_memories_at(e->memories, m.memory, m.from), m.bytes);
+    }
+  }
 }

@@ -12,5 +12,9 @@
  * whose op is a loop, and a command of that loop or one inside, of an op that is no loop. */
 fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
                                   const fs_work *work, const fs_loop_instance *at, uint64_t *sum);
+/* What is left to do when a run of a loop is over: values are moved (fs_stream_ring).  `around`:
+ * the instance of the op that the loop is, or NULL. */
+void fs_loop_leave(const fs_effects *e, const fs_stream_loop *loop, uint64_t trips,
+                   uint32_t command, const fs_loop_instance *around);
 
 #endif

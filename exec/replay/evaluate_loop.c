@@ -29,6 +29,10 @@ typedef struct loop_bytes {
   fs_byteset *defined;
 } loop_bytes;
 
+static uint64_t trips_of(const evaluated_loop *l) {
+  return fs_loop_trips(l->r->s, l->r->trips, l->loop);
+}
+
 /* Finds the bytes that an arg of the loop's ops lies in. */
 static loop_bytes find_bytes(evaluated_loop *l, const fs_stream_loop_arg *a) {
   const fs_stream *s = l->r->s;
@@ -130,10 +134,11 @@ static uint64_t ring_length(const evaluated_loop *l, const fs_stream_ring *ring)
 static fs_status leave_ring(evaluated_loop *l, uint32_t index) {
   fsched_context *ctx = l->r->ctx;
   const fs_stream_ring *ring = &l->r->s->rings[l->loop->ring0 + index];
-  uint64_t last = l->loop->trip - 1, begin, length = ring_length(l, ring);
+  uint64_t last = trips_of(l) - 1, begin, length = ring_length(l, ring);
   const fs_ring_value *from = fs_ring_look(&l->rings[index], last, 0);
   loop_bytes b = ring_bytes(l, ring, &begin);
-  uint64_t at = begin + ring->slot * (last % ring->depth);
+  bool back = ring->entry != 0 && l->loop->least < l->loop->most;
+  uint64_t at = begin + ring->slot * (back ? ring->depth - 1 : last % ring->depth);
   memset(b.bytes + begin, 0xA5, (size_t)length);
   FS_TRY(fs_byteset_remove(ctx, b.defined, begin, begin + length));
   memcpy(b.bytes + at, from->bytes, (size_t)ring->size);
@@ -213,7 +218,7 @@ static fs_status evaluate_run(loop_sum *all, evaluated_loop *l) {
   const fs_stream *s = l->r->s;
   l->at = (fs_loop_instance){.loop = l->loop, .around = l->around == NULL ? NULL : &l->around->at};
   FS_TRY(enter_rings(l));
-  for (uint64_t i = 0; i < l->loop->trip; i++) {
+  for (uint64_t i = 0; i < trips_of(l); i++) {
     for (uint32_t k = 0; k < l->loop->n_ops; k++) {
       l->at.op = l->loop->op0 + k;
       l->at.iteration = i;
@@ -223,7 +228,7 @@ static fs_status evaluate_run(loop_sum *all, evaluated_loop *l) {
                                  : evaluate_run(all, &all->run[op->loop]));
     }
   }
-  for (uint32_t k = 0; l->loop->trip > 0 && k < l->loop->n_rings; k++) {
+  for (uint32_t k = 0; trips_of(l) > 0 && k < l->loop->n_rings; k++) {
     FS_TRY(leave_ring(l, k));
   }
   return FSCHED_OK;

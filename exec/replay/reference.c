@@ -287,6 +287,10 @@ static fs_status run_reference(fs_reference *r) {
   FS_TRY(fs_kernels_find(r->ctx, r->arena, r->s, r->run->options, &r->kernels));
   FS_TRY(set_up(r));
   FS_TRY(set_values(r));
+  if (r->run->n_trips > 0) {
+    FS_TRY(fs_new(r->arena, &r->trips, r->s->n_loops));
+    FS_TRY(fs_loops_trips(r->ctx, r->s, r->run->trips, r->run->n_trips, r->trips));
+  }
   for (uint64_t k = has_state(r->s) ? 1 : invocations; k < invocations; k++) {
     FS_TRY(evaluate(r));
     FS_TRY(carry_state(r));

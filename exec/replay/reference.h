@@ -26,6 +26,8 @@ typedef struct fs_reference_run {
   const fsched_device_options *options; /* where the user's kernels are; NULL: there are none */
   const fsched_parameter *parameters;   /* the parameters of the invocations */
   uint32_t n_parameters;
+  const fsched_trips *trips; /* those of the invocations */
+  uint32_t n_trips;
 } fs_reference_run;
 
 /* Compares the last invocation; earlier ones are evaluated only for programs with state.

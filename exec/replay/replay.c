@@ -262,6 +262,8 @@ static fs_status invoke(replay *r, uint64_t index) {
                          .n_bindings = last ? r->n_bindings : r->n_inputs,
                          .parameters = r->options.parameters,
                          .n_parameters = r->options.n_parameters,
+                         .trips = r->options.trips,
+                         .n_trips = r->options.n_trips,
                          .callback = complete,
                          .user = r};
   return fs_exec_invoke(r->ctx, r->entry, &i, &measure);
@@ -359,7 +361,9 @@ static fs_status compare(replay *r) {
                           .kept = r->kept,
                           .options = r->device->host,
                           .parameters = r->options.parameters,
-                          .n_parameters = r->options.n_parameters};
+                          .n_parameters = r->options.n_parameters,
+                          .trips = r->options.trips,
+                          .n_trips = r->options.n_trips};
   compare_state(r);
   fs_status status = fs_reference_compare(r->ctx, r->s, &run, &counts);
   r->result.checked_ops = counts.ops;

@@ -239,10 +239,12 @@ static bool is_victim_instance(const fs_instance *x, const fs_loop_instance *at)
     return false;
   }
   uint64_t level = 0;
-  for (; at != NULL && at->iteration == mix(x->times.draw.salt, level) % at->loop->trip; level++) {
-    at = at->around;
+  bool is = true;
+  for (; at != NULL && is; at = at->around, level++) {
+    uint64_t trips = fs_loop_trips(x->stream, x->work->trips, at->loop);
+    is = at->iteration == mix(x->times.draw.salt, level) % trips;
   }
-  return at == NULL;
+  return is;
 }
 
 /* What the instance draws does not depend on its queue, unless that is slow as a whole. */

@@ -47,6 +47,10 @@ static const fs_stream_loop_queue *queue_of(const fs_instance *x, uint32_t part)
   return &x->stream->loop_queues[part];
 }
 
+static uint64_t trips_of(const fs_instance *x, const fs_stream_loop *loop) {
+  return fs_loop_trips(x->stream, x->work->trips, loop);
+}
+
 static uint32_t present(const fs_instance *x, uint32_t part) {
   return queue_of(x, part)->command0 + x->loops->part[part].at;
 }
@@ -57,7 +61,7 @@ static bool has_iteration(const fs_instance *x, uint32_t part, uint64_t *iterati
   const fs_stream_loop *loop = &x->stream->loops[p->loop];
   const fs_stream_loop_command *k = &x->stream->loop_commands[present(x, part)];
   *iteration = (p->step - k->shift) * loop->copies + k->copy;
-  return p->step >= k->shift && *iteration < loop->trip;
+  return p->step >= k->shift && *iteration < trips_of(x, loop);
 }
 
 static void move_on(const fs_instance *x, uint32_t part) {
@@ -258,11 +262,11 @@ static void issue_commands(fs_instance *x, uint32_t loop, uint64_t time) {
 static uint64_t steps_of(const fs_instance *x, uint32_t part) {
   const fs_stream_loop_queue *q = queue_of(x, part);
   const fs_stream_loop *loop = &x->stream->loops[x->loops->part[part].loop];
-  uint64_t steps = 0;
+  uint64_t steps = 0, trips = trips_of(x, loop);
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     const fs_stream_loop_command *k = &x->stream->loop_commands[c];
-    if (loop->trip > k->copy) {
-      steps = fs_max(steps, (loop->trip - k->copy - 1) / loop->copies + 1 + k->shift);
+    if (trips > k->copy) {
+      steps = fs_max(steps, (trips - k->copy - 1) / loop->copies + 1 + k->shift);
     }
   }
   return steps;
@@ -404,8 +408,13 @@ uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
     pass_on(x, event - fs_sim_part_event(x, 0), time);
     return FS_NONE;
   }
-  fs_sim_loop_run *run = &x->loops->run[event - fs_sim_loop_event(x, 0)];
+  uint32_t loop = event - fs_sim_loop_event(x, 0);
+  fs_sim_loop_run *run = &x->loops->run[loop];
   run->goes_on = false;
+  if (!x->config.empty) {
+    fs_loop_leave(&x->effects, &s->loops[loop], trips_of(x, &s->loops[loop]), run->command,
+                  run->flight == FS_NONE ? NULL : &run->around);
+  }
   if (run->flight != FS_NONE) {
     end_flight(x, run->flight, time);
     return FS_NONE;

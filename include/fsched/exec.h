@@ -93,7 +93,8 @@
  * they are made, invocations by the exec's; the allocator must outlive them and be safe to call
  * from any thread, as the default one is.
  *
- * Time: invoking costs O(buffers + bindings * log buffers), and O(args) more with parameters;
+ * Time: invoking costs O(buffers + bindings * log buffers), and O(args) more with parameters,
+ * O(loops * trips given) more with trips;
  * starting and ending an invocation costs O(slots + memories + inputs + outputs), besides its
  * commands.
  *
@@ -435,6 +436,13 @@ typedef struct fsched_parameter {
   int64_t value;
 } fsched_parameter;
 
+/** How often the loops run that take their trips from a parameter; of one that is not given, as
+ * often as it allows.  If several name the same parameter, the last one counts. */
+typedef struct fsched_trips {
+  const char *param; /* its name in the graph */
+  uint64_t trips;    /* iterations, within the range that the graph gives */
+} fsched_trips;
+
 typedef struct fsched_invocation {
   size_t size;
   fsched_fence *wait, *signal;
@@ -446,14 +454,16 @@ typedef struct fsched_invocation {
    *  0, or the cause of the failure. */
   void (*callback)(void *user, fsched_cause cause);
   void *user;
+  uint32_t n_trips;
+  const fsched_trips *trips;
 } fsched_invocation;
 
 /** Requests an invocation; never blocks.  The descriptor and its arrays are copied, and fences are
  *  retained.  The library uses bound memory until the fence of the binding, or of the invocation,
  *  is signalled or has failed.  The same data may be bound to inputs of many invocations at once,
  *  but not to outputs.  `invocation` may be NULL.  Errors (nothing has happened then): FSCHED_USAGE
- *  (no such buffer or parameter, a wrong size, a buffer bound twice, the exec is being destroyed),
- *  FSCHED_SYSTEM. */
+ *  (no such buffer or parameter, trips out of their range, a wrong size, a buffer bound twice, the
+ * exec is being destroyed), FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_invoke(fsched_context *ctx, fsched_entry *entry,
                                                        const fsched_invocation *invocation);
 

@@ -58,6 +58,8 @@ typedef struct fsched_replay_options {
   uint32_t threads; /* without `device`: as in fsched_device_options */
   uint64_t tick_ps; /* picoseconds of a tick, also in the trace and the profile: as in
                        fsched_exec_options */
+  uint32_t n_trips;
+  const fsched_trips *trips; /* of every invocation */
 } fsched_replay_options;
 
 typedef struct fsched_replay_result {

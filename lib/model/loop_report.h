@@ -24,6 +24,8 @@ typedef struct fs_loop_report {
   uint32_t loop;    /* of the graph, if it was unrolled */
   const char *name; /* of the loop */
   uint64_t trip, runs;
+  uint64_t least;      /* trips that a parameter may give; trip: the most */
+  const char *param;   /* which one; NULL: none does */
   uint64_t span;       /* ticks from the first start to the last end of the schedule's last run */
   const char *why_not; /* there is no plan, and what follows is empty, but for the bound if it is
                         * known; NULL: there is */

@@ -38,8 +38,9 @@
  *
  * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
- * version of iteration -1 would.  A reader that is the writer may take the slot that it reads: it
- * works in place. */
+ * version of iteration -1 would.  Where trips are a parameter, whoever runs the loop moves the last
+ * version of such a ring back to slot D - 1 in the end, so that ops behind find it wherever.  A
+ * reader that is the writer may take the slot that it reads: it works in place. */
 #ifndef FS_ROLLED_H
 #define FS_ROLLED_H
 
@@ -196,9 +197,10 @@ typedef struct fs_body_slots {
 
 struct fs_loop_report;
 typedef struct fs_rolled {
-  uint32_t op;     /* of the graph; of the body of the loop that it is in */
-  uint32_t within; /* the loop that it is in, of the graph's rolled ones, or FS_NONE */
-  uint64_t trip;
+  uint32_t op;          /* of the graph; of the body of the loop that it is in */
+  uint32_t within;      /* the loop that it is in, of the graph's rolled ones, or FS_NONE */
+  uint64_t trip, least; /* trip: the most; the least is below that if a parameter says so */
+  const char *param;    /* gives the trips with each invocation; NULL: none does */
   uint32_t n_ops, n_args, n_afters, n_scratches, n_lanes;
   fs_body_op *body; /* in program order */
   fs_body_arg *arg;

@@ -153,7 +153,8 @@ fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsche
   planner k = {arena, g, body};
   uint32_t b = g->op_body_op[body->op[0]];
   *out = (fs_planned_loop){
-      .report = {.loop = g->body_op_loop[b], .trip = body->trip, .runs = body->runs}};
+      .report = {
+          .loop = g->body_op_loop[b], .trip = body->trip, .least = body->trip, .runs = body->runs}};
   const char *name = g->loop[out->report.loop].name;
   FS_TRY(keep_name(arena, name, strlen(name), &out->report.name));
   if (!body->periodic) {

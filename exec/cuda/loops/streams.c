@@ -299,6 +299,21 @@ static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t r
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                           const fs_loop_instance *around, uint32_t command, uint32_t depth);
 
+/* Moves the values that are behind a run which is over, on a stream that has waited for all of it.
+ */
+static bool leave_run(fs_instance *x, const fs_stream_loop *loop, const fs_loop_instance *around,
+                      uint32_t command, fs_cu_stream stream) {
+  uint64_t trips = fs_loop_trips(x->s, x->work->trips, loop);
+  bool done = true;
+  for (uint32_t k = 0; k < loop->n_rings && done && !x->config.empty; k++) {
+    fs_loop_move m = fs_loop_last_value(x->s, loop, k, trips, command, around);
+    done = m.bytes == 0 || FS_CUDA_DO(x, cuMemcpyAsync,
+                                      (fs_cuda_at(x, m.memory, m.to),
+                                       fs_cuda_at(x, m.memory, m.from), m.bytes, stream));
+  }
+  return done;
+}
+
 /* A run of a loop in a loop: its queues begin together and end together. */
 static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                        uint32_t depth, uint64_t *record) {
@@ -306,7 +321,8 @@ static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_me
   return take_record(x, record) && record_on(x, *record, m->stream) &&
          part_members(x, at, m, *record) &&
          run_instances(x, &x->s->loops[inner], at, at->command, depth + 1) &&
-         meet_members(x, at, m) && take_record(x, record);
+         meet_members(x, at, m) && leave_run(x, &x->s->loops[inner], at, at->command, m->stream) &&
+         take_record(x, record);
 }
 
 static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
@@ -340,7 +356,8 @@ static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                           const fs_loop_instance *around, uint32_t command, uint32_t depth) {
   fs_loop_walk *walk = &x->loops.walk[depth];
   fs_loop_instance at = {.loop = loop, .command = command, .around = around};
-  fs_loop_walk_begin(walk, loop);
+  uint64_t trips = fs_loop_trips(x->s, x->work->trips, loop);
+  fs_loop_walk_begin(walk, loop, trips);
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = x->s->loop_commands[at.loop_command].op;
     if (fs_cuda_poisoned(x) || !issue_instance(x, &at, depth)) {
@@ -371,5 +388,5 @@ bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) {
       return false;
     }
   }
-  return true;
+  return leave_run(x, loop, NULL, command, lane);
 }

@@ -81,7 +81,7 @@ static bool visit_loop(cuda_visit *v, const fs_stream_loop *loop, const fs_loop_
   const fs_stream *s = v->x->s;
   fs_loop_walk *walk = &v->x->loops.walk[depth];
   fs_loop_instance at = {.loop = loop, .command = command, .around = around};
-  fs_loop_walk_begin(walk, loop);
+  fs_loop_walk_begin(walk, loop, loop->trip);
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = s->loop_commands[at.loop_command].op;
     uint32_t inner = s->loop_ops[at.op].loop;

@@ -71,6 +71,8 @@ static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
   FS_TRY(fs_new_zero(scratch, &u->loop_place, b->loop.n));
   FS_TRY(fs_new_zero(scratch, &u->loop_count, b->loop.n));
   FS_TRY(fs_new_zero(scratch, &u->trip, b->loop.n));
+  FS_TRY(fs_new_zero(scratch, &u->least, b->loop.n));
+  FS_TRY(fs_new_none(scratch, &u->param, b->loop.n));
   FS_TRY(fs_new_zero(scratch, &u->moving0, (size_t)u->n_ops + 1));
   FS_TRY(fs_new_none(scratch, &u->carry, b->moving.n));
   FS_TRY(fs_new_zero(scratch, &u->carry0, b->loop.n + 1));
@@ -90,32 +92,60 @@ static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
   return list_begun(u, scratch);
 }
 
-/* Finds the trips, some of which parameters give. */
-static void find_trips(fs_bodies *u) {
-  fsched_builder *b = u->b;
-  for (uint32_t l = 0; l < b->loop.n; l++) {
-    const fs_loop_draft *loop = &b->loop.at[l];
-    u->trip[l] = loop->trip;
-    if (loop->param == FS_NONE) {
-      continue;
+/* A parameter that has no value: invocations give it, to all loops that take it, so it is in the
+ * ranges of all. */
+static void leave_open(fs_bodies *u, uint32_t l) {
+  const fsched_builder *b = u->b;
+  const fs_loop_draft *loop = &b->loop.at[l];
+  u->param[l] = loop->param;
+  u->least[l] = loop->least;
+  u->trip[l] = loop->most;
+  for (uint32_t k = 0; k < b->loop.n; k++) {
+    const fs_loop_draft *other = &b->loop.at[k];
+    if (other->param == loop->param) {
+      u->least[l] = fs_max(u->least[l], other->least);
+      u->trip[l] = fs_min(u->trip[l], other->most);
     }
-    const char *name = b->words.text.at[loop->param];
-    uint32_t id = fs_names_find(&b->params, name, strlen(name));
-    if (id == FS_NONE) {
-      (void)fs_builder_fail(
-          b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l),
-          "--set-param (fsched_builder_param) gives it",
-          "loop '%.80s' is compiled for a number of trips, and '%.80s' has no value",
-          loop_name(u, l), name);
-      b->usage = true;
-    } else if (b->param.at[id] < loop->least || b->param.at[id] > loop->most) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l), NULL,
-                            "'%.80s' is %llu, and loop '%.80s' takes %llu to %llu", name,
-                            (unsigned long long)b->param.at[id], loop_name(u, l),
-                            (unsigned long long)loop->least, (unsigned long long)loop->most);
-      b->usage = true;
-    } else {
-      u->trip[l] = b->param.at[id];
+  }
+  if (u->least[l] > u->trip[l]) {
+    (void)fs_builder_fail(u->b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l), NULL,
+                          "no number of trips '%.80s' is in the ranges of all loops that take it",
+                          b->words.text.at[loop->param]);
+  }
+}
+
+/* Finds the trips of a loop that a parameter gives. */
+static void find_param(fs_bodies *u, uint32_t l, bool rolled) {
+  fsched_builder *b = u->b;
+  const fs_loop_draft *loop = &b->loop.at[l];
+  const char *name = b->words.text.at[loop->param];
+  uint32_t id = fs_names_find(&b->params, name, strlen(name));
+  if (id == FS_NONE && rolled) {
+    leave_open(u, l);
+  } else if (id == FS_NONE) {
+    (void)fs_builder_fail(
+        b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l),
+        "--set-param (fsched_builder_param) gives it",
+        "loop '%.80s' is unrolled for a number of trips, and '%.80s' has no value", loop_name(u, l),
+        name);
+    b->usage = true;
+  } else if (b->param.at[id] < loop->least || b->param.at[id] > loop->most) {
+    (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l), NULL,
+                          "'%.80s' is %llu, and loop '%.80s' takes %llu to %llu", name,
+                          (unsigned long long)b->param.at[id], loop_name(u, l),
+                          (unsigned long long)loop->least, (unsigned long long)loop->most);
+    b->usage = true;
+  } else {
+    u->trip[l] = u->least[l] = b->param.at[id];
+  }
+}
+
+/* Finds the trips, some of which parameters give. */
+static void find_trips(fs_bodies *u, bool rolled) {
+  for (uint32_t l = 0; l < u->b->loop.n; l++) {
+    u->trip[l] = u->least[l] = u->b->loop.at[l].trip;
+    if (u->b->loop.at[l].param != FS_NONE) {
+      find_param(u, l, rolled);
     }
   }
 }
@@ -422,7 +452,7 @@ fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled, fs_b
   FS_TRY(fs_builder_sort_items(b, u->n_ops, &b->afters, &u->after0));
   FS_TRY(fs_builder_sort_items(b, u->n_ops, &b->inplaces, &u->inplace0));
   uint32_t errors = fsched_diag_errors(b->ctx);
-  find_trips(u);
+  find_trips(u, rolled);
   check_names(u);
   check_outs(u);
   check_moving_args(u);

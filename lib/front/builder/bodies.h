@@ -27,7 +27,9 @@ typedef struct fs_bodies {
   uint64_t *op_place;   /* per op */
   uint64_t *loop_place; /* per loop */
   uint64_t *loop_count; /* per loop */
-  uint64_t *trip;       /* per loop */
+  uint64_t *trip;       /* per loop; the most, if invocations give it */
+  uint64_t *least;      /* per loop: the least that invocations may give; else the same */
+  uint32_t *param;      /* per loop: in words, the parameter that they give; FS_NONE: none */
   fs_begun *begun;      /* ascending in keys, then ops */
   uint32_t n_begun;
   uint32_t *moving0; /* CSR: the moving args of each op */
@@ -55,6 +57,14 @@ static inline const fs_loop_draft *fs_loop_at(const fsched_builder *b, uint32_t 
 /* How many loops are around what is in `loop`; 0 for FS_NONE. */
 static inline uint32_t fs_loop_depth(const fsched_builder *b, uint32_t loop) {
   return loop == FS_NONE ? 0 : fs_loop_at(b, loop)->depth;
+}
+
+/* The loop around it that is in no other one, or itself. */
+static inline uint32_t fs_loop_outermost(const fsched_builder *b, uint32_t loop) {
+  while (fs_loop_at(b, loop)->parent != FS_NONE) {
+    loop = fs_loop_at(b, loop)->parent;
+  }
+  return loop;
 }
 
 /* The innermost loop around both; FS_NONE: there is none, or one of them is FS_NONE. */

@@ -47,13 +47,14 @@ static const fs_stream_loop_queue *queue_of(const fs_loop_walk *w, uint32_t q) {
 static uint32_t first_command(const fs_loop_walk *w) { return queue_of(w, 0)->command0; }
 
 /* The iterations of a copy. */
-static uint64_t count_of(const fs_stream_loop *loop, uint32_t copy) {
-  return loop->trip <= copy ? 0 : (loop->trip - copy - 1) / loop->copies + 1;
+static uint64_t count_of(const fs_loop_walk *w, uint32_t copy) {
+  return w->trip <= copy ? 0 : (w->trip - copy - 1) / w->loop->copies + 1;
 }
 
-void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop) {
-  assert(loop->n_queues > 0);
+void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop, uint64_t trip) {
+  assert(loop->n_queues > 0 && trip <= loop->most);
   w->loop = loop;
+  w->trip = trip;
   w->queue = 0;
   w->left = 0;
   for (uint32_t q = 0; q < loop->n_queues; q++) {
@@ -61,7 +62,7 @@ void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop) {
     w->step[q] = w->steps[q] = w->at[q] = 0;
     for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
       const fs_stream_loop_command *k = &w->s->loop_commands[c];
-      uint64_t n = count_of(loop, k->copy);
+      uint64_t n = count_of(w, k->copy);
       w->steps[q] = fs_max(w->steps[q], n == 0 ? 0 : n + k->shift);
       w->left += n;
       w->done[c - first_command(w)] = 0;
@@ -96,7 +97,7 @@ static bool settle(fs_loop_walk *w, uint32_t q, uint32_t *command, uint64_t *ite
     *command = queue_of(w, q)->command0 + w->at[q];
     const fs_stream_loop_command *k = &w->s->loop_commands[*command];
     *iteration = (w->step[q] - k->shift) * w->loop->copies + k->copy;
-    if (w->step[q] >= k->shift && *iteration < w->loop->trip) {
+    if (w->step[q] >= k->shift && *iteration < w->trip) {
       return true;
     }
   }

@@ -10,6 +10,7 @@
 typedef struct fs_loop_walk {
   const fs_stream *s;
   const fs_stream_loop *loop;
+  uint64_t trip;          /* iterations of this walk */
   uint64_t *step, *steps; /* per queue of the loop: the present one, and how many there are */
   uint32_t *at;           /* per queue: the command within the step */
   uint64_t *done;         /* per command of the loop: its iterations so far */
@@ -21,8 +22,8 @@ typedef struct fs_loop_walk {
 /* Makes room for walks over any loop of a stream.  Requires a stream that fs_stream_check has
  * accepted.  Errors: FSCHED_SYSTEM. */
 fs_status fs_loop_walk_make(fs_arena *arena, const fs_stream *s, fs_loop_walk *out) FS_MUST_USE;
-/* Begins a walk over a loop.  O(its commands). */
-void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop);
+/* Begins a walk over so many iterations of a loop.  O(its commands). */
+void fs_loop_walk_begin(fs_loop_walk *w, const fs_stream_loop *loop, uint64_t trip);
 /* The next instance: a command of the stream's loop_commands, and its iteration.  False: there is
  * none, or, if some are left, those wait for each other.  O(commands) at most, and O(1) on the
  * average where queues wait seldom.  Requires a walk that has begun. */

@@ -219,10 +219,10 @@ typedef struct fs_stream_place {
  * inner loop counts goes on from one run to the next.  Its records are those of a run in iteration
  * 0 of all loops around it; in others, all that lies in an arg of its op moves with that arg.
  *
- * A trip that is a parameter is given with each invocation, within least .. most; ranges and
- * places are those of `most` iterations. */
+ * A trip that is a parameter may be given with each invocation, within least .. most; what is
+ * planned, ranges and places are those of `most` iterations. */
 typedef struct fs_stream_loop { /* those that are in no loop come first; ascending by op */
-  uint64_t trip;                /* as planned, and what it is if no other one is given */
+  uint64_t trip;                /* if no other one is given: the most */
   uint64_t least, most;         /* without a parameter both are `trip` */
   uint32_t param;               /* string: the name of the parameter; FS_NONE: none */
   uint32_t within;              /* the loop that it is in, which comes before it, or FS_NONE */
@@ -273,7 +273,9 @@ typedef struct fs_stream_loop_arg {
 /* The versions that an op of the body begins of a buffer, one in each iteration: that of iteration
  * i lies in slot i mod depth, at slot * (i mod depth) of the place of the loop's own arg.  The
  * value that is there on entry, if there is one, lies in slot depth - 1, as that of iteration -1;
- * the one of the last iteration is what is there behind the loop. */
+ * the one of the last iteration is what is there behind the loop.  If there is one on entry, and
+ * the loop may run in different numbers (least < most), it is moved to slot depth - 1 when a run is
+ * over, so that it lies where that on entry did, which it is if there were no iterations. */
 typedef struct fs_stream_ring {
   uint64_t size, slot;   /* bytes of a version; from one slot to the next */
   uint32_t arg;          /* of the op that the loop is: of args, or of loop_args */

@@ -56,17 +56,52 @@ run 0 "$FSCHED" compile long.yaml -q --verify -o long.fsb
 expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <l.fsb)" ]
 run 0 "$FSCHED" verify long.fsb -g long.yaml
 
-# Parameters get their values when the graph is read.
+# Parameters get their values when the graph is read, or with each run.
 loop '{param: n, min: 0, max: 9}' 1024 >param.yaml
-run 2 "$FSCHED" compile param.yaml
-expect "no value" holds err "loop 'tiles' is compiled for a number of trips, and 'n' has no value"
 run 2 "$FSCHED" compile param.yaml --set-param n=10
+run 2 "$FSCHED" compile param.yaml --unroll
+expect "no value" holds err "loop 'tiles' is unrolled for a number of trips, and 'n' has no value"
+run 0 "$FSCHED" compile param.yaml --verify -o open.fsb --emit stats=st
+expect "its range" holds err '^  loop tiles: n (0 to 9) iterations, 9 in 38; one every 4 at best (queue dma)$'
+expect "statistics" holds st '"trip": 9, "param": {"name": "n", "min": 0}, "runs": 1'
+run 0 "$FSCHED" verify open.fsb -g param.yaml
+run 4 "$FSCHED" verify open.fsb -g param.yaml --set-param n=9
+run 0 "$FSCHED" dis open.fsb
+expect "the listing" holds out '^loop tiles: iterations n of 0 to 9, copies 1, ops 2$'
+run 0 "$FSCHED" dis open.fsb --format json -o open.json
+expect "its form" holds open.json '"trip": {"param": "n", "min": 0, "max": 9}'
+run 0 "$FSCHED" asm open.json -o again.fsb
+expect "taken apart and put together" cmp open.fsb again.fsb
 for n in 0 1 2 3 9; do
   run 0 "$FSCHED" compile param.yaml -q --set-param n=$n --verify -o p.fsb
   run 0 "$FSCHED" run p.fsb -q --check --output y=loop.y
   run 0 "$FSCHED" compile param.yaml -q --set-param n=$n --unroll -o u.fsb
   run 0 "$FSCHED" run u.fsb -q --check --output y=flat.y
   expect "$n iterations" cmp loop.y flat.y
+  run 0 "$FSCHED" run open.fsb -q --check --set-param n=$n --invocations 3 --in-flight 2 --output y=open.y
+  expect "$n iterations, of a parameter" cmp open.y flat.y
+  run 0 "$FSCHED" run open.fsb -q --check --set-param n=$n --on sim --durations adversarial --output y=open.y
+  expect "$n iterations, simulated" cmp open.y flat.y
+done
+run 0 "$FSCHED" run open.fsb -q --output y=open.y
+expect "as many as possible" cmp open.y flat.y
+run 2 "$FSCHED" run open.fsb --set-param n=10
+expect "the range" holds err "'n' is 10, and loop 'tiles' takes 0 to 9"
+run 2 "$FSCHED" run open.fsb --set-param m=1
+expect "the name" holds err "no loop of the program takes its trips from 'm'"
+run 2 "$FSCHED" run open.fsb --set-param n
+expect "a number" holds err "set-param"
+run 2 "$FSCHED" run p.fsb --set-param n=9
+sed -e '/name: zero/d' -e 's/{in: acc, distance: 1}, {out: acc}/{out: acc, size: 64}/' param.yaml >none.yaml
+run 1 "$FSCHED" compile none.yaml
+expect "nothing begun" holds err "loop 'tiles' may run 0 times, and then nothing has begun 'acc'"
+sed 's/min: 0/min: 1/' none.yaml >one.yaml
+run 0 "$FSCHED" compile one.yaml -q --verify -o one.fsb
+for n in 1 4 9; do
+  run 0 "$FSCHED" run one.fsb -q --check --set-param n=$n --output y=open.y
+  run 0 "$FSCHED" compile one.yaml -q --set-param n=$n --unroll -o u.fsb
+  run 0 "$FSCHED" run u.fsb -q --check --output y=flat.y
+  expect "$n iterations, the last value" cmp open.y flat.y
 done
 
 # What does not fit, and what cannot stay a loop.

@@ -410,7 +410,16 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
     u.write_low = u.write_low < u.read_low ? u.write_low : u.read_low;
     u.write_high = fs_max(u.write_high, u.read_high);
   }
-  return add_range(c, g, FSCHED_OUT_EXISTING, u.write_low, u.write_high, u.at);
+  bool kept = fs_roller_varies(c->r, loop) &&
+              !fs_roller_writes_all(c->r, loop, g->op, g->arg, u.write_low, u.write_high) &&
+              (is_there(c, loop, buffer) || fs_roller_is_read_later(c->r, loop, buffer));
+  if (kept && !is_there(c, fs_loop_outermost(b, loop), buffer)) {
+    return fs_roller_unsupported(c->r, loop,
+                                 "its trips are a parameter, and with few it leaves bytes that are "
+                                 "read as nothing has written them");
+  }
+  fsched_tag tag = kept ? FSCHED_INOUT : FSCHED_OUT_EXISTING; /* of what it may leave as it is */
+  return add_range(c, g, tag, u.write_low, u.write_high, u.at);
 }
 
 /* If the loop around it begins the buffer by this loop, it has no more slots than were given, if
@@ -440,7 +449,9 @@ static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at)
   fs_body_slots *slots = &c->r->rolled[loop]->slots[fs_roller_ring(c->r, loop, buffer)];
   bool entry = slots->entry;
   if (entry && !is_there(c, loop, buffer)) {
-    return fs_roller_unsupported(c->r, loop, "it writes over what nothing has begun");
+    return c->r->in.least[loop] == 0
+               ? fs_roller_begins_nothing(c->r, loop, buffer)
+               : fs_roller_unsupported(c->r, loop, "it writes over what nothing has begun");
   }
   fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT};
   if (entry && ring->depth == 1) {

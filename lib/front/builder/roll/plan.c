@@ -25,48 +25,10 @@ static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value)
   return need;
 }
 
-/* How the first op of those from op0 on that accesses a buffer does so. */
-typedef enum first_access { ACCESS_NONE, ACCESS_BEGINS, ACCESS_OTHER } first_access;
-
-static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_end,
-                                uint32_t buffer) {
-  const fsched_builder *b = r->b;
-  for (uint32_t op = op0; op < op_end; op++) {
-    bool begins = false, other = false;
-    if (!fs_roller_op_runs(r, op)) {
-      continue;
-    }
-    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
-      const fs_arg_draft *a = &b->arg.at[arg];
-      bool here = fs_tag_accesses(a->tag) && a->buffer == buffer;
-      begins = begins || (here && fs_tag_begins(a->tag));
-      other = other || (here && !fs_tag_begins(a->tag));
-    }
-    if (begins || other) {
-      return other ? ACCESS_OTHER : ACCESS_BEGINS;
-    }
-  }
-  return ACCESS_NONE;
-}
-
 /* Whether an op uses a buffer that a loop in a loop begins, and is not in it. */
 static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   const fs_loop_draft *l = &r->b->loop.at[loop];
   return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
-}
-
-/* Whether what the last iteration has begun is used behind the end of an iteration of a loop
- * around, where ops find the value that is there on entry. */
-static bool flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
-  uint32_t inner = loop, outer = r->b->loop.at[loop].parent;
-  for (; outer != FS_NONE; inner = outer, outer = r->b->loop.at[outer].parent) {
-    first_access first = find_access(r, r->b->loop.at[outer].op0, r->b->loop.at[inner].op0, buffer);
-    if (r->in.trip[outer] > 1 && (first == ACCESS_OTHER || (first == ACCESS_NONE && entry))) {
-      return true;
-    }
-    entry = first == ACCESS_NONE ? entry : first == ACCESS_OTHER;
-  }
-  return false;
 }
 
 enum { MOST_MORE = 1 << 12 }; /* slots, than are needed */
@@ -154,11 +116,14 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
                                    "an input, output or state that it begins has one place, and "
                                    "values of several iterations are read");
     }
-    if (fs_io_given(io) || fs_io_kept(io)) {
+    bool varies = fs_roller_varies(r, loop); /* then the slot of the last one would, too */
+    bool loose = varies && back == 0 && fs_roller_is_read_behind(r, loop, buffer, false);
+    if (fs_io_given(io) || fs_io_kept(io) || loose) {
       value->depth = 1;
     } else if (need == 1 && is_used_outside(r, loop, buffer)) {
       value->depth = 1; /* else what is outside would have to know of slots, at each level */
-    } else if (!r->ring[buffer].shared && flows_around(r, loop, buffer, back > 0)) {
+    } else if (!varies && !r->ring[buffer].shared &&
+               fs_roller_flows_around(r, loop, buffer, back > 0)) {
       FS_TRY(close_ring(r, loop, need, value));
     }
     set_keys(r, loop, buffer, need, value);
@@ -258,6 +223,18 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
   return FSCHED_OK;
 }
 
+/* Whether the loop keeps or reads the value that it finds in a buffer which it begins. */
+static bool is_there_on_entry(const fs_roller *r, uint32_t loop, const fs_loop_body *body,
+                              const fs_body_value *value, uint32_t buffer) {
+  bool behind =
+      fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, true);
+  bool entry = r->in.least[loop] == 0 && behind;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    entry = entry || body->reader[i].back > 0;
+  }
+  return entry;
+}
+
 static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *body, fs_rolled *x) {
   FS_TRY(fs_new_zero(&r->b->arena, &x->slots, x->loop.n_rings));
   for (uint32_t v = 0; v < x->loop.n_rings; v++) {
@@ -271,10 +248,12 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
                              "%u slots of '%.80s' take more than 2^48 bytes", depth,
                              r->b->buffers.text.at[buffer]);
     }
+    bool entry = is_there_on_entry(r, loop, body, &body->value[v], buffer);
     ring->before = (depth - 1) * ring->slot;
-    ring->behind = (x->trip - 1) % depth * ring->slot;
+    ring->behind = entry && x->least < x->trip ? ring->before : (x->trip - 1) % depth * ring->slot;
     x->slots[v] =
         (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = ring->slot, .buffer = buffer};
+    x->slots[v].entry = entry;
   }
   return FSCHED_OK;
 }
@@ -357,6 +336,8 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
   x->report->trip = x->trip;
+  x->report->least = x->least;
+  x->report->param = x->param;
   x->report->runs = 1;
   if (x->loop.issued) {
     time_issued(r, p, x, x->report);
@@ -541,6 +522,8 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   FS_TRY(fs_new_zero(&r->b->arena, &r->rolled[loop], 1));
   fs_rolled *x = r->rolled[loop];
   x->trip = r->in.trip[loop];
+  x->least = r->in.least[loop];
+  x->param = r->in.param[loop] == FS_NONE ? NULL : r->b->words.text.at[r->in.param[loop]];
   FS_TRY(find_body(r, g, index, loop, &body));
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));

@@ -34,6 +34,13 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
                          b->loops.text.at[loop], what);
 }
 
+/* Whether invocations give the trips of a loop. */
+static bool is_open(const fsched_builder *b, uint32_t loop) {
+  uint32_t word = b->loop.at[loop].param;
+  const char *name = word == FS_NONE ? "" : b->words.text.at[word];
+  return word != FS_NONE && fs_names_find(&b->params, name, strlen(name)) == FS_NONE;
+}
+
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -43,7 +50,9 @@ static fs_status check_loops(fs_roller *r) {
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                       : b->concurrency != 0 ? "the target limits concurrency"
-                                            : NULL;
+                      : fs_sync_has_barriers(b->sync) && is_open(b, l)
+                          ? "its trips are a parameter without a value, and the target has barriers"
+                          : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);
     }
@@ -378,6 +387,44 @@ static fs_status plan_sample(fs_roller *r) {
   return status;
 }
 
+/* Whether an op may not run, since a loop around it may run 0 times. */
+static bool may_not_run(const fs_roller *r, uint32_t op) {
+  uint32_t loop = r->in.loop_of[op];
+  while (loop != FS_NONE && r->in.least[loop] > 0) {
+    loop = fs_loop_at(r->b, loop)->parent;
+  }
+  return loop != FS_NONE;
+}
+
+/* Refuses outputs that nothing writes if loops run as seldom as they may. */
+static fs_status check_outputs(fs_roller *r) {
+  fsched_builder *b = r->b;
+  uint32_t *writer; /* per buffer: a loop that writes it; FS_NONE: an op does that always runs */
+  FS_TRY(fs_new_none(r->scratch, &writer, b->buffer_size.n));
+  for (uint32_t pass = 0; pass < 2; pass++) {
+    for (uint32_t op = 0; op < r->in.n_ops; op++) {
+      for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+        bool may = may_not_run(r, op);
+        if (fs_tag_writes(b->arg.at[arg].tag) && may == (pass == 0)) {
+          writer[b->arg.at[arg].buffer] = may ? r->in.loop_of[op] : FS_NONE;
+        }
+      }
+    }
+  }
+  for (uint32_t i = 0; i < b->buffer_size.n; i++) {
+    uint8_t io = b->buffer_io.at[i];
+    uint32_t l = writer[i];
+    if (l != FS_NONE && fs_io_kept(io) && !fs_io_given(io) && r->in.trip[l] > 0) {
+      return fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l),
+                             "write it outside of the loop, too, or let that run once at least",
+                             "loop '%.80s' may run 0 times, and then nothing writes the output "
+                             "'%.80s'",
+                             b->loops.text.at[l], b->buffers.text.at[i]);
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Makes ops of the loops of this level. */
 static fs_status roll_level(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -389,6 +436,7 @@ static fs_status roll_level(fs_roller *r) {
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));
   FS_TRY(find_rings(r));
   FS_TRY(find_uses(r));
+  FS_TRY(b->contracted ? FSCHED_OK : check_outputs(r));
   for (uint32_t l = 0; l < b->loop.n; l++) {
     any = any || fs_roller_stays(r, l);
   }

@@ -5,6 +5,7 @@
  *   roll.c      looks at a sample of few iterations
  *   plan.c      plans the bodies found in that
  *   beside.c    counts what lies in memory beside a loop
+ *   behind.c    tells what is found of what a loop has left
  *   contract.c  puts ops in the place of loops
  *   body.c      tells what the body of such an op is */
 #ifndef FS_BUILDER_ROLL_ROLL_H
@@ -63,6 +64,23 @@ static inline bool fs_roller_op_runs(const fs_roller *r, uint32_t op) {
   FS_ASSERT_SLOW(op < r->in.n_ops);
   return r->in.loop_of[op] == FS_NONE || fs_roller_runs(r, r->in.loop_of[op]);
 }
+/* Whether it may run less often than it is planned for. */
+static inline bool fs_roller_varies(const fs_roller *r, uint32_t loop) {
+  return r->in.least[loop] < r->in.trip[loop];
+}
+/* Whether what the last iteration of a loop at hand has begun is used behind the end of an
+ * iteration of a loop around it, where ops find the value that is there on entry.  With `entry` the
+ * loop itself does. */
+bool fs_roller_flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
+/* Whether so, or by an op behind the loop. */
+bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
+/* Whether an op reads what a loop at hand has written of a buffer from outside: one behind it, or
+ * one in a loop around it. */
+bool fs_roller_is_read_later(const fs_roller *r, uint32_t loop, uint32_t buffer);
+/* Whether a loop at hand writes the bytes, however seldom it runs, by args that move like one of an
+ * op of it.  Gaps between ranges count as written. */
+bool fs_roller_writes_all(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
+                          uint64_t low, uint64_t high);
 /* Whether it is one of those at hand. */
 static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
   return r->b->loop.at[loop].depth == r->level && fs_roller_runs(r, loop);
@@ -82,6 +100,8 @@ static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
   return r->ring[buffer].loop != FS_NONE && r->ring[buffer].depth > 1;
 }
+/* Reports that a buffer has no value behind a loop that does not run.  Requires both. */
+fs_status fs_roller_begins_nothing(fs_roller *r, uint32_t loop, uint32_t buffer) FS_MUST_USE;
 /* Reports that this version does not have a loop as one.  Requires a loop. */
 fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) FS_MUST_USE;
 /* Adds, per memory, the bytes that lie there while a loop at hand runs, and that it does not touch:

@@ -124,6 +124,12 @@ static bool same_units(const loop_compare *c, const fs_stream_loop_command *m) {
 
 /* --- the whole --- */
 
+static bool same_trips(const loop_compare *c) {
+  const char *param = fs_stream_string(c->v->s, c->l->param), *of = c->x->param;
+  return c->l->trip == c->x->trip && c->l->least == c->x->least &&
+         (param == NULL || of == NULL ? param == of : strcmp(param, of) == 0);
+}
+
 static const char *loop_name(const loop_compare *c) {
   return c->l->within == FS_NONE ? fs_vs_op_name(c->v, c->l->op)
                                  : fs_vs_string(c->v, c->v->s->loop_ops[c->l->op].name);
@@ -150,7 +156,7 @@ static void compare_commands(const loop_compare *c) {
 static void compare_loop(const loop_compare *c) {
   const char *name = loop_name(c);
   uint32_t op0 = c->x->within == FS_NONE ? 0 : c->v->s->loops[c->x->within].op0;
-  if (c->l->within != c->x->within || c->l->op - op0 != c->x->op || c->l->trip != c->x->trip ||
+  if (c->l->within != c->x->within || c->l->op - op0 != c->x->op || !same_trips(c) ||
       c->l->n_ops != c->x->n_ops || c->l->n_rings != c->x->loop.n_rings ||
       c->l->copies != c->x->loop.copies) {
     differs(c, "trips, ops, rings or copies", name);

@@ -14,7 +14,8 @@
  * What is not shown is refused.
  *
  * What the own op writes over, but the body may leave out, keeps its content, so this has to be
- * there: such args are marked (fs_vs.in_part).  A run of ranges that move alike leaves no gaps if
+ * there: such args are marked (fs_vs.in_part).  What is written for sure is what the fewest
+ * iterations write.  A run of ranges that move alike leaves no gaps if
  * it is as long as its step. Complexity: O(accesses^2) and WALKED * O(accesses log accesses). */
 #include "base/ranges.h"
 #include "verify/stream/loops/parts.h"
@@ -116,13 +117,13 @@ static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_
   const fs_stream_loop *l = &s->loops[inner];
   for (uint32_t k = l->ring0; k < l->ring0 + l->n_rings; k++) {
     const fs_stream_ring *r = &s->rings[k];
-    uint64_t n = fs_min(fs_min(r->depth, l->trip), WALKED);
+    uint64_t n = fs_min(fs_min(r->depth, l->least), WALKED);
     for (uint64_t i = 0; r->arg == arg && i < n; i++) {
       uint64_t low = at + i * r->slot;
       FS_TRY(write_bytes(w, set, (fs_vbytes){low, low + r->size}));
     }
   }
-  for (uint32_t m = l->op0; m < l->op0 + l->n_ops; m++) {
+  for (uint32_t m = l->op0; l->least > 0 && m < l->op0 + l->n_ops; m++) {
     const fs_stream_loop_op *o = &s->loop_ops[m];
     for (uint32_t i = o->arg0; o->loop != FS_NONE && i < o->arg0 + o->n_args; i++) {
       const fs_stream_loop_arg *a = &s->loop_args[i];
@@ -292,7 +293,7 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
   uint32_t set = FS_NONE;
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
     const fs_stream_ring *r = &x->v->s->rings[k];
-    if (r->arg == own_arg && r->depth == 1) { /* each iteration begins it */
+    if (r->arg == own_arg && r->depth == 1 && x->l->least > 0) { /* each iteration begins it */
       FS_TRY(write_bytes(w, &set, (fs_vbytes){own.offset, own.offset + r->size}));
     }
   }
@@ -306,8 +307,8 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
     fs_stream_loop_arg all = *a;
     all.offset = run.low;
     all.length = run.high - run.low;
-    if (x->l->trip == 1 || leaves_no_gaps(&all)) {
-      FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->trip - 1)));
+    if (x->l->least > 0 && (x->l->least == 1 || leaves_no_gaps(&all))) {
+      FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->least - 1)));
     }
   }
   FS_TRY(is_written(w, set, (fs_vbytes){own.offset, own.offset + own.length}, yes));

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ops find of what a loop has left: those behind it, and those of later iterations of the
+ * loops around it. */
+#include "front/builder/roll/roll.h"
+
+/* Whether an op may not run, since a loop around it may run 0 times, of those that begin at op0 or
+ * behind. */
+static bool may_pass(const fs_roller *r, uint32_t op, uint32_t op0) {
+  uint32_t loop = r->in.loop_of[op];
+  bool may = false;
+  for (; loop != FS_NONE && !may; loop = fs_loop_at(r->b, loop)->parent) {
+    may = r->in.least[loop] == 0 && fs_loop_at(r->b, loop)->op0 >= op0;
+  }
+  return may;
+}
+
+/* How the first op of those from op0 on that accesses a buffer does so. */
+typedef enum first_access { ACCESS_NONE, ACCESS_BEGINS, ACCESS_OTHER } first_access;
+
+static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_end,
+                                uint32_t buffer) {
+  const fsched_builder *b = r->b;
+  for (uint32_t op = op0; op < op_end; op++) {
+    bool begins = false, other = false;
+    if (!fs_roller_op_runs(r, op)) {
+      continue;
+    }
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      bool here = fs_tag_accesses(a->tag) && a->buffer == buffer;
+      begins = begins || (here && fs_tag_begins(a->tag));
+      other = other || (here && !fs_tag_begins(a->tag));
+    }
+    if (begins || other) {
+      return other || may_pass(r, op, op0) ? ACCESS_OTHER : ACCESS_BEGINS;
+    }
+  }
+  return ACCESS_NONE;
+}
+
+bool fs_roller_flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
+  uint32_t inner = loop, outer = r->b->loop.at[loop].parent;
+  for (; outer != FS_NONE; inner = outer, outer = r->b->loop.at[outer].parent) {
+    first_access first = find_access(r, r->b->loop.at[outer].op0, r->b->loop.at[inner].op0, buffer);
+    if (r->in.trip[outer] > 1 && (first == ACCESS_OTHER || (first == ACCESS_NONE && entry))) {
+      return true;
+    }
+    entry = first == ACCESS_NONE ? entry : first == ACCESS_OTHER;
+  }
+  return false;
+}
+
+bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
+  uint32_t end = fs_loop_at(r->b, loop)->op_end;
+  return find_access(r, end, r->in.n_ops, buffer) == ACCESS_OTHER ||
+         fs_roller_flows_around(r, loop, buffer, entry);
+}
+
+static bool reads_buffer(const fs_roller *r, uint32_t op, uint32_t buffer) {
+  const fsched_builder *b = r->b;
+  bool found = false;
+  for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op) && !found; arg++) {
+    const fs_arg_draft *a = &b->arg.at[arg];
+    found = fs_tag_accesses(a->tag) && fs_tag_reads(a->tag) && a->buffer == buffer;
+  }
+  return found;
+}
+
+bool fs_roller_is_read_later(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = fs_loop_at(r->b, loop);
+  bool found = false;
+  for (uint32_t op = 0; op < r->in.n_ops && !found; op++) {
+    bool around =
+        l->parent != FS_NONE && fs_loop_around_both(r->b, r->in.loop_of[op], l->parent) != FS_NONE;
+    found = (op >= l->op_end || around) && fs_roller_op_runs(r, op) && reads_buffer(r, op, buffer);
+  }
+  return found;
+}
+
+bool fs_roller_writes_all(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
+                          uint64_t low, uint64_t high) {
+  const fsched_builder *b = r->b;
+  const fs_loop_draft *l = fs_loop_at(b, loop);
+  const fs_moving_draft *way = fs_roller_moving(r, op, arg);
+  uint32_t buffer = b->arg.at[arg].buffer;
+  uint64_t first = UINT64_MAX, end = 0;
+  for (op = l->op0; op < l->op_end && r->in.least[loop] > 0; op++) {
+    for (arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      uint64_t from, until;
+      if (fs_tag_accesses(a->tag) && fs_tag_writes(a->tag) && a->buffer == buffer &&
+          fs_roller_moves_alike(r, fs_roller_moving(r, op, arg), way)) {
+        fs_roller_hull(r, op, arg, r->in.least[loop], &from, &until);
+        first = first < from ? first : from;
+        end = fs_max(end, until);
+      }
+    }
+  }
+  return first <= low && end >= high;
+}
+
+fs_status fs_roller_begins_nothing(fs_roller *r, uint32_t loop, uint32_t buffer) {
+  assert(loop < r->b->loop.n && buffer < r->b->buffer_size.n);
+  return fs_builder_fail(r->b, FS_DIAG_BAD_LOOP, fs_pos_at(&r->b->loop_at, loop),
+                         "begin it before the loop, or let that run once at least",
+                         "loop '%.80s' may run 0 times, and then nothing has begun '%.80s', which "
+                         "is used behind it",
+                         r->b->loops.text.at[loop], r->b->buffers.text.at[buffer]);
+}

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loops that take their trips from a parameter, compiled once: with each number of trips in their
+ * range, byte for byte what the graph's unrolling for that number writes. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "kit/loop_gen.h"
+#include "kit/nest_gen.h"
+#include "kit/turn.h"
+
+#include "codegen/stream_kit.h"
+#include "kit/context.h"
+#include "kit/gen.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 25 };
+#else
+enum { GRAPHS = 120 };
+#endif
+enum { PARAMS = 2, TRIED = 4 };
+
+typedef struct param_range {
+  uint64_t least, most;
+  bool used;
+} param_range;
+
+typedef struct param_case {
+  uint64_t seed;
+  fs_rng rng;
+  fs_text text;
+  param_range range[PARAMS];
+  fsched_trips trips[PARAMS];
+  char set[PARAMS][32];
+  const char *params[PARAMS];
+  uint32_t n;
+} param_case;
+
+typedef struct param_counts {
+  uint32_t right, refused, unsupported, too_large;
+} param_counts;
+
+typedef struct param_output {
+  uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
+} param_output;
+
+static const char *const names[PARAMS] = {"p0", "p1"};
+
+/* Lets a loop of so many trips take them from a parameter. */
+static void put_param(param_case *c, fs_text *out, uint64_t trip) {
+  uint32_t k = (uint32_t)fs_rng_below(&c->rng, PARAMS);
+  uint64_t least = fs_rng_one_in(&c->rng, 2) ? 0 : fs_rng_below(&c->rng, trip + 1);
+  param_range *r = &c->range[k];
+  fs_text_printf(out, "{param: %s, min: %llu, max: %llu}", names[k], (unsigned long long)least,
+                 (unsigned long long)trip);
+  r->least = r->used && r->least > least ? r->least : least;
+  r->most = r->used && r->most < trip ? r->most : trip;
+  r->used = true;
+}
+
+/* Gives loops of a graph parameters, three of four. */
+static void give_params(param_case *c) {
+  static const char trip[] = "trip: ";
+  fs_text out;
+  fs_text_init(&out, ctx);
+  for (const char *p = c->text.at; *p != '\0'; p++) {
+    if (strncmp(p, trip, sizeof trip - 1) != 0 || fs_rng_one_in(&c->rng, 4)) {
+      fs_text_add(&out, p, 1);
+      continue;
+    }
+    char *end;
+    uint64_t n = strtoull(p + sizeof trip - 1, &end, 10);
+    fs_text_puts(&out, trip);
+    put_param(c, &out, n);
+    p = end - 1;
+  }
+  fs_text_add(&out, "", 1);
+  fs_text_drop(&c->text);
+  c->text = out;
+  ck_assert(!out.failed);
+}
+
+/* Chooses numbers of trips: the least, the most, or others. */
+static void choose_trips(param_case *c, uint32_t turn) {
+  c->n = 0;
+  for (uint32_t k = 0; k < PARAMS; k++) {
+    const param_range *r = &c->range[k];
+    if (!r->used) {
+      continue;
+    }
+    uint64_t n = turn == 0   ? r->least
+                 : turn == 1 ? r->most
+                             : r->least + fs_rng_below(&c->rng, r->most - r->least + 1);
+    (void)snprintf(c->set[c->n], sizeof c->set[0], "%s=%llu", names[k], (unsigned long long)n);
+    c->params[c->n] = c->set[c->n];
+    c->trips[c->n++] = (fsched_trips){names[k], n};
+  }
+}
+
+static fs_status compile(const param_case *c, bool unroll, fsched_program **out) {
+  fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  fsched_compile_options k = {.size = sizeof k, .effort = FSCHED_EFFORT(0), .verify = 1};
+  fsched_graph *g;
+  *out = NULL;
+  if (unroll) {
+    o.params = c->params;
+    o.n_params = c->n;
+  }
+  fs_status status = fsched_graph_parse(ctx, "loop.yaml", c->text.at, strlen(c->text.at), &o, &g);
+  if (status == FSCHED_OK) {
+    status = fsched_compile(ctx, g, &k, NULL, out);
+    fsched_graph_destroy(g);
+  }
+  return status;
+}
+
+/* The trips of the parameters that the program has: a loop that never runs is nothing. */
+static uint32_t list_trips(const param_case *c, const fsched_program *p, fsched_trips *out) {
+  const fs_stream *s = &p->view;
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < c->n; k++) {
+    bool found = false;
+    for (uint32_t l = 0; l < s->n_loops; l++) {
+      const char *param = fs_stream_string(s, s->loops[l].param);
+      found = found || (param != NULL && strcmp(param, c->trips[k].param) == 0);
+    }
+    if (found) {
+      out[n++] = c->trips[k];
+    }
+  }
+  return n;
+}
+
+static void replay(const param_case *c, const fsched_program *p, fsched_device *device,
+                   param_output *out) {
+  fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
+                              {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
+  fsched_replay_options o = {.size = sizeof o, .check = 1, .device = device};
+  fsched_trips trips[PARAMS];
+  memset(out, 0, sizeof *out);
+  o.threads = (uint32_t)(c->seed % 3);
+  o.bindings = binding;
+  o.n_bindings = 2;
+  o.repeat = 1 + c->seed % 3;
+  o.trips = trips;
+  o.n_trips = list_trips(c, p, trips);
+  fs_status status = fsched_replay(ctx, p, &o, NULL);
+  ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)c->seed,
+                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+}
+
+/* Compares runs with the chosen trips with those of the unrolled graph, which must be there. */
+static void compare(const param_case *c, const fsched_program *loop) {
+  fsched_program *flat;
+  param_output want, got;
+  static const char depth[] = "the depth of";
+  fsched_diag_clear(ctx);
+  fs_status status = compile(c, true, &flat);
+  if (status == FSCHED_BAD_INPUT &&
+      strncmp(fsched_diag_get(ctx, 0)->message, depth, sizeof depth - 1) == 0) {
+    return; /* slots that are given order ops of an unrolled graph more than those of a loop */
+  }
+  ck_assert_msg(status == FSCHED_OK, "seed %lu, %s %s: unrolled it is refused: %s",
+                (unsigned long)c->seed, c->n > 0 ? c->set[0] : "", c->n > 1 ? c->set[1] : "",
+                fsched_diag_get(ctx, 0)->message);
+  replay(c, flat, NULL, &want);
+  replay(c, loop, NULL, &got);
+  ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "seed %lu: other bytes on threads",
+                (unsigned long)c->seed);
+  fsched_device_options o = {.size = sizeof o, .kind = "sim"};
+  fsched_device *device;
+  o.durations = FSCHED_DURATIONS_ADVERSARIAL;
+  o.seed = c->seed;
+  ck_fs(ctx, fsched_device_create(ctx, &o, &device));
+  replay(c, loop, device, &got);
+  ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "seed %lu: other bytes in simulation",
+                (unsigned long)c->seed);
+  fsched_device_release(device);
+  fsched_program_destroy(flat);
+}
+
+static bool is_unsupported(void) {
+  bool found = false;
+  for (size_t i = 0; i < fsched_diag_count(ctx) && !found; i++) {
+    found = strcmp(fsched_diag_get(ctx, i)->code, "unsupported") == 0;
+  }
+  return found;
+}
+
+/* Whether some unrolling is refused: with the fewest trips, or the most. */
+static bool is_impossible(param_case *c) {
+  bool refused = false;
+  for (uint32_t turn = 0; turn < 2 && !refused; turn++) {
+    fsched_program *flat;
+    choose_trips(c, turn);
+    refused = compile(c, true, &flat) != FSCHED_OK;
+    fsched_program_destroy(flat);
+  }
+  return refused;
+}
+
+static void judge(param_case *c, param_counts *counts) {
+  fsched_program *loop;
+  if (compile(c, false, &loop) != FSCHED_OK) {
+    bool unsupported = is_unsupported(), refused = is_impossible(c);
+    counts->refused += refused;
+    counts->unsupported += unsupported && !refused;
+    counts->too_large += !unsupported && !refused;
+    return;
+  }
+  for (uint32_t turn = 0; turn < TRIED; turn++) {
+    choose_trips(c, turn);
+    compare(c, loop);
+  }
+  fsched_program_destroy(loop);
+  counts->right++;
+}
+
+static param_counts judge_all(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
+  param_counts counts = {0};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    param_case c = {.seed = (fs_turn() * 10 + part) * GRAPHS + k};
+    c.rng.state = c.seed;
+    fs_text_init(&c.text, ctx);
+    generate(c.seed, &c.text);
+    fs_text_add(&c.text, "", 1);
+    give_params(&c);
+    judge(&c, &counts);
+    fs_text_drop(&c.text);
+    fsched_diag_clear(ctx);
+  }
+  return counts;
+}
+
+START_TEST(single_loops)
+{
+  param_counts counts = judge_all((uint64_t)_i, fs_loop_gen);
+  ck_assert_uint_gt(counts.right, GRAPHS / 3);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 10);
+  ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
+}
+END_TEST
+
+START_TEST(nests)
+{
+  param_counts counts = judge_all(4 + (uint64_t)_i, fs_nest_gen);
+  ck_assert_uint_gt(counts.right, GRAPHS / 4);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 8);
+  ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
+}
+END_TEST
+
+FS_SUITE(replay_params, s) {
+  TCase *t = fs_case(s, fs_test_silent);
+  FS_LOOPS(t, 0, 2, single_loops, nests);
+}
