@@ -22,8 +22,14 @@ typedef struct cuda_loop_output {
   uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
 } cuda_loop_output;
 
+/* What a graph's parameter is; NULL: it has none. */
+static const char *set_param;
+static fsched_trips trips;
+
 static fsched_status compile_loop(const char *text, bool unroll, fsched_program **out) {
   fsched_read_options o = {.size = sizeof o, .unroll = unroll};
+  o.params = &set_param;
+  o.n_params = unroll && set_param != NULL;
   fsched_compile_options c = {.size = sizeof c, .effort = FSCHED_EFFORT(0), .verify = 1};
   fsched_graph *g;
   *out = NULL;
@@ -35,6 +41,14 @@ static fsched_status compile_loop(const char *text, bool unroll, fsched_program 
   return status;
 }
 
+static bool has_param(const fsched_program *p) {
+  bool found = false;
+  for (uint32_t l = 0; l < p->view.n_loops; l++) {
+    found = found || p->view.loops[l].param != FS_NONE;
+  }
+  return found;
+}
+
 static void replay_with(uint64_t seed, const fsched_program *p, fsched_replay_options o,
                         cuda_loop_output *out) {
   fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
@@ -43,6 +57,8 @@ static void replay_with(uint64_t seed, const fsched_program *p, fsched_replay_op
   memset(out, 0, sizeof *out);
   o.size = sizeof o;
   o.check = 1;
+  o.trips = &trips;
+  o.n_trips = set_param != NULL && has_param(p);
   o.bindings = binding;
   o.n_bindings = 2;
   fsched_status status = fsched_replay(ctx, p, &o, &r);
@@ -135,6 +151,50 @@ static uint32_t count_right(uint64_t part, void (*generate)(uint64_t, fs_text *)
   }
   return right;
 }
+
+/* Lets the first loop of a graph take its trips from a parameter, from 0 to as many as it had. */
+static void put_param(fs_text *t, uint64_t seed) {
+  static const char key[] = "trip: ";
+  char *at = strstr(t->at, key), *end;
+  ck_assert_ptr_nonnull(at);
+  uint64_t most = strtoull(at + sizeof key - 1, &end, 10);
+  fs_text out;
+  fs_text_init(&out, ctx);
+  fs_text_add(&out, t->at, (size_t)(at - t->at));
+  fs_text_printf(&out, "trip: {param: p, min: 0, max: %llu}%s", (unsigned long long)most, end);
+  fs_text_add(&out, "", 1);
+  fs_text_drop(t);
+  *t = out;
+  trips = (fsched_trips){"p", seed % (most + 1)};
+}
+
+static uint32_t count_with_trips(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
+  char set[32];
+  uint32_t right = 0;
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * 10 + part) * GRAPHS + k;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    generate(seed, &t);
+    fs_text_add(&t, "", 1);
+    put_param(&t, seed);
+    ck_assert(!t.failed);
+    (void)snprintf(set, sizeof set, "p=%llu", (unsigned long long)trips.trips);
+    set_param = set;
+    right += same_as_unrolled(seed, t.at);
+    set_param = NULL;
+    fs_text_drop(&t);
+  }
+  return right;
+}
+
+START_TEST(trips_on_a_device)
+{
+  kind = 0;
+  ck_assert_uint_gt(count_with_trips(4, fs_loop_gen), GRAPHS / 4);
+  ck_assert_uint_gt(count_with_trips(5, fs_nest_gen), GRAPHS / 8);
+}
+END_TEST
 
 START_TEST(loops_on_a_device)
 {
@@ -275,7 +335,7 @@ FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
   FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device);
-  FS_TESTS(t, graphs_of_parameters, limit_of_graphs);
+  FS_TESTS(t, trips_on_a_device, graphs_of_parameters, limit_of_graphs);
   if (!cuda_is_real()) {
     FS_TESTS(t, events_for_any_trips);
     FS_LOOPS(t, 0, 2, each_instance_is_paced);
