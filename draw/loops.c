@@ -135,6 +135,10 @@ static void json_plan(fs_text *t, const fs_loop_report *r, const fs_rolled *x) {
     fs_text_printf(t, "\"bytes\": %llu}", (unsigned long long)v->bytes);
   }
   fs_text_puts(t, "]");
+  if (r->waits > 0) {
+    fs_text_printf(t, ", \"waits\": {\"emitted\": %u, \"executed\": %llu}", r->waits,
+                   (unsigned long long)r->executed);
+  }
   if (r->steps > 0) {
     fs_text_printf(t, ", \"syncs\": {\"full\": %u, \"counting\": %u, \"steps\": %llu}", r->full,
                    r->counting, (unsigned long long)r->steps);

@@ -238,3 +238,18 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
                       fs_ceil_div(fs_multiply_most(rest % ii_den, ii_num), ii_den));
   return FSCHED_OK;
 }
+
+uint64_t fs_rolled_waits(const fs_rolled_loop *r, uint64_t trip) {
+  assert(r->copies > 0);
+  uint64_t n = 0;
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    const fs_rolled_command *k = &r->command[c];
+    for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
+      uint64_t distance = r->wait[w].distance;
+      uint64_t behind = distance > k->copy ? fs_ceil_div(distance - k->copy, r->copies) : 0;
+      uint64_t first = behind * r->copies + k->copy;
+      n = fs_add_most(n, first < trip ? (trip - first - 1) / r->copies + 1 : 0);
+    }
+  }
+  return n;
+}

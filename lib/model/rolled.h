@@ -124,6 +124,10 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
 
+/* How many waits a run of `trip` iterations has: each in those in which there is something to wait
+ * for.  O(waits). */
+uint64_t fs_rolled_waits(const fs_rolled_loop *r, uint64_t trip);
+
 /* From where on a run repeats itself, what comes after so many iterations is so many ticks later.
  */
 typedef struct fs_rolled_period {

@@ -271,6 +271,33 @@ START_TEST(no_time)
 END_TEST
 
 /* What there is no plan for. */
+/* A use waits for its load, and a load, from that of the first slot that is taken again on, for a
+ * use. */
+START_TEST(executed_waits)
+{
+  for (uint64_t depth = 1; depth <= 12; depth++) {
+    for (uint64_t trip = 2; trip <= 14; trip++) {
+      char text[512];
+      fsched_graph *g;
+      fsched_schedule *s;
+      (void)snprintf(text, sizeof text,
+                     "fsched: 1\ntarget: {%s, memories: [{name: m}]}\nops:\n- loop: l\n"
+                     "  trip: %llu\n  buffers: {x: {depth: %llu}}\n%s",
+                     two_queues, (unsigned long long)trip, (unsigned long long)depth, load_use);
+      g = fs_parse(text); /* the loop stays one */
+      ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+      ck_assert_uint_eq(s->schedule->n_loops, 1);
+      fs_loop_report r = s->schedule->loop[0];
+      ck_assert_uint_eq(r.executed, trip + (trip > depth ? trip - depth : 0));
+      ck_assert_uint_ge(r.waits, trip > depth ? 2 : 1);
+      ck_assert_uint_le(r.waits, 2);
+      fsched_schedule_destroy(s);
+      fsched_graph_destroy(g);
+    }
+  }
+}
+END_TEST
+
 START_TEST(no_plan)
 {
   static const struct {
@@ -412,5 +439,6 @@ END_TEST
 FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
-  FS_TESTS(t, mod_facts, no_time, copies_fit, many_units, no_plan, orders, no_loops);
+  FS_TESTS(t, mod_facts, executed_waits, no_time, copies_fit, many_units, no_plan, orders,
+           no_loops);
 }

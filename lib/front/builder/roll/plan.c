@@ -343,6 +343,8 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
     time_issued(r, p, x, x->report);
   } else {
     FS_TRY(time_rolled(r, p, x));
+    x->report->waits = x->loop.n_waits;
+    x->report->executed = fs_rolled_waits(&x->loop, x->trip);
   }
   if (x->report->span > FSCHED_MAX_TIME) {
     return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
