@@ -7,31 +7,31 @@
 enum { QUEUES = 4, BARRIERS = 16, STATES = 1 << 17 };
 
 /* Where all queues and barriers are.  The checks of a command are made one by one. */
-typedef struct machine_state {
+typedef struct guard_state {
   uint8_t turn[QUEUES];      /* commands that are over, those that pass included */
   uint8_t checked[QUEUES];   /* checks that the next one has passed */
   uint8_t running[QUEUES];   /* whether it has started */
   uint8_t missing[BARRIERS]; /* producers of the present phase that are not over */
   uint8_t parity[BARRIERS];  /* of the last complete phase */
-} machine_state;
+} guard_state;
 
-typedef struct machine {
+typedef struct guard_machine {
   const fs_rolled_loop *r;
   uint64_t trip;
   uint32_t barrier0[BARRIERS]; /* per guard */
-  machine_state *seen;         /* a hash table; the first byte of a free one is 255 */
+  guard_state *seen;           /* a hash table; the first byte of a free one is 255 */
   uint32_t n_seen;
-  machine_state *stack;
+  guard_state *stack;
   uint32_t depth;
   fs_guard_verdict verdict;
-} machine;
+} guard_machine;
 
-static uint32_t size_of(const machine *m, uint32_t q) {
+static uint32_t size_of(const guard_machine *m, uint32_t q) {
   return m->r->command0[q + 1] - m->r->command0[q];
 }
 
 /* The iteration that a queue's turn is, if it is one. */
-static bool find_turn(const machine *m, uint32_t q, uint32_t turn, uint32_t *command,
+static bool find_turn(const guard_machine *m, uint32_t q, uint32_t turn, uint32_t *command,
                       uint64_t *iteration) {
   *command = m->r->command0[q] + turn % size_of(m, q);
   const fs_rolled_command *k = &m->r->command[*command];
@@ -41,7 +41,7 @@ static bool find_turn(const machine *m, uint32_t q, uint32_t turn, uint32_t *com
 }
 
 /* The turns of a queue after which it has nothing to do. */
-static uint32_t turns_of(const machine *m, uint32_t q) {
+static uint32_t turns_of(const guard_machine *m, uint32_t q) {
   uint32_t shift = 0;
   for (uint32_t c = m->r->command0[q]; c < m->r->command0[q + 1]; c++) {
     shift = m->r->command[c].shift > shift ? m->r->command[c].shift : shift;
@@ -50,7 +50,7 @@ static uint32_t turns_of(const machine *m, uint32_t q) {
 }
 
 /* What passes is over at once. */
-static void pass(const machine *m, machine_state *s) {
+static void pass(const guard_machine *m, guard_state *s) {
   uint32_t c;
   uint64_t i;
   for (uint32_t q = 0; q < m->r->n_queues; q++) {
@@ -61,7 +61,8 @@ static void pass(const machine *m, machine_state *s) {
 }
 
 /* Whether an iteration of a member is over: so is its turn on the first queue that has it. */
-static bool is_over(const machine *m, const machine_state *s, uint32_t member, uint64_t iteration) {
+static bool is_over(const guard_machine *m, const guard_state *s, uint32_t member,
+                    uint64_t iteration) {
   uint32_t c;
   uint64_t i;
   for (uint32_t q = 0; q < m->r->n_queues; q++) {
@@ -74,7 +75,7 @@ static bool is_over(const machine *m, const machine_state *s, uint32_t member, u
   return false;
 }
 
-static bool waits_are_over(const machine *m, const machine_state *s, uint32_t command,
+static bool waits_are_over(const guard_machine *m, const guard_state *s, uint32_t command,
                            uint64_t iteration) {
   const fs_rolled_command *k = &m->r->command[command];
   bool over = true;
@@ -88,7 +89,7 @@ static bool waits_are_over(const machine *m, const machine_state *s, uint32_t co
 
 static uint32_t producers_of(const fs_rolled_guard *g) { return g->n_producers; }
 
-static void add_state(machine *m, const machine_state *s) {
+static void add_state(guard_machine *m, const guard_state *s) {
   uint64_t hash = 14695981039346656037u;
   for (size_t i = 0; i < sizeof *s; i++) {
     hash = (hash ^ ((const uint8_t *)s)[i]) * 1099511628211u;
@@ -110,7 +111,7 @@ static void add_state(machine *m, const machine_state *s) {
 }
 
 /* A member of an op is over: the last one of its commands counts it off. */
-static void arrive(const machine *m, machine_state *s, uint32_t member, uint64_t iteration) {
+static void arrive(const guard_machine *m, guard_state *s, uint32_t member, uint64_t iteration) {
   for (uint32_t g = 0; g < m->r->n_guards; g++) {
     const fs_rolled_guard *x = &m->r->guard[g];
     for (uint32_t p = x->producer0; p < x->producer0 + x->n_producers; p++) {
@@ -124,7 +125,7 @@ static void arrive(const machine *m, machine_state *s, uint32_t member, uint64_t
 }
 
 /* Makes the next check of a queue's command; false: it does not pass, or all are made. */
-static bool make_check(const machine *m, machine_state *s, uint32_t q, uint32_t command,
+static bool make_check(const guard_machine *m, guard_state *s, uint32_t q, uint32_t command,
                        uint64_t iteration) {
   const fs_rolled_command *k = &m->r->command[command];
   if (s->checked[q] == k->n_checks) {
@@ -143,7 +144,8 @@ static bool make_check(const machine *m, machine_state *s, uint32_t q, uint32_t 
 }
 
 /* Starts an op whose commands have all made their checks: those of a gang start together. */
-static bool start(machine *m, machine_state *s, uint32_t q, uint32_t command, uint64_t iteration) {
+static bool start(guard_machine *m, guard_state *s, uint32_t q, uint32_t command,
+                  uint64_t iteration) {
   const fs_rolled_command *k = &m->r->command[command];
   uint32_t c, ready = 0, wanted = 0;
   uint64_t i;
@@ -170,7 +172,7 @@ static bool start(machine *m, machine_state *s, uint32_t q, uint32_t command, ui
   return true;
 }
 
-static void end(const machine *m, machine_state *s, uint32_t command, uint64_t iteration) {
+static void end(const guard_machine *m, guard_state *s, uint32_t command, uint64_t iteration) {
   uint32_t c, member = m->r->command[command].member;
   uint64_t i;
   for (uint32_t x = 0; x < m->r->n_queues; x++) {
@@ -184,10 +186,10 @@ static void end(const machine *m, machine_state *s, uint32_t command, uint64_t i
   pass(m, s);
 }
 
-static void step(machine *m, const machine_state *from) {
+static void step(guard_machine *m, const guard_state *from) {
   bool moved = false, done = true;
   for (uint32_t q = 0; q < m->r->n_queues && m->verdict == FS_GUARDS_RIGHT; q++) {
-    machine_state s = *from;
+    guard_state s = *from;
     uint32_t c;
     uint64_t i;
     if (s.turn[q] >= turns_of(m, q)) {
@@ -212,8 +214,8 @@ static void step(machine *m, const machine_state *from) {
 }
 
 fs_guard_verdict fs_guard_judge(const fs_rolled_loop *r, uint64_t trip) {
-  machine m = {.r = r, .trip = trip, .verdict = FS_GUARDS_RIGHT};
-  machine_state s = {{0}, {0}, {0}, {0}, {0}};
+  guard_machine m = {.r = r, .trip = trip, .verdict = FS_GUARDS_RIGHT};
+  guard_state s = {{0}, {0}, {0}, {0}, {0}};
   uint32_t n = 0;
   for (uint32_t g = 0; g < r->n_guards; g++) {
     m.barrier0[g] = n;
@@ -242,7 +244,7 @@ fs_guard_verdict fs_guard_judge(const fs_rolled_loop *r, uint64_t trip) {
   pass(&m, &s);
   add_state(&m, &s);
   while (m.depth > 0 && m.verdict == FS_GUARDS_RIGHT) {
-    machine_state at = m.stack[--m.depth];
+    guard_state at = m.stack[--m.depth];
     step(&m, &at);
   }
   free(m.seen);

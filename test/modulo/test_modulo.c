@@ -193,7 +193,7 @@ static bool unroll_rings(const fs_modulo_problem *p, uint32_t u, fs_body *out) {
       uint32_t at = c + ring->depth - back;
       out->edge[out->p.n_edges++] =
           (fs_modulo_edge){c * p->n + op, at % u * p->n + ring->writer, at / u};
-      at = c + ring->depth - every + 1; /* the first of those that take slots given back at once */
+      at = c + ring->depth + 1 - every - back; /* the first that takes slots given back at once */
       if (!own && every > 1 && (at + every * u - ring->depth) % every == 0) {
         out->edge[out->p.n_edges++] =
             (fs_modulo_edge){c * p->n + op, at % u * p->n + ring->writer, at / u};

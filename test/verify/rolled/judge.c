@@ -65,12 +65,12 @@ static void read_command(const fs_stream *s, const fs_stream_loop *l, uint32_t c
   const fs_stream_loop_op *o = &s->loop_ops[m->op];
   assert(x->r.n_commands < 64 && x->r.n_waits + m->n_waits <= 4096);
   x->command[x->r.n_commands++] = (fs_rolled_command){.member = m->op - l->op0,
-                                                        .copy = m->copy,
-                                                        .shift = m->shift,
-                                                        .wait0 = x->r.n_waits,
-                                                        .n_waits = m->n_waits,
-                                                        .issue = m->issue,
-                                                        .slow = o->latency > o->time};
+                                                      .copy = m->copy,
+                                                      .shift = m->shift,
+                                                      .wait0 = x->r.n_waits,
+                                                      .n_waits = m->n_waits,
+                                                      .issue = m->issue,
+                                                      .slow = o->latency > o->time};
   for (uint32_t w = 0; w < m->n_waits; w++) {
     const fs_stream_loop_wait *from = &s->loop_waits[m->wait0 + w];
     x->wait[x->r.n_waits++] =

@@ -126,7 +126,7 @@ START_TEST(records)
   static const char shape[] = "verify-shape";
   WRONG(the_loop()->trip = 0, shape, "loop lp: it has no iterations");
   WRONG(the_loop()->op = 99, shape, "loop : it is not an op without a kernel");
-  WRONG(the_loop()->n_ops = 3, shape, "its queues, ops, rings or syncs are out of range");
+  WRONG(the_loop()->n_ops = 3, shape, "its queues, ops, rings, syncs or barriers are out of range");
   WRONG(the_loop()->n_queues = 1, shape, "its queues are not those of its op");
   WRONG(queue_at(0)->queue = 1, shape, "its queues are not those of its op");
   WRONG(queue_at(1)->command0 = 0, shape, "its queues' commands are out of range");
