@@ -91,7 +91,7 @@ run 0 "$FSCHED" run -q --check m.fsb
 run 0 "$FSCHED" compile m.yaml --unroll -o m.fsb --emit stats=st
 expect "summary" holds err '^  loop tiles: 4 iterations in 5; one every 1 at best (queue dma)$'
 expect "statistics" holds st '"loops": \[{"name": "tiles", "trip": 4, "runs": 1, "span": 5, "ii": \[1, 1\],'
-expect "slots" holds st '{"name": "tile", "depth": 2, "prefetch": 1, "given": true, "bytes": 1024}'
+expect "slots" holds st '{"name": "tile", "depth": 2, "prefetch": 1, "slots": 2, "given": true, "bytes": 1024}'
 run 0 "$FSCHED" compile m.yaml --unroll -o m.fsb --diagnostics json
 expect "summary in JSON" holds err '"loops": \[{"name": "tiles".*"proven": true.*"limited_by": "queue", "limit": "dma"'
 run 0 "$FSCHED" compile m.yaml -q --unroll -o m.fsb --dump-after loops
