@@ -211,9 +211,7 @@ static int by_value(const void *a, const void *b) {
                                 : 0;
 }
 
-/* How much of a buffer's name it has as it was described: a version that became a buffer has its
- * number behind that. */
-static uint32_t described_name(const fsched_graph *g, uint32_t buffer) {
+uint32_t fs_described_name(const fsched_graph *g, uint32_t buffer) {
   const char *name = g->buffer_name[buffer];
   const char *number = buffer < g->n_named ? NULL : strrchr(name, '@');
   return (uint32_t)(number == NULL ? strlen(name) : (size_t)(number - name));
@@ -228,7 +226,7 @@ static fs_body_value value_of(const body_finder *f, uint32_t access, uint32_t re
                          .memory = g->buffer_memory[buffer],
                          .size = fs_align_up(g->buffer_size[buffer], align),
                          .name = g->buffer_name[buffer],
-                         .n_name = described_name(g, buffer),
+                         .n_name = fs_described_name(g, buffer),
                          .depth = f->x->depth[f->x->value0[b] + arg - g->op_arg0[op]],
                          .reader0 = reader0};
 }

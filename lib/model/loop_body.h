@@ -68,4 +68,8 @@ fs_status fs_loop_body_find(fsched_context *ctx, fs_arena *arena, const fsched_g
                             const fs_loop_index *index, uint32_t loop,
                             fs_loop_body *out) FS_MUST_USE;
 
+/* How many characters of a buffer's name are the one that it was described with: in an unrolled
+ * graph, a version that became a buffer has its number behind that. */
+uint32_t fs_described_name(const fsched_graph *g, uint32_t buffer);
+
 #endif

@@ -95,7 +95,16 @@ static version_lies lies_beside(const beside_finder *f, uint32_t version) {
   return !behind || !early ? LIES_ELSEWHERE : before ? LIES_SURELY : LIES_LIKELY;
 }
 
-/* The bytes of a version's buffer, which of one that another loop has slots for count once. */
+/* The buffer that a version was one of as it was described: values that iterations hand on have
+ * become buffers of their own in the sample. */
+static uint32_t described(const beside_finder *f, uint32_t version) {
+  uint32_t buffer = f->g->version_buffer[version];
+  return buffer < f->g->n_named ? buffer
+                                : fs_names_find(&f->r->b->buffers, f->g->buffer_name[buffer],
+                                                fs_described_name(f->g, buffer));
+}
+
+/* The bytes of a buffer, which of one that another loop has slots for count once. */
 static uint64_t bytes_of(beside_finder *f, uint32_t buffer) {
   const fs_ring_buffer *ring = &f->r->ring[buffer];
   uint64_t align = f->g->target.memory[f->g->buffer_memory[buffer]].align;
@@ -119,7 +128,7 @@ fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
   FS_TRY(fs_new_zero(&scratch, &f.within, g->n_ops));
   FS_TRY(fs_new_zero(&scratch, &f.before, g->n_ops));
   FS_TRY(fs_new_zero(&scratch, &f.behind, g->n_ops));
-  FS_TRY(fs_new_zero(&scratch, &f.counted, g->n_buffers));
+  FS_TRY(fs_new_zero(&scratch, &f.counted, r->b->buffer_size.n));
   mark_loop(&f, index);
   FS_TRY(mark_paths(&f, &scratch));
   for (uint32_t v = 0; v < g->n_versions; v++) {
@@ -127,7 +136,7 @@ fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
     bool leaves =
         !fs_memory_bounded(&g->target.memory[m]) || fs_memory_spills(&g->target.memory[m]);
     version_lies lies = leaves ? LIES_ELSEWHERE : lies_beside(&f, v);
-    uint64_t bytes = lies == LIES_ELSEWHERE ? 0 : bytes_of(&f, g->version_buffer[v]);
+    uint64_t bytes = lies == LIES_ELSEWHERE ? 0 : bytes_of(&f, described(&f, v));
     likely[m] = fs_add_most(likely[m], bytes);
     sure[m] = fs_add_most(sure[m], lies == LIES_SURELY ? bytes : 0);
   }
