@@ -165,8 +165,9 @@ typedef struct fs_cpu_lane {
   _Atomic uint32_t at;      /* the step that waits; FS_NONE: between invocations */
   _Atomic uint32_t axis;    /* index of a timeline at all times */
   _Atomic uint64_t value;   /* the value awaited on the axis's timeline */
-  _Atomic uint64_t in_loop; /* if that is inside a loop: the value of its own command there */
-  _Atomic uint32_t in_part; /* and its part there */
+  _Atomic uint32_t depth;   /* if that is inside a loop: levels */
+  _Atomic uint64_t in_loop[FS_LOOP_NEST]; /* of each: the value of its own command there, */
+  _Atomic uint32_t in_part[FS_LOOP_NEST]; /* and its part there */
 
   struct fs_worker *worker;
   uint32_t queue, n_steps;

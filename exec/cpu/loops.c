@@ -22,9 +22,14 @@ __attribute__((noinline)) static bool await_in_loop(fs_cpu_lane *l, const fs_loo
                                                     fs_timeline *t, uint64_t value, uint32_t axis,
                                                     uint32_t step) {
   const fs_instance *x = l->worker->instance;
-  uint64_t at = f->round * f->part->n_commands + f->place + 1;
-  atomic_store_explicit(&l->in_loop, at, memory_order_relaxed);
-  atomic_store_explicit(&l->in_part, (uint32_t)(f->part - x->loop_part), memory_order_relaxed);
+  uint32_t depth = 0;
+  for (const fs_loop_frame *g = l->frame; g <= f; g++, depth++) {
+    uint64_t at = g->round * g->part->n_commands + g->place + 1;
+    uint32_t part = (uint32_t)(g->part - x->loop_part);
+    atomic_store_explicit(&l->in_loop[depth], at, memory_order_relaxed);
+    atomic_store_explicit(&l->in_part[depth], part, memory_order_relaxed);
+  }
+  atomic_store_explicit(&l->depth, depth, memory_order_relaxed);
   return fs_cpu_await_value(l, t, value, step, axis);
 }
 

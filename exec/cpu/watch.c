@@ -93,17 +93,30 @@ static fs_stuck_barrier barrier(const fs_instance *x, uint32_t physical) {
                             .consumers = t->sole_consumer ? 1 : atomic_load(&p->consumers)};
 }
 
-/* The instance that a value of a part's timeline stands for, within the invocation; FS_NONE: the
- * part has none. */
-static uint32_t instance_of(const fs_instance *x, uint32_t part, uint64_t value,
-                            uint64_t *iteration) {
+/* The instance that a value of a part's timeline stands for, within a run; a command of FS_NONE:
+ * the part has none. */
+static fs_stuck_level instance_of(const fs_instance *x, uint32_t part, uint64_t value) {
   const fs_loop_part *p = &x->loop_part[part];
   if (p->n_commands == 0) {
-    return FS_NONE;
+    return (fs_stuck_level){.command = FS_NONE};
   }
   const fs_loop_step *s = &p->steps[(value - 1) % p->n_commands];
-  *iteration = ((value - 1) / p->n_commands - s->from) * p->copies + s->copy;
-  return s->command;
+  uint64_t iteration = ((value - 1) / p->n_commands - s->from) * p->copies + s->copy;
+  return (fs_stuck_level){s->command, iteration, value};
+}
+
+/* Where the lane is in each loop around the instance that waits.  False: the lane moves. */
+static bool find_levels(const fs_instance *x, const fs_cpu_lane *l, fs_stuck *stuck) {
+  stuck->depth = atomic_load_explicit(&l->depth, memory_order_relaxed);
+  for (uint32_t i = 0; i < stuck->depth; i++) {
+    uint32_t part = atomic_load_explicit(&l->in_part[i], memory_order_relaxed);
+    uint64_t own = atomic_load_explicit(&l->in_loop[i], memory_order_relaxed);
+    stuck->level[i] = instance_of(x, part, own);
+    if (stuck->level[i].command == FS_NONE) {
+      return false;
+    }
+  }
+  return stuck->depth > 0;
 }
 
 /* Where a lane waits in a loop; at its begin, it waits for the other members of the gang.  The lane
@@ -113,24 +126,19 @@ static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t ax
   const fs_stream *s = x->stream;
   const fs_stream_command *c = &s->commands[s->queues[l->queue].command0 + stuck->at];
   uint32_t index = fs_command_has_op(c) ? x->loop_at[c->target] : FS_NONE;
-  uint32_t part = axis - fs_cpu_phase(x, x->physicals.n) - s->n_loops;
+  uint32_t own = axis - fs_cpu_phase(x, x->physicals.n), part = own - s->n_loops;
   stuck->axis = c->gang_axis;
   stuck->epoch = c->gang_epoch;
-  if (index == FS_NONE || axis < fs_cpu_phase(x, x->physicals.n) + s->n_loops) {
+  if (index == FS_NONE || (own < s->n_loops && s->loops[own].within == FS_NONE)) {
     stuck->at = c->gang_axis == FS_NONE ? FS_NONE : stuck->at;
     return;
   }
-  uint64_t own = atomic_load_explicit(&l->in_loop, memory_order_relaxed);
   stuck->kind = FS_STUCK_LOOP;
-  stuck->place = own;
-  stuck->instance = instance_of(x, atomic_load_explicit(&l->in_part, memory_order_relaxed), own,
-                                &stuck->iteration);
-  stuck->on = FS_NONE;
-  if (part < s->n_loop_queues && x->loop_part[part].period > 0) {
-    stuck->on_place = (lane_value(l) - 1) % x->loop_part[part].period + 1;
-    stuck->on = instance_of(x, part, stuck->on_place, &stuck->on_iteration);
+  stuck->on = (fs_stuck_level){.command = FS_NONE};
+  if (own >= s->n_loops && part < s->n_loop_queues && x->loop_part[part].period > 0) {
+    stuck->on = instance_of(x, part, (lane_value(l) - 1) % x->loop_part[part].period + 1);
   }
-  stuck->at = stuck->instance == FS_NONE ? FS_NONE : stuck->at;
+  stuck->at = find_levels(x, l, stuck) ? stuck->at : FS_NONE;
 }
 
 static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {

@@ -108,13 +108,21 @@ static const char *name_of(const fs_stream *s, uint32_t loop_command) {
   return fs_stream_string(s, s->loop_ops[s->loop_commands[loop_command].op].name);
 }
 
+/* The instance that waits. */
+static const fs_stuck_level *innermost(const fs_stuck *wait) {
+  assert(wait->kind == FS_STUCK_LOOP && wait->depth > 0 && wait->depth <= FS_LOOP_NEST);
+  return &wait->level[wait->depth - 1];
+}
+
 /* Whether the queue has a member of the gang, and does not wait for the others, too. */
 static bool holds_gang(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   const fs_stream *s = v->s;
-  const fs_stream_loop_command *of = &s->loop_commands[wait->instance];
+  const fs_stuck_level *at = innermost(wait);
+  const fs_stream_loop_command *of = &s->loop_commands[at->command];
   fs_stuck own = look_at_queue(v, m);
-  if (own.kind == FS_STUCK_LOOP && own.on == FS_NONE && own.iteration == wait->iteration &&
-      s->loop_commands[own.instance].op == of->op) {
+  if (own.kind == FS_STUCK_LOOP && own.on.command == FS_NONE &&
+      innermost(&own)->iteration == at->iteration &&
+      s->loop_commands[innermost(&own)->command].op == of->op) {
     return false;
   }
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
@@ -127,16 +135,17 @@ static bool holds_gang(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait)
 }
 
 /* A queue does not when it has passed the instance without a signal, or has left the loop: then it
- * waits for the loop's epoch. */
+ * waits for the loop's epoch or, in the loop around it, for the others to leave, too. */
 static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   fs_stuck own = look_at_queue(v, m);
   bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
-  if (wait->on == FS_NONE) {
+  if (wait->on.command == FS_NONE) {
     return holds_gang(v, m, wait);
   }
   bool left = own.kind == FS_STUCK_EPOCH && waits_there;
-  bool passed = own.kind == FS_STUCK_LOOP && waits_there && own.place > wait->on_place;
-  return queue_of(v->s, wait->on) == m && !left && !passed;
+  bool passed = own.kind == FS_STUCK_LOOP && waits_there &&
+                (own.depth < wait->depth || own.level[wait->depth - 1].place > wait->on.place);
+  return queue_of(v->s, wait->on.command) == m && !left && !passed;
 }
 
 static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
@@ -214,15 +223,28 @@ static void say_barrier(const fs_stuck_view *v, uint32_t barrier, char *text, si
                  producers ? "producers are not over" : "consumers have not started");
 }
 
+enum { INSTANCE_TEXT = 160 + FS_LOOP_NEST * 22 + 1 };
+
+/* Writes the name of an instance: "op[3][0]". */
+static void name_instance(const fs_stream *s, const fs_stuck *wait, const fs_stuck_level *at,
+                          char text[INSTANCE_TEXT]) {
+  int n = snprintf(text, INSTANCE_TEXT, "%.160s", name_of(s, at->command));
+  for (uint32_t i = 0; i < wait->depth; i++) {
+    const fs_stuck_level *around = i + 1 < wait->depth ? &wait->level[i] : at;
+    n += snprintf(text + n, INSTANCE_TEXT - (size_t)n, "[%llu]",
+                  (unsigned long long)around->iteration);
+  }
+}
+
 static void say_loop(const fs_stream *s, const fs_stuck *wait, char *text, size_t room) {
-  unsigned long long own = wait->iteration, on = wait->on_iteration;
-  if (wait->on == FS_NONE) {
-    (void)snprintf(text, room, "its '%.160s[%llu]' waits for that op's other queues",
-                   name_of(s, wait->instance), own);
+  char own[INSTANCE_TEXT], on[INSTANCE_TEXT];
+  name_instance(s, wait, innermost(wait), own);
+  if (wait->on.command == FS_NONE) {
+    (void)snprintf(text, room, "its '%s' waits for that op's other queues", own);
   } else {
-    (void)snprintf(text, room, "its '%.160s[%llu]' waits for '%.160s[%llu]' of '%.100s'",
-                   name_of(s, wait->instance), own, name_of(s, wait->on), on,
-                   fs_stream_string(s, s->queues[queue_of(s, wait->on)].name));
+    name_instance(s, wait, &wait->on, on);
+    (void)snprintf(text, room, "its '%s' waits for '%s' of '%.100s'", own, on,
+                   fs_stream_string(s, s->queues[queue_of(s, wait->on.command)].name));
   }
 }
 
@@ -266,7 +288,7 @@ static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q
                          fsched_severity severity) {
   const fs_stream *s = v->s;
   fs_stuck wait = look_at_queue(v, q);
-  char text[512];
+  char text[2 * INSTANCE_TEXT + 200];
   if (wait.at == FS_NONE) {
     return;
   }

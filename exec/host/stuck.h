@@ -17,6 +17,14 @@ typedef enum fs_stuck_kind {
   FS_STUCK_ISSUE     /* its command is not issued yet, because of a sync (sync: block) */
 } fs_stuck_kind;
 
+/* Where a queue is in a loop: at an instance, which runs the loop further in, if it is not the last
+ * one. */
+typedef struct fs_stuck_level {
+  uint32_t command;   /* of loop_commands */
+  uint64_t iteration; /* of that loop */
+  uint64_t place;     /* in the order of the queue's instances in this run of the loop */
+} fs_stuck_level;
+
 /* Where a queue is stuck. */
 typedef struct fs_stuck {
   uint32_t at; /* index among its commands; FS_NONE: it is not stuck */
@@ -26,10 +34,10 @@ typedef struct fs_stuck {
   uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
   uint32_t barrier; /* MAPPED, COMPLETE */
   uint32_t stop;    /* ISSUE */
-  uint32_t instance, on; /* LOOP: loop_commands of the instance that waits, and of the one that it
-                            waits for; `on` is FS_NONE where that is another member of its gang */
-  uint64_t iteration, on_iteration;
-  uint64_t place, on_place; /* where they are in the order of their queues */
+  uint32_t depth;   /* LOOP: levels; at least one */
+  fs_stuck_level level[FS_LOOP_NEST]; /* the outermost first; the last one's instance waits */
+  fs_stuck_level on; /* for this one, in the same run; its command is FS_NONE where that is another
+                        member of its gang */
 } fs_stuck;
 
 /* The present use of a physical barrier. */
