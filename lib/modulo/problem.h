@@ -155,12 +155,14 @@ static inline uint32_t fs_modulo_unit(const fs_modulo_problem *p) {
   return unit <= FS_MODULO_COPIES ? (uint32_t)unit : FS_MODULO_COPIES + 1;
 }
 /* The least depth of a ring: no fewer slots than what keeps a version, and those that are given
- * back with it, until an iteration that comes before its reader's.  Starts may allow that, but no
- * wait could say it.  Complexity: O(readers). */
+ * back with it, until an iteration that comes before its reader's, or is the reader's own, if that
+ * would have to wait for itself.  Starts may allow that, but no wait could say it.
+ * Complexity: O(readers). */
 static inline uint32_t fs_modulo_least_depth(const fs_modulo_problem *p, uint32_t ring) {
   uint32_t every = p->ring[ring].every > 1 ? p->ring[ring].every : 1, least = every;
   for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
-    uint32_t own = p->reader[k].back + every - 1;
+    bool itself = every > 1 && p->reader[k].op == p->ring[ring].writer;
+    uint32_t own = p->reader[k].back + every - 1 + itself;
     least = own > least ? own : least;
   }
   return least;

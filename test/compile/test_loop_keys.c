@@ -251,6 +251,31 @@ START_TEST(prefetch_and_open_depth)
 }
 END_TEST
 
+/* The op that begins values reads those of iterations before: it does not wait for itself. */
+START_TEST(writer_reads_what_is_given_back)
+{
+  static const char text[] =
+      "fsched: 1\ntarget: {queues: [{name: q0}, {name: q1}], memories: [{name: m}]}\n"
+      "buffers: [{name: y, size: 4000, io: output}, {name: z, size: 8, io: output}]\n"
+      "ops:\n- {name: init, on: q0, args: [{out: y}, {out: s, size: 8}]}\n"
+      "- loop: l\n  trip: 13\n"
+      "  buffers: {r: {depth: 5, every: 3}, s: {depth: auto, every: 2}}\n  ops:\n"
+      "  - {name: load, on: q0, time: 6, args: [{out: r, size: 64}]}\n"
+      "  - {name: next, on: q0, args: [{in: s, distance: 2}, {out: s},\n"
+      "     {out_existing: y, at: {offset: 1000, length: 100, step: [-50]}}]}\n"
+      "  - {name: use, on: q1, time: 3, args: [{out_existing: z}]}\n"
+      "  - {name: up, on: q1, args: [{inout: y, at: {length: 100, step: [200]}}]}\n"
+      "  - {name: over, on: q1, time: 7,\n"
+      "     args: [{out_existing: y, at: {offset: 64, length: 184, step: [16]}}]}\n";
+  fsched_program *p;
+  ck_fs(ctx, compile_for(text, FSCHED_EFFORT(0), &p));
+  ck_fs(ctx, fsched_verify_program(ctx, p, NULL));
+  replay(p);
+  fsched_program_destroy(p);
+  fsched_diag_clear(ctx); /* it warns of steps that differ */
+}
+END_TEST
+
 static void must_refuse(const char *text, const char *why) {
   fsched_program *p;
   ck_assert_int_ne(compile_text(text, &p), FSCHED_OK);
@@ -330,5 +355,6 @@ FS_SUITE(loop_keys, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, MOST + 1, empty_waits, empty_waits_of_carried, prefetches);
   FS_LOOPS(t, 0, 15, empty_waits_of_open);
-  FS_TESTS(t, trip_facts, prefetch_and_open_depth, what_cannot_be, more_effort, too_much_effort);
+  FS_TESTS(t, trip_facts, prefetch_and_open_depth, writer_reads_what_is_given_back, what_cannot_be,
+           more_effort, too_much_effort);
 }
