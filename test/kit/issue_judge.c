@@ -54,15 +54,28 @@ bool fs_issue_keeps(const fs_rolled_loop *r, uint64_t trip, uint32_t command,
   return true;
 }
 
+/* Whether a sync of some step is issued behind one command and before another, in one iteration. */
+static bool parts_commands(const fs_rolled_loop *r, const fs_rolled_command *x,
+                           const fs_rolled_command *y) {
+  uint64_t n = r->n_commands, first = x->shift * n + x->issue, last = y->shift * n + y->issue;
+  for (uint64_t t = x->shift; t <= y->shift; t++) {
+    for (uint32_t i = 0; i < r->n_stops; i++) {
+      uint64_t before = t * n + r->stop[i].at; /* the command that it stands before */
+      if (first < before && before <= last) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
 /* Whether a sync stands between two commands of a gang. */
 static bool parts_gang(const fs_rolled_loop *r) {
   for (uint32_t a = 0; a < r->n_commands; a++) {
     for (uint32_t b = 0; b < r->n_commands; b++) {
       const fs_rolled_command *x = &r->command[a], *y = &r->command[b];
-      for (uint32_t i = 0; i < r->n_stops && x->member == y->member && x->copy == y->copy; i++) {
-        if (r->stop[i].at > x->issue && r->stop[i].at <= y->issue) {
-          return true;
-        }
+      if (x->member == y->member && x->copy == y->copy && parts_commands(r, x, y)) {
+        return true;
       }
     }
   }

@@ -39,21 +39,32 @@ static fs_status compile(const char *text, bool unroll, fsched_graph **g, fsched
   return status == FSCHED_OK ? fsched_compile(ctx, *g, &c, NULL, p) : status;
 }
 
-/* On threads, of which each has its own way through the orders that are left open. */
-static fs_status replay(uint64_t seed, const fsched_program *p, nest_output *out) {
+static fs_status replay_on(fsched_device_options d, uint32_t repeat, const fsched_program *p,
+                           nest_output *out) {
   fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
                               {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
-  fsched_replay_options o = {.size = sizeof o, .check = 1};
+  fsched_replay_options o = {.size = sizeof o, .check = 1, .repeat = repeat};
   fsched_replay_result r = {.size = sizeof r};
-  fsched_device_options d = {.size = sizeof d, .kind = "cpu"};
-  o.repeat = 1 + (uint32_t)(seed % 3);
-  memset(out, 0, sizeof *out);
   o.bindings = binding;
   o.n_bindings = 2;
+  memset(out, 0, sizeof *out);
   ck_fs(ctx, fsched_device_create(ctx, &d, &o.device));
   fs_status status = fsched_replay(ctx, p, &o, &r);
   fsched_device_release(o.device);
   return status;
+}
+
+/* Simulated, with durations that try out the orders which are left open. */
+static fs_status simulate(uint64_t seed, const fsched_program *p, nest_output *out) {
+  fsched_device_options d = {.size = sizeof d, .kind = "sim", .seed = seed};
+  d.durations = FSCHED_DURATIONS_ADVERSARIAL;
+  return replay_on(d, 1 + (uint32_t)(seed % 3), p, out);
+}
+
+/* On threads, of which each has its own way through these orders. */
+static fs_status run_threads(uint64_t seed, const fsched_program *p, nest_output *out) {
+  fsched_device_options d = {.size = sizeof d, .kind = "cpu"};
+  return replay_on(d, 1 + (uint32_t)(seed % 3), p, out);
 }
 
 /* Makes a random loop, or loops in loops; false if it is not right, or none stays one. */
@@ -73,7 +84,7 @@ static bool begin(uint64_t seed, nest_case *x) {
                compile(t.at, false, &x->graph, &x->program) == FSCHED_OK &&
                x->program->view.n_loops > 0;
   if (right) {
-    ck_fs(ctx, replay(seed, flat, &x->unrolled));
+    ck_fs(ctx, simulate(seed, flat, &x->unrolled));
   }
   fsched_program_destroy(flat);
   fsched_graph_destroy(g);
@@ -96,19 +107,25 @@ static bool verify(const fsched_program *p, const fsched_graph *g) {
   return fsched_verify_program(ctx, p, g) == FSCHED_OK;
 }
 
-/* What a program that is accepted must be. */
+/* What a program that is accepted must be; every other one runs on threads, too. */
 static void judge(const nest_case *x, const fsched_program *p, const char *what, nest_tally *t) {
-  nest_output out;
+  nest_output out[2];
   unsigned long long seed = x->seed;
+  uint32_t runs = 1 + t->accepted % 2;
   const char *wrong = fs_judge_nests(&p->view);
   ck_assert_msg(wrong == NULL, "seed %llu, %s: accepted, but it breaks %s", seed, what, wrong);
-  fs_status status = replay(x->seed, p, &out);
-  ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: accepted, but %s", seed, what,
-                fs_first_message(ctx));
+  for (uint32_t k = 0; k < runs; k++) {
+    fs_status status = (k == 0 ? simulate : run_threads)(seed, p, &out[k]);
+    ck_assert_msg(status == FSCHED_OK, "seed %llu, %s: accepted, but %s", seed, what,
+                  fs_first_message(ctx));
+  }
   t->accepted++;
   if (verify(p, x->graph)) {
-    ck_assert_msg(memcmp(&out, &x->unrolled, sizeof out) == 0, "seed %llu, %s: other bytes", seed,
-                  what);
+    for (uint32_t k = 0; k < runs; k++) {
+      ck_assert_msg(memcmp(&out[k], &x->unrolled, sizeof *out) == 0,
+                    "seed %llu, %s: other bytes %s", seed, what,
+                    k == 0 ? "in simulation" : "on threads");
+    }
     t->same++;
   }
 }

@@ -597,9 +597,44 @@ START_TEST(memory_runs_out)
 }
 END_TEST
 
+/* --- a loop in a loop, as an op on two queues, with a sync behind it --- */
+
+static const char gang[] =
+    "fsched: 1\n"
+    "target: {queues: [{name: q0}, {name: q1}, {name: q2}], sync: block}\n"
+    "buffers: [{name: y, size: 64, io: output}, {name: z, size: 64, io: output}]\n"
+    "ops:\n"
+    "  - loop: outer\n"
+    "    trip: 4\n"
+    "    ops:\n"
+    "      - loop: inner\n"
+    "        trip: 3\n"
+    "        ops:\n"
+    "          - {name: load, on: q0, args: [{out: s, size: 64}]}\n"
+    "          - {name: use, on: q1, args: [{in: s}, {out_existing: y}]}\n"
+    "      - {name: end, on: q2, args: [{in: y}, {out_existing: z}]}\n";
+
+/* The sequencer gets to the second member of a gang only behind the sync, which waits for the first
+ * one, and that for the second. */
+START_TEST(syncs_part_gangs)
+{
+  for (uint32_t q = 0; q < 2; q++) {
+    setup(gang);
+    ck_fs(ctx, fsched_verify_program(ctx, copy, graph));
+    ck_assert_uint_gt(the_loop()->n_stops, 0);
+    command_at(queue_at(q)->command0)->shift++;
+    must_say("verify-deadlock", "loop outer: a sync stands between the commands of op inner");
+    command_at(queue_at(1 - q)->command0)->shift++;
+    must_say("verify-wait", "no sync keeps the wait of op end for op inner");
+    ck_assert(!says("verify-deadlock", "a sync stands between"));
+    teardown();
+  }
+}
+END_TEST
+
 FS_SUITE(verify_rolled_known, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, is_right, records, orders, hulls, places, reads_its_own, shares, leaves_gaps,
            other_graphs, late_iterations, works_in_place, reads_on, changes_on_entry,
-           several_copies, trips_do_not_matter, memory_runs_out);
+           several_copies, trips_do_not_matter, syncs_part_gangs, memory_runs_out);
 }

@@ -9,7 +9,8 @@
  * step holds in each.  In steps before the first one nothing is waited for, and no target is there.
  *
  * Syncs wait for what is issued before them, so there is no deadlock by them, as long as none
- * stands between the commands of a gang, which start together. */
+ * stands between the commands of a gang, which start together.  If these have shifts of their own,
+ * all syncs of the steps between theirs do. */
 #include "verify/stream/loops/parts.h"
 
 /* The loop_queue that has a command. */
@@ -56,25 +57,38 @@ static bool is_kept(const fs_vloop *x, const fs_stream_loop_command *m,
   return kept;
 }
 
-/* The place behind that of a gang's last command, of the gang of a command. */
-static uint32_t gang_end(const fs_vloop *x, const fs_stream_loop_command *m) {
+/* Whether the sequencer issues one command before another in the same iterations of one op. */
+static bool is_issued_before(const fs_stream_loop_command *m, const fs_stream_loop_command *k) {
+  return m->shift != k->shift ? m->shift < k->shift : m->issue < k->issue;
+}
+
+/* The command of a gang that is issued last, of the gang of a command. */
+static const fs_stream_loop_command *last_of_gang(const fs_vloop *x,
+                                                  const fs_stream_loop_command *m) {
   const fs_stream *s = x->v->s;
-  uint32_t end = m->issue + 1;
+  const fs_stream_loop_command *last = m;
   for (uint32_t c = x->command0; c < x->command0 + x->n_commands; c++) {
     const fs_stream_loop_command *k = &s->loop_commands[c];
-    if (k->op == m->op && k->copy == m->copy && k->issue >= end) {
-      end = k->issue + 1;
+    if (k->op == m->op && k->copy == m->copy && is_issued_before(last, k)) {
+      last = k;
     }
   }
-  return end;
+  return last;
+}
+
+/* Whether a sync at a place stands behind a command and before another one, in some step. */
+static bool stands_between(uint32_t at, const fs_stream_loop_command *m,
+                           const fs_stream_loop_command *last) {
+  uint64_t first_step = (uint64_t)m->shift + (at <= m->issue);
+  uint64_t end_step = (uint64_t)last->shift + (at <= last->issue);
+  return first_step < end_step;
 }
 
 static void check_gang(fs_vloop *x, uint32_t command) {
   const fs_stream *s = x->v->s;
-  const fs_stream_loop_command *m = &s->loop_commands[command];
-  uint32_t end = gang_end(x, m);
+  const fs_stream_loop_command *m = &s->loop_commands[command], *last = last_of_gang(x, m);
   for (uint32_t i = x->l->stop0; i < x->l->stop0 + x->l->n_stops; i++) {
-    if (s->loop_stops[i].at > m->issue && s->loop_stops[i].at < end) {
+    if (stands_between(s->loop_stops[i].at, m, last)) {
       FS_LOOP_WRONG(x, FS_DIAG_VERIFY_DEADLOCK,
                     "loop %.60s: a sync stands between the commands of op %.60s", x->name,
                     fs_vloop_op_name(x, fs_vloop_member(x, command)));
