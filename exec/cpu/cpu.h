@@ -162,10 +162,10 @@ typedef enum fs_part {
  * it has to wait. */
 typedef struct fs_cpu_lane {
   _Alignas(FS_LINE) _Atomic uint64_t blocked; /* counts up: odd while it waits */
-  _Atomic uint32_t at;      /* the step that waits; FS_NONE: between invocations */
-  _Atomic uint32_t axis;    /* index of a timeline at all times */
-  _Atomic uint64_t value;   /* the value awaited on the axis's timeline */
-  _Atomic uint32_t depth;   /* if that is inside a loop: levels */
+  _Atomic uint32_t at;                    /* the step that waits; FS_NONE: between invocations */
+  _Atomic uint32_t axis;                  /* index of a timeline at all times */
+  _Atomic uint64_t value;                 /* the value awaited on the axis's timeline */
+  _Atomic uint32_t depth;                 /* if that is inside a loop: levels */
   _Atomic uint64_t in_loop[FS_LOOP_NEST]; /* of each: the value of its own command there, */
   _Atomic uint32_t in_part[FS_LOOP_NEST]; /* and its part there */
 

@@ -45,6 +45,7 @@ typedef struct pipeline {
   fs_sync_kind kind; /* and the numbers of barriers and slots: the target's or the options' */
   uint32_t barriers, slots;
   fs_lower_bounds bounds;
+  fs_tick as_ops; /* a lower bound where loops that stay loops are ops, for searches */
   fs_arena arena; /* of the plans of loops */
   fs_loop_plans loops;
   fs_schedule *schedule;
@@ -53,7 +54,10 @@ typedef struct pipeline {
 } pipeline;
 
 static fs_status pass_bounds(pipeline *p) {
-  return fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds);
+  FS_TRY(fs_graph_lower_bounds(p->ctx, p->graph, &p->bounds));
+  p->as_ops = p->bounds.all;
+  return p->graph->n_rolled == 0 ? FSCHED_OK
+                                 : fs_graph_unrolled_bounds(p->ctx, p->graph, &p->bounds);
 }
 
 static void set_status(fs_schedule *s) {
@@ -72,7 +76,7 @@ static fs_status pass_loops(pipeline *p) {
 static fs_status list_schedule(pipeline *p, bool silent) {
   fs_listsched_options o = {.evict = p->options.evict,
                             .seed = p->options.seed,
-                            .lower_bound = p->bounds.all,
+                            .lower_bound = p->as_ops,
                             .effort = effort_of(p),
                             .position = p->loops.position,
                             .silent = silent};
@@ -101,9 +105,12 @@ static fs_status pass_refine(pipeline *p) {
                          .solution_length = o->solution_length,
                          .news = o->refine_news,
                          .user = o->refine_user};
-  FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->bounds.all, &p->schedule));
+  FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->as_ops, &p->schedule));
   if (p->schedule == NULL) { /* once more, to report the reason */
     FS_TRY(list_schedule(p, false));
+  }
+  if (p->graph->n_rolled > 0) { /* what was proven holds for loops that are ops */
+    p->schedule->lower_bound = fs_min(p->schedule->lower_bound, p->bounds.all);
   }
   set_status(p->schedule);
   return FSCHED_OK;

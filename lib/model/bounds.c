@@ -178,6 +178,12 @@ fs_status fs_bounds_add_job(fs_bounds *b, fs_tick head, fs_tick tail, fs_tick wo
   return work == 0 ? FSCHED_OK : fs_vec_push(b->ctx, &b->jobs, j);
 }
 
+/* Adds the work of an op, after which so much time passes in it. */
+static fs_status add_op(fs_bounds *b, uint32_t op, fs_tick late, fs_tick work) {
+  return b->runs == NULL ? fs_bounds_add_job(b, b->head[op], late + b->tail[op], work)
+                         : fs_bounds_add_job(b, 0, 0, fs_multiply_most(work, b->runs[op]));
+}
+
 static bool has_queue(const fs_target *t, uint32_t d, uint32_t queue) {
   uint32_t low = t->domain_queue0[d], high = t->domain_queue0[d + 1];
   while (low < high) {
@@ -230,7 +236,7 @@ static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
     uint32_t op = b->slot_op[i];
     fs_tick late =
         fs_op_latency(b->g, op) - b->g->op_time[op]; /* the queue is free before the end */
-    FS_TRY(fs_bounds_add_job(b, b->head[op], late + b->tail[op], b->g->op_time[op] * share));
+    FS_TRY(add_op(b, op, late, b->g->op_time[op] * share));
   }
   return FSCHED_OK;
 }
@@ -378,8 +384,7 @@ static fs_status resource_bound(fs_bounds *b, uint32_t r, fs_tick *out) {
       break;
     }
     /* rounding amounts down keeps it a bound */
-    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op],
-                             fs_op_latency(g, op) * (u->amount >> shift)));
+    FS_TRY(add_op(b, op, 0, fs_op_latency(g, op) * (u->amount >> shift)));
   }
   return fs_bounds_windows(b, (capacity >> shift) + (shift > 0), out);
 }
@@ -403,7 +408,7 @@ static fs_status resource_bounds(fs_bounds *b, fs_tick *out) {
 static fs_status concurrency_bound(fs_bounds *b, fs_tick *out) {
   for (uint32_t i = b->first; i < b->last && b->g->target.concurrency > 0; i++) {
     uint32_t op = b->g->topo[i];
-    FS_TRY(fs_bounds_add_job(b, b->head[op], b->tail[op], fs_op_latency(b->g, op)));
+    FS_TRY(add_op(b, op, 0, fs_op_latency(b->g, op)));
   }
   return fs_bounds_windows(b, b->g->target.concurrency, out);
 }
@@ -485,7 +490,8 @@ static fs_status copy_bound(fs_bounds *b, fs_tick *out) {
   return FSCHED_OK;
 }
 
-static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
+/* Lists what there is; then the part is all of it. */
+static fs_status start(fs_bounds *b) {
   const fsched_graph *g = b->g;
   FS_TRY(fs_new(b->arena, &b->position, g->n_ops));
   FS_TRY(fs_new_zero(b->arena, &b->head, g->n_ops));
@@ -498,6 +504,12 @@ static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
     b->position[g->topo[i]] = i;
   }
   b->last = g->n_ops;
+  return FSCHED_OK;
+}
+
+static fs_status all_bounds(fs_bounds *b, fs_lower_bounds *out) {
+  const fsched_graph *g = b->g;
+  FS_TRY(start(b));
   b->copies = true;
   (void)heads_and_tails(b);
   FS_TRY(fs_bounds_find_memories(b));
@@ -518,4 +530,43 @@ fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g, fs_l
   fs_status status = all_bounds(&b, out);
   fs_vec_free(ctx, &b.jobs);
   return status;
+}
+
+static fs_status work_bounds(fs_bounds *b, fs_lower_bounds *out) {
+  FS_TRY(start(b));
+  FS_TRY(fill_slots(b));
+  for (uint32_t d = 0; d < b->g->target.n_domains; d++) {
+    FS_TRY(domain_bound(b, d, &out->queue_work));
+  }
+  b->n_parts = 1;
+  FS_TRY(resource_bounds(b, &out->resource_work));
+  FS_TRY(concurrency_bound(b, &out->resource_work));
+  out->all = largest(out);
+  return FSCHED_OK;
+}
+
+fs_status fs_graph_work_bounds(fsched_context *ctx, const fsched_graph *g, const uint64_t *runs,
+                               fs_lower_bounds *out) {
+  FS_SCRATCH(arena, ctx);
+  *out = (fs_lower_bounds){0};
+  fs_bounds b = {.ctx = ctx, .g = g, .arena = &arena, .runs = runs};
+  fs_status status = work_bounds(&b, out);
+  fs_vec_free(ctx, &b.jobs);
+  return status;
+}
+
+/* Without the bounds of the unrolled graph, loops may take no time. */
+fs_status fs_graph_unrolled_bounds(fsched_context *ctx, const fsched_graph *g,
+                                   fs_lower_bounds *out) {
+  if (g->n_rolled == 0 || g->unrolled != NULL) {
+    *out = g->n_rolled > 0 ? *g->unrolled : (fs_lower_bounds){0};
+    return g->n_rolled > 0 ? FSCHED_OK : fs_graph_lower_bounds(ctx, g, out);
+  }
+  FS_SCRATCH(arena, ctx);
+  uint64_t *runs;
+  FS_TRY(fs_new(&arena, &runs, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    runs[op] = fs_op_rolled(g, op) == FS_NONE;
+  }
+  return fs_graph_work_bounds(ctx, g, runs, out);
 }

@@ -35,6 +35,7 @@ typedef struct fs_bounds {
   bool copies;                     /* count unavoidable copies */
   uint32_t *position;              /* per op: its index in topological order */
   fs_tick *head, *tail;            /* per op, within the part */
+  const uint64_t *runs;            /* per op: how often, whenever that is; NULL: once */
   uint32_t *slot0, *slot_op;       /* CSR: ops of the part by domain, then by gang */
   uint32_t *copy0, *copy;          /* CSR: versions with unavoidable copies by domain */
   uint32_t *first0, *first_domain; /* CSR: domains by their first queue; domains without queues come

@@ -146,6 +146,7 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time,
   g->file = files;
   g->n_files = n_files;
   g->op_time = times;
+  g->unrolled = NULL;
   g->op_latency = latencies;
   g->target.memory = memories;
   return FSCHED_OK;

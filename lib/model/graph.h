@@ -169,6 +169,7 @@ struct fsched_graph {
   fs_graph_ring *ring;
   uint32_t n_rolled; /* loops that stay loops: by op; behind them those that are in these, ... */
   fs_rolled *rolled;
+  struct fs_lower_bounds *unrolled; /* of what they mean (schedule.h); NULL: not known */
   uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */
 
   uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */

@@ -627,6 +627,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_unroll(b));
   g->rolled = b->rolled;
   g->n_rolled = b->n_rolled;
+  g->unrolled = b->unrolled_bounds;
   FS_TRY(copy_files(b, g));
   FS_TRY(copy_buffers(b, g));
   FS_TRY(copy_ops(b, g));

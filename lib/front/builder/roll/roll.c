@@ -489,8 +489,7 @@ static fs_status keep_rolled(fsched_builder *b) {
   return status;
 }
 
-fs_status fs_builder_roll(fsched_builder *b) {
-  assert(b->loop.n > 0);
+static fs_status roll_all(fsched_builder *b) {
   FS_SCRATCH(scratch, b->ctx);
   fs_roller r = {.b = b, .scratch = &scratch};
   size_t n = b->loop.n;
@@ -510,4 +509,16 @@ fs_status fs_builder_roll(fsched_builder *b) {
   }
   fs_vec_free(b->ctx, &r.existing);
   return status == FSCHED_OK ? keep_rolled(b) : status;
+}
+
+fs_status fs_builder_roll(fsched_builder *b) {
+  assert(b->loop.n > 0);
+  fsched_builder *described;
+  FS_TRY(fs_builder_clone(b, &described));
+  fs_status status = roll_all(b);
+  if (status == FSCHED_OK && !b->bad) {
+    status = fs_roller_bounds(b, described);
+  }
+  fsched_builder_destroy(described);
+  return status;
 }

@@ -7,6 +7,7 @@
  *   beside.c    counts what lies in memory beside a loop
  *   behind.c    tells what is found of what a loop has left
  *   contract.c  puts ops in the place of loops
+ *   bounds.c    finds lower bounds of what loops mean
  *   body.c      tells what the body of such an op is */
 #ifndef FS_BUILDER_ROLL_ROLL_H
 #define FS_BUILDER_ROLL_ROLL_H
@@ -111,6 +112,10 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) F
 fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
                                  const fs_loop_index *index, uint32_t loop, uint64_t *sure,
                                  uint64_t *likely) FS_MUST_USE;
+/* Finds lower bounds of the graph as it was described, whose loops are right, for the one that is
+ * finished.  Complexity: that of unrolling it and of its bounds, if there are not more than about
+ * 1,000 instances; else of one iteration of each loop.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_bounds(fsched_builder *b, const fsched_builder *described) FS_MUST_USE;
 /* Checks that all that is read was written before; what is not is reported.  Requires the loops as
  * they are described.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
