@@ -7,8 +7,8 @@
 
 enum { SHOWN = 8 }; /* lines of a summary */
 
-/* Writes a whole number, or one with two decimals, rounded. */
-static void put_ticks(fs_text *t, fs_loop_ticks x) {
+void fs_loops_put_ticks(fs_text *t, fs_loop_ticks x) {
+  assert(x.den > 0);
   uint64_t whole = x.num / x.den, rest = x.num % x.den;
   uint64_t cents = x.den > UINT64_MAX / 200 ? 0 : (rest * 200 + x.den) / (2 * x.den);
   if (rest == 0) {
@@ -21,7 +21,7 @@ static void put_ticks(fs_text *t, fs_loop_ticks x) {
 
 /* "12 clocks", or "12". */
 static void put_time(fs_text *t, const fsched_graph *g, fs_loop_ticks x) {
-  put_ticks(t, x);
+  fs_loops_put_ticks(t, x);
   if (g->target.time_unit != NULL) {
     fs_text_puts(t, " ");
     fs_text_visible(t, g->target.time_unit);
@@ -53,7 +53,7 @@ static void put_plan(fs_text *t, const fsched_graph *g, const fs_loop_report *r)
     fs_text_puts(t, " at best");
   } else {
     fs_text_puts(t, " planned, at least ");
-    put_ticks(t, r->bound);
+    fs_loops_put_ticks(t, r->bound);
   }
   put_limit(t, r);
   if (r->copies > 1) {
@@ -97,8 +97,8 @@ static void json_ticks(fs_text *t, const char *name, fs_loop_ticks x) {
                  (unsigned long long)x.den);
 }
 
-/* Ticks after which all copies of the body begin again. */
-static fs_loop_ticks period_of(const fs_loop_report *r) {
+fs_loop_ticks fs_loops_period(const fs_loop_report *r) {
+  assert(r->why_not == NULL && r->ii.den > 0);
   uint64_t common = fs_common_divisor(r->copies, r->ii.den);
   return (fs_loop_ticks){fs_multiply_most(r->ii.num, r->copies / common), r->ii.den / common};
 }
@@ -112,7 +112,7 @@ static uint64_t slots_of(const fs_loop_report *r, const fs_rolled *x, uint32_t v
 /* x: the loop, if it stays one; else NULL. */
 static void json_plan(fs_text *t, const fs_loop_report *r, const fs_rolled *x) {
   json_ticks(t, "ii", r->ii);
-  json_ticks(t, "period", period_of(r));
+  json_ticks(t, "period", fs_loops_period(r));
   json_ticks(t, "bound", r->bound);
   fs_text_printf(t,
                  ", \"proven\": %s, \"copies\": %u, \"makespan\": %llu, \"limited_by\": \"%s\", ",

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The schedule as a table with a line per op and copy, in the order of their starts: name, type,
- * time, queues, and the places that it writes.  The columns follow the listing of Kundeti, An ILP
- * for Generating Optimal Schedules with Resource Constraints, figure 12. */
-#include "base/text/columns.h"
+ * time, queues, and the places that it writes.  A loop that stays one has those of its body below
+ * it (draw/table_loops.c), and then there is a column that says how often they begin.  The columns
+ * follow the listing of Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints,
+ * figure 12. */
+#include "draw/table.h"
 #include "draw/stats.h"
 
 static void put_residency(fs_text *t, const fs_schedule *s, uint32_t r) {
@@ -61,21 +63,40 @@ static void put_name(fs_text *t, const fs_schedule *s, uint32_t item) {
   }
 }
 
-/* Whether some op ends after its queues go on, so that there is a column for that. */
-static bool has_free(const fs_schedule *s) { return fs_graph_first_slow(s->graph) != FS_NONE; }
+static bool has_free(const fsched_graph *g) {
+  bool slow = fs_graph_first_slow(g) != FS_NONE;
+  for (uint32_t l = 0; l < g->n_rolled && !slow; l++) {
+    for (uint32_t m = 0; m < g->rolled[l].n_ops && !slow; m++) {
+      slow = g->rolled[l].body[m].latency > g->rolled[l].body[m].time;
+    }
+  }
+  return slow;
+}
 
-static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item, bool free) {
+/* The loop that stays one which an item is; FS_NONE: it is none. */
+static uint32_t loop_of(const fs_schedule *s, uint32_t item) {
+  return fs_item_is_copy(s, item) ? FS_NONE : fs_op_rolled(s->graph, item);
+}
+
+static fs_status put_row(fs_table *x, uint32_t item) {
+  const fs_schedule *s = x->s;
+  fs_columns *c = &x->columns;
   fs_text *t = &c->text;
+  uint32_t loop = loop_of(s, item);
   put_name(t, s, item);
   fs_columns_cell(c, FS_LEFT);
-  fs_text_puts(t, fs_item_kind_name(s, item));
+  fs_text_puts(t, loop == FS_NONE ? fs_item_kind_name(s, item) : "loop");
   fs_columns_cell(c, FS_LEFT);
   fs_text_u64(t, s->start[item]);
   fs_columns_cell(c, FS_RIGHT);
   fs_text_u64(t, s->end[item]);
   fs_columns_cell(c, FS_RIGHT);
-  if (free) {
+  if (x->free) {
     fs_text_u64(t, fs_item_free(s, item));
+    fs_columns_cell(c, FS_RIGHT);
+  }
+  if (x->shown != NULL) {
+    fs_text_puts(t, "-");
     fs_columns_cell(c, FS_RIGHT);
   }
   uint32_t n;
@@ -91,25 +112,39 @@ static void put_row(fs_columns *c, const fs_schedule *s, uint32_t item, bool fre
     put_outputs(t, s, item);
   }
   fs_columns_cell(c, FS_LEFT);
+  return loop == FS_NONE ? FSCHED_OK : fs_table_put_loop(x, loop, s->start[item]);
+}
+
+static fs_status put_rows(fs_table *x, fs_text *t) {
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0; i < x->s->n_items && status == FSCHED_OK; i++) {
+    status = put_row(x, x->s->order[i]);
+  }
+  x->columns.text.failed = x->columns.text.failed || status != FSCHED_OK;
+  fs_status finished = fs_columns_finish(&x->columns, "", t);
+  return status == FSCHED_OK ? finished : status;
 }
 
 fs_status fs_schedule_table_put(fs_text *t, const fs_schedule *s) {
-  enum { START = 2, FREE = 4, COLUMNS = 7 };
+  enum { START = 2, FREE = 4, EVERY, COLUMNS = 8 };
   static const char *const head[COLUMNS] = {"name", "type",  "start", "end",
-                                            "free", "queue", "writes"};
-  bool free = has_free(s);
-  fs_columns c;
-  fs_columns_init(&c, t->ctx, free ? COLUMNS : COLUMNS - 1);
+                                            "free", "every", "queue", "writes"};
+  const fsched_graph *g = s->graph;
+  fs_table x = {.s = s, .free = has_free(g)};
+  fs_shown_loop *shown = NULL;
+  FS_SCRATCH(scratch, t->ctx);
+  if (g->n_rolled > 0) {
+    FS_TRY(fs_shown_of_graph(&scratch, g, &shown));
+    x.shown = shown;
+  }
+  fs_columns_init(&x.columns, t->ctx, COLUMNS - !x.free - (shown == NULL));
   for (uint32_t i = 0; i < COLUMNS; i++) {
-    if (i != FREE || free) {
-      fs_text_puts(&c.text, head[i]);
-      fs_columns_cell(&c, i >= START && i <= FREE ? FS_RIGHT : FS_LEFT);
+    if ((i != FREE || x.free) && (i != EVERY || shown != NULL)) {
+      fs_text_puts(&x.columns.text, head[i]);
+      fs_columns_cell(&x.columns, i >= START && i <= EVERY ? FS_RIGHT : FS_LEFT);
     }
   }
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    put_row(&c, s, s->order[i], free);
-  }
-  return fs_columns_finish(&c, "", t);
+  return put_rows(&x, t);
 }
 
 fs_status fsched_schedule_table(fsched_context *ctx, const fsched_schedule *s, char **text,
