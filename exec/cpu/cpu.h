@@ -109,12 +109,14 @@ typedef struct fs_loop_frame {
 } fs_loop_frame;
 
 /* The members of one gang op.  They meet here, and the last one to arrive runs the op.  Back ends
- * are free to make them meet; programs are right even if each member starts on its own. */
+ * are free to make them meet; programs are right even if each member starts on its own, as those of
+ * a loop do (cpu/loops.c). */
 typedef struct fs_meeting {
   _Atomic uint64_t arrived;  /* arrivals over all invocations */
   uint32_t members, member0; /* CSR into fs_instance.member; only with barriers */
   fs_step_wait over;         /* on the collective axis: the op is over */
-  uint64_t begin, end;       /* ns, of the last invocation; written by the runner before `over` */
+  uint64_t begin, end;       /* ns, of the last invocation; written by the runner before `over`; not
+                                of loops, whose members have their own */
   fs_cpu_loop *loop;         /* NULL: the op is none; a loop in no gang has a meeting, too, with
                                 one member and without `over` */
 } fs_meeting;
@@ -146,16 +148,14 @@ typedef struct fs_cpu_update {
   fs_physical *counted;   /* NULL: the command is the only producer */
 } fs_cpu_update;
 
-/* How far a lane is with its step, on threads that have several lanes; the last three are for
- * loops: it runs its part, was the last to end one, has ended it before others have. */
+/* How far a lane is with its step, on threads that have several lanes.  In a loop it has MET
+ * another member that opens the loop, or puts CONTENT in place to open it; or it runs its part. */
 typedef enum fs_part {
   FS_PART_WAITS,
   FS_PART_MET,
   FS_PART_CONTENT,
   FS_PART_PACE,
-  FS_PART_LOOP,
-  FS_PART_LAST,
-  FS_PART_LEFT
+  FS_PART_LOOP
 } fs_part;
 
 /* A queue, and how far it is.  The watchdog reads the first part, and a worker writes it only when
@@ -346,6 +346,9 @@ bool fs_cpu_arrive(fs_instance *x, fs_meeting *m, uint64_t k);
  * parked, and its part says where. */
 bool fs_cpu_op_begin(fs_cpu_lane *lane, uint32_t command, uint64_t k, uint32_t at);
 bool fs_cpu_op_end(fs_cpu_lane *lane, uint32_t command);
+/* The two halves of the latter: the pace, which is over then; and content that is taken out. */
+bool fs_cpu_op_pace(fs_cpu_lane *lane, uint32_t command);
+void fs_cpu_op_keep(fs_instance *x, uint32_t command);
 /* Goes on with a lane of a worker that has several, in invocation k; false: it is parked. */
 bool fs_cpu_go_on(fs_cpu_lane *lane, uint64_t k);
 /* cpu/lanes.c.  The lane begins an invocation; the lane rests after the k-th. */

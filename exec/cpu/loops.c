@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* CPU back end: runs loops (model/rolled.h).
  *
- *   the members of the loop's gang meet; the last one to arrive puts content in place and publishes
- *   that the loop is open
- *     each member runs its queue's part, step by step
- *   the last one to leave takes content out and publishes that the op is over; the others wait for
- *   that
+ *   the first member of the loop's gang to arrive puts content in place and publishes that the loop
+ *   is open
+ *     each member runs its queue's part, step by step, and goes on behind the loop
+ *   the last one to leave takes content out and publishes that the op is over
  *
- * A loop on one queue has a meeting of one member.  The members of a gang within the loop meet in
- * each iteration of their op: the last one to arrive runs it.  Those of a loop in the loop meet at
- * its begin and at its end, and run their parts between.
+ * So each queue enters and leaves the loop on its own; nobody waits for `open` longer than content
+ * takes.  A loop on one queue has a meeting of one member.  The members of a gang within the loop
+ * meet in each iteration of their op: the last one to arrive runs it.  Those of a loop in the loop
+ * meet at its begin and at its end, and run their parts between.
  *
  * In a poisoned invocation a part ends at its next step, without publishing the rest: waits are
  * over at once, and those of the next invocation are for higher values. */
@@ -270,31 +270,29 @@ static void reset_loop(fs_instance *x, const fs_cpu_loop *loop) {
   }
 }
 
-/* Called by the last member to arrive.  False: the lane is parked. */
-static bool open_loop(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint64_t k,
-                      uint32_t at) {
-  fs_instance *x = l->worker->instance;
-  fs_cpu_loop *loop = m->loop;
-  if (!fs_cpu_op_begin(l, s->command, k, at)) {
-    return false;
-  }
-  m->begin = l->begin_ns;
+/* Called by the first member to arrive, when all content is in place. */
+static void open_loop(fs_instance *x, fs_cpu_loop *loop, uint64_t k) {
   atomic_store_explicit(&loop->digest, 0, memory_order_relaxed);
   reset_loop(x, loop);
   fs_timeline_publish(loop->open, k + 1);
-  return true;
 }
 
 /* The lane's part begins, once the loop is open.  False: the lane is parked. */
 static bool begin_part(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint64_t k,
                        uint32_t at) {
+  fs_instance *x = l->worker->instance;
   fs_cpu_loop *loop = m->loop;
-  if (l->part == FS_PART_MET ? !fs_timeline_reached(loop->open, k + 1) &&
-                                   !fs_cpu_await_value(l, loop->open, k + 1, at, loop->axis)
-                             : !open_loop(l, s, m, k, at)) {
+  bool first = l->part == FS_PART_CONTENT;
+  if (!first && !fs_timeline_reached(loop->open, k + 1) &&
+      !fs_cpu_await_value(l, loop->open, k + 1, at, loop->axis)) {
     return false;
   }
-  const fs_instance *x = l->worker->instance;
+  if (!fs_cpu_op_begin(l, s->command, k, at)) { /* where it is open, content is there */
+    return false;
+  }
+  if (first) {
+    open_loop(x, loop, k);
+  }
   fs_loop_frame *f = &l->frame[0];
   f->run = k;
   f->at = (fs_loop_instance){.command = s->command};
@@ -306,30 +304,22 @@ static bool begin_part(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint
   return true;
 }
 
-/* The lane's part is over; whether it was the last one. */
-static bool leave_loop(fs_cpu_lane *l, fs_meeting *m, uint64_t k) {
-  atomic_fetch_add_explicit(&m->loop->digest, l->digest, memory_order_relaxed);
-  return atomic_fetch_add(&m->loop->left, 1) + 1 == (k + 1) * m->members;
-}
-
-/* Called by the last member to leave.  False: the lane is parked. */
-static bool close_loop(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint64_t k) {
-  const fs_instance *x = l->worker->instance;
-  l->begin_ns = m->begin;
-  if (l->part == FS_PART_LAST) { /* once */
-    end_run(l, m->loop, &(fs_loop_instance){.command = s->command});
+/* The lane's part is over; the last one to be so ends the loop. */
+static void leave_loop(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint64_t k) {
+  fs_instance *x = l->worker->instance;
+  fs_cpu_loop *loop = m->loop;
+  atomic_fetch_add_explicit(&loop->digest, l->digest, memory_order_relaxed);
+  if (atomic_fetch_add(&loop->left, 1) + 1 != (k + 1) * m->members) {
+    return;
   }
-  if (!fs_cpu_op_end(l, s->command)) {
-    return false;
-  }
-  m->end = l->end_ns;
+  end_run(l, loop, &(fs_loop_instance){.command = s->command});
+  fs_cpu_op_keep(x, s->command);
   if (!x->config.empty && x->work->record.digest != NULL) {
-    x->work->record.digest[m->loop->loop->op] = atomic_load(&m->loop->digest);
+    x->work->record.digest[loop->loop->op] = atomic_load(&loop->digest);
   }
   if (m->over.timeline != NULL) {
     fs_timeline_publish(m->over.timeline, k * m->over.period + m->over.epoch);
   }
-  return true;
 }
 
 bool fs_cpu_meet_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
@@ -337,7 +327,8 @@ bool fs_cpu_meet_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t
   fs_meeting *m = &x->meeting[s->meeting];
   assert(m->loop != NULL);
   if (l->part == FS_PART_WAITS) {
-    l->part = fs_cpu_arrive(x, m, k) ? FS_PART_CONTENT : FS_PART_MET;
+    bool first = atomic_fetch_add(&m->arrived, 1) == k * m->members;
+    l->part = first ? FS_PART_CONTENT : FS_PART_MET;
   }
   if ((l->part == FS_PART_MET || l->part == FS_PART_CONTENT) && !begin_part(l, s, m, k, at)) {
     return false;
@@ -347,11 +338,10 @@ bool fs_cpu_meet_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t
       return false;
     }
     l->next_wait = 0;
-    l->part = leave_loop(l, m, k) ? FS_PART_LAST : FS_PART_LEFT;
   }
-  if (!(l->part == FS_PART_LEFT ? fs_cpu_await(l, &m->over, k, at) : close_loop(l, s, m, k))) {
+  if (!fs_cpu_op_pace(l, s->command)) {
     return false;
   }
-  l->part = FS_PART_WAITS;
+  leave_loop(l, s, m, k);
   return true;
 }

@@ -119,8 +119,8 @@ static bool find_levels(const fs_instance *x, const fs_cpu_lane *l, fs_stuck *st
   return stuck->depth > 0;
 }
 
-/* Where a lane waits in a loop; at its begin, it waits for the other members of the gang.  The lane
- * may move meanwhile: then what is found need not fit together. */
+/* Where a lane waits in a loop; at its begin, it waits for the member of the gang that opens it.
+ * The lane may move meanwhile: then what is found need not fit together. */
 static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t axis,
                          fs_stuck *stuck) {
   const fs_stream *s = x->stream;

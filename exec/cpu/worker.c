@@ -7,7 +7,7 @@
  *     invocation from within that call
  *
  * With barriers, starts and ends of steps are also counted there; all members of a gang start when
- * the last one arrives.
+ * the last one arrives, but for those of a loop.
  *
  * A step of an axis with n epochs in invocation k has the value k * n + epoch on its timeline.
  * Given content is put in its place by the first worker whose command touches it; kept content is
@@ -120,9 +120,9 @@ static void effect(fs_worker *w, uint32_t command) {
   }
 }
 
-static void keep_items(fs_instance *x, uint32_t command) {
+void fs_cpu_op_keep(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
-  for (uint32_t i = io->kept0[command]; i < io->kept0[command + 1]; i++) {
+  for (uint32_t i = io->kept0[command]; !x->config.empty && i < io->kept0[command + 1]; i++) {
     if (atomic_fetch_sub(&x->kept_left[io->command_kept[i]], 1) == 1 && !fs_cpu_poisoned(x)) {
       fs_effect_keep(&x->effects, x->work, io->command_kept[i]);
     }
@@ -155,8 +155,8 @@ bool fs_cpu_op_begin(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) 
   return true;
 }
 
-bool fs_cpu_op_end(fs_cpu_lane *l, uint32_t command) {
-  fs_instance *x = l->worker->instance;
+bool fs_cpu_op_pace(fs_cpu_lane *l, uint32_t command) {
+  const fs_instance *x = l->worker->instance;
   if (x->config.pace_ps != 0 && l->part != FS_PART_PACE) {
     l->part = FS_PART_PACE;
     l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
@@ -166,9 +166,14 @@ bool fs_cpu_op_end(fs_cpu_lane *l, uint32_t command) {
   }
   l->part = FS_PART_WAITS;
   l->end_ns = is_timed(x) ? fs_now_ns() : 0;
-  if (!x->config.empty) {
-    keep_items(x, command);
+  return true;
+}
+
+bool fs_cpu_op_end(fs_cpu_lane *l, uint32_t command) {
+  if (!fs_cpu_op_pace(l, command)) {
+    return false;
   }
+  fs_cpu_op_keep(l->worker->instance, command);
   return true;
 }
 
@@ -230,14 +235,24 @@ static bool meet_for_op(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32
   return true;
 }
 
+static bool enter_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
+  if (!fs_cpu_meet_loop(l, s, k, at)) {
+    return false;
+  }
+  record(l->worker->instance, s->command, l->begin_ns, l->end_ns);
+  return true;
+}
+
 static bool meet_members(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   fs_meeting *m = &x->meeting[s->meeting];
-  if (!(m->loop != NULL ? fs_cpu_meet_loop(l, s, k, at) : meet_for_op(l, s, k, at))) {
+  if (m->loop != NULL) {
+    return enter_loop(l, s, k, at);
+  }
+  if (!meet_for_op(l, s, k, at)) {
     return false;
   }
-  if (m->over.timeline == NULL ||
-      fs_timeline_reached(m->over.timeline, k * m->over.period + m->over.epoch)) {
+  if (fs_timeline_reached(m->over.timeline, k * m->over.period + m->over.epoch)) {
     record(x, s->command, m->begin, m->end);
   }
   return true;
@@ -249,6 +264,11 @@ static bool execute_alone(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint
   }
   record(l->worker->instance, s->command, l->begin_ns, l->end_ns);
   return true;
+}
+
+/* Whether the command starts as soon as its own waits are over. */
+static bool starts_alone(const fs_instance *x, const fs_cpu_step *s) {
+  return s->meeting == FS_NONE || x->meeting[s->meeting].loop != NULL;
 }
 
 /* Awaits the waits of a step.  `shared` is a constant where this is called, as is `barriers` below,
@@ -283,7 +303,7 @@ static inline __attribute__((always_inline)) bool walk(fs_cpu_lane *l, uint64_t 
     if (fresh && !await_step(x, l, s, k, i, shared)) {
       return false;
     }
-    if (barriers && fresh && s->meeting == FS_NONE) {
+    if (barriers && fresh && starts_alone(x, s)) {
       fs_cpu_barrier_start(x, s->command, k);
     }
     if (s->meeting != FS_NONE) {

@@ -134,15 +134,27 @@ static bool holds_gang(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait)
   return false;
 }
 
+/* Whether a queue whose stuck command is `at` is behind its member of the gang of `wait`. */
+static bool is_behind(const fs_stuck_view *v, uint32_t m, uint64_t at, const fs_stuck *wait) {
+  uint64_t n = fs_min(at, v->s->queues[m].n_commands);
+  for (uint32_t i = 0; i < n && wait->axis != FS_NONE; i++) {
+    const fs_stream_command *c = command_at(v, m, i);
+    if (c->gang_axis == wait->axis && c->gang_epoch == wait->epoch) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* A queue does not when it has passed the instance without a signal, or has left the loop: then it
- * waits for the loop's epoch or, in the loop around it, for the others to leave, too. */
+ * is behind that or, in the loop around it, waits for the others to leave, too. */
 static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
   fs_stuck own = look_at_queue(v, m);
   bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
   if (wait->on.command == FS_NONE) {
     return holds_gang(v, m, wait);
   }
-  bool left = own.kind == FS_STUCK_EPOCH && waits_there;
+  bool left = is_behind(v, m, own.at, wait);
   bool passed = own.kind == FS_STUCK_LOOP && waits_there &&
                 (own.depth < wait->depth || own.level[wait->depth - 1].place > wait->on.place);
   return queue_of(v->s, wait->on.command) == m && !left && !passed;

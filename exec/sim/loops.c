@@ -6,8 +6,9 @@
  * over: it goes on when that is told.
  *
  * An event for each flight that leads says that its instance is over, one for the part of a slow
- * one that its queue goes on, and one for a loop that all of its parts are over.  None of these
- * calls another, so that the depth of calls is that of loops in loops.
+ * one that its queue goes on, or, once it has no command left, that it leaves a loop that is in no
+ * other, and one for a loop in a loop that all of its parts are over.  None of these calls another,
+ * so that the depth of calls is that of loops in loops.
  * Complexity: O((instances + waits) log queues), plus the cost of the effects. */
 #include "exec/sim/loops.h"
 
@@ -99,12 +100,14 @@ static void leave_part(fs_instance *x, uint32_t part, uint64_t time) {
     return;
   }
   p->is = FS_SIM_PART_LEFT;
+  if (run->flight == FS_NONE) {
+    fs_sim_push(x, fs_sim_loop_end(x, p->command, p->begin, time), fs_sim_part_event(x, part));
+    return;
+  }
   if (--run->left > 0) {
     return;
   }
-  bool outermost = run->flight == FS_NONE;
-  fs_sim_push(x, outermost ? fs_sim_loop_end(x, run->command, run->begin, time) : time,
-              fs_sim_loop_event(x, p->loop));
+  fs_sim_push(x, time, fs_sim_loop_event(x, p->loop));
 }
 
 static void begin_run(fs_instance *x, uint32_t loop, uint64_t time);
@@ -285,15 +288,14 @@ static void reset_part(fs_instance *x, uint32_t part) {
   }
 }
 
-/* A run begins of a loop whose `command` and `flight` are set.  The sequencer, if there is one,
- * goes by steps of all parts. */
-static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
+/* Makes a run of a loop whose `command` and `flight` are set, in which no part has begun.  The
+ * sequencer, if there is one, goes by steps of all parts. */
+static void make_run(fs_instance *x, uint32_t loop) {
   fs_sim_loop_run *run = &x->loops->run[loop];
   const fs_stream_loop *of = &x->stream->loops[loop];
   fs_sim_part *part = &x->loops->part[of->queue0];
   run->goes_on = true;
   run->left = of->n_queues;
-  run->begin = time;
   run->step = run->steps = run->place = run->stop = 0;
   for (uint32_t q = 0; q < of->n_queues; q++) {
     reset_part(x, of->queue0 + q);
@@ -301,6 +303,28 @@ static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
   }
   for (uint32_t q = 0; q < of->n_queues; q++) {
     part[q].steps = x->loops->by_issue == NULL ? part[q].steps : run->steps;
+  }
+}
+
+static uint32_t part_on(const fs_instance *x, uint32_t loop, uint32_t queue) {
+  uint32_t part = x->stream->loops[loop].queue0;
+  while (queue_of(x, part)->queue != queue) {
+    part++;
+    assert(part < x->stream->loops[loop].queue0 + x->stream->loops[loop].n_queues);
+  }
+  return part;
+}
+
+/* A run begins of a loop in a loop. */
+static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
+  const fs_stream_loop *of = &x->stream->loops[loop];
+  uint32_t outermost = fs_sim_loop_of(x, x->loops->run[loop].command);
+  make_run(x, loop);
+  for (uint32_t q = of->queue0; q < of->queue0 + of->n_queues; q++) {
+    uint32_t part = part_on(x, outermost, queue_of(x, q)->queue);
+    x->loops->part[q].command = x->loops->part[part].command;
+  }
+  for (uint32_t q = 0; q < of->n_queues; q++) {
     go_on(x, of->queue0 + q, time);
   }
   if (x->loops->by_issue != NULL) {
@@ -308,14 +332,39 @@ static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
   }
 }
 
-void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time) {
-  uint32_t loop = fs_sim_loop_of(x, command);
-  assert(loop != FS_NONE);
+/* The first command of a loop that begins makes its run. */
+static void open_loop(fs_instance *x, uint32_t loop, uint32_t command) {
   fs_sim_loop_run *run = &x->loops->run[loop];
   run->command = command;
   run->flight = FS_NONE;
   run->digest = 0;
-  begin_run(x, loop, time);
+  make_run(x, loop);
+  fs_sim_guard_begin(x, command);
+}
+
+void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time) {
+  uint32_t loop = fs_sim_loop_of(x, command);
+  assert(loop != FS_NONE);
+  if (!x->loops->run[loop].goes_on) {
+    open_loop(x, loop, command);
+  }
+  uint32_t part = part_on(x, loop, x->queue[command]);
+  x->loops->part[part].command = command;
+  x->loops->part[part].begin = time;
+  go_on(x, part, time);
+  if (x->loops->by_issue != NULL) {
+    issue_commands(x, loop, time);
+  }
+}
+
+bool fs_sim_loop_over(const fs_instance *x, uint32_t command) {
+  uint32_t loop = fs_sim_loop_of(x, command);
+  return loop == FS_NONE || !x->loops->run[loop].goes_on;
+}
+
+uint32_t fs_sim_loop_first(const fs_instance *x, uint32_t command) {
+  uint32_t loop = fs_sim_loop_of(x, command);
+  return loop == FS_NONE ? command : x->loops->run[loop].command;
 }
 
 /* Events */
@@ -393,9 +442,31 @@ static void run_flight(fs_instance *x, uint32_t flight) {
   }
 }
 
+static void end_run(fs_instance *x, uint32_t loop) {
+  fs_sim_loop_run *run = &x->loops->run[loop];
+  const fs_stream_loop *of = &x->stream->loops[loop];
+  run->goes_on = false;
+  if (!x->config.empty) {
+    fs_loop_leave(&x->effects, of, trips_of(x, of), run->command,
+                  run->flight == FS_NONE ? NULL : &run->around);
+  }
+}
+
+/* A part leaves a loop that is in no other; returns its command. */
+static uint32_t leave_loop(fs_instance *x, uint32_t part) {
+  fs_sim_part *p = &x->loops->part[part];
+  fs_sim_loop_run *run = &x->loops->run[p->loop];
+  if (--run->left == 0) {
+    end_run(x, p->loop);
+    if (!x->config.empty && x->work->record.digest != NULL) {
+      x->work->record.digest[x->stream->commands[p->command].target] = run->digest;
+    }
+  }
+  return p->command;
+}
+
 uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
   assert(event >= fs_sim_loop_event(x, 0));
-  const fs_stream *s = x->stream;
   if (event >= fs_sim_flight_event(x, 0)) {
     uint32_t flight = event - fs_sim_flight_event(x, 0);
     if (!x->config.empty) {
@@ -405,24 +476,17 @@ uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
     return FS_NONE;
   }
   if (event >= fs_sim_part_event(x, 0)) {
-    pass_on(x, event - fs_sim_part_event(x, 0), time);
+    uint32_t part = event - fs_sim_part_event(x, 0);
+    if (x->loops->part[part].is == FS_SIM_PART_LEFT) {
+      return leave_loop(x, part);
+    }
+    pass_on(x, part, time);
     return FS_NONE;
   }
   uint32_t loop = event - fs_sim_loop_event(x, 0);
-  fs_sim_loop_run *run = &x->loops->run[loop];
-  run->goes_on = false;
-  if (!x->config.empty) {
-    fs_loop_leave(&x->effects, &s->loops[loop], trips_of(x, &s->loops[loop]), run->command,
-                  run->flight == FS_NONE ? NULL : &run->around);
-  }
-  if (run->flight != FS_NONE) {
-    end_flight(x, run->flight, time);
-    return FS_NONE;
-  }
-  if (!x->config.empty && x->work->record.digest != NULL) {
-    x->work->record.digest[s->commands[run->command].target] = run->digest;
-  }
-  return run->command;
+  end_run(x, loop);
+  end_flight(x, x->loops->run[loop].flight, time);
+  return FS_NONE;
 }
 
 void fs_sim_loops_begin(fs_instance *x) {
@@ -460,10 +524,7 @@ static uint32_t innermost_part(const fs_instance *x, uint32_t loop, uint32_t que
   uint32_t around = FS_NONE;
   stuck->depth = 0;
   for (;;) {
-    uint32_t part = s->loops[loop].queue0;
-    while (s->loop_queues[part].queue != queue) {
-      part++;
-    }
+    uint32_t part = part_on(x, loop, queue);
     const fs_sim_part *p = &x->loops->part[part];
     if (p->is == FS_SIM_PART_LEFT && around != FS_NONE) {
       stuck->depth--;
@@ -507,6 +568,9 @@ bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, fs_stuck *stuck) 
   if (loop == FS_NONE || !x->loops->run[loop].goes_on) {
     return false;
   }
+  if (x->loops->part[part_on(x, loop, x->queue[command])].is == FS_SIM_PART_AWAY) {
+    return false;
+  }
   uint32_t part = innermost_part(x, loop, x->queue[command], stuck);
   stuck->axis = c->gang_axis;
   stuck->epoch = c->gang_epoch;
@@ -520,6 +584,7 @@ bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, fs_stuck *stuck) 
         tell_wait(x, part, stuck);
       }
       break;
+    case FS_SIM_PART_AWAY:
     case FS_SIM_PART_UNISSUED:
     case FS_SIM_PART_OVER:
     case FS_SIM_PART_LEFT: /* it waits for the other queues */

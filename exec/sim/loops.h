@@ -10,6 +10,9 @@
  * until it and all flights before it on that queue are over.  There is more than one of a part only
  * where ops are slow.
  *
+ * The parts of a loop that is in no other begin and end on their own: the run goes on from the first
+ * begin to the last end.  Those of a loop in a loop begin and end together.
+ *
  * Of each loop, one run at most goes on at any time, as those of a loop in a loop have their queues
  * one after the other. */
 #ifndef FS_EXEC_SIM_LOOPS_H
@@ -28,6 +31,7 @@ typedef struct fs_sim_flight {
 
 /* What a part does. */
 typedef enum fs_sim_part_is {
+  FS_SIM_PART_AWAY,     /* its queue has not come to the loop */
   FS_SIM_PART_UNISSUED, /* its present command is not issued yet (sync: block) */
   FS_SIM_PART_WAITS,    /* for an instance of another command */
   FS_SIM_PART_MEETS,    /* for other members of a gang */
@@ -39,6 +43,8 @@ typedef enum fs_sim_part_is {
 typedef struct fs_sim_part {
   fs_sim_part_is is;
   uint32_t loop;
+  uint32_t command; /* of the stream: that of the outermost loop on this queue */
+  uint64_t begin;   /* of the part, if the loop is in no other */
   uint32_t at, next_wait; /* the present command in its step, and the wait of it that is next */
   uint64_t step, steps;
   uint32_t first, last;  /* flights, in their order */
@@ -58,11 +64,10 @@ typedef struct fs_sim_member {
 
 /* The present run of a loop. */
 typedef struct fs_sim_loop_run {
-  uint32_t command; /* of the stream: that of the outermost loop */
+  uint32_t command; /* of the stream: that of the outermost loop, on the first queue to come to it */
   uint32_t flight;  /* that of the op that the loop is; FS_NONE: it is in no loop */
   uint32_t left;    /* parts that are not over */
   bool goes_on;
-  uint64_t begin;
   uint64_t digest;         /* of a loop in no other: the sum over its instances so far */
   fs_loop_instance around; /* of that op */
   /* sync: block: where the sequencer is, in steps, commands of a step, and its stops. */
@@ -91,7 +96,7 @@ static inline fs_loop_instance fs_sim_instance_of(const fs_instance *x, uint32_t
   const fs_sim_part *p = &l->part[f->part];
   const fs_sim_loop_run *run = &l->run[p->loop];
   return (fs_loop_instance){.loop = &x->stream->loops[p->loop],
-                            .command = run->command,
+                            .command = p->command,
                             .loop_command = f->command,
                             .op = x->stream->loop_commands[f->command].op,
                             .iteration = f->iteration,

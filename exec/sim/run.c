@@ -11,7 +11,8 @@
  * A slow command lets its queue go on before it is over, so more than one runs on a queue.  Epochs
  * are reached in their order all the same: that of a command waits for all commands before it.
  *
- * The commands of a loop begin it together, and end when all that is inside is over (sim/loops.h).
+ * The commands of a loop are a gang that does not meet: each begins and ends on its own, and what is
+ * left to do for the op is done with the last one (sim/loops.h).
  *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the
@@ -71,9 +72,14 @@ static bool put_in_place(fs_instance *x, uint32_t item) {
   return true;
 }
 
+/* Whether the command starts and ends with others. */
+static bool meets(const fs_instance *x, uint32_t command) {
+  return fs_sim_is_gang(&x->stream->commands[command]) && fs_sim_loop_of(x, command) == FS_NONE;
+}
+
 /* Tells sim/sync.c that the command, or every member of its gang, starts. */
 static void start_command(fs_instance *x, uint32_t command) {
-  if (!fs_sim_is_gang(&x->stream->commands[command])) {
+  if (!meets(x, command)) {
     fs_sim_sync_start(x, command, x->from[command]);
     return;
   }
@@ -101,11 +107,11 @@ static void begin(fs_instance *x, uint32_t command) {
     }
   }
   start_command(x, command);
-  fs_sim_guard_begin(x, command);
   if (fs_sim_loop_of(x, command) != FS_NONE) {
     fs_sim_loop_begin(x, command, x->from[command]);
     return;
   }
+  fs_sim_guard_begin(x, command);
   uint64_t duration = fs_sim_duration(x, command);
   fs_sim_push(x, fs_add_most(x->from[command], duration), command);
   if (!fs_command_slow(x->stream, &x->stream->commands[command])) {
@@ -128,7 +134,7 @@ void fs_sim_release(fs_instance *x, uint32_t command, uint64_t time) {
   if (--x->left[command] != 0) {
     return;
   }
-  if (!fs_sim_is_gang(c)) {
+  if (!meets(x, command)) {
     begin(x, command);
     return;
   }
@@ -218,7 +224,7 @@ static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint6
   }
 }
 
-/* What a loop does is done when it is over. */
+/* What a command does, but for what is done inside a loop. */
 static void effect(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
   fsched_cause cause = !fs_sim_guard_end(x, command) ? FSCHED_CAUSE_WRONG
@@ -239,20 +245,19 @@ static void effect(fs_instance *x, uint32_t command) {
 static void end(fs_instance *x, uint32_t command, uint64_t time) {
   const fs_stream_command *c = &x->stream->commands[command];
   uint64_t from = x->from[command];
-  if (!x->config.empty) {
-    effect(x, command);
+  bool over = fs_sim_loop_over(x, command);
+  if (!x->config.empty && over) {
+    effect(x, fs_sim_loop_first(x, command));
   }
   x->makespan = fs_max(x->makespan, time);
-  if (!fs_sim_is_gang(c)) {
+  if (!meets(x, command)) {
     leave_command(x, command, from, time);
-    fs_sim_sync_go_on(x);
-    return;
   }
-  for (uint32_t m = command, next; m != FS_NONE; m = next) {
+  for (uint32_t m = meets(x, command) ? command : FS_NONE, next; m != FS_NONE; m = next) {
     next = x->next_member[m];
     leave_command(x, m, from, time);
   }
-  if (x->over == NULL) {
+  if (fs_sim_is_gang(c) && over && x->over == NULL) {
     reach(x, c->gang_axis, c->gang_epoch, time);
   }
   fs_sim_sync_go_on(x);

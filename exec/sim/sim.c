@@ -219,7 +219,7 @@ static void find_wait(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
   if (fs_sim_loop_stuck(x, command, stuck)) {
     return;
   }
-  bool gang = fs_sim_is_gang(c);
+  bool gang = fs_sim_is_gang(c) && fs_sim_loop_of(x, command) == FS_NONE;
   const fs_sim_meeting *m = gang ? fs_sim_meeting_of(x, c) : NULL;
   if (gang && (m->arrived < s->axes[c->gang_axis].n_members || m->last != command)) {
     stuck->axis = c->gang_axis;

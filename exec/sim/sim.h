@@ -191,11 +191,15 @@ void fs_sim_loops_free(fs_instance *x);
 void fs_sim_loops_begin(fs_instance *x);
 /* The loop that a command's op is, or FS_NONE.  Requires a command. */
 uint32_t fs_sim_loop_of(const fs_instance *x, uint32_t command);
-/* The op of a command begins, which is a loop. */
+/* A command begins whose op is a loop: its queue enters it.  The first one to do so opens it. */
 void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time);
-/* An event happens.  Returns the command whose op, a loop, is over with it; else FS_NONE.  Requires
- * an event of loops. */
+/* An event happens.  Returns the command of the queue that leaves its loop with it; else FS_NONE.
+ * Requires an event of loops. */
 uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time);
+/* Whether the last queue has left the loop that a command's op is, if it is one; and the first of
+ * its commands that has begun, or the command itself. */
+bool fs_sim_loop_over(const fs_instance *x, uint32_t command);
+uint32_t fs_sim_loop_first(const fs_instance *x, uint32_t command);
 /* Whether the command's loop goes on and its queue is in it; *stuck says what it waits for there.
  * Requires a command. */
 bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, struct fs_stuck *stuck);
@@ -216,8 +220,8 @@ static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
 static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
   return fs_sim_mapped(x, barrier) + 1;
 }
-/* Events: a command ends, a queue goes on, a loop ends, the part of a queue in a loop goes on, an
- * instance in a loop ends. */
+/* Events: a command ends, a queue goes on, a loop in a loop ends, the part of a queue in a loop goes
+ * on or leaves, an instance in a loop ends. */
 static inline uint32_t fs_sim_queue_event(const fs_instance *x, uint32_t queue) {
   return x->stream->n_commands + queue;
 }

@@ -28,6 +28,8 @@
 #define fs_cpu_arrive model_cpu_arrive
 #define fs_cpu_op_begin model_cpu_op_begin
 #define fs_cpu_op_end model_cpu_op_end
+#define fs_cpu_op_pace model_cpu_op_pace
+#define fs_cpu_op_keep model_cpu_op_keep
 #define fs_effect_run model_effect_run
 #define fs_effect_give model_effect_give
 #define fs_effect_keep model_effect_keep

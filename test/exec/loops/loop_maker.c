@@ -510,10 +510,17 @@ static void random_loop_of(lm_maker *l, uint32_t loop, uint32_t n_queues, uint32
   lm_plan(l, &r.shape);
 }
 
+/* Each member waits for itself, for the command before the loop. */
 static void run_gang(lm_maker *l, uint32_t op, uint32_t queue, uint32_t gang, uint32_t epoch) {
   fs_stream_command *c = mk_run(&l->m, queue, op);
-  if (gang != FS_NONE) {
-    mk_gang(c, gang, epoch);
+  if (gang == FS_NONE) {
+    return;
+  }
+  mk_gang(c, gang, epoch);
+  if (epoch > 1) {
+    mk_wait(&l->m, gang, epoch - 1);
+  } else if (queue > 0) {
+    mk_wait(&l->m, 0, 1);
   }
 }
 
@@ -546,6 +553,9 @@ void lm_random(lm_maker *l, fsched_context *ctx, uint64_t seed) {
     }
     if (q == n - 1) {
       (void)mk_run(&l->m, q, post);
+      if (gang != FS_NONE) {
+        mk_wait(&l->m, gang, n_loops);
+      }
     }
   }
   (void)mk_run(&l->m, n, end);

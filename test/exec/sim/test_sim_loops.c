@@ -157,6 +157,51 @@ START_TEST(weaker_waits_are_caught)
 }
 END_TEST
 
+/* Two loops on the same two queues, which share no bytes, and an op of each queue behind them. */
+static const char one_behind_the_other[] =
+    "fsched: 1\n"
+    "target: {queues: [{name: p}, {name: q}], memories: [{name: m}]}\n"
+    "ops:\n"
+    "- loop: first\n"
+    "  trip: 3\n"
+    "  buffers: {a: {depth: 3}}\n"
+    "  ops:\n"
+    "  - {name: load, on: p, time: 4, args: [{out: a, size: 8}]}\n"
+    "  - {name: use, on: q, time: 4, args: [{in: a}, {out_existing: x, size: 8}]}\n"
+    "- loop: second\n"
+    "  trip: 3\n"
+    "  buffers: {b: {depth: 3}}\n"
+    "  ops:\n"
+    "  - {name: get, on: p, time: 4, args: [{out: b, size: 8}]}\n"
+    "  - {name: put, on: q, time: 4, args: [{in: b}, {out_existing: y, size: 8}]}\n"
+    "- {name: last_p, on: p, time: 1, args: [{out: s, size: 8}]}\n"
+    "- {name: last_q, on: q, time: 1, args: [{out: t, size: 8}]}\n";
+
+/* No queue waits for the other at the begin or end of a loop: p needs 12 ticks for each loop, and q
+ * is 4 behind it. */
+START_TEST(queues_enter_and_leave_on_their_own)
+{
+  static const uint64_t begin[2][3] = {{0, 12, 24}, {0, 16, 28}};
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
+  fsched_program *p = compile(one_behind_the_other);
+  const fs_stream *s = &p->view;
+  ck_assert_uint_eq(s->n_loops, 2);
+  rig r;
+  rig_open(&r, &c, s, (rig_options){.timed = true});
+  rig_run(&r, 1);
+  for (uint32_t q = 0; q < 2; q++) {
+    ck_assert_uint_eq(s->queues[q].n_commands, 3);
+    for (uint32_t i = 0; i < 3; i++) {
+      ck_assert_uint_eq(r.record.begin[s->queues[q].command0 + i], begin[q][i] * 1000);
+    }
+  }
+  ck_assert_uint_eq(r.record.end[s->n_commands - 1], 29000);
+  rig_close(&r);
+  fsched_program_destroy(p);
+  conf_close(&c);
+}
+END_TEST
+
 /* An op that is complete long after its queue goes on, and its reader, on one queue.  `trip` 0: no
  * loop. */
 static fsched_program *compile_slow(uint64_t trip, uint64_t depth) {
@@ -246,5 +291,5 @@ END_TEST
 FS_SUITE(sim_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, GENERATORS, never_later_than_planned, weaker_waits_are_caught);
-  FS_TESTS(t, reader_on_the_queue_of_a_slow_op);
+  FS_TESTS(t, queues_enter_and_leave_on_their_own, reader_on_the_queue_of_a_slow_op);
 }
