@@ -10,8 +10,8 @@
  * until it and all flights before it on that queue are over.  There is more than one of a part only
  * where ops are slow.
  *
- * The parts of a loop that is in no other begin and end on their own: the run goes on from the first
- * begin to the last end.  Those of a loop in a loop begin and end together.
+ * The parts of a loop that is in no other begin and end on their own: the run goes on from the
+ * first begin to the last end.  Those of a loop in a loop begin and end together.
  *
  * Of each loop, one run at most goes on at any time, as those of a loop in a loop have their queues
  * one after the other. */
@@ -43,8 +43,8 @@ typedef enum fs_sim_part_is {
 typedef struct fs_sim_part {
   fs_sim_part_is is;
   uint32_t loop;
-  uint32_t command; /* of the stream: that of the outermost loop on this queue */
-  uint64_t begin;   /* of the part, if the loop is in no other */
+  uint32_t command;       /* of the stream: that of the outermost loop on this queue */
+  uint64_t begin;         /* of the part, if the loop is in no other */
   uint32_t at, next_wait; /* the present command in its step, and the wait of it that is next */
   uint64_t step, steps;
   uint32_t first, last;  /* flights, in their order */
@@ -64,9 +64,10 @@ typedef struct fs_sim_member {
 
 /* The present run of a loop. */
 typedef struct fs_sim_loop_run {
-  uint32_t command; /* of the stream: that of the outermost loop, on the first queue to come to it */
-  uint32_t flight;  /* that of the op that the loop is; FS_NONE: it is in no loop */
-  uint32_t left;    /* parts that are not over */
+  uint32_t
+      command;     /* of the stream: that of the outermost loop, on the first queue to come to it */
+  uint32_t flight; /* that of the op that the loop is; FS_NONE: it is in no loop */
+  uint32_t left;   /* parts that are not over */
   bool goes_on;
   uint64_t digest;         /* of a loop in no other: the sum over its instances so far */
   fs_loop_instance around; /* of that op */

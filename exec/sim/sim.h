@@ -220,8 +220,8 @@ static inline uint32_t fs_sim_mapped(const fs_instance *x, uint32_t barrier) {
 static inline uint32_t fs_sim_complete(const fs_instance *x, uint32_t barrier) {
   return fs_sim_mapped(x, barrier) + 1;
 }
-/* Events: a command ends, a queue goes on, a loop in a loop ends, the part of a queue in a loop goes
- * on or leaves, an instance in a loop ends. */
+/* Events: a command ends, a queue goes on, a loop in a loop ends, the part of a queue in a loop
+ * goes on or leaves, an instance in a loop ends. */
 static inline uint32_t fs_sim_queue_event(const fs_instance *x, uint32_t queue) {
   return x->stream->n_commands + queue;
 }

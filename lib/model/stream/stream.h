@@ -211,8 +211,10 @@ typedef struct fs_stream_place {
 
 /* A loop that stays a loop (lib/model/rolled.h, which says what its commands and waits mean) is an
  * op: of the stream, or of the body of the loop that it is in.  That op's args, places and queues
- * are what all iterations together touch, and its commands on all of its queues are one gang's.
- * Instead of a kernel it runs the ops of its body, `trip` times.  loop_ops, loop_queues and rings
+ * are what all iterations together touch, and its commands on all of its queues are one gang's.  In
+ * the stream these need not meet: each queue begins its part of the loop once the waits of its own
+ * command are over, and goes on behind the loop when its own part is.  In a body they do, before
+ * the inner loop and behind it.  Instead of a kernel it runs the ops of its body, `trip` times.  loop_ops, loop_queues and rings
  * of a loop are consecutive, and so are the loop_commands of its queues.
  *
  * Where an op of a body is a loop, each of its iterations runs that loop anew: nothing that the
