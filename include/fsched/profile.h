@@ -42,7 +42,8 @@ typedef struct fsched_measurement {
 } fsched_measurement;
 
 /** Makes a profile of a measured program, which is not needed afterwards.  For a gang the shortest
- *  duration of a member counts, as the other members may have waited for that one.
+ *  duration of a member counts, as the other members may have waited for that one; for a loop the
+ *  longest, as its queues enter and leave it on their own.
  *  Errors: FSCHED_USAGE when there are more or fewer durations than commands, or a duration whose
  *  median is outside of its minimum and maximum. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_profile_make(fsched_context *ctx,

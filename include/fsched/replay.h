@@ -7,7 +7,7 @@
  * and spill copies are real copies.  In every invocation, inputs and constants that are not bound
  * have content made from their names, and state is what the invocation before left.  The op of a
  * gang runs once: its members meet, and the last one to arrive runs it; no program relies on their
- * meeting.
+ * meeting.  The queues of a loop do not meet: each begins and ends its part on its own.
  *
  * Kernels: mix (the default of an op without a kernel), nop, copy (the one `in` arg to the one
  * `out` arg), and functions of modules.

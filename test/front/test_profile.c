@@ -211,6 +211,31 @@ START_TEST(round_trip_random)
 }
 END_TEST
 
+/* Of a loop the longest member counts, whichever queue it is on. */
+START_TEST(loops_take_the_longest_part)
+{
+  fsched_graph *g = fs_parse(
+      "fsched: 1\ntarget: {queues: [{name: a}, {name: b}]}\nops:\n- loop: l\n  trip: 3\n  ops:\n"
+      "  - {name: load, on: a, args: [{out: x, size: 8}]}\n"
+      "  - {name: use, on: b, args: [{in: x}, {out_existing: y, size: 8}]}\n");
+  fsched_program *program;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  ck_assert(program->view.n_commands == 2 && program->view.n_loops == 1);
+  for (uint64_t first = 60; first <= 70; first += 10) {
+    uint64_t second = 130 - first;
+    fsched_duration took[] = {{1, first, first, first}, {1, second, second, second}};
+    fsched_measurement m = {.size = sizeof m, .on = "sim", .command = took, .n_commands = 2};
+    fsched_profile *p;
+    ck_fs(ctx, fsched_profile_make(ctx, program, &m, &p));
+    ck_assert_uint_eq(p->n_items, 1);
+    ck_assert_uint_eq(p->item[0].took.median_ns, 70);
+    fsched_profile_destroy(p);
+  }
+  fsched_program_destroy(program);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* A profile contains only what was measured; of a gang the quickest member counts. */
 START_TEST(gangs_and_gaps)
 {
@@ -568,8 +593,8 @@ END_TEST
 
 FS_SUITE(profile, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, durations, gangs_and_gaps, bad_measurements, reads_the_whole, advice,
-           shows_ten_or_all, out_of_memory);
+  FS_TESTS(t, durations, gangs_and_gaps, loops_take_the_longest_part, bad_measurements,
+           reads_the_whole, advice, shows_ten_or_all, out_of_memory);
   FS_LOOPS(t, 0, 3, goldens);
   FS_LOOPS(t, 0, 60, round_trip_random);
   FS_LOOPS(t, 0, ROWS(faults), faults_are_named);

@@ -64,6 +64,7 @@ typedef struct profile_maker {
   const fsched_duration *took; /* per command */
   fs_arena *arena;
   fs_stream_order order;
+  bool *is_loop;         /* per op: it is one */
   uint32_t *item;        /* per command: its item */
   uint64_t *begin, *end; /* per command: expected */
   fsched_profile *p;
@@ -90,6 +91,27 @@ static void describe(const profile_maker *m, uint32_t command, fs_profile_item *
   };
 }
 
+static fs_status find_loops(profile_maker *m) {
+  FS_TRY(fs_new_zero(m->arena, &m->is_loop, m->s->n_ops));
+  for (uint32_t l = 0; l < m->s->n_loops && m->s->loops[l].within == FS_NONE; l++) {
+    m->is_loop[m->s->loops[l].op] = true;
+  }
+  return FSCHED_OK;
+}
+
+/* Takes the duration of a command for its item: of members that meet, the last one to come has
+ * waited for none; those of a loop do not meet, and the longest part is the best guess. */
+static void take_duration(const profile_maker *m, uint32_t command, fs_profile_item *item) {
+  const fs_stream_command *c = &m->s->commands[command];
+  const fsched_duration *took = &m->took[command];
+  bool longest = fs_command_has_op(c) && m->is_loop[c->target];
+  if (took->count != 0 &&
+      (item->took.count == 0 || (longest ? took->median_ns > item->took.median_ns
+                                         : took->median_ns < item->took.median_ns))) {
+    item->took = *took;
+  }
+}
+
 /* Finds the items of the stream, measured or not, and the item that each command belongs to. */
 static fs_status find_items(profile_maker *m) {
   const fs_stream *s = m->s;
@@ -106,10 +128,7 @@ static fs_status find_items(profile_maker *m) {
       describe(m, c, &p->item[p->n_items++]);
     }
     fs_profile_item *item = &p->item[*own];
-    const fsched_duration *took = &m->took[c];
-    if (took->count != 0 && (item->took.count == 0 || took->median_ns < item->took.median_ns)) {
-      item->took = *took;
-    }
+    take_duration(m, c, item);
     item->n_queues++;
     m->item[c] = *own;
   }
@@ -214,6 +233,7 @@ static fs_status make_profile(profile_maker *m, const fsched_measurement *measur
   p->planned = s->meta->makespan;
   p->makespan = measured->makespan;
   FS_TRY(fs_stream_order_find(m->arena, s, &m->order));
+  FS_TRY(find_loops(m));
   FS_TRY(find_items(m));
   FS_TRY(find_queues(m));
   FS_TRY(find_expected(m));
