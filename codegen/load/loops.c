@@ -69,9 +69,6 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   FS_NEED(c, l->most == l->trip && l->least <= l->most, VALUE,
           "loop '%s' has %llu iterations, of %llu to %llu", fs_check_loop_name(c, l),
           (unsigned long long)l->trip, (unsigned long long)l->least, (unsigned long long)l->most);
-  FS_NEED(c, l->least == l->most || !fs_sync_has_barriers(v->meta->sync), VALUE,
-          "loop '%s' has %llu to %llu iterations, in a program with barriers",
-          fs_check_loop_name(c, l), (unsigned long long)l->least, (unsigned long long)l->most);
   if (l->param == FS_NONE) {
     FS_NEED(c, l->least == l->trip, VALUE,
             "loop '%s' has no parameter, but %llu to %llu iterations", fs_check_loop_name(c, l),

@@ -237,3 +237,30 @@ void fs_loop_gen_syncs(uint64_t seed, fs_text *t) {
   fs_loop_gen(seed, t);
   fs_loop_gen_use_syncs(seed, t);
 }
+
+void fs_loop_gen_use_barriers(uint64_t seed, fs_text *t) {
+  static const char latency[] = ", latency: ", target[] = "target:\n";
+  fs_text out;
+  fs_text_add(t, "", 1);
+  fs_text_init(&out, t->ctx);
+  for (const char *p = t->failed ? "" : t->at; *p != '\0'; p++) {
+    if (strncmp(p, latency, sizeof latency - 1) == 0) {
+      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
+    } else if (strncmp(p, target, sizeof target - 1) == 0) {
+      fs_text_printf(&out, "target:\n  sync: barrier\n  barriers: {count: auto%s}\n",
+                     seed % 3 == 0   ? ""
+                     : seed % 3 == 1 ? ", slots: 4"
+                                     : ", slots: 256");
+      p += sizeof target - 1;
+    }
+    fs_text_add(&out, p, 1);
+  }
+  out.failed = out.failed || t->failed;
+  fs_text_drop(t);
+  *t = out;
+}
+
+void fs_loop_gen_barriers(uint64_t seed, fs_text *t) {
+  fs_loop_gen(seed, t);
+  fs_loop_gen_use_barriers(seed, t);
+}

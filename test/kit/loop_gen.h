@@ -16,5 +16,9 @@ void fs_loop_gen(uint64_t seed, fs_text *t);
 void fs_loop_gen_syncs(uint64_t seed, fs_text *t);
 /* Makes such a target of a graph's that is all of the text. */
 void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t);
+/* The same for a target of barriers, with few slots or many; without latencies. */
+void fs_loop_gen_barriers(uint64_t seed, fs_text *t);
+/* Makes such a target of a graph's that is all of the text. */
+void fs_loop_gen_use_barriers(uint64_t seed, fs_text *t);
 
 #endif

@@ -221,3 +221,8 @@ void fs_nest_gen_syncs(uint64_t seed, fs_text *t) {
   fs_nest_gen(seed, t);
   fs_loop_gen_use_syncs(seed, t);
 }
+
+void fs_nest_gen_barriers(uint64_t seed, fs_text *t) {
+  fs_nest_gen(seed, t);
+  fs_loop_gen_use_barriers(seed, t);
+}

@@ -10,5 +10,7 @@
 void fs_nest_gen(uint64_t seed, fs_text *t);
 /* The same for a target of block syncs. */
 void fs_nest_gen_syncs(uint64_t seed, fs_text *t);
+/* The same for a target of barriers. */
+void fs_nest_gen_barriers(uint64_t seed, fs_text *t);
 
 #endif

@@ -130,3 +130,15 @@ EOF
 run 0 "$FSCHED" compile nest.yaml -o nest.fsb --verify
 expect "its barriers" holds err '^  barriers: 4,'
 run 0 "$FSCHED" run nest.fsb --check
+
+# Trips may be given with each invocation; fewer than planned leave barriers as they were set.
+body auto 3 | sed 's/trip: 8/trip: {param: n, min: 0, max: 8}/' >open.yaml
+run 0 "$FSCHED" compile open.yaml -o open.fsb --verify
+for n in 0 1 2 3 7 8; do
+  for on in cpu sim; do
+    run 0 "$FSCHED" run open.fsb --check --on $on --set-param n=$n
+    expect "$n trips on $on" holds out "checked: 2 ops and 64 output bytes are equal"
+  done
+done
+run 2 "$FSCHED" run open.fsb --set-param n=9
+expect "too many trips" holds err "takes 0 to 8"

@@ -114,40 +114,6 @@ static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   counts->right++;
 }
 
-/* Makes a target of barriers of a graph's, with few slots or many; the graph has no latencies
- * then. */
-static void use_barriers(uint64_t seed, fs_text *t) {
-  static const char latency[] = ", latency: ", target[] = "target:\n";
-  fs_text out;
-  fs_text_init(&out, ctx);
-  for (const char *p = t->at; *p != '\0'; p++) {
-    if (strncmp(p, latency, sizeof latency - 1) == 0) {
-      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
-    } else if (strncmp(p, target, sizeof target - 1) == 0) {
-      fs_text_printf(&out, "target:\n  sync: barrier\n  barriers: {count: auto%s}\n",
-                     seed % 3 == 0   ? ""
-                     : seed % 3 == 1 ? ", slots: 4"
-                                     : ", slots: 256");
-      p += sizeof target - 1;
-    }
-    fs_text_add(&out, p, 1);
-  }
-  fs_text_drop(t);
-  *t = out;
-}
-
-static void generate_loop_barriers(uint64_t seed, fs_text *t) {
-  fs_loop_gen(seed, t);
-  fs_text_add(t, "", 1);
-  use_barriers(seed, t);
-}
-
-static void generate_nest_barriers(uint64_t seed, fs_text *t) {
-  fs_nest_gen(seed, t);
-  fs_text_add(t, "", 1);
-  use_barriers(seed, t);
-}
-
 static loop_counts compare_all(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
   loop_counts counts = {0};
   for (uint64_t k = 0; k < GRAPHS; k++) {
@@ -202,7 +168,7 @@ END_TEST
 
 START_TEST(barred_as_unrolled)
 {
-  loop_counts counts = compare_all((uint64_t)_i, generate_loop_barriers);
+  loop_counts counts = compare_all((uint64_t)_i, fs_loop_gen_barriers);
   ck_assert_uint_gt(counts.right, GRAPHS / 2);
   ck_assert_uint_lt(counts.unsupported, GRAPHS / 20);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 20);
@@ -211,7 +177,7 @@ END_TEST
 
 START_TEST(barred_nests_as_unrolled)
 {
-  loop_counts counts = compare_all((uint64_t)_i, generate_nest_barriers);
+  loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen_barriers);
   ck_assert_uint_gt(counts.right, GRAPHS / 3);
   ck_assert_uint_lt(counts.unsupported, GRAPHS / 8);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 10);

@@ -98,6 +98,18 @@ static void choose_trips(param_case *c, uint32_t turn) {
   }
 }
 
+/* The loader takes what was compiled. */
+static void reload(const param_case *c, fsched_program **p) {
+  fsched_program *loaded;
+  size_t size;
+  const void *bytes = fsched_program_bytes(*p, &size);
+  fs_status status = fsched_program_load(ctx, "loop.fsb", bytes, size, &loaded);
+  ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)c->seed,
+                fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
+  fsched_program_destroy(*p);
+  *p = loaded;
+}
+
 static fs_status compile(const param_case *c, bool unroll, fsched_program **out) {
   fsched_read_options o = {.size = sizeof o, .unroll = unroll};
   fsched_compile_options k = {.size = sizeof k, .effort = FSCHED_EFFORT(0), .verify = 1};
@@ -111,6 +123,9 @@ static fs_status compile(const param_case *c, bool unroll, fsched_program **out)
   if (status == FSCHED_OK) {
     status = fsched_compile(ctx, g, &k, NULL, out);
     fsched_graph_destroy(g);
+  }
+  if (status == FSCHED_OK) {
+    reload(c, out);
   }
   return status;
 }
@@ -251,7 +266,25 @@ START_TEST(nests)
 }
 END_TEST
 
+START_TEST(barred_loops)
+{
+  param_counts counts = judge_all(2 + (uint64_t)_i, fs_loop_gen_barriers);
+  ck_assert_uint_gt(counts.right, GRAPHS / 3);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 10);
+  ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
+}
+END_TEST
+
+START_TEST(barred_nests)
+{
+  param_counts counts = judge_all(6 + (uint64_t)_i, fs_nest_gen_barriers);
+  ck_assert_uint_gt(counts.right, GRAPHS / 4);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 8);
+  ck_assert_uint_lt(counts.too_large, GRAPHS / 10);
+}
+END_TEST
+
 FS_SUITE(replay_params, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 2, single_loops, nests);
+  FS_LOOPS(t, 0, 2, single_loops, nests, barred_loops, barred_nests);
 }

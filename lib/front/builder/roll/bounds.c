@@ -42,6 +42,9 @@ static fs_status find_bounds(const fsched_builder *b, fsched_builder *s, fs_lowe
   fsched_graph *g;
   s->unroll = s->sample = true;
   s->param.n = 0;
+  for (size_t i = 0; i < s->ring.n; i++) {
+    s->ring.at[i].every = 1; /* loops may give slots back earlier, as on targets of block syncs */
+  }
   for (uint32_t l = 0; l < s->loop.n; l++) {
     fs_loop_draft *loop = &s->loop.at[l];
     loop->trip = small ? loop->trip : fs_min(loop->trip, 1);

@@ -34,13 +34,6 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
                          b->loops.text.at[loop], what);
 }
 
-/* Whether invocations give the trips of a loop. */
-static bool is_open(const fsched_builder *b, uint32_t loop) {
-  uint32_t word = b->loop.at[loop].param;
-  const char *name = word == FS_NONE ? "" : b->words.text.at[word];
-  return word != FS_NONE && fs_names_find(&b->params, name, strlen(name)) == FS_NONE;
-}
-
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -50,9 +43,7 @@ static fs_status check_loops(fs_roller *r) {
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                       : b->concurrency != 0 ? "the target limits concurrency"
-                      : fs_sync_has_barriers(b->sync) && is_open(b, l)
-                          ? "its trips are a parameter without a value, and the target has barriers"
-                          : NULL;
+                                            : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);
     }

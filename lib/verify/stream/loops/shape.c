@@ -73,9 +73,6 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
       l->n_ops == 0) {
     return "it has no iterations, copies, queues or ops";
   }
-  if (l->least != l->most && fs_sync_has_barriers(s->meta[0].sync)) {
-    return "it has a parameter, and the target has barriers";
-  }
   if (l->most != l->trip || l->least > l->most || (l->param == FS_NONE && l->least != l->most) ||
       (l->param != FS_NONE && l->param >= s->n_strings)) {
     return "it is not planned for the most iterations, or has several numbers without a parameter";
