@@ -19,11 +19,11 @@ typedef struct nest_instance {
   uint32_t depth;
 } nest_instance;
 
-typedef enum nest_touch_kind { TOUCH_BYTES, TOUCH_SCRATCH } nest_touch_kind;
+typedef enum nest_touch_kind { TOUCH_BYTES, TOUCH_SCRATCH, TOUCH_UNITS } nest_touch_kind;
 
 typedef struct nest_touch {
   nest_touch_kind kind;
-  uint32_t index; /* of the memory */
+  uint32_t index; /* of the memory or resource */
   uint64_t low, length;
   uint32_t instance;
   bool writes;
@@ -97,12 +97,44 @@ static uint64_t way_of(const nest_judge *j, const nest_instance *x, uint32_t arg
   return way;
 }
 
-static bool is_within_own(const nest_judge *j, const nest_instance *x, const nest_touch *t) {
+/* The unit of a resource that is number `unit` of those in places; NO_UNIT: they have fewer. */
+#define NO_UNIT UINT64_MAX
+static uint64_t unit_in(const fs_stream_place *p, uint32_t n, uint32_t resource, uint64_t unit) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (fs_space_of_resource(p[i].space) && p[i].index == resource) {
+      if (unit < p[i].size) {
+        return p[i].address + unit;
+      }
+      unit -= p[i].size;
+    }
+  }
+  return NO_UNIT;
+}
+
+static const fs_stream_command *root_command(const nest_judge *j, const nest_instance *x) {
   const fs_stream_command *c = j->s->commands;
-  bool within = t->length == 0;
   while (fs_command_op(c) != loop_of(j, x, ROOT)->op) {
     c++;
   }
+  return c;
+}
+
+/* The unit of the outermost loop's op that an instance's own unit is: an op in a loop numbers those
+ * that the loop's op has. */
+static uint64_t outermost_unit(const nest_judge *j, const nest_instance *x, uint32_t resource,
+                               uint64_t unit) {
+  for (uint32_t d = x->depth - 1; d-- > 0 && unit != NO_UNIT;) {
+    const fs_stream_loop_command *m = command_of(j, x, d);
+    unit = unit_in(&j->s->loop_places[m->place0], m->n_places, resource, unit);
+  }
+  const fs_stream_command *c = root_command(j, x);
+  bool has = unit_in(&j->s->places[c->place0], c->n_places, resource, unit) != NO_UNIT;
+  return has ? unit : NO_UNIT;
+}
+
+static bool is_within_own(const nest_judge *j, const nest_instance *x, const nest_touch *t) {
+  const fs_stream_command *c = root_command(j, x);
+  bool within = t->length == 0;
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &j->s->places[i];
     bool kind = p->space == FS_SPACE_MEMORY && p->index == t->index &&
@@ -114,11 +146,27 @@ static bool is_within_own(const nest_judge *j, const nest_instance *x, const nes
   return within;
 }
 
+static void add_touch(nest_judge *j, nest_touch t) {
+  assert(j->n_touches < TOUCHES);
+  j->touch[j->n_touches++] = t;
+}
+
+static const char *list_units(nest_judge *j, const nest_instance *x, const fs_stream_place *p) {
+  for (uint64_t k = 0; k < p->size; k++) {
+    uint64_t unit = outermost_unit(j, x, p->index, p->address + k);
+    if (unit == NO_UNIT) {
+      return "the units that its op has";
+    }
+    add_touch(j, (nest_touch){TOUCH_UNITS, p->index, unit, 1, (uint32_t)(x - j->instance), true});
+  }
+  return NULL;
+}
+
 static const char *list_place(nest_judge *j, const nest_instance *x, const fs_stream_place *p) {
   nest_touch t = {.kind = TOUCH_SCRATCH, .index = p->index, .low = p->address, .length = p->size};
   t.writes = true;
   if (fs_space_of_resource(p->space)) {
-    return NULL;
+    return list_units(j, x, p);
   }
   if (p->version != FS_NONE) {
     if (!fs_tag_accesses(j->s->loop_args[p->arg].tag)) {
@@ -132,8 +180,7 @@ static const char *list_place(nest_judge *j, const nest_instance *x, const fs_st
   if (!is_within_own(j, x, &t)) {
     return "what its op has";
   }
-  assert(j->n_touches < TOUCHES);
-  j->touch[j->n_touches++] = t;
+  add_touch(j, t);
   return NULL;
 }
 
@@ -185,7 +232,7 @@ static int by_place(const void *a, const void *b) {
 }
 
 static const char *compare_touches(const nest_judge *j) {
-  static const char *const what[] = {"an order", "scratch at once"};
+  static const char *const what[] = {"an order", "scratch at once", "units at once"};
   qsort(j->touch, j->n_touches, sizeof *j->touch, by_place);
   for (uint32_t i = 0; i < j->n_touches; i++) {
     const nest_touch *x = &j->touch[i];
