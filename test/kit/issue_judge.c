@@ -94,7 +94,7 @@ bool fs_issue_is_right(const fs_rolled_loop *r, uint64_t trip) {
   return !parts_gang(r);
 }
 
-enum { COMMANDS = 256, WAITS = 4096, QUEUES = 16, STOPS = 256, TRIPS = 20 };
+enum { COMMANDS = 1 << 10, WAITS = 1 << 14, QUEUES = 16, STOPS = 1 << 10, TRIPS = 20, FAR = 200 };
 
 /* A loop of a stream, with commands counted from 0. */
 typedef struct stream_loop_copy {
@@ -146,12 +146,22 @@ static void copy_loop(const fs_stream *s, const fs_stream_loop *l, stream_loop_c
   }
 }
 
+/* Iterations in which each copy of each command has something to wait for several times, but for
+ * waits that go back very far. */
+static uint64_t enough_trips(const fs_rolled_loop *r) {
+  uint64_t far = 0;
+  for (uint32_t w = 0; w < r->n_waits; w++) {
+    far = r->wait[w].distance > far ? r->wait[w].distance : far;
+  }
+  return TRIPS + (far < FAR ? far : 0) + 2 * (uint64_t)r->copies;
+}
+
 bool fs_issue_stream_is_right(const fs_stream *s) {
   stream_loop_copy *x = malloc(sizeof *x);
   bool right = x != NULL;
   for (uint32_t i = 0; i < s->n_loops && right; i++) {
     copy_loop(s, &s->loops[i], x);
-    right = fs_issue_is_right(&x->r, TRIPS);
+    right = fs_issue_is_right(&x->r, enough_trips(&x->r));
   }
   free(x);
   return right;

@@ -12,7 +12,8 @@ bool fs_issue_keeps(const fs_rolled_loop *r, uint64_t trip, uint32_t command,
                     const fs_rolled_wait *wait);
 /* Whether each wait is kept like that, and no sync stands between commands of a gang. */
 bool fs_issue_is_right(const fs_rolled_loop *r, uint64_t trip);
-/* The same of all loops of a stream, as if each ran 20 times; a loop has up to 256 commands. */
+/* The same of all loops of a stream, as if each ran 20 times more than what its waits go back; a
+ * loop has up to 1,024 commands. */
 bool fs_issue_stream_is_right(const fs_stream *s);
 
 #endif

@@ -51,11 +51,13 @@ typedef struct body_judge {
 
 /* --- the loop --- */
 
+enum { COMMANDS = 1 << 10, WAITS = 1 << 14, STOPS = 1 << 10 }; /* many copies take many commands */
+
 typedef struct loop_records {
   fs_rolled_loop r;
-  fs_rolled_stop stop[64];
-  fs_rolled_command command[64];
-  fs_rolled_wait wait[4096];
+  fs_rolled_stop stop[STOPS];
+  fs_rolled_command command[COMMANDS];
+  fs_rolled_wait wait[WAITS];
   uint32_t queue[8], command0[9];
 } loop_records;
 
@@ -63,7 +65,7 @@ static void read_command(const fs_stream *s, const fs_stream_loop *l, uint32_t c
                          loop_records *x) {
   const fs_stream_loop_command *m = &s->loop_commands[command];
   const fs_stream_loop_op *o = &s->loop_ops[m->op];
-  assert(x->r.n_commands < 64 && x->r.n_waits + m->n_waits <= 4096);
+  assert(x->r.n_commands < COMMANDS && x->r.n_waits + m->n_waits <= WAITS);
   x->command[x->r.n_commands++] = (fs_rolled_command){.member = m->op - l->op0,
                                                       .copy = m->copy,
                                                       .shift = m->shift,
@@ -87,7 +89,7 @@ static void read_loop(const fs_stream *s, const fs_stream_loop *l, loop_records 
                           .wait = x->wait,
                           .stop = x->stop};
   x->command0[0] = 0;
-  assert(l->n_queues <= 8 && l->n_stops <= 64);
+  assert(l->n_queues <= 8 && l->n_stops <= STOPS);
   for (; x->r.n_queues < l->n_queues; x->r.n_queues++) {
     const fs_stream_loop_queue *from = &s->loop_queues[l->queue0 + x->r.n_queues];
     x->queue[x->r.n_queues] = from->queue;
