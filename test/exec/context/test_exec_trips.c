@@ -30,7 +30,7 @@ static const char nest[] =
     "      - loop: inner\n"
     "        trip: {param: m, min: 0, max: 7}\n"
     "        ops:\n"
-    "          - {name: step, on: q, args: [{in: s}, {value: 3}, {out_existing: s}], "
+    "          - {name: step, on: q, args: [{in: s, distance: 1}, {value: 3}, {out: s}], "
     KIT_KERNEL("add") "}\n"
     "  - {name: last, on: p, args: [{in: s}, {value: 1}, {out: y}], " KIT_KERNEL("add") "}\n";
 

@@ -404,21 +404,20 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
       }
     }
   }
-  if (is_there(c, loop, buffer)) {
-    FS_TRY(add_range(c, g, FSCHED_IN, u.read_low, u.read_high, u.at));
-  } else if (u.read_low < u.read_high) { /* the loop has written what it reads */
-    u.write_low = u.write_low < u.read_low ? u.write_low : u.read_low;
+  bool there = is_there(c, loop, buffer);
+  if (!there && u.read_low < u.read_high) { /* the loop has written what it reads */
+    u.write_low = fs_min(u.write_low, u.read_low);
     u.write_high = fs_max(u.write_high, u.read_high);
   }
-  bool kept = fs_roller_varies(c->r, loop) &&
-              !fs_roller_writes_all(c->r, loop, g->op, g->arg, u.write_low, u.write_high) &&
-              (is_there(c, loop, buffer) || fs_roller_is_read_later(c->r, loop, buffer));
-  if (kept && !is_there(c, fs_loop_outermost(b, loop), buffer)) {
-    return fs_roller_unsupported(c->r, loop,
-                                 "its trips are a parameter, and with few it leaves bytes that are "
-                                 "read as nothing has written them");
+  fs_left_bytes write = {u.write_low, u.write_high}, left;
+  FS_TRY(fs_roller_left(c->r, loop, g->op, g->arg, write, there, &left));
+  bool all = left.low <= write.low && left.high >= write.high;
+  if (left.low < left.high && !all) {
+    u.read_low = fs_min(u.read_low, left.low);
+    u.read_high = fs_max(u.read_high, left.high);
   }
-  fsched_tag tag = kept ? FSCHED_INOUT : FSCHED_OUT_EXISTING; /* of what it may leave as it is */
+  fsched_tag tag = all ? FSCHED_INOUT : FSCHED_OUT_EXISTING;
+  FS_TRY(there ? add_range(c, g, FSCHED_IN, u.read_low, u.read_high, u.at) : FSCHED_OK);
   return add_range(c, g, tag, u.write_low, u.write_high, u.at);
 }
 

@@ -31,6 +31,17 @@ static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) 
   return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
 }
 
+/* Whether a loop around it may run 0 times, behind which a buffer is used: what it finds there on
+ * entry is found there behind it, too. */
+static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  bool may = false;
+  for (loop = fs_loop_at(r->b, loop)->parent; loop != FS_NONE && !may;
+       loop = fs_loop_at(r->b, loop)->parent) {
+    may = r->in.least[loop] == 0 && fs_roller_is_read_behind(r, loop, buffer, true);
+  }
+  return may;
+}
+
 enum { MOST_MORE = 1 << 12 }; /* slots, than are needed */
 
 /* The slots of a ring of which the value on entry and the last one shall lie in the same: so many
@@ -123,7 +134,8 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     } else if (need == 1 && is_used_outside(r, loop, buffer)) {
       value->depth = 1; /* else what is outside would have to know of slots, at each level */
     } else if (!varies && !r->ring[buffer].shared &&
-               fs_roller_flows_around(r, loop, buffer, back > 0)) {
+               (fs_roller_flows_around(r, loop, buffer, back > 0) ||
+                may_be_passed(r, loop, buffer))) {
       FS_TRY(close_ring(r, loop, need, value));
     }
     set_keys(r, loop, buffer, need, value);
@@ -227,7 +239,7 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
 static bool is_there_on_entry(const fs_roller *r, uint32_t loop, const fs_loop_body *body,
                               const fs_body_value *value, uint32_t buffer) {
   bool behind =
-      fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, true);
+      fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, false);
   bool entry = r->in.least[loop] == 0 && behind;
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
     entry = entry || body->reader[i].back > 0;

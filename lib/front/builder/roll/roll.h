@@ -6,6 +6,7 @@
  *   plan.c      plans the bodies found in that
  *   beside.c    counts what lies in memory beside a loop
  *   behind.c    tells what is found of what a loop has left
+ *   left.c      tells what a loop may leave as it is
  *   contract.c  puts ops in the place of loops
  *   bounds.c    finds lower bounds of what loops mean
  *   body.c      tells what the body of such an op is */
@@ -78,6 +79,15 @@ bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer
 /* Whether an op reads what a loop at hand has written of a buffer from outside: one behind it, or
  * one in a loop around it. */
 bool fs_roller_is_read_later(const fs_roller *r, uint32_t loop, uint32_t buffer);
+typedef struct fs_left_bytes {
+  uint64_t low, high; /* nothing if low >= high */
+} fs_left_bytes;
+/* The bytes that a loop at hand may leave as they are, with fewer iterations than it is planned
+ * for, and that were there before: of those that it writes by args which move like one of an op of
+ * it. `there`: something is in the buffer before the loop.  Others that it may leave must not be
+ * read behind it, which is reported. Complexity: O(args).  Errors: FSCHED_BAD_INPUT. */
+fs_status fs_roller_left(fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
+                         fs_left_bytes written, bool there, fs_left_bytes *out) FS_MUST_USE;
 /* Whether a loop at hand writes the bytes, however seldom it runs, by args that move like one of an
  * op of it.  Gaps between ranges count as written. */
 bool fs_roller_writes_all(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a loop may leave as it is, as its trips are a parameter and it writes less with few.
+ *
+ * Of a buffer from outside, its op keeps what is there before it: that is read, too.  Of the rest
+ * nothing may be read behind it.  A buffer with slots has the one that lies behind the loop before
+ * it, too, as far as bytes are there:
+ *
+ *        slot 0   slot 1   slot 2       begin                  writes slot 2
+ *       [       )[       )[ there )     loop, 0 to 9 times     reads slot 2, writes all
+ *                                       last                   reads slot 2
+ */
+#include "base/saturate.h"
+#include "front/builder/roll/roll.h"
+
+typedef struct left_finder {
+  const fs_roller *r;
+  uint32_t loop, buffer;
+  const fs_moving_draft *way; /* how the loop's args move */
+  fs_left_bytes written, before;
+} left_finder;
+
+/* Whether two args move alike with the loops around the one at hand; neither needs to be in it. */
+static bool moves_alike(const left_finder *f, const fs_moving_draft *m) {
+  const int64_t *step = f->r->b->step.at;
+  const fs_moving_draft *n = f->way;
+  bool alike = true;
+  for (uint32_t i = 0; alike && i + 1 < f->r->level; i++) {
+    int64_t x = m == NULL || i >= m->n_steps ? 0 : step[m->step0 + i];
+    int64_t y = n == NULL || i >= n->n_steps ? 0 : step[n->step0 + i];
+    alike = x == y;
+  }
+  return alike;
+}
+
+/* The bytes that an arg outside of the loop accesses, in all iterations of its own loop if that is
+ * at hand; all, as far as is known, if it moves unlike the loop's. */
+static fs_left_bytes bytes_outside(const left_finder *f, uint32_t op, uint32_t arg) {
+  const fs_roller *r = f->r;
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  fs_left_bytes x = {a->offset, a->offset + a->u.length};
+  uint32_t loop = r->in.loop_of[op];
+  if (!moves_alike(f, fs_roller_moving(r, op, arg))) {
+    return (fs_left_bytes){0, UINT64_MAX};
+  }
+  if (loop != FS_NONE && r->b->loop.at[loop].depth == r->level) {
+    fs_roller_hull(r, op, arg, r->in.trip[loop], &x.low, &x.high);
+  }
+  return x;
+}
+
+/* Finds the bytes that ops before the loop have written. */
+static void find_before(left_finder *f) {
+  const fsched_builder *b = f->r->b;
+  if (fs_io_given(b->buffer_io.at[f->buffer]) || fs_roller_has_slots(f->r, f->buffer)) {
+    f->before = (fs_left_bytes){0, UINT64_MAX};
+    return;
+  }
+  f->before = (fs_left_bytes){UINT64_MAX, 0};
+  for (uint32_t op = 0; op < b->loop.at[f->loop].op0; op++) {
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      if (fs_tag_writes(a->tag) && a->buffer == f->buffer && fs_roller_op_runs(f->r, op)) {
+        fs_left_bytes x = bytes_outside(f, op, arg);
+        f->before.low = fs_min(f->before.low, x.low);
+        f->before.high = fs_max(f->before.high, x.high);
+      }
+    }
+  }
+}
+
+/* Whether an op reads bytes that the loop writes, and of which not all were there before. */
+static bool reads_more(const left_finder *f, uint32_t op) {
+  const fsched_builder *b = f->r->b;
+  bool more = false;
+  for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op) && !more; arg++) {
+    const fs_arg_draft *a = &b->arg.at[arg];
+    if (fs_tag_reads(a->tag) && a->buffer == f->buffer) {
+      fs_left_bytes x = bytes_outside(f, op, arg);
+      x.low = fs_max(x.low, f->written.low);
+      x.high = fs_min(x.high, f->written.high);
+      more = x.low < x.high && (x.low < f->before.low || x.high > f->before.high);
+    }
+  }
+  return more;
+}
+
+/* Whether an op behind the loop, or one before it in a loop around it, does so. */
+static bool more_is_read(const left_finder *f) {
+  const fs_roller *r = f->r;
+  const fs_loop_draft *l = fs_loop_at(r->b, f->loop);
+  bool more = false;
+  for (uint32_t op = 0; op < r->in.n_ops && !more; op++) {
+    bool around =
+        l->parent != FS_NONE && fs_loop_around_both(r->b, r->in.loop_of[op], l->parent) != FS_NONE;
+    bool later = op >= l->op_end || (around && op < l->op0);
+    more = later && fs_roller_op_runs(r, op) && reads_more(f, op);
+  }
+  return more;
+}
+
+fs_status fs_roller_left(fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
+                         fs_left_bytes written, bool there, fs_left_bytes *out) {
+  assert(loop < r->b->loop.n && arg < r->b->arg.n);
+  left_finder f = {.r = r, .loop = loop, .buffer = r->b->arg.at[arg].buffer, .written = written};
+  f.way = fs_roller_moving(r, op, arg);
+  *out = (fs_left_bytes){UINT64_MAX, 0};
+  if (!fs_roller_varies(r, loop) || written.low >= written.high ||
+      fs_roller_writes_all(r, loop, op, arg, written.low, written.high) ||
+      (!there && !fs_roller_is_read_later(r, loop, f.buffer))) {
+    return FSCHED_OK;
+  }
+  find_before(&f);
+  bool all = f.before.low <= written.low && f.before.high >= written.high;
+  if (!all && more_is_read(&f)) {
+    return fs_roller_unsupported(r, loop,
+                                 "its trips are a parameter, and with few it leaves bytes that are "
+                                 "read as nothing has written them");
+  }
+  out->low = fs_max(f.before.low, written.low);
+  out->high = fs_min(f.before.high, written.high);
+  return FSCHED_OK;
+}
