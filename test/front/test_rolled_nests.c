@@ -486,6 +486,10 @@ static const struct {
                 "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
      "loop 'inner' cannot stay a loop in this version: another loop begins a buffer that it has "
      "several slots for"},
+    {HEAD "- loop: long\n  trip: 10000000\n  buffers: {s: {depth: 2000000, every: 1000000}}\n"
+          "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n",
+     "loop 'long' cannot stay a loop in this version: 'every' of its buffers asks for more than 64 "
+     "copies of its body"},
 };
 
 START_TEST(is_refused)
@@ -501,9 +505,37 @@ START_TEST(is_refused)
 }
 END_TEST
 
+/* More slots than iterations, which then take turns with none and give none back; and a million. */
+static const struct {
+  const char *buffers;
+  uint32_t depth;
+} many_slots[] = {
+    {"{depth: 20000000, every: 10000000}", 10000000},
+    {"{every: 10000000}", 10000000},
+    {"{depth: 20000000}", 10000000},
+    {"{depth: 1000000}", 1000000},
+};
+
+START_TEST(has_many_slots)
+{
+  static const char text[] = HEAD
+      "- loop: long\n  trip: 10000000\n  buffers: {s: %s}\n"
+      "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n";
+  char buffer[sizeof text + 64];
+  fsched_graph *g;
+  int n = snprintf(buffer, sizeof buffer, text, many_slots[_i].buffers);
+  ck_assert_int_lt(n, (int)sizeof buffer);
+  ck_fs(ctx, fsched_graph_parse(ctx, "slots.yaml", buffer, (size_t)n, NULL, &g));
+  ck_assert_uint_eq(g->n_rolled, 1);
+  ck_assert_uint_eq(g->rolled[0].loop.ring[0].depth, many_slots[_i].depth);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(rolled_nests, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, (int)(sizeof told / sizeof told[0]), is_told);
   FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels);
   FS_LOOPS(t, 0, (int)(sizeof refused / sizeof refused[0]), is_refused);
+  FS_LOOPS(t, 0, sizeof many_slots / sizeof many_slots[0], has_many_slots);
 }

@@ -12,13 +12,15 @@
 #include "model/loop_report.h"
 
 /* Steps of the search for a plan at the lowest effort, for how many loops there are as many for
- * each, and the least; distances that a copy shows; iterations of all ops in it; ops of a body. */
+ * each, and the least; distances that a copy shows; iterations of all ops in it; slots
+ * that its iterations take turns with; ops of a body. */
 enum {
   STEPS = 1 << 19,
   LOOPS = 4,
   LEAST_STEPS = 1 << 12,
   FAR = 64,
   SAMPLE = 1 << 20,
+  MANY = 1 << 10,
   MOST_OPS = 512
 };
 
@@ -224,21 +226,24 @@ static void widen(const fs_roller *r, uint32_t loop, const body_accesses *x, fsc
   }
 }
 
-/* The largest distance that the body says itself. */
+/* The largest distance that the body says itself.  Slots that are many more than the iterations
+ * between a value and its readers order nothing in the sample: the plan has their orders. */
 static uint64_t said_distance(const fs_roller *r, uint32_t loop) {
   const fsched_builder *b = r->b;
   uint64_t far = 1;
-  for (size_t i = 0; i < b->ring.n; i++) {
-    if (b->ring.at[i].loop == loop) {
-      far = fs_max(far, fs_add_most(b->ring.at[i].depth, b->ring.at[i].every));
-    }
-  }
   for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
     for (uint32_t m = r->in.moving0[op]; m < r->in.moving0[op + 1]; m++) {
       far = fs_max(far, b->moving.at[m].distance);
     }
     for (uint32_t i = r->in.after0[op]; i < r->in.after0[op + 1]; i++) {
       far = fs_max(far, b->afters.item.at[i].amount);
+    }
+  }
+  uint64_t most = fs_max(far, MANY);
+  for (size_t i = 0; i < b->ring.n; i++) {
+    uint64_t depth = b->ring.at[i].depth;
+    if (b->ring.at[i].loop == loop && depth <= most) {
+      far = fs_max(far, depth + 1);
     }
   }
   return far;
