@@ -6,13 +6,16 @@
  * one with the least load; of tracks that are alike and free only the first is tried.
  *
  * Runs are cut off after a number of failures that grows by half each time; what has failed keeps
- * its weight.  So hard cores come to the top, and the last run, which is not cut off, proves. */
+ * its weight.  So hard cores come to the top, and the last run, which is not cut off, proves.
+ * Between them are runs that stay short, as a plan is found soon or, from a bad beginning, not at
+ * all. */
 #include "modulo/fixed.h"
 
 #include "modulo/state.h"
 
 enum {
   FIRST_RUN = 40,        /* failures */
+  SHORT_RUN = 1 << 11,   /* those of every other run, at most */
   MOST_PERIOD_BITS = 44, /* a period times the largest depth is a number */
   MOST_NUMBER_BITS = 60
 };
@@ -373,8 +376,10 @@ static void read_choice(const fs_modulo_state *s, fs_modulo_choice *out) {
 static void run_searches(fixed_search *x, fs_modulo_choice *out, fs_decision *found) {
   fs_modulo_state *s = &x->s;
   size_t root = s->trail.n;
-  for (uint64_t most = FIRST_RUN; s->steps < s->q->steps; most += most / 2) {
-    x->failures = most;
+  uint64_t most = FIRST_RUN;
+  for (uint32_t run = 0; s->steps < s->q->steps; run++) {
+    most += run % 2 == 0 ? most / 2 : 0;
+    x->failures = run % 2 == 0 ? most : fs_min(most, SHORT_RUN);
     x->cut = false;
     if (dive(x)) {
       read_choice(s, out);

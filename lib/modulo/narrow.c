@@ -65,22 +65,51 @@ static bool look_at_pair(fs_modulo_state *s, uint32_t pair) {
 
 /* --- loads --- */
 
-/* Do the claims of a group that have no track yet fit into what its tracks have left?  What is less
- * than the least of them is of no use. */
-static bool group_fits(const fs_modulo_state *s, uint32_t g) {
+/* Sums up to this are told exactly. */
+enum { MOST_SUM = 512, SUM_BITS = 64 };
+
+/* Adds a number to all sums that are bits of a set. */
+static void add_to_sums(uint64_t *set, uint32_t words, uint32_t number) {
+  uint32_t far = number / SUM_BITS, by = number % SUM_BITS;
+  for (uint32_t i = words; i-- > far;) {
+    uint64_t below = by > 0 && i > far ? set[i - far - 1] >> (SUM_BITS - by) : 0;
+    set[i] |= set[i - far] << by | below;
+  }
+}
+
+/* How much of what a track has left can be used by claims that have no track yet: the largest sum
+ * of some of them. */
+static int64_t usable(const fs_modulo_state *s, uint32_t g, uint32_t bit, int64_t left) {
   const fs_modulo_body *b = s->b;
-  int64_t rest = 0, least = INT64_MAX, room = 0;
+  int64_t most = left / s->scale;
+  if (most >= MOST_SUM) {
+    return left;
+  }
+  uint64_t set[MOST_SUM / SUM_BITS] = {1};
+  uint32_t words = (uint32_t)most / SUM_BITS + 1;
   for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
-    uint32_t c = b->member[k];
-    if (!fs_modulo_single(fs_modulo_domain(s, c))) {
-      int64_t hold = b->claim[c].hold * s->scale;
-      rest += hold;
-      least = hold < least ? hold : least;
+    const fs_modulo_claim *c = &b->claim[b->member[k]];
+    uint64_t domain = fs_modulo_domain(s, b->member[k]);
+    if (!fs_modulo_single(domain) && (domain >> bit & 1) != 0 && c->hold <= most) {
+      add_to_sums(set, words, (uint32_t)c->hold);
     }
   }
-  for (uint32_t t = b->track0[g]; t < b->track0[g + 1]; t++) {
-    int64_t left = s->period - s->cell[s->load0 + t];
-    room += left >= least ? left : 0;
+  while ((set[most / SUM_BITS] >> (most % SUM_BITS) & 1) == 0) {
+    most--;
+  }
+  return most * s->scale;
+}
+
+/* Do the claims of a group that have no track yet fit into what its tracks have left? */
+static bool group_fits(const fs_modulo_state *s, uint32_t g) {
+  const fs_modulo_body *b = s->b;
+  int64_t rest = 0, room = 0;
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1]; k++) {
+    uint32_t c = b->member[k];
+    rest += fs_modulo_single(fs_modulo_domain(s, c)) ? 0 : b->claim[c].hold * s->scale;
+  }
+  for (uint32_t t = b->track0[g]; rest > room && t < b->track0[g + 1]; t++) {
+    room += usable(s, g, t - b->track0[g], s->period - s->cell[s->load0 + t]);
   }
   return rest <= room;
 }

@@ -7,9 +7,10 @@
 #include "base/radix.h"
 #include "modulo/bounds.h"
 #include "modulo/cliques.h"
+#include "modulo/strip/strip.h"
 
 /* Of more claims only the longest counts: each is a level of the recursion. */
-enum { MOST_CLAIMS = 256 };
+enum { MOST_CLAIMS = 256, STRIP_STEPS = 1 << 17 };
 
 typedef struct role_packer {
   const fs_modulo_body *b;
@@ -133,6 +134,42 @@ static fs_status pack_group(fs_arena *scratch, role_packer *r) {
   return FSCHED_OK;
 }
 
+/* --- strips --- */
+
+/* The least period in which the lanes of a group hold all that wants them; 0 where that is not
+ * known.
+ *
+ * An op that takes all lanes cuts the period: nothing else runs beside it, so what is left can be
+ * put together, and has to fit into a strip of these lanes that is shorter by all such ops. */
+static fs_status pack_strip(fsched_context *ctx, const fs_modulo_body *b, uint32_t g,
+                            int64_t *period) {
+  fs_strip_op op[FS_STRIP_OPS];
+  uint32_t n = 0, lanes = b->track0[g + 1] - b->track0[g];
+  int64_t all = 0, length;
+  for (uint32_t k = b->member0[g]; k < b->member0[g + 1];) {
+    const fs_modulo_claim *c = &b->claim[b->member[k]];
+    fs_strip_op o = {0, c->hold};
+    for (; k < b->member0[g + 1] && b->claim[b->member[k]].op == c->op; k++) {
+      o.need++;
+    }
+    bool fits = n < FS_STRIP_OPS && o.hold <= FS_STRIP_LONGEST;
+    if (o.need < lanes && !fits) {
+      return FSCHED_OK;
+    }
+    if (o.need < lanes) {
+      op[n++] = o;
+    } else {
+      all += o.hold;
+    }
+  }
+  if (lanes < 2 || lanes > FS_STRIP_LANES || all == 0 || n == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_strip_least(ctx, lanes, op, n, STRIP_STEPS, &length));
+  *period = all + length;
+  return FSCHED_OK;
+}
+
 fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t steps,
                           fs_modulo_ratio *out, fs_modulo_limit *by, uint32_t *index) {
   FS_SCRATCH(scratch, ctx);
@@ -141,10 +178,13 @@ fs_status fs_modulo_roles(fsched_context *ctx, const fs_modulo_body *b, uint64_t
   *index = 0;
   for (uint32_t g = 0; g < b->n_groups; g++) {
     role_packer r = {.b = b, .group = g, .steps = steps};
+    bool queues = g < b->n_queue_groups;
+    int64_t strip = 0;
     FS_TRY(pack_group(&scratch, &r));
+    FS_TRY(queues ? FSCHED_OK : pack_strip(ctx, b, g, &strip));
+    r.target = strip > r.target ? strip : r.target;
     if (r.target > most) {
       most = r.target;
-      bool queues = g < b->n_queue_groups;
       *by = queues ? FS_MODULO_BY_ROLES : FS_MODULO_BY_RESOURCE;
       *index = queues ? b->name[b->track0[g]] : g - b->n_queue_groups;
     }
