@@ -92,6 +92,10 @@ typedef struct fs_vs {
   fs_vtruth *truth;      /* per version */
   uint8_t *has_units;    /* per version: had units of the counted memory that it is used in */
   uint8_t *in_loop_part; /* per loop arg: the same */
+  /* loops/written.c, per buffer: the outermost loop that was walked last, or FS_NONE; whether all
+   * that it reads was written.  NULL: none was walked. */
+  uint32_t *nest_walked;
+  uint8_t *nest_written;
   uint8_t *in_part; /* per arg: its op is a loop that may write over a part of it; NULL: none is */
   FS_VEC(fs_vpiece) piece;
 

@@ -11,7 +11,7 @@
  * - some arg leaves no gaps, and all that it has written by then holds what the arg reads, both in
  *   the first iteration that was not walked and in the last one: the ends of both are linear, so
  *   it does so between them.
- * What is not shown is refused.
+ * What is not shown so is walked with the loops around and inside (loops/written.c), or refused.
  *
  * What the own op writes over, but the body may leave out, keeps its content, so this has to be
  * there: such args are marked (fs_vs.in_part).  What is written for sure is what the fewest
@@ -40,13 +40,18 @@ static const fs_stream_loop_arg *arg_of(const fs_vloop *x, const fs_vbody_access
   return &x->v->s->loop_args[a->arg];
 }
 
+bool fs_vloop_own_holds_in(const fs_vloop *x, uint32_t arg, uint32_t own, fs_vbytes bytes,
+                           bool (*mode)(unsigned)) {
+  fs_vown a = fs_vloop_own(x, arg);
+  return a.buffer == fs_vloop_own(x, own).buffer && mode(a.tag) &&
+         fs_vloop_alike(x->v->s, x->l, arg, own) &&
+         is_within(bytes, (fs_vbytes){a.offset, a.offset + a.length});
+}
+
 /* Whether the own op has an arg that moves like `own`, holds the bytes, and has a right mode. */
 static bool own_holds(const fs_vloop *x, uint32_t own, fs_vbytes bytes, bool (*mode)(unsigned)) {
-  uint32_t buffer = fs_vloop_own(x, own).buffer;
   for (uint32_t i = x->own0; i < x->own0 + x->n_own; i++) {
-    fs_vown a = fs_vloop_own(x, i);
-    if (a.buffer == buffer && mode(a.tag) && fs_vloop_alike(x->v->s, x->l, i, own) &&
-        is_within(bytes, (fs_vbytes){a.offset, a.offset + a.length})) {
+    if (fs_vloop_own_holds_in(x, i, own, bytes, mode)) {
       return true;
     }
   }
@@ -87,11 +92,19 @@ typedef struct own_walk {
   uint32_t *kind;    /* per access: the first one of its kind */
 } own_walk;
 
-static void not_written(const own_walk *w, const fs_vbody_access *a, uint64_t iteration) {
+/* Reports what the loop by itself does not show, unless all loops in the outermost one together do.
+ */
+static fs_status not_written(const own_walk *w, const fs_vbody_access *a, uint64_t iteration) {
+  bool all = false;
+  FS_TRY(fs_vloop_written(w->x, arg_of(w->x, a)->buffer, &all));
+  if (all) {
+    return FSCHED_OK;
+  }
   FS_LOOP_WRONG(w->x, FS_DIAG_VERIFY_VALUE,
                 "loop %.60s: op %.60s[%llu] reads %.40s where nothing was written yet", w->x->name,
                 fs_vloop_op_name(w->x, a->member), (unsigned long long)iteration,
                 buffer_name(w->x, arg_of(w->x, a)->buffer));
+  return FSCHED_OK;
 }
 
 static fs_status is_written(const own_walk *w, uint32_t set, fs_vbytes b, bool *yes) {
@@ -146,7 +159,7 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
         FS_TRY(is_written(w, w->written[w->kind[end]], fs_vloop_bytes(x, a, iteration), &right));
       }
       if (!right) {
-        not_written(w, &x->access[end], iteration);
+        FS_TRY(not_written(w, &x->access[end], iteration));
         w->own[end] = false;
       }
     }
@@ -216,7 +229,7 @@ static fs_status check_later(own_walk *w) {
       FS_TRY(is_written_alike(w, r, &shown));
     }
     if (!shown && !is_written_before(w->x, r)) {
-      not_written(w, r, WALKED);
+      FS_TRY(not_written(w, r, WALKED));
     }
   }
   return FSCHED_OK;

@@ -68,6 +68,13 @@ typedef struct fs_vown {
 fs_vown fs_vloop_own(const fs_vloop *x, uint32_t arg);
 /* Whether two args of the own op of a loop move alike with all loops around that. */
 bool fs_vloop_alike(const fs_stream *s, const fs_stream_loop *l, uint32_t a, uint32_t b);
+/* Whether an arg of the loop's own op has the buffer of another and moves like that one, holds the
+ * bytes, and has a right mode. */
+bool fs_vloop_own_holds_in(const fs_vloop *x, uint32_t arg, uint32_t own, fs_vbytes bytes,
+                           bool (*mode)(unsigned));
+/* loops/written.c: whether it is shown of the outermost loop around that what all loops in it read
+ * of a buffer was written before. */
+fs_status fs_vloop_written(const fs_vloop *x, uint32_t buffer, bool *all) FS_MUST_USE;
 /* Where an arg without a ring is cut off: the size of its buffer, or of a version of the ring that
  * it moves with. */
 uint64_t fs_vloop_limit(const fs_stream *s, const fs_stream_loop *l, const fs_stream_loop_arg *a);
