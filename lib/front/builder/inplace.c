@@ -163,15 +163,21 @@ static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t i
   return fs_version_kept(g, g->arg_version[in]) ? "the input is kept to the end" : NULL;
 }
 
-static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, const char *fault) {
-  const fs_item_draft *d = &b->inplaces.item.at[item];
+void fs_builder_drop_inplace(fsched_builder *b, size_t item, const char *op, const char *out,
+                             const char *in, const char *fault) {
+  assert(item < b->inplaces.item.n);
   fs_pos at = fs_pos_at(&b->inplaces.at, item);
   if (!b->bad && fs_builder_tells(b, FS_DIAG_INPLACE, at) &&
       b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, at, NULL,
-              "op '%s' cannot write '%s' in place of '%s': %s", g->op_name[d->op],
-              g->buffer_name[d->a], g->buffer_name[d->b], fault);
+              "op '%s' cannot write '%s' in place of '%s': %s", op, out, in, fault);
   }
+}
+
+static void drop_pair(fsched_builder *b, const fsched_graph *g, size_t item, const char *fault) {
+  const fs_item_draft *d = &b->inplaces.item.at[item];
+  fs_builder_drop_inplace(b, item, g->op_name[d->op], g->buffer_name[d->a], g->buffer_name[d->b],
+                          fault);
 }
 
 /* Checks a pair: an input's place goes to one output only, and an output has only one place. */

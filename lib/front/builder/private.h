@@ -263,6 +263,9 @@ fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* C
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires an order of the graph, and versions. */
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Warns of a pair that is not kept, and why.  Requires one of the builder's. */
+void fs_builder_drop_inplace(fsched_builder *b, size_t item, const char *op, const char *out,
+                             const char *in, const char *fault);
 /* Refuses what the kind of sync does not have: counting queues, stacks, slow ops.  Requires the
  * ops' times. */
 void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g);

@@ -529,6 +529,21 @@ static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_in
   return FSCHED_OK;
 }
 
+/* Pairs of bodies are not kept: what a body begins has slots, and what it uses from outside stays.
+ */
+static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t loop) {
+  fsched_builder *b = r->b;
+  const fs_loop_draft *l = fs_loop_at(b, loop);
+  for (uint32_t i = r->in.inplace0[l->op0]; i < r->in.inplace0[l->op_end]; i++) {
+    const fs_item_draft *x = &b->inplaces.item.at[i];
+    if (fs_memory_bounded(&g->target.memory[g->buffer_memory[x->a]])) {
+      fs_builder_drop_inplace(b, i, b->ops.text.at[x->op], b->buffers.text.at[x->a],
+                              b->buffers.text.at[x->b],
+                              "in a loop that stays one, each has a place of its own");
+    }
+  }
+}
+
 static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
                            uint32_t loop) {
   fs_loop_body body;
@@ -539,6 +554,7 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   x->least = r->in.least[loop];
   x->param = r->in.param[loop] == FS_NONE ? NULL : r->b->words.text.at[r->in.param[loop]];
   FS_TRY(find_body(r, g, index, loop, &body));
+  warn_inplaces(r, g, loop);
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
   FS_TRY(fill_slots(r, loop, &body, x));
