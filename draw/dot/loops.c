@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops, each in a cluster of its own: what its queues do in step t, and what that
- * waits for. */
+ * waits for.  An edge leads to it from the op that the loop is, if that has a node of its own. */
 #include <stdio.h>
 
 #include "base/text/plural.h"
@@ -61,6 +61,32 @@ static void write_step_edge(fs_writer *w, uint32_t from, uint32_t to, uint32_t d
   }
 }
 
+/* Finds the nodes of the ops that loops in no other are. */
+static void find_ops(fs_writer *w) {
+  const fs_picture *p = w->p;
+  for (uint32_t i = 0; i < p->n_nodes; i++) {
+    const fs_pic_item *item = &p->item[p->node[i].first];
+    for (uint32_t l = 0; l < p->n_loops && l < FS_DOT_LOOPS; l++) {
+      bool alone = p->node[i].ops + p->node[i].copies == 1 && !fs_pic_copies(item->kind);
+      if (alone && p->loop[l].op != FS_NONE && strcmp(item->name, p->loop[l].title) == 0) {
+        w->loop[l] = w->node[i];
+      }
+    }
+  }
+}
+
+/* Writes an edge from the op that the loop is to its cluster, at its first command. */
+static void write_entry(fs_writer *w, uint32_t loop, const char *cluster) {
+  Agedge_t *e = w->loop[loop] == NULL ? NULL : fs_dot_edge(w, w->loop[loop], w->command[0]);
+  if (e != NULL) {
+    fs_dot_set(w, e, "lhead", cluster);
+    fs_dot_set(w, e, "style", "dashed");
+    fs_dot_set(w, e, "color", GREY);
+    fs_dot_set(w, e, "class", "body loop");
+    fs_dot_set(w, e, "tooltip", "what it runs");
+  }
+}
+
 static void write_loop(fs_writer *w, uint32_t loop) {
   const fs_shown_loop *l = &w->p->loop[loop];
   char name[32];
@@ -80,6 +106,10 @@ static void write_loop(fs_writer *w, uint32_t loop) {
   for (uint32_t q = 0; q < l->loop.n_queues; q++) {
     for (uint32_t c = l->loop.command0[q]; c < l->loop.command0[q + 1]; c++) {
       write_command(w, g, loop, q, c);
+      uint32_t inner = l->inner[l->loop.command[c].member];
+      if (inner != FS_NONE && inner < FS_DOT_LOOPS && w->loop[inner] == NULL) {
+        w->loop[inner] = w->command[c];
+      }
       if (c > l->loop.command0[q]) {
         write_step_edge(w, c - 1, c, 0, false);
       }
@@ -91,9 +121,11 @@ static void write_loop(fs_writer *w, uint32_t loop) {
       write_step_edge(w, l->loop.wait[i].command, c, l->loop.wait[i].distance, true);
     }
   }
+  write_entry(w, loop, name);
 }
 
 void fs_dot_write_loops(fs_writer *w) {
+  find_ops(w);
   for (uint32_t l = 0; l < w->p->n_loops && !w->failed; l++) {
     if (shows_loop(w, l)) {
       write_loop(w, l);

@@ -120,6 +120,8 @@ static void declare_all(fs_writer *w) {
   declare(w, AGEDGE, "tooltip", "");
   declare(w, AGEDGE, "class", "");
   if (w->p->n_loops > 0) {
+    declare(w, AGRAPH, "compound", "true"); /* edges end at clusters */
+    declare(w, AGEDGE, "lhead", "");
     declare(w, AGEDGE, "label", "");
     declare(w, AGEDGE, "fontname", "Helvetica");
     declare(w, AGEDGE, "fontsize", "8");

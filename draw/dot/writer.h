@@ -9,6 +9,9 @@
 #include "draw/dot/place.h"
 #include "draw/dot/write.h"
 
+/* Loops of a picture that are drawn, and commands of one. */
+enum { FS_DOT_LOOPS = 64, FS_DOT_COMMANDS = 256 };
+
 typedef struct fs_writer {
   fs_picture *p;
   fs_dot_layout layout;
@@ -18,9 +21,10 @@ typedef struct fs_writer {
   Agraph_t *g;
   Agraph_t **cluster;
   Agnode_t **node;
-  Agnode_t **command; /* per command of the loop that is being written */
-  const char **shown; /* per item: its name, shortened unless full names are wanted */
-  fs_text line;       /* the value being made */
+  Agnode_t **command;           /* per command of the loop that is being written */
+  Agnode_t *loop[FS_DOT_LOOPS]; /* per loop: the node of the op that it is; NULL: it has none */
+  const char **shown;           /* per item: its name, shortened unless full names are wanted */
+  fs_text line;                 /* the value being made */
 } fs_writer;
 
 /* The attribute must have been declared; else the call fails. */
@@ -32,8 +36,6 @@ Agnode_t *fs_dot_node(fs_writer *w, Agraph_t *g, const char *prefix, uint32_t nu
 Agedge_t *fs_dot_edge(fs_writer *w, Agnode_t *from, Agnode_t *to);
 Agraph_t *fs_dot_cluster(fs_writer *w, const char *name);
 
-/* Loops of a picture that are drawn, and commands of one. */
-enum { FS_DOT_LOOPS = 64, FS_DOT_COMMANDS = 256 };
 /* Writes the loops, but for large ones; none where the places of nodes are known. */
 void fs_dot_write_loops(fs_writer *w);
 

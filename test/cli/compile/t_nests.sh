@@ -38,6 +38,9 @@ expect "the inner one" holds err '^  loop k: 4 iterations in 29; one every 6 at 
 expect "its runs" holds st '{"name": "k", "trip": 4, "runs": 4, "span": 29, "ii": \[6, 1\]'
 expect "those of the outer one" holds st '{"name": "tiles", "trip": 4, "runs": 1, '
 golden table nest-table.txt
+run 0 "$FSCHED" dot n.fsb -o n.dot
+expect "its op leads to the body" holds n.dot '^[[:space:]]*lhead=cluster_loop0,$'
+expect "a command leads to the inner body" holds n.dot '^[[:space:]]*lhead=cluster_loop1,$'
 
 # An inner loop whose op runs in two copies, on queues by turns, and ends after its queue goes on.
 cat >turns.yaml <<END
