@@ -19,7 +19,7 @@
  *   - `displayTimeUnit` is left out: some readers took it for the unit of the timestamps.
  *   - The instances of a loop lie in its slice: those of its first and last steps, and of two
  * periods in the middle (model/shown.h).  Between them a slice says how many others there are.
- *     Instances that take no time at the end of their loop are left out.
+ *     Those for which there is no room in it, as they take no time, are instants.
  * Counters have a value for each instant at which they change, and are never moved.  Changes that
  * cancel out within an instant do not show.  stream/residencies.h says which residencies count.
  *
@@ -29,15 +29,18 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "model/shown.h"
 #include "model/stream/stream.h"
 
 /* Larger times are not exact in the numbers that readers use (doubles). */
 #define FS_TRACE_MOST_NS ((uint64_t)1 << 53)
 
 typedef struct fs_trace_run {
-  const char *name;            /* describes the run, after the program's name */
-  const uint64_t *begin, *end; /* in ns, per command; below 2^63 */
-  bool planned;                /* these are planned times, and so loops are shown as planned */
+  const char *name;                /* describes the run, after the program's name */
+  const uint64_t *begin, *end;     /* in ns, per command; below 2^63 */
+  bool planned;                    /* these are planned times, and so loops are shown as planned */
+  const fs_shown_times *instances; /* of a run that is not planned: times of what is in loops; NULL:
+                                      they are not known, and loops are shown as one slice */
 } fs_trace_run;
 
 /* Writes runs of one stream.  The text is released with fsched_text_free.  Errors:

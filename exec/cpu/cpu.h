@@ -13,6 +13,7 @@
 
 #include <pthread.h>
 
+#include "base/text/ticks.h"
 #include "exec/host/host.h"
 #include "exec/host/loops.h"
 #include "exec/host/physicals.h"
@@ -69,6 +70,7 @@ typedef struct fs_loop_part {
  * over at k * n + j + 1. */
 typedef struct fs_loop_gang {
   uint64_t period;          /* n */
+  uint64_t begin, end;      /* ns, of the last iteration; written by the runner before `over` */
   _Atomic uint32_t arrived; /* in this iteration */
   uint32_t members, axis;
   fs_timeline *over;
@@ -106,6 +108,9 @@ typedef struct fs_loop_frame {
   uint32_t place;      /* command of the step */
   fs_inner_part inner; /* of that command */
   fs_loop_instance at; /* what that command runs */
+  fs_shown_walk shown; /* through what is recorded of the run */
+  uint32_t slot;       /* of that command's instance; FS_NONE: it is not recorded */
+  uint64_t begin, end; /* ns, of the same, if it is recorded or has a pace */
 } fs_loop_frame;
 
 /* The members of one gang op.  They meet here, and the last one to arrive runs the op.  Back ends
@@ -185,6 +190,7 @@ typedef struct fs_cpu_lane {
   fs_loop_frame frame[FS_LOOP_NEST];
   uint64_t digest; /* sum over the instances that it has run */
   bool met;        /* it has arrived at the gang of the present command */
+  bool ran;        /* it has run the present command, whose pace is not over */
 } fs_cpu_lane;
 
 /* A thread and its lanes.  A worker with one lane sleeps on the timeline that the lane waits for.
@@ -349,6 +355,12 @@ bool fs_cpu_op_end(fs_cpu_lane *lane, uint32_t command);
 /* The two halves of the latter: the pace, which is over then; and content that is taken out. */
 bool fs_cpu_op_pace(fs_cpu_lane *lane, uint32_t command);
 void fs_cpu_op_keep(fs_instance *x, uint32_t command);
+/* Waits until the clock shows `lane->end_ns`.  False: the lane is parked until then. */
+bool fs_cpu_await_pace(fs_cpu_lane *lane);
+/* When what takes so many ticks may end, which has begun at `begin` (ns). */
+static inline uint64_t fs_cpu_paced_end(const fs_instance *x, uint64_t ticks, uint64_t begin) {
+  return begin + fs_min(fs_ticks_ns(ticks, x->config.pace_ps), UINT64_MAX / 2);
+}
 /* Goes on with a lane of a worker that has several, in invocation k; false: it is parked. */
 bool fs_cpu_go_on(fs_cpu_lane *lane, uint64_t k);
 /* cpu/lanes.c.  The lane begins an invocation; the lane rests after the k-th. */

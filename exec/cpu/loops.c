@@ -15,6 +15,7 @@
  * over at once, and those of the next invocation are for higher values. */
 #include "exec/host/loops.h"
 
+#include "base/clock.h"
 #include "exec/cpu/cpu.h"
 
 /* Waits for a value inside the loop, at a place of step t.  False: the lane is parked. */
@@ -52,14 +53,57 @@ static void run_instance(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s
   }
 }
 
+static bool is_recorded(const fs_instance *x) { return x->work->record.instances != NULL; }
+
+static void record(const fs_instance *x, uint32_t slot, uint64_t begin, uint64_t end) {
+  if (slot != FS_NONE) {
+    x->work->record.instances->begin[slot] = begin - x->begin_ns;
+    x->work->record.instances->end[slot] = end - x->begin_ns;
+  }
+}
+
+/* Runs the present instance for as long as its pace says, and notes when that was.  False: the lane
+ * is parked until the pace is over. */
+static bool run_timed(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s) {
+  const fs_instance *x = l->worker->instance;
+  const fs_stream_loop_op *op = &x->stream->loop_ops[x->stream->loop_commands[s->command].op];
+  if (!l->ran) {
+    f->begin = fs_now_ns();
+    run_instance(l, f, s);
+    l->end_ns = fs_cpu_paced_end(x, fs_max(op->time, op->latency), f->begin);
+    l->ran = true;
+  }
+  if (x->config.pace_ps != 0 && !fs_cpu_await_pace(l)) {
+    return false;
+  }
+  l->ran = false;
+  f->end = fs_now_ns();
+  return true;
+}
+
+/* Runs the present instance.  False: the lane is parked. */
+static bool run_present(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s) {
+  const fs_instance *x = l->worker->instance;
+  bool gang = s->gang != FS_NONE && is_recorded(x);
+  if (x->config.pace_ps != 0 || f->slot != FS_NONE || gang) {
+    return run_timed(l, f, s);
+  }
+  run_instance(l, f, s);
+  return true;
+}
+
 /* An iteration of a gang: the last member to arrive runs it for all.  False: the lane is parked,
- * and `met` says that it has arrived. */
+ * and `met` or `ran` says that it has arrived. */
 static bool meet_in_loop(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s, uint32_t step) {
   fs_loop_gang *g = &l->worker->instance->loop_gang[s->gang];
   uint64_t value = f->run * g->period + (f->round - s->from) + 1;
-  if (!l->met && atomic_fetch_add(&g->arrived, 1) + 1 == g->members) {
+  if (l->ran || (!l->met && atomic_fetch_add(&g->arrived, 1) + 1 == g->members)) {
     atomic_store(&g->arrived, 0); /* nobody arrives again before this iteration is over */
-    run_instance(l, f, s);
+    if (!run_present(l, f, s)) {
+      return false;
+    }
+    g->begin = f->begin;
+    g->end = f->end;
     fs_timeline_publish(g->over, value);
     return true;
   }
@@ -68,6 +112,8 @@ static bool meet_in_loop(fs_cpu_lane *l, fs_loop_frame *f, const fs_loop_step *s
     return false;
   }
   l->met = false;
+  f->begin = g->begin;
+  f->end = g->end;
   return true;
 }
 
@@ -111,12 +157,25 @@ static void enter_part(const fs_cpu_lane *l, fs_loop_frame *f, const fs_cpu_loop
   f->round = 0;
   f->place = 0;
   f->inner = FS_INNER_WAITS;
+  f->slot = FS_NONE;
   f->at.loop = in->loop;
   for (uint32_t i = 0; i < part->n_commands; i++) {
     if (part->steps[i].inner != FS_NONE) {
       x->loop_part[part->steps[i].part].count = 0;
     }
   }
+}
+
+/* Finds what is recorded of a run, at whose slot its times begin; FS_NONE: nothing is. */
+static void walk_shown(const fs_cpu_lane *l, fs_loop_frame *f, uint32_t loop, uint32_t slot) {
+  const fs_shown_times *t = l->worker->instance->work->record.instances;
+  bool shown = t != NULL && slot != FS_NONE && t->loop[loop].open;
+  f->shown = shown ? fs_shown_begin(t, loop, l->queue, slot) : (fs_shown_walk){0};
+}
+
+/* The clock, where the present instance is recorded. */
+static void note_time(const fs_loop_frame *f, uint64_t *ns) {
+  *ns = f->slot == FS_NONE ? 0 : fs_now_ns();
 }
 
 /* Meets the other members before a run of a loop in a loop, as its last one or not. */
@@ -164,7 +223,9 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
     g->at.command = f->at.command;
     g->at.around = &f->at;
     enter_part(l, g, loop, &x->loop_part[s->part]);
+    walk_shown(l, g, s->inner, f->slot == FS_NONE ? FS_NONE : f->slot + 1);
     arrive_inner(loop, f, g->run);
+    note_time(f, &f->begin);
   }
   if (f->inner == FS_INNER_ARRIVED) {
     if (!fs_timeline_reached(loop->open, g->run + 1) &&
@@ -172,6 +233,7 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
       return false;
     }
     f->inner = FS_INNER_RUNS;
+    note_time(f, &f->begin);
   }
   if (f->inner == FS_INNER_RUNS) {
     if (!run_part(l, level + 1, step)) {
@@ -187,38 +249,59 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
     }
     f->inner = FS_INNER_WAITS;
   }
+  note_time(f, &f->end);
   return true;
 }
 
-/* Runs the present command of the lane's part.  False: the lane is parked.  `shared` is a constant
- * where this is called, and so is `empty`. */
+/* Finds the slot of the present command's instance. */
+static void take_slot(const fs_instance *x, fs_loop_frame *f, const fs_loop_step *s, uint64_t t) {
+  uint32_t first = x->stream->loop_queues[f->in->loop->queue0].command0;
+  uint64_t iteration = (t - s->from) * f->in->loop->copies + s->copy;
+  f->slot = fs_shown_take(&f->shown, s->command - first, iteration);
+}
+
+/* How the commands of a part are run; constants where walk_part is called. */
+typedef struct part_mode {
+  bool empty;  /* nothing is run but waits */
+  bool shared; /* lanes are parked */
+  bool timed;  /* instances have a pace, or are recorded */
+} part_mode;
+
+/* Runs the present command of the lane's part.  False: the lane is parked. */
 static inline __attribute__((always_inline)) bool run_command(fs_cpu_lane *l, uint32_t level,
                                                               const fs_loop_step *s, uint64_t run,
                                                               uint64_t t, uint32_t p, uint32_t step,
-                                                              const bool empty, const bool shared) {
+                                                              const part_mode mode) {
   fs_loop_frame *f = &l->frame[level];
-  bool fresh = !shared || (!l->met && f->inner == FS_INNER_WAITS);
-  if (fresh && !await_waits(l, f, s, run, t, p, step, shared)) {
+  bool fresh = !mode.shared || (!l->met && !l->ran && f->inner == FS_INNER_WAITS), over = true;
+  if (fresh && !await_waits(l, f, s, run, t, p, step, mode.shared)) {
     return false;
   }
-  if (empty && s->inner == FS_NONE && s->gang == FS_NONE) {
+  if (mode.empty && s->inner == FS_NONE && s->gang == FS_NONE) {
     return true;
   }
   note_place(f, t, p);
+  if (mode.timed && fresh) {
+    take_slot(l->worker->instance, f, s, t);
+  }
   if (s->inner != FS_NONE) {
-    return run_inner(l, level, s, step);
+    over = run_inner(l, level, s, step);
+  } else if (s->gang != FS_NONE) {
+    over = meet_in_loop(l, f, s, step);
+  } else if (mode.timed) {
+    over = run_present(l, f, s);
+  } else {
+    run_instance(l, f, s);
   }
-  if (s->gang != FS_NONE) {
-    return meet_in_loop(l, f, s, step);
+  if (mode.timed && over) {
+    record(l->worker->instance, f->slot, f->begin, f->end);
   }
-  run_instance(l, f, s);
-  return true;
+  return over;
 }
 
 /* Runs the lane's part of the loop.  False: the lane is parked. */
 static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint32_t level,
-                                                            uint32_t step, const bool empty,
-                                                            const bool shared) {
+                                                            uint32_t step, const part_mode mode) {
   const fs_instance *x = l->worker->instance;
   fs_loop_frame *f = &l->frame[level];
   const fs_loop_part *part = f->part;
@@ -229,10 +312,10 @@ static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint
     const bool full = t >= part->full && t < part->full_end;
     for (; p < n; p++) {
       const fs_loop_step *s = &part->steps[p];
-      if ((empty && s->alone) || (!full && t - s->from >= s->count)) {
+      if ((mode.empty && s->alone) || (!full && t - s->from >= s->count)) {
         continue;
       }
-      if (!run_command(l, level, s, run, t, p, step, empty, shared) && shared) {
+      if (!run_command(l, level, s, run, t, p, step, mode) && mode.shared) {
         return false;
       }
       if (s->signal) {
@@ -245,11 +328,15 @@ static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint
 
 static bool run_part(fs_cpu_lane *l, uint32_t level, uint32_t step) {
   const fs_instance *x = l->worker->instance;
-  if (fs_cpu_shared(x)) {
-    return walk_part(l, level, step, false, true);
+  if (x->config.pace_ps != 0 || is_recorded(x)) {
+    return fs_cpu_shared(x) ? walk_part(l, level, step, (part_mode){.shared = true, .timed = true})
+                            : walk_part(l, level, step, (part_mode){.timed = true});
   }
-  return x->config.empty ? walk_part(l, level, step, true, false)
-                         : walk_part(l, level, step, false, false);
+  if (fs_cpu_shared(x)) {
+    return walk_part(l, level, step, (part_mode){.shared = true});
+  }
+  return x->config.empty ? walk_part(l, level, step, (part_mode){.empty = true})
+                         : walk_part(l, level, step, (part_mode){0});
 }
 
 /* Nobody has arrived at gangs and loops inside, whatever happened in an invocation that failed.
@@ -296,10 +383,16 @@ static bool begin_part(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint
   fs_loop_frame *f = &l->frame[0];
   f->run = k;
   f->at = (fs_loop_instance){.command = s->command};
-  enter_part(l, f, loop, &x->loop_part[fs_cpu_loop_part(x, loop->loop, l->queue)]);
+  uint32_t part = fs_cpu_loop_part(x, loop->loop, l->queue);
+  enter_part(l, f, loop, &x->loop_part[part]);
+  if (is_recorded(x)) {
+    walk_shown(l, f, (uint32_t)(loop - x->loop), x->work->record.instances->slot0[part]);
+  } else {
+    f->shown = (fs_shown_walk){0};
+  }
   l->digest = 0;
   l->next_wait = 0;
-  l->met = false;
+  l->met = l->ran = false;
   l->part = FS_PART_LOOP;
   return true;
 }

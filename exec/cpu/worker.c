@@ -21,7 +21,6 @@
  * checked again.  So a lane that goes on never blocks its thread.  Of all commands that are not
  * over, the first in the stream's order has no open waits, so any number of threads gets to the
  * end. */
-#include "base/text/ticks.h"
 #include "exec/cpu/cpu.h"
 
 #include "base/clock.h"
@@ -93,9 +92,10 @@ static void pace(const fs_instance *x, uint64_t until) {
   }
 }
 
+/* A loop has the pace of its instances. */
 static uint64_t paced_end(const fs_instance *x, const fs_stream_command *c, uint64_t begin) {
-  uint64_t ticks = c->end > c->start ? c->end - c->start : 0;
-  return begin + fs_min(fs_ticks_ns(ticks, x->config.pace_ps), UINT64_MAX / 2);
+  bool loop = x->loop_at != NULL && fs_command_has_op(c) && x->loop_at[c->target] != FS_NONE;
+  return fs_cpu_paced_end(x, c->end > c->start && !loop ? c->end - c->start : 0, begin);
 }
 
 static bool give_items(fs_cpu_lane *l, uint32_t command, uint64_t k, uint32_t at) {
@@ -133,8 +133,7 @@ static bool is_timed(const fs_instance *x) {
   return x->config.pace_ps != 0 || x->work->record.begin != NULL;
 }
 
-/* Waits until the command's pace is over.  False: the lane is parked until then. */
-static bool await_pace(fs_cpu_lane *l) {
+bool fs_cpu_await_pace(fs_cpu_lane *l) {
   const fs_instance *x = l->worker->instance;
   if (!fs_cpu_shared(x)) {
     pace(x, l->end_ns);
@@ -161,7 +160,7 @@ bool fs_cpu_op_pace(fs_cpu_lane *l, uint32_t command) {
     l->part = FS_PART_PACE;
     l->end_ns = paced_end(x, &x->stream->commands[command], l->begin_ns);
   }
-  if (x->config.pace_ps != 0 && !await_pace(l)) {
+  if (x->config.pace_ps != 0 && !fs_cpu_await_pace(l)) {
     return false;
   }
   l->part = FS_PART_WAITS;

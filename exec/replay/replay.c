@@ -12,9 +12,11 @@
 #include "base/text/ticks.h"
 #include "draw/trace/trace.h"
 #include "exec/context/core.h"
+#include "exec/host/instances.h"
 #include "exec/replay/reference.h"
 #include "exec/replay/samples.h"
 #include "fsched/graph.h"
+#include "model/stream/shown_loops.h"
 
 enum { DEFAULT_TIMEOUT_MS = 10000, WINDOW = 64 };
 static const uint64_t ns_per_ms = 1000000;
@@ -34,6 +36,7 @@ typedef struct replay {
   fsched_semaphore *complete; /* counts complete invocations */
   uint64_t invocations, timeout_ns;
   fs_record record;              /* of the last invocation */
+  fs_shown_times instances;      /* of the same, for a trace */
   fs_samples samples;            /* of the last invocations */
   fsched_binding *bindings;      /* the caller's, then those for outputs that are compared */
   uint32_t n_inputs, n_bindings; /* bindings of every invocation; bindings of the last one */
@@ -189,6 +192,20 @@ static void sort_bindings(replay *r) {
   }
 }
 
+/* Makes room for the times of what a trace shows of loops. */
+static fs_status record_instances(replay *r) {
+  const fsched_replay_options *o = &r->options;
+  if (!o->trace || r->s->n_loops == 0 || !r->device->backend->on_host) {
+    return FSCHED_OK;
+  }
+  uint64_t *trips;
+  FS_TRY(fs_new(r->arena, &trips, r->s->n_loops));
+  FS_TRY(fs_loops_trips(r->ctx, r->s, o->trips, o->n_trips, trips));
+  FS_TRY(fs_shown_times_make(r->arena, r->s, trips, &r->instances));
+  r->record.instances = &r->instances;
+  return FSCHED_OK;
+}
+
 static fs_status set_up(replay *r) {
   const fsched_replay_options *o = &r->options;
   r->invocations = o->repeat == 0 ? 1 : o->repeat;
@@ -208,7 +225,7 @@ static fs_status set_up(replay *r) {
     r->record.begin = r->samples.record[samples - 1].begin;
     r->record.end = r->samples.record[samples - 1].end;
   }
-  return FSCHED_OK;
+  return record_instances(r);
 }
 
 /* Called by threads of the library. */
@@ -337,7 +354,8 @@ static fs_status write_trace(replay *r) {
       FS_TRY(fs_trace_plan_fit(r->arena, r->s, last, &runs[n++]));
       break;
   }
-  runs[n++] = (fs_trace_run){measured_name(r), record->begin, record->end, false};
+  runs[n++] =
+      (fs_trace_run){measured_name(r), record->begin, record->end, false, record->instances};
   return fs_trace_write(r->ctx, r->s, runs, n, &r->result.trace_json, &r->result.trace_length);
 }
 

@@ -120,12 +120,15 @@ static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, ui
     return FS_NONE;
   }
   fs_sim_part *p = &l->part[part];
-  l->flight.at[flight] = (fs_sim_flight){.command = present(x, part),
-                                         .part = part,
-                                         .next = FS_NONE,
-                                         .next_member = FS_NONE,
-                                         .iteration = iteration,
-                                         .begin = time};
+  uint32_t first = queue_of(x, x->stream->loops[p->loop].queue0)->command0;
+  l->flight.at[flight] =
+      (fs_sim_flight){.command = present(x, part),
+                      .part = part,
+                      .next = FS_NONE,
+                      .next_member = FS_NONE,
+                      .slot = fs_shown_take(&p->shown, present(x, part) - first, iteration),
+                      .iteration = iteration,
+                      .begin = time};
   if (p->first == FS_NONE) {
     p->first = flight;
   } else {
@@ -275,11 +278,34 @@ static uint64_t steps_of(const fs_instance *x, uint32_t part) {
   return steps;
 }
 
+/* Where the times of a run are on the queue of a part; FS_NONE: it is not recorded. */
+static uint32_t slot_of_run(const fs_instance *x, uint32_t part) {
+  const fs_sim_loops *l = x->loops;
+  uint32_t m = l->run[l->part[part].loop].flight;
+  if (m == FS_NONE) {
+    return x->work->record.instances->slot0[part];
+  }
+  while (m != FS_NONE && queue_of(x, l->flight.at[m].part)->queue != queue_of(x, part)->queue) {
+    m = l->flight.at[m].next_member;
+  }
+  return m == FS_NONE || l->flight.at[m].slot == FS_NONE ? FS_NONE : l->flight.at[m].slot + 1;
+}
+
+static void walk_shown(const fs_instance *x, uint32_t part) {
+  const fs_shown_times *t = x->work->record.instances;
+  fs_sim_part *p = &x->loops->part[part];
+  uint32_t slot = t == NULL || !t->loop[p->loop].open ? FS_NONE : slot_of_run(x, part);
+  if (slot != FS_NONE) {
+    p->shown = fs_shown_begin(t, p->loop, queue_of(x, part)->queue, slot);
+  }
+}
+
 static void reset_part(fs_instance *x, uint32_t part) {
   fs_sim_part *p = &x->loops->part[part];
   const fs_stream_loop_queue *q = queue_of(x, part);
   *p = (fs_sim_part){.loop = p->loop, .first = FS_NONE, .last = FS_NONE};
   p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
+  walk_shown(x, part);
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     fs_sim_member *m = &x->loops->member[c];
     m->waiter = m->met = FS_NONE;
@@ -412,6 +438,11 @@ static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   uint32_t loop = l->part[l->flight.at[flight].part].loop;
   for (uint32_t m = flight; m != FS_NONE; m = l->flight.at[m].next_member) {
     l->flight.at[m].over = true;
+    if (l->flight.at[m].slot != FS_NONE) {
+      fs_shown_times *t = x->work->record.instances;
+      t->begin[l->flight.at[m].slot] = l->flight.at[m].begin / x->times.per_ns;
+      t->end[l->flight.at[m].slot] = time / x->times.per_ns;
+    }
   }
   for (uint32_t m = flight, next; m != FS_NONE; m = next) {
     uint32_t part = l->flight.at[m].part;

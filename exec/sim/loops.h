@@ -26,6 +26,7 @@ typedef struct fs_sim_flight {
   uint32_t next, next_member; /* next: of its part, or, while it is free, of those that are free;
                                  next_member: of its gang, of which the first one leads */
   bool over;
+  uint32_t slot; /* of its times; FS_NONE: they are not recorded */
   uint64_t iteration, begin;
 } fs_sim_flight;
 
@@ -50,6 +51,7 @@ typedef struct fs_sim_part {
   uint32_t first, last;  /* flights, in their order */
   uint32_t next;         /* in a list of those that wait for a command, or meet */
   uint64_t issued, over; /* sync: block: commands, those that pass included */
+  fs_shown_walk shown;   /* through what is recorded of the run */
 } fs_sim_part;
 
 /* Of commands of one op and copy, which are a gang's if there are several, the first one leads. */

@@ -221,6 +221,27 @@ static void close_loops(fs_shown_loop *loop, uint32_t n, uint64_t *parts) {
   }
 }
 
+/* Finds the slots of a loop, when those of loops in it are known. */
+static fs_status find_slots(fs_arena *arena, fs_shown_loop *list, fs_shown_loop *x) {
+  FS_TRY(fs_new_none(arena, &x->shown.slot, x->shown.part0[x->loop.n_queues]));
+  FS_TRY(fs_new_zero(arena, &x->shown.n_slots, x->loop.n_queues));
+  for (uint32_t q = 0; q < x->loop.n_queues; q++) {
+    for (uint32_t i = x->shown.part0[q]; i < x->shown.part0[q + 1]; i++) {
+      uint32_t c = x->shown.part[i].command;
+      if (c == FS_NONE) {
+        continue;
+      }
+      x->shown.slot[i] = x->shown.n_slots[q]++;
+      uint32_t inner = x->inner[x->loop.command[c].member];
+      if (inner != FS_NONE && list[inner].open) {
+        uint32_t at = fs_shown_queue(&list[inner], x->loop.queue[q]);
+        x->shown.n_slots[q] += at < list[inner].loop.n_queues ? list[inner].shown.n_slots[at] : 0;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_shown_find(fs_arena *arena, fs_shown_loop *loop, uint32_t n) {
   assert(loop != NULL || n == 0);
   uint64_t *parts;
@@ -230,7 +251,31 @@ fs_status fs_shown_find(fs_arena *arena, fs_shown_loop *loop, uint32_t n) {
   FS_SCRATCH(scratch, arena->ctx);
   FS_TRY(fs_new(&scratch, &parts, n));
   close_loops(loop, n, parts);
+  for (uint32_t l = n; l-- > 0;) {
+    FS_TRY(find_slots(arena, loop, &loop[l]));
+  }
   return FSCHED_OK;
+}
+
+fs_shown_walk fs_shown_begin(const fs_shown_times *t, uint32_t loop, uint32_t queue,
+                             uint32_t slot) {
+  const fs_shown_loop *x = &t->loop[loop];
+  uint32_t q = fs_shown_queue(x, queue);
+  assert(q < x->loop.n_queues);
+  return (fs_shown_walk){x, slot, x->shown.part0[q], x->shown.part0[q + 1]};
+}
+
+uint32_t fs_shown_take(fs_shown_walk *w, uint32_t command, uint64_t iteration) {
+  if (w->loop == NULL) {
+    return FS_NONE;
+  }
+  const fs_shown *x = &w->loop->shown;
+  w->part += w->part < w->end && x->part[w->part].command == FS_NONE;
+  if (w->part == w->end || x->part[w->part].command != command ||
+      x->part[w->part].iteration != iteration) {
+    return FS_NONE;
+  }
+  return w->slot + x->slot[w->part++];
 }
 
 fs_status fs_shown_of_graph(fs_arena *arena, const fsched_graph *g, fs_shown_loop **out) {

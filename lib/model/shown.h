@@ -21,6 +21,9 @@ typedef struct fs_shown_part {
 typedef struct fs_shown {
   uint32_t *part0; /* CSR per queue of the loop: its parts, in their order there */
   fs_shown_part *part;
+  uint32_t *slot;    /* per part: where its times are among those of a run on its queue, and behind
+                        it those of the run that it may be, if that is shown; FS_NONE: it is none */
+  uint32_t *n_slots; /* per queue of the loop: times of a run there */
 } fs_shown;
 
 typedef struct fs_shown_loop {
@@ -43,6 +46,40 @@ typedef struct fs_shown_loop {
  * finds is in the arena. Complexity: O(2^20 waits) at most for each loop.  Errors: FSCHED_SYSTEM.
  */
 fs_status fs_shown_find(fs_arena *arena, fs_shown_loop *loop, uint32_t n) FS_MUST_USE;
+
+/* The place of a queue among those of the loop; their number if it has no part in it. */
+static inline uint32_t fs_shown_queue(const fs_shown_loop *x, uint32_t queue) {
+  uint32_t q = 0;
+  while (q < x->loop.n_queues && x->loop.queue[q] != queue) {
+    q++;
+  }
+  return q;
+}
+
+/* Times of what is shown, as they were measured in one execution of a stream. */
+typedef struct fs_shown_times {
+  const fs_shown_loop *loop; /* per loop of the stream, with the trips of the execution */
+  const uint32_t *slot0; /* per part of a queue in a loop of the stream, in their order: its first
+                            time; FS_NONE: the loop is in another one */
+  uint32_t n;
+  uint64_t *begin,
+      *end; /* ns from the begin of the execution; a begin of FS_NEVER: it did not run */
+} fs_shown_times;
+#define FS_NEVER UINT64_MAX
+
+/* A queue on its way through a run of a loop, which it goes through in the order of its parts. */
+typedef struct fs_shown_walk {
+  const fs_shown_loop *loop; /* NULL: nothing of the run is shown */
+  uint32_t slot;             /* of the run */
+  uint32_t part, end;        /* parts that are still to come */
+} fs_shown_walk;
+
+/* Begins a run, of a loop in no other with a slot of its part, else with the one behind that of the
+ * instance that the run is.  Requires a loop of the stream, and one of its queues. */
+fs_shown_walk fs_shown_begin(const fs_shown_times *t, uint32_t loop, uint32_t queue, uint32_t slot);
+/* The slot of an instance that runs now; FS_NONE: it is not shown.  `command` is counted from the
+ * first one of the loop.  Of each instance this is asked once.  O(1). */
+uint32_t fs_shown_take(fs_shown_walk *w, uint32_t command, uint64_t iteration);
 
 /* Makes the list of a graph's loops, and finds what is shown of them.  Errors: FSCHED_SYSTEM. */
 fs_status fs_shown_of_graph(fs_arena *arena, const fsched_graph *g,

@@ -175,7 +175,7 @@ START_TEST(any_times)
       begin[i] = fs_rng_below(&rng, seed % 2 == 0 ? 1000 : 2);
       end[i] = fs_rng_below(&rng, 3) * begin[i];
     }
-    fs_trace_run run[2] = {{"one", begin, end, false}, {"two", end, begin, false}};
+    fs_trace_run run[2] = {{"one", begin, end, false, NULL}, {"two", end, begin, false, NULL}};
     char *text;
     size_t length;
     ck_fs(ctx, fs_trace_write(ctx, s, run, 2, &text, &length));

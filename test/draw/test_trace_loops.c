@@ -2,7 +2,7 @@
 /* Loops in traces: instances lie in their loop, come after what they wait for, and each is shown or
  * counted; of a long loop, times are what a formula says. */
 #include "draw/trace/trace.h"
-#include "draw/trace_reader.h"
+#include "draw/trace_instances.h"
 #include "fsched/compile.h"
 #include "fsched/program.h"
 #include "kit/nest_gen.h"
@@ -30,15 +30,6 @@ static void open_trace(const fsched_program *p, tr_trace *t) {
   fsched_text_free(ctx, text, length);
 }
 
-static const tr_event *find_slice(const tr_trace *t, const char *name) {
-  for (uint32_t i = 0; i < t->n; i++) {
-    if (t->event[i].phase == 'X' && strcmp(t->event[i].name, name) == 0) {
-      return &t->event[i];
-    }
-  }
-  return NULL;
-}
-
 /* The name of an instance, with the iteration of the innermost loop put in. */
 static void name_instance(char *out, size_t n, const char *op, const char *around, uint64_t i) {
   (void)snprintf(out, n, "%s%s[%llu]", op, around, (unsigned long long)i);
@@ -58,57 +49,12 @@ static uint32_t check_waits(const tr_trace *t, const fs_stream *s, const tr_even
     const char *target = fs_stream_string(s, s->loop_ops[s->loop_commands[wait->command].op].name);
     if (wait->distance <= i) {
       name_instance(name, sizeof name, target, around, i - wait->distance);
-      const tr_event *before = find_slice(t, name);
+      const tr_event *before = tr_find(t, name);
       ck_assert_msg(before == NULL || before->finish <= e->start, "%s before %s", e->name, name);
       n += before != NULL;
     }
   }
   return n;
-}
-
-/* The command of an instance on its queue; FS_NONE: none has its name and iteration. */
-static uint32_t command_of(const fs_stream *s, const tr_event *e, uint32_t n_runs) {
-  uint32_t queue = tr_queue(e, s, n_runs);
-  const char *first = strchr(e->name, '['), *last = strrchr(e->name, '[');
-  uint64_t i = strtoull(last + 1, NULL, 10);
-  for (uint32_t l = 0; l < s->n_loops; l++) {
-    for (uint32_t q = s->loops[l].queue0; q < s->loops[l].queue0 + s->loops[l].n_queues; q++) {
-      const fs_stream_loop_queue *x = &s->loop_queues[q];
-      for (uint32_t c = x->command0; c < x->command0 + x->n_commands && x->queue == queue; c++) {
-        const fs_stream_loop_command *k = &s->loop_commands[c];
-        const char *name = fs_stream_string(s, s->loop_ops[k->op].name);
-        if (strlen(name) == (size_t)(first - e->name) &&
-            strncmp(name, e->name, strlen(name)) == 0 && i % s->loops[l].copies == k->copy &&
-            i < s->loops[l].trip) {
-          return c;
-        }
-      }
-    }
-  }
-  return FS_NONE;
-}
-
-/* Each instance of a loop in no other is shown, or counted; one that takes no time may have no
- * slice. */
-static void check_number(const tr_trace *t, const fs_stream *s) {
-  uint64_t all = 0, least = 0, seen = 0, hidden = 0;
-  for (uint32_t q = 0; q < s->loops[0].n_queues; q++) {
-    const fs_stream_loop_queue *x = &s->loop_queues[s->loops[0].queue0 + q];
-    for (uint32_t c = x->command0; c < x->command0 + x->n_commands; c++) {
-      uint64_t copy = s->loop_commands[c].copy, copies = s->loops[0].copies;
-      for (uint64_t i = copy; i < s->loops[0].trip; i += copies) {
-        all++;
-        least += s->loop_ops[s->loop_commands[c].op].time > 0;
-      }
-    }
-  }
-  for (uint32_t i = 0; i < t->n; i++) {
-    const tr_event *e = &t->event[i];
-    seen += tr_inside(e) && strcmp(e->cat, "hidden") != 0;
-    hidden += tr_inside(e) && strcmp(e->cat, "hidden") == 0 ? strtoull(e->name, NULL, 10) : 0;
-  }
-  ck_assert_uint_le(seen + hidden, all);
-  ck_assert_uint_ge(seen + hidden, least);
 }
 
 static uint32_t check_trace(const fsched_program *p, bool nested) {
@@ -120,13 +66,13 @@ static uint32_t check_trace(const fsched_program *p, bool nested) {
   for (uint32_t i = 0; i < t.n; i++) {
     const tr_event *e = &t.event[i];
     if (tr_inside(e) && strcmp(e->cat, "hidden") != 0) {
-      uint32_t c = command_of(s, e, 1);
+      uint32_t c = tr_command_of(s, e, 1);
       ck_assert_msg(c != FS_NONE, "'%s' on a queue that is not its own", e->name);
       waits += check_waits(&t, s, e, c);
     }
   }
   if (!nested && s->n_loops == 1) {
-    check_number(&t, s);
+    tr_check_number(&t, s, s->loops[0].trip);
   }
   tr_close(&t);
   return waits;
@@ -185,7 +131,7 @@ START_TEST(long_loop)
     tr_trace t;
     open_trace(p, &t);
     tr_check(&t, &p->view, 1);
-    check_number(&t, &p->view);
+    tr_check_number(&t, &p->view, trips[k]);
     for (uint32_t x = 0; x < t.n; x++) {
       const tr_event *e = &t.event[x];
       uint64_t i = strchr(e->name, '[') == NULL ? 0 : strtoull(strchr(e->name, '[') + 1, NULL, 10);
@@ -200,9 +146,9 @@ START_TEST(long_loop)
     ck_assert_uint_le(uses, 20);
     char last[32];
     name_instance(last, sizeof last, "use", "", trips[k] - 1);
-    ck_assert_ptr_nonnull(find_slice(&t, last));
+    ck_assert_ptr_nonnull(tr_find(&t, last));
     name_instance(last, sizeof last, "use", "", trips[k] / 2);
-    ck_assert_ptr_nonnull(find_slice(&t, last));
+    ck_assert_ptr_nonnull(tr_find(&t, last));
     tr_close(&t);
     fsched_program_destroy(p);
   }

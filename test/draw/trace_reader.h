@@ -167,10 +167,11 @@ static inline bool tr_waits_for(const fs_stream *s, uint32_t to, uint32_t from, 
   return false;
 }
 
-/* Whether it is a slice within that of a loop. */
+/* Whether it is a slice or an instant within the slice of a loop. */
 static inline bool tr_inside(const tr_event *e) {
-  return e->phase == 'X' && (strcmp(e->cat, "instance") == 0 || strcmp(e->cat, "loop") == 0 ||
-                             strcmp(e->cat, "hidden") == 0);
+  return (e->phase == 'X' || e->phase == 'i') &&
+         (strcmp(e->cat, "instance") == 0 || strcmp(e->cat, "loop") == 0 ||
+          strcmp(e->cat, "hidden") == 0);
 }
 
 enum { TR_NEST = 16 };
@@ -229,6 +230,10 @@ static inline void tr_check_walk(tr_trace *t, const fs_stream *s, uint32_t n_run
       continue;
     }
     tr_event *around = open[thread];
+    if (e->phase == 'i') {
+      ck_assert(tr_inside(e) && around != NULL && e->ts <= around->ts + around->dur);
+      continue;
+    }
     ck_assert_msg(around != NULL && e->ts < around->ts + around->dur, "an arrow without a slice");
     ck_assert_uint_lt(e->id, t->n);
     e->command = around->command;

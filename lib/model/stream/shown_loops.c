@@ -76,8 +76,8 @@ static uint64_t span_of(const fs_stream *s, uint32_t op) {
   return 0;
 }
 
-fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop **out) {
-  assert(s->n_meta == 1);
+static fs_status make_list(fs_arena *arena, const fs_stream *s, const uint64_t *trips,
+                           fs_shown_loop **out) {
   fs_shown_loop *list;
   FS_TRY(fs_new_zero(arena, out, s->n_loops));
   list = *out;
@@ -87,7 +87,7 @@ fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop 
     bool outer = from->within == FS_NONE;
     x->loop = (fs_rolled_loop){.copies = from->copies, .n_queues = from->n_queues};
     x->n_members = from->n_ops;
-    x->trip = from->trip;
+    x->trip = trips == NULL ? from->trip : trips[l];
     x->op = outer ? from->op : FS_NONE;
     x->title = fs_stream_string(s, outer ? s->ops[from->op].name : s->loop_ops[from->op].name);
     x->span = outer ? span_of(s, from->op) : s->loop_ops[from->op].latency;
@@ -96,4 +96,33 @@ fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop 
     FS_TRY(take_members(arena, s, from, x));
   }
   return fs_shown_find(arena, list, s->n_loops);
+}
+
+fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop **out) {
+  assert(s->n_meta == 1);
+  return make_list(arena, s, NULL, out);
+}
+
+fs_status fs_shown_times_make(fs_arena *arena, const fs_stream *s, const uint64_t *trips,
+                              fs_shown_times *out) {
+  fs_shown_loop *list;
+  uint32_t *slot0;
+  assert(s->n_meta == 1);
+  *out = (fs_shown_times){0};
+  FS_TRY(make_list(arena, s, trips, &list));
+  FS_TRY(fs_new_none(arena, &slot0, s->n_loop_queues));
+  for (uint32_t l = 0; l < s->n_loops && s->loops[l].within == FS_NONE; l++) {
+    for (uint32_t q = 0; q < s->loops[l].n_queues; q++) {
+      slot0[s->loops[l].queue0 + q] = out->n;
+      out->n += list[l].shown.n_slots[q];
+    }
+  }
+  out->loop = list;
+  out->slot0 = slot0;
+  FS_TRY(fs_new_zero(arena, &out->end, out->n));
+  FS_TRY(fs_new(arena, &out->begin, out->n));
+  for (uint32_t i = 0; i < out->n; i++) {
+    out->begin[i] = FS_NEVER;
+  }
+  return FSCHED_OK;
 }

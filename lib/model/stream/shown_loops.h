@@ -11,4 +11,9 @@
  * Errors: FSCHED_SYSTEM. */
 fs_status fs_shown_of_stream(fs_arena *arena, const fs_stream *s, fs_shown_loop **out) FS_MUST_USE;
 
+/* Makes room for the times of an execution in which loops run as often as `trips` says, per loop;
+ * NULL: as often as the stream says.  All is in the arena.  The same requirements and errors. */
+fs_status fs_shown_times_make(fs_arena *arena, const fs_stream *s, const uint64_t *trips,
+                              fs_shown_times *out) FS_MUST_USE;
+
 #endif

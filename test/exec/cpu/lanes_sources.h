@@ -26,6 +26,7 @@
 #define fs_cpu_barrier_set model_cpu_barrier_set
 #define fs_cpu_await_value model_cpu_await_value
 #define fs_cpu_arrive model_cpu_arrive
+#define fs_cpu_await_pace model_cpu_await_pace
 #define fs_cpu_op_begin model_cpu_op_begin
 #define fs_cpu_op_end model_cpu_op_end
 #define fs_cpu_op_pace model_cpu_op_pace
