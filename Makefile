@@ -19,7 +19,7 @@
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml, scenarios/*.yaml and gemm-out-of-core/graph.yaml
 #                      anew
-# make pictures        writes examples/figure-10.svg, resnet50.svg and */picture.svg anew
+# make pictures        writes examples/figure-10.svg, resnet50.svg, */picture.svg and */loop.svg anew
 # make lint            rules on includes, licences, man pages, scripts, format
 # make dist            $(BUILD)/fsched-VERSION.tar.gz, the same bytes from a clone and from itself
 # make repro           builds twice in unlike places and settings and compares every installed byte
@@ -337,6 +337,10 @@ pictures: $(BUILD)/fsched
 	@for graph in examples/figure-10.yaml examples/resnet50.yaml examples/*/graph.yaml; do \
 	  case $$graph in */graph.yaml) svg=$${graph%/*}/picture.svg ;; *) svg=$${graph%.yaml}.svg ;; esac; \
 	  $(BUILD)/fsched compile $$graph -q --unroll -o $(BUILD)/picture.fsb --emit svg=$(BUILD)/picture.svg || exit 1; \
+	  cmp -s $(BUILD)/picture.svg $$svg || { echo "  SVG    $$svg"; cp $(BUILD)/picture.svg $$svg; } || exit 1; \
+	done
+	@for svg in examples/*/loop.svg; do \
+	  $(BUILD)/fsched compile $${svg%/*}/graph.yaml -q -o $(BUILD)/picture.fsb --emit svg=$(BUILD)/picture.svg || exit 1; \
 	  cmp -s $(BUILD)/picture.svg $$svg || { echo "  SVG    $$svg"; cp $(BUILD)/picture.svg $$svg; } || exit 1; \
 	done
 

@@ -20,6 +20,13 @@ for graph in "$TOP"/examples/figure-10.yaml "$TOP"/examples/resnet50.yaml "$TOP"
     expect "$name has pixels" [ -s now.png ]
   fi
 done
+for committed in "$TOP"/examples/*/loop.svg; do
+  name=${committed#"$TOP"/}
+  run 0 "$FSCHED" compile "${committed%/*}/graph.yaml" -q -o g.fsb --emit svg=now.svg
+  [ -z "${UPDATE-}" ] || cp now.svg "$committed"
+  expect "$name is what is drawn now (make pictures writes it)" same now.svg "$committed"
+  expect "$name is below 40,000 bytes" [ "$(wc -c <now.svg)" -lt 40000 ]
+done
 command -v xmllint >/dev/null || echo "skip: xmllint is not here"
 command -v rsvg-convert >/dev/null || echo "skip: rsvg-convert is not here"
 
