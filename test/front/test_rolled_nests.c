@@ -486,6 +486,14 @@ static const struct {
                 "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
      "loop 'inner' cannot stay a loop in this version: another loop begins a buffer that it has "
      "several slots for"},
+    {IN_OUTER
+     "  ops:\n"
+     "  - {name: o, args: [{out_existing: a, at: [0, 8]}, {out_existing: a, at: [100, 8]}]}\n"
+     "  - loop: inner\n    trip: {param: n, min: 0, max: 4}\n"
+     "    ops: [{name: p, args: [{out_existing: a, at: [0, 108]}]}]\n"
+     "  - {name: q, args: [{in: a, at: [50, 8]}, {out_existing: C}]}\n",
+     "loop 'inner' cannot stay a loop in this version: its trips are a parameter, and with few it "
+     "leaves bytes that are read as nothing has written them"},
     {HEAD "- loop: long\n  trip: 10000000\n  buffers: {s: {depth: 2000000, every: 1000000}}\n"
           "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n",
      "loop 'long' cannot stay a loop in this version: 'every' of its buffers asks for more than 64 "

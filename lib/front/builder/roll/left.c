@@ -68,6 +68,41 @@ static void find_before(left_finder *f) {
   }
 }
 
+/* The bytes that an arg writes in any case, without gaps, in the fewest iterations of its own loop
+ * if that is at hand. */
+static fs_left_bytes surely_written(const left_finder *f, uint32_t op, uint32_t arg) {
+  const fs_roller *r = f->r;
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  fs_left_bytes x = {a->offset, a->offset + a->u.length};
+  uint32_t loop = r->in.loop_of[op];
+  bool at_hand = loop != FS_NONE && r->b->loop.at[loop].depth == r->level;
+  if (!moves_alike(f, m) || (at_hand && r->in.least[loop] == 0)) {
+    return (fs_left_bytes){UINT64_MAX, 0};
+  }
+  int64_t step = at_hand ? fs_roller_step(r, m) : 0;
+  if ((uint64_t)(step < 0 ? -step : step) <= a->u.length && step != 0) {
+    fs_roller_hull(r, op, arg, r->in.least[loop], &x.low, &x.high);
+  }
+  return x;
+}
+
+/* How far from a place on bytes are surely written by some op before the loop. */
+static uint64_t written_to(const left_finder *f, uint64_t from) {
+  const fsched_builder *b = f->r->b;
+  uint64_t to = from;
+  for (uint32_t op = 0; op < b->loop.at[f->loop].op0; op++) {
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      if (fs_tag_writes(a->tag) && a->buffer == f->buffer && fs_roller_op_runs(f->r, op)) {
+        fs_left_bytes x = surely_written(f, op, arg);
+        to = x.low <= from && x.high > to ? x.high : to;
+      }
+    }
+  }
+  return to;
+}
+
 /* Whether an op reads bytes that the loop writes, and of which not all were there before. */
 static bool reads_more(const left_finder *f, uint32_t op) {
   const fsched_builder *b = f->r->b;
@@ -76,12 +111,27 @@ static bool reads_more(const left_finder *f, uint32_t op) {
     const fs_arg_draft *a = &b->arg.at[arg];
     if (fs_tag_reads(a->tag) && a->buffer == f->buffer) {
       fs_left_bytes x = bytes_outside(f, op, arg);
-      x.low = fs_max(x.low, f->written.low);
-      x.high = fs_min(x.high, f->written.high);
-      more = x.low < x.high && (x.low < f->before.low || x.high > f->before.high);
+      uint64_t at = fs_max(x.low, f->written.low), end = fs_min(x.high, f->written.high);
+      for (uint64_t to = at; at < end && !more; at = to) {
+        to = written_to(f, at);
+        more = to == at;
+      }
     }
   }
   return more;
+}
+
+/* Whether something is in the buffer before all loops around. */
+static bool is_there_outside(const left_finder *f) {
+  const fsched_builder *b = f->r->b;
+  bool there = false;
+  for (uint32_t op = 0; op < b->loop.at[fs_loop_outermost(b, f->loop)].op0 && !there; op++) {
+    for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      there = there || (fs_tag_writes(a->tag) && a->buffer == f->buffer);
+    }
+  }
+  return there;
 }
 
 /* Whether an op behind the loop, or one before it in a loop around it, does so. */
@@ -111,7 +161,9 @@ fs_status fs_roller_left(fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
   }
   find_before(&f);
   bool all = f.before.low <= written.low && f.before.high >= written.high;
-  if (!all && more_is_read(&f)) {
+  bool known = fs_io_given(r->b->buffer_io.at[f.buffer]) || fs_roller_has_slots(r, f.buffer) ||
+               (all && is_there_outside(&f)); /* then it is seen behind the contraction */
+  if (!known && more_is_read(&f)) {
     return fs_roller_unsupported(r, loop,
                                  "its trips are a parameter, and with few it leaves bytes that are "
                                  "read as nothing has written them");
