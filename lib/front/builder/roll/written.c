@@ -3,11 +3,7 @@
  *
  * A buffer's accesses are walked in program order, and the bytes are kept that were written so far.
  * Where a loop has but writes of a buffer, their order is of no matter: all that an arg touches in
- * the iterations of some loops is a progression, a range at some steps and trips, in which a step
- * that leaves no gap is gone.
- *
- *   {offset 6336, length 64, step -64}, 100 times      [0, 6400)
- *   {offset 0, length 8, step 16}, 100 times           [0, 8) + 16 * (0 .. 99)
+ * the iterations of some loops is a progression (progression.h).
  *
  * Those with gaps and many trips are kept as such.  Other loops are walked iteration by iteration,
  * until it is seen of all their reads that they find what they read in all iterations that are
@@ -22,6 +18,7 @@
 #include "base/group.h"
 #include "base/ranges.h"
 #include "base/saturate.h"
+#include "front/builder/roll/progression.h"
 #include "front/builder/roll/roll.h"
 
 /* Ranges that are looked at of one graph; ranges that a progression is made to; iterations that a
@@ -36,16 +33,9 @@ typedef struct range_access {
   bool told; /* that what it reads is not there */
 } range_access;
 
-/* Ranges of equal length.  Steps are ascending, above 0, and each leaves a gap. */
-typedef struct progression {
-  uint64_t low, length;
-  uint32_t n; /* steps */
-  uint64_t step[FSCHED_MAX_LOOPS], trip[FSCHED_MAX_LOOPS];
-} progression;
-
 /* Bytes without gaps that are written in an iteration of a loop, and move with it. */
 typedef struct written_run {
-  progression p;
+  fs_progression p;
   int64_t step;
   uint32_t last; /* the last op of the body that is of it, of loops inside their last one */
 } written_run;
@@ -56,8 +46,8 @@ typedef struct written_walk {
   uint64_t size;
   fs_ranges ranges;
   fs_ids found;
-  FS_VEC(range_access) access; /* of the buffer, in program order */
-  FS_VEC(progression) apart;   /* what was written, besides the ranges */
+  FS_VEC(range_access) access;  /* of the buffer, in program order */
+  FS_VEC(fs_progression) apart; /* what was written, besides the ranges */
   FS_VEC(written_run) run;
   uint32_t set;                  /* of the ranges that were written */
   bool any, whole;               /* something, or all, was written */
@@ -67,41 +57,12 @@ typedef struct written_walk {
   bool missing;                  /* what something reads */
 } written_walk;
 
-/* --- progressions --- */
-
-static void sort_steps(progression *p) {
-  for (uint32_t i = 1; i < p->n; i++) {
-    uint64_t step = p->step[i], trip = p->trip[i];
-    uint32_t k = i;
-    for (; k > 0 && p->step[k - 1] > step; k--) {
-      p->step[k] = p->step[k - 1];
-      p->trip[k] = p->trip[k - 1];
-    }
-    p->step[k] = step;
-    p->trip[k] = trip;
-  }
-}
-
-/* Takes out the steps that leave no gaps. */
-static void close_gaps(progression *p) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < p->n; i++) {
-    if (n == 0 && p->step[i] <= p->length) {
-      p->length += p->step[i] * (p->trip[i] - 1);
-    } else {
-      p->step[n] = p->step[i];
-      p->trip[n++] = p->trip[i];
-    }
-  }
-  p->n = n;
-}
-
 /* What an access touches in the iterations `first` up to last of its loop of that depth and all of
  * those inside, and in the ones at hand of those outside. */
-static progression progression_of(const written_walk *w, const range_access *a, uint32_t depth,
-                                  uint64_t first, uint64_t last) {
+static fs_progression progression_of(const written_walk *w, const range_access *a, uint32_t depth,
+                                     uint64_t first, uint64_t last) {
   const fsched_builder *b = w->r->b;
-  progression p = {.low = a->offset, .length = a->length};
+  fs_progression p = {.low = a->offset, .length = a->length};
   uint32_t loop = a->loop;
   for (uint32_t d = fs_loop_depth(b, loop); d > 0; d--, loop = fs_loop_at(b, loop)->parent) {
     uint64_t trip = d > depth ? w->r->in.trip[loop] : d == depth ? last - first + 1 : 1;
@@ -113,51 +74,12 @@ static progression progression_of(const written_walk *w, const range_access *a, 
       p.trip[p.n++] = trip;
     }
   }
-  sort_steps(&p);
-  close_gaps(&p);
+  fs_progression_close(&p);
   return p;
 }
 
-static uint64_t end_of(const written_walk *w, const progression *p) {
+static uint64_t end_of(const written_walk *w, const fs_progression *p) {
   return fs_min(p->low + p->length, w->size);
-}
-
-/* The bytes from its first one up to its last. */
-static uint64_t span_of(const progression *p) {
-  uint64_t span = p->length;
-  for (uint32_t i = 0; i < p->n; i++) {
-    span += p->step[i] * (p->trip[i] - 1);
-  }
-  return span;
-}
-
-static uint64_t count_ranges(const progression *p) {
-  uint64_t n = 1;
-  for (uint32_t i = 0; i < p->n; i++) {
-    n = fs_multiply_most(n, p->trip[i]);
-  }
-  return n;
-}
-
-static bool same_steps(const progression *a, const progression *b) {
-  bool same = a->n == b->n;
-  for (uint32_t i = 0; same && i < a->n; i++) {
-    same = a->step[i] == b->step[i] && a->trip[i] == b->trip[i];
-  }
-  return same;
-}
-
-/* Whether all ranges of the one lie in one of the other's each. */
-static bool lies_in(const progression *a, const progression *b) {
-  if (same_steps(a, b)) {
-    return b->low <= a->low && a->low + a->length <= b->low + b->length;
-  }
-  if (a->n > 1 || b->n != 1 || a->low < b->low || (a->n == 1 && a->step[0] % b->step[0] != 0)) {
-    return false;
-  }
-  uint64_t first = (a->low - b->low) / b->step[0], behind = (a->low - b->low) % b->step[0];
-  uint64_t way = a->n == 0 ? 0 : (a->trip[0] - 1) * (a->step[0] / b->step[0]);
-  return behind + a->length <= b->length && first + way < b->trip[0];
 }
 
 /* --- what is written --- */
@@ -198,11 +120,11 @@ static fs_status add_range(written_walk *w, uint64_t low, uint64_t high) {
 }
 
 /* The recursion is as deep as loops nest. */
-static fs_status add_ranges(written_walk *w, const progression *p) {
+static fs_status add_ranges(written_walk *w, const fs_progression *p) {
   if (p->n == 0) {
     return add_range(w, p->low, end_of(w, p));
   }
-  progression part = *p;
+  fs_progression part = *p;
   part.n--;
   for (uint64_t i = 0; i < p->trip[part.n]; i++, part.low += p->step[part.n]) {
     FS_TRY(add_ranges(w, &part));
@@ -210,36 +132,37 @@ static fs_status add_ranges(written_walk *w, const progression *p) {
   return FSCHED_OK;
 }
 
-static fs_status add_progression(written_walk *w, progression p) {
+static fs_status add_progression(written_walk *w, fs_progression p) {
   for (size_t i = 0; i < w->apart.n; i++) { /* with what it adjoins, it may leave no gap */
-    const progression *q = &w->apart.at[i];
-    if (same_steps(&p, q) && p.low <= q->low + q->length && q->low <= p.low + p.length) {
+    const fs_progression *q = &w->apart.at[i];
+    if (fs_progression_alike(&p, q) && p.low <= q->low + q->length && q->low <= p.low + p.length) {
       uint64_t end = fs_max(p.low + p.length, q->low + q->length);
       p.low = fs_min(p.low, q->low);
       p.length = end - p.low;
-      close_gaps(&p);
+      fs_progression_close(&p);
       w->apart.at[i] = w->apart.at[--w->apart.n];
       i = SIZE_MAX; /* begins anew */
     }
   }
   w->any = true;
-  return count_ranges(&p) <= MOST_RANGES ? add_ranges(w, &p)
-                                         : fs_vec_push(w->r->b->ctx, &w->apart, p);
+  return fs_progression_ranges(&p) <= MOST_RANGES ? add_ranges(w, &p)
+                                                  : fs_vec_push(w->r->b->ctx, &w->apart, p);
 }
 
 /* Whether all was written that a progression touches: *covered tells of the bytes if it is one
  * range.  What is not known counts as not written.  The recursion is as deep as loops nest. */
-static fs_status is_written(written_walk *w, const progression *p, bool *yes, uint64_t *covered) {
-  uint64_t end = fs_min(p->low + span_of(p), w->size);
+static fs_status is_written(written_walk *w, const fs_progression *p, bool *yes,
+                            uint64_t *covered) {
+  uint64_t end = fs_min(p->low + fs_progression_span(p), w->size);
   FS_TRY(find_covered(w, p->low, end, covered));
   *yes = *covered == end - p->low;
   for (size_t i = 0; !*yes && i < w->apart.n; i++) {
-    *yes = lies_in(p, &w->apart.at[i]);
+    *yes = fs_progression_lies_in(p, &w->apart.at[i]);
   }
-  if (*yes || p->n == 0 || count_ranges(p) > MOST_RANGES) {
+  if (*yes || p->n == 0 || fs_progression_ranges(p) > MOST_RANGES) {
     return FSCHED_OK;
   }
-  progression part = *p;
+  fs_progression part = *p;
   part.n--;
   *yes = true;
   for (uint64_t i = 0; *yes && i < p->trip[part.n]; i++, part.low += p->step[part.n]) {
@@ -287,16 +210,16 @@ static void report_entry(written_walk *w, range_access *a) {
 
 /* Adds those ranges of a progression that overlap [low, high).  The recursion is as deep as loops
  * nest. */
-static fs_status add_overlapping(written_walk *w, const progression *p, uint64_t low,
+static fs_status add_overlapping(written_walk *w, const fs_progression *p, uint64_t low,
                                  uint64_t high) {
-  if (p->low >= high || p->low + span_of(p) <= low) {
+  if (p->low >= high || p->low + fs_progression_span(p) <= low) {
     return FSCHED_OK;
   }
   if (p->n == 0) {
     return add_range(w, p->low, end_of(w, p));
   }
-  progression part = *p;
-  uint64_t step = p->step[--part.n], span = span_of(&part);
+  fs_progression part = *p;
+  uint64_t step = p->step[--part.n], span = fs_progression_span(&part);
   uint64_t first = low < p->low + span ? 0 : (low - p->low - span) / step + 1;
   uint64_t last = fs_min(p->trip[part.n] - 1, (high - 1 - p->low) / step);
   for (uint64_t i = first; i <= last; i++) {
@@ -309,7 +232,7 @@ static fs_status add_overlapping(written_walk *w, const progression *p, uint64_t
 /* Checks one range of an access, in an iteration of its loop that may not be the one at hand. */
 static fs_status check_read(written_walk *w, range_access *a, uint64_t iteration) {
   uint32_t depth = fs_loop_depth(w->r->b, a->loop);
-  progression p = progression_of(w, a, depth, iteration, iteration);
+  fs_progression p = progression_of(w, a, depth, iteration, iteration);
   bool yes;
   uint64_t covered;
   for (size_t i = 0; i < w->apart.n; i++) {
@@ -374,7 +297,7 @@ static fs_status check_entry(written_walk *w, uint32_t loop, size_t first, size_
 
 /* Whether a run has written, in earlier iterations, what a read touches in iteration i, and does so
  * in all later ones, as both move alike. */
-static bool is_written_alike(const written_run *run, const progression *read, int64_t step,
+static bool is_written_alike(const written_run *run, const fs_progression *read, int64_t step,
                              bool behind, uint64_t i) {
   bool found = false;
   for (uint64_t d = behind; !found && d <= fs_min(i, MOST_AHEAD); d++) {
@@ -395,7 +318,7 @@ static bool is_written_behind(const written_walk *w, const written_run *run, con
     uint64_t at = k == 0 ? i : last, now = begin + step * (at - behind);
     uint64_t low = run->step < 0 ? now : begin,
              high = (run->step < 0 ? begin : now) + run->p.length;
-    progression p = progression_of(w, r, depth, at, at);
+    fs_progression p = progression_of(w, r, depth, at, at);
     shown = p.n == 0 && low <= p.low && p.low + p.length <= high;
   }
   return shown;
@@ -421,7 +344,7 @@ static uint32_t last_of(const written_walk *w, const range_access *a, uint32_t d
 /* Widens a run by an access that adjoins it and has its step. */
 static bool widen_run(const written_walk *w, const range_access *a, uint32_t depth, uint64_t i,
                       written_run *run) {
-  progression p = progression_of(w, a, depth, i, i);
+  fs_progression p = progression_of(w, a, depth, i, i);
   uint64_t end = run->p.low + run->p.length, p_end = p.low + p.length;
   if (!a->writes || a->step[depth - 1] != run->step || p.n > 0 || p.low > end ||
       run->p.low > p_end || (p.low >= run->p.low && p_end <= end)) {
@@ -457,8 +380,8 @@ static fs_status find_runs(written_walk *w, size_t first, size_t end, uint32_t d
 /* Whether a read finds what it reads in iterations i up to the last. */
 static fs_status is_shown(written_walk *w, const range_access *a, uint32_t depth, uint64_t i,
                           uint64_t last, bool *yes) {
-  progression rest = progression_of(w, a, depth, i, last);
-  progression now = progression_of(w, a, depth, i, i);
+  fs_progression rest = progression_of(w, a, depth, i, last);
+  fs_progression now = progression_of(w, a, depth, i, i);
   uint64_t covered;
   FS_TRY(is_written(w, &rest, yes, &covered));
   for (size_t k = 0; !*yes && k < w->run.n; k++) {
