@@ -214,8 +214,9 @@ typedef struct fs_stream_place {
  * are what all iterations together touch, and its commands on all of its queues are one gang's.  In
  * the stream these need not meet: each queue begins its part of the loop once the waits of its own
  * command are over, and goes on behind the loop when its own part is.  In a body they do, before
- * the inner loop and behind it.  Instead of a kernel it runs the ops of its body, `trip` times.  loop_ops, loop_queues and rings
- * of a loop are consecutive, and so are the loop_commands of its queues.
+ * the inner loop and behind it.  Instead of a kernel it runs the ops of its body, `trip` times.
+ * loop_ops, loop_queues and rings of a loop are consecutive, and so are the loop_commands of its
+ * queues.
  *
  * Where an op of a body is a loop, each of its iterations runs that loop anew: nothing that the
  * inner loop counts goes on from one run to the next.  Its records are those of a run in iteration
