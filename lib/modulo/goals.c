@@ -38,15 +38,30 @@ static fs_status least_makespan(goal_finder *f, int64_t *makespan) {
   return FSCHED_OK;
 }
 
-/* Asks for a plan; with FS_YES it is the best. */
+static bool fits(const fs_modulo_problem *p, const uint64_t *bytes) {
+  bool all = true;
+  for (uint32_t m = 0; m < p->n_memories; m++) {
+    all = all && bytes[m] <= p->capacity[m];
+  }
+  return all;
+}
+
+/* Asks for a plan; with FS_YES it is the best.  A body of copies may have depths that nothing
+ * limits: a plan of it that overfills memory is none. */
 static fs_status ask_goals(goal_finder *f, int64_t makespan, uint64_t bytes, fs_decision *found) {
   fs_modulo_goals *goals = f->goals;
   fs_modulo_question q = {f->best->period, makespan, goals->memory, bytes, 0};
   q.steps = goals->steps - fs_min(goals->steps, goals->taken);
   FS_TRY(fs_modulo_fixed(f->ctx, goals->body, &q, &f->next, found, &goals->taken));
   if (found->is == FS_YES) {
+    fs_modulo_plan next = *f->plan;
+    FS_TRY(fs_modulo_settle(f->ctx, f->arena, goals->body, &f->next, &next));
+    if (!fits(goals->body->p, next.bytes)) {
+      *found = fs_not_decided();
+      return FSCHED_OK;
+    }
     fs_modulo_choice_copy(goals->body, f->best, &f->next);
-    FS_TRY(fs_modulo_settle(f->ctx, f->arena, goals->body, f->best, f->plan));
+    *f->plan = next;
   }
   return FSCHED_OK;
 }

@@ -157,13 +157,16 @@ START_TEST(queue_and_lanes)
 }
 END_TEST
 
-/* Plans of copies are run, and no interval is below the bounds or above that of one copy. */
+/* Plans of copies are run, and no interval is below the bounds or above that of one copy.  In the
+ * first turn shown, a plan of copies could have a shorter makespan with more memory than there is.
+ */
 START_TEST(copies)
 {
   uint32_t several = 0;
   for (uint64_t k = 0; k < 30; k++) {
     static fs_body b;
-    fs_body_params g = {.seed = fs_turn() * 30 + k, .n = 3 + k % 12, .classes = 1};
+    fs_body_params g = {.n = 3 + k % 12, .classes = 1};
+    g.seed = (_i == 0 ? 16178765 : fs_turn()) * 30 + k;
     g.open = k % 3 == 0;
     g.room = k % 6 == 0 ? 16 : 0;
     g.held_back = k % 4 == 0;
@@ -335,7 +338,8 @@ END_TEST
 
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, facts, roles_alternate, lanes_alternate, queue_and_lanes, copies, memory_limits,
+  FS_TESTS(t, facts, roles_alternate, lanes_alternate, queue_and_lanes, memory_limits,
            without_bounds, limits, ratios_along_all_cycles);
+  FS_LOOPS(t, 0, 2, copies);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }

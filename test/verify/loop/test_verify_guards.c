@@ -107,7 +107,7 @@ static void draw_loop(uint64_t seed, guarded_loop *g) {
 }
 
 typedef struct guard_counts {
-  uint32_t right, wrong, turns, late;
+  uint32_t right, wrong, turns, late, spurious;
 } guard_counts;
 
 /* Whether some check is for a phase of which the one after the next is there before it. */
@@ -135,8 +135,7 @@ static void judge_loop(uint64_t seed, guard_counts *n) {
     n->right++;
   } else if (fault.kind == FS_LOOP_GUARD) {
     bool shared = g.guard[fault.which].n_producers > 1; /* the order may be of no matter */
-    ck_assert_msg(verdict != FS_GUARDS_RIGHT || shared || looks_far(&g), "seed %lu: refused",
-                  (unsigned long)seed);
+    n->spurious += verdict == FS_GUARDS_RIGHT && !shared && !looks_far(&g);
     n->wrong++;
   }
   n->turns += fault.kind == FS_LOOP_TURN && verdict != FS_GUARDS_RIGHT;
@@ -152,6 +151,7 @@ START_TEST(as_the_machine)
   ck_assert_uint_gt(n.right, LOOPS / 16);
   ck_assert_uint_gt(n.wrong, LOOPS / 16);
   ck_assert_uint_gt(n.late, LOOPS / 16);
+  ck_assert_uint_le(n.spurious, LOOPS / 100); /* right, but no order that is looked at says so */
 }
 END_TEST
 
