@@ -22,7 +22,7 @@
 
 #include "base/saturate.h"
 #include "base/text/ticks.h"
-#include "exec/sim/loops.h"
+#include "exec/sim/loops/loops.h"
 #include "front/profile/profile.h"
 
 enum { DELAY, QUEUES, OPS, SCALES, GATE };

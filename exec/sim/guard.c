@@ -12,7 +12,7 @@
  *
  * A stream in which that happens for any durations lacks a wait.  In a program with races
  * (hazards: raw) it may happen, so such a program is not guarded. */
-#include "exec/sim/loops.h"
+#include "exec/sim/loops/loops.h"
 
 #include <stdio.h>
 

@@ -12,7 +12,7 @@
  * are reached in their order all the same: that of a command waits for all commands before it.
  *
  * The commands of a loop are a gang that does not meet: each begins and ends on its own, and what
- * is left to do for the op is done with the last one (sim/loops.h).
+ * is left to do for the op is done with the last one (sim/loops/loops.h).
  *
  * Virtual times follow from the stream and the durations alone.  A command whose input is not there
  * yet in real time is put aside while the others go on, and begins, when the input comes, at the

@@ -5,7 +5,7 @@
  *   sim/guard.c      notices when two commands touch the same bytes at once,
  *   sim/run.c        runs one invocation,
  *   sim/sync.c       holds commands back where there are no timelines: barriers, or a sequencer,
- *   sim/loops.h      what is inside of loops,
+ *   sim/loops/       what is inside of loops,
  *   sim.c            starts and ends instances, and answers calls from outside. */
 #ifndef FS_EXEC_SIM_H
 #define FS_EXEC_SIM_H
@@ -99,7 +99,7 @@ struct fs_instance {
   uint64_t *seen;                 /* per place of a running command: hash of the place's bytes */
   fs_heap running; /* running commands by their end; n_commands + queue: it goes on, by the time;
                       then events in loops */
-  struct fs_sim_loops *loops; /* sim/loops.h; NULL: the stream has none */
+  struct fs_sim_loops *loops; /* sim/loops/loops.h; NULL: the stream has none */
   uint32_t n_left;            /* commands */
   uint64_t makespan;
   fs_sim_physical *physical; /* sync: barrier */
@@ -184,8 +184,8 @@ void fs_sim_push(fs_instance *x, uint64_t time, uint32_t event);
 /* Runs the k-th invocation; the cause with which it ends. */
 fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
-/* sim/loops.c: the part of loops in fs_sim_decode, in the end of the instance, and in the begin of
- * an invocation. */
+/* sim/loops/runs.c: the part of loops in fs_sim_decode, in the end of the instance, and in the
+ * begin of an invocation. */
 fs_status fs_sim_loops_make(fs_instance *x) FS_MUST_USE;
 void fs_sim_loops_free(fs_instance *x);
 void fs_sim_loops_begin(fs_instance *x);

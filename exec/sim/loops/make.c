@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simulation: the tables of loops. */
-#include "exec/sim/loops.h"
+#include "exec/sim/loops/loops.h"
 
 /* Finds the part of each command, and the gang: commands of one op and copy. */
 static fs_status find_members(fs_instance *x, fs_sim_loops *l) {

@@ -10,7 +10,7 @@
  * other, and one for a loop in a loop that all of its parts are over.  None of these calls another,
  * so that the depth of calls is that of loops in loops.
  * Complexity: O((instances + waits) log queues), plus the cost of the effects. */
-#include "exec/sim/loops.h"
+#include "exec/sim/loops/loops.h"
 
 #include "base/saturate.h"
 #include "model/sync.h"
@@ -44,31 +44,10 @@ static void free_flight(fs_sim_loops *l, uint32_t flight) {
 
 /* Parts */
 
-static const fs_stream_loop_queue *queue_of(const fs_instance *x, uint32_t part) {
-  return &x->stream->loop_queues[part];
-}
-
-static uint64_t trips_of(const fs_instance *x, const fs_stream_loop *loop) {
-  return fs_loop_trips(x->stream, x->work->trips, loop);
-}
-
-static uint32_t present(const fs_instance *x, uint32_t part) {
-  return queue_of(x, part)->command0 + x->loops->part[part].at;
-}
-
-/* Whether the present command has an iteration in this step, and which. */
-static bool has_iteration(const fs_instance *x, uint32_t part, uint64_t *iteration) {
-  const fs_sim_part *p = &x->loops->part[part];
-  const fs_stream_loop *loop = &x->stream->loops[p->loop];
-  const fs_stream_loop_command *k = &x->stream->loop_commands[present(x, part)];
-  *iteration = (p->step - k->shift) * loop->copies + k->copy;
-  return p->step >= k->shift && *iteration < trips_of(x, loop);
-}
-
 static void move_on(const fs_instance *x, uint32_t part) {
   fs_sim_part *p = &x->loops->part[part];
   p->next_wait = 0;
-  if (++p->at == queue_of(x, part)->n_commands) {
+  if (++p->at == fs_sim_queue_of(x, part)->n_commands) {
     p->at = 0;
     p->step++;
   }
@@ -78,7 +57,7 @@ static void move_on(const fs_instance *x, uint32_t part) {
  * that it waits for. */
 static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
   fs_sim_part *p = &x->loops->part[part];
-  const fs_stream_loop_command *k = &x->stream->loop_commands[present(x, part)];
+  const fs_stream_loop_command *k = &x->stream->loop_commands[fs_sim_present(x, part)];
   for (; p->next_wait < k->n_waits; p->next_wait++) {
     const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
     fs_sim_member *target = &x->loops->member[w->command];
@@ -120,13 +99,13 @@ static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, ui
     return FS_NONE;
   }
   fs_sim_part *p = &l->part[part];
-  uint32_t first = queue_of(x, x->stream->loops[p->loop].queue0)->command0;
+  uint32_t first = fs_sim_queue_of(x, x->stream->loops[p->loop].queue0)->command0;
   l->flight.at[flight] =
-      (fs_sim_flight){.command = present(x, part),
+      (fs_sim_flight){.command = fs_sim_present(x, part),
                       .part = part,
                       .next = FS_NONE,
                       .next_member = FS_NONE,
-                      .slot = fs_shown_take(&p->shown, present(x, part) - first, iteration),
+                      .slot = fs_shown_take(&p->shown, fs_sim_present(x, part) - first, iteration),
                       .iteration = iteration,
                       .begin = time};
   if (p->first == FS_NONE) {
@@ -197,14 +176,14 @@ static void go_on(fs_instance *x, uint32_t part, uint64_t time) {
       p->is = FS_SIM_PART_UNISSUED;
       return;
     }
-    if (!has_iteration(x, part, &iteration)) {
+    if (!fs_sim_has_iteration(x, part, &iteration)) {
       continue;
     }
     p->is = FS_SIM_PART_WAITS;
     if (l->by_issue == NULL && !waits_over(x, part, iteration)) {
       return;
     }
-    fs_sim_member *leader = &l->member[l->member[present(x, part)].leader];
+    fs_sim_member *leader = &l->member[l->member[fs_sim_present(x, part)].leader];
     p->is = FS_SIM_PART_MEETS;
     p->next = leader->met;
     leader->met = part;
@@ -238,8 +217,9 @@ static void issue_commands(fs_instance *x, uint32_t loop, uint64_t time) {
   fs_sim_loops *l = x->loops;
   fs_sim_loop_run *run = &l->run[loop];
   const fs_stream_loop *of = &x->stream->loops[loop];
-  const fs_stream_loop_queue *last = queue_of(x, of->queue0 + of->n_queues - 1);
-  uint32_t first = queue_of(x, of->queue0)->command0, n = last->command0 + last->n_commands - first;
+  const fs_stream_loop_queue *last = fs_sim_queue_of(x, of->queue0 + of->n_queues - 1);
+  uint32_t first = fs_sim_queue_of(x, of->queue0)->command0,
+           n = last->command0 + last->n_commands - first;
   while (run->step < run->steps) {
     for (; run->stop < of->n_stops; run->stop++) {
       const fs_stream_stop *stop = &x->stream->loop_stops[of->stop0 + run->stop];
@@ -266,9 +246,9 @@ static void issue_commands(fs_instance *x, uint32_t loop, uint64_t time) {
 
 /* The steps until a part's commands have no iteration left. */
 static uint64_t steps_of(const fs_instance *x, uint32_t part) {
-  const fs_stream_loop_queue *q = queue_of(x, part);
+  const fs_stream_loop_queue *q = fs_sim_queue_of(x, part);
   const fs_stream_loop *loop = &x->stream->loops[x->loops->part[part].loop];
-  uint64_t steps = 0, trips = trips_of(x, loop);
+  uint64_t steps = 0, trips = fs_sim_trips_of(x, loop);
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     const fs_stream_loop_command *k = &x->stream->loop_commands[c];
     if (trips > k->copy) {
@@ -285,7 +265,8 @@ static uint32_t slot_of_run(const fs_instance *x, uint32_t part) {
   if (m == FS_NONE) {
     return x->work->record.instances->slot0[part];
   }
-  while (m != FS_NONE && queue_of(x, l->flight.at[m].part)->queue != queue_of(x, part)->queue) {
+  while (m != FS_NONE &&
+         fs_sim_queue_of(x, l->flight.at[m].part)->queue != fs_sim_queue_of(x, part)->queue) {
     m = l->flight.at[m].next_member;
   }
   return m == FS_NONE || l->flight.at[m].slot == FS_NONE ? FS_NONE : l->flight.at[m].slot + 1;
@@ -296,13 +277,13 @@ static void walk_shown(const fs_instance *x, uint32_t part) {
   fs_sim_part *p = &x->loops->part[part];
   uint32_t slot = t == NULL || !t->loop[p->loop].open ? FS_NONE : slot_of_run(x, part);
   if (slot != FS_NONE) {
-    p->shown = fs_shown_begin(t, p->loop, queue_of(x, part)->queue, slot);
+    p->shown = fs_shown_begin(t, p->loop, fs_sim_queue_of(x, part)->queue, slot);
   }
 }
 
 static void reset_part(fs_instance *x, uint32_t part) {
   fs_sim_part *p = &x->loops->part[part];
-  const fs_stream_loop_queue *q = queue_of(x, part);
+  const fs_stream_loop_queue *q = fs_sim_queue_of(x, part);
   *p = (fs_sim_part){.loop = p->loop, .first = FS_NONE, .last = FS_NONE};
   p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
   walk_shown(x, part);
@@ -332,9 +313,10 @@ static void make_run(fs_instance *x, uint32_t loop) {
   }
 }
 
-static uint32_t part_on(const fs_instance *x, uint32_t loop, uint32_t queue) {
+uint32_t fs_sim_part_on(const fs_instance *x, uint32_t loop, uint32_t queue) {
+  assert(loop < x->stream->n_loops);
   uint32_t part = x->stream->loops[loop].queue0;
-  while (queue_of(x, part)->queue != queue) {
+  while (fs_sim_queue_of(x, part)->queue != queue) {
     part++;
     assert(part < x->stream->loops[loop].queue0 + x->stream->loops[loop].n_queues);
   }
@@ -347,7 +329,7 @@ static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
   uint32_t outermost = fs_sim_loop_of(x, x->loops->run[loop].command);
   make_run(x, loop);
   for (uint32_t q = of->queue0; q < of->queue0 + of->n_queues; q++) {
-    uint32_t part = part_on(x, outermost, queue_of(x, q)->queue);
+    uint32_t part = fs_sim_part_on(x, outermost, fs_sim_queue_of(x, q)->queue);
     x->loops->part[q].command = x->loops->part[part].command;
   }
   for (uint32_t q = 0; q < of->n_queues; q++) {
@@ -374,7 +356,7 @@ void fs_sim_loop_begin(fs_instance *x, uint32_t command, uint64_t time) {
   if (!x->loops->run[loop].goes_on) {
     open_loop(x, loop, command);
   }
-  uint32_t part = part_on(x, loop, x->queue[command]);
+  uint32_t part = fs_sim_part_on(x, loop, x->queue[command]);
   x->loops->part[part].command = command;
   x->loops->part[part].begin = time;
   go_on(x, part, time);
@@ -478,7 +460,7 @@ static void end_run(fs_instance *x, uint32_t loop) {
   const fs_stream_loop *of = &x->stream->loops[loop];
   run->goes_on = false;
   if (!x->config.empty) {
-    fs_loop_leave(&x->effects, of, trips_of(x, of), run->command,
+    fs_loop_leave(&x->effects, of, fs_sim_trips_of(x, of), run->command,
                   run->flight == FS_NONE ? NULL : &run->around);
   }
 }
@@ -535,91 +517,4 @@ uint32_t fs_sim_loop_of(const fs_instance *x, uint32_t command) {
   assert(command < x->stream->n_commands);
   const fs_stream_command *c = &x->stream->commands[command];
   return x->loops == NULL || !fs_command_has_op(c) ? FS_NONE : x->loops->of.of[c->target];
-}
-
-/* What is stuck */
-
-static fs_stuck_level level_of(const fs_instance *x, uint32_t part) {
-  const fs_sim_part *p = &x->loops->part[part];
-  fs_stuck_level at = {.command = present(x, part)};
-  (void)has_iteration(x, part, &at.iteration);
-  at.place = p->step * queue_of(x, part)->n_commands + p->at + 1;
-  return at;
-}
-
-/* The part of the queue, in the innermost run of a loop that it is in and has not left; the levels
- * are those around it. */
-static uint32_t innermost_part(const fs_instance *x, uint32_t loop, uint32_t queue,
-                               fs_stuck *stuck) {
-  const fs_stream *s = x->stream;
-  uint32_t around = FS_NONE;
-  stuck->depth = 0;
-  for (;;) {
-    uint32_t part = part_on(x, loop, queue);
-    const fs_sim_part *p = &x->loops->part[part];
-    if (p->is == FS_SIM_PART_LEFT && around != FS_NONE) {
-      stuck->depth--;
-      return around;
-    }
-    uint32_t op = p->is == FS_SIM_PART_RUNS ? s->loop_commands[present(x, part)].op : FS_NONE;
-    if (op == FS_NONE || s->loop_ops[op].loop == FS_NONE) {
-      return part;
-    }
-    assert(stuck->depth < FS_LOOP_NEST);
-    stuck->level[stuck->depth++] = level_of(x, part);
-    loop = s->loop_ops[op].loop;
-    around = part;
-  }
-}
-
-/* Of a part whose op is a loop, which it has left: it waits for the other queues. */
-static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
-  const fs_sim_part *p = &x->loops->part[part];
-  assert(stuck->depth < FS_LOOP_NEST);
-  fs_stuck_level own = level_of(x, part);
-  const fs_stream_loop_command *k = &x->stream->loop_commands[own.command];
-  stuck->kind = FS_STUCK_LOOP;
-  stuck->level[stuck->depth++] = own;
-  stuck->on = (fs_stuck_level){.command = FS_NONE};
-  if (p->is == FS_SIM_PART_WAITS) {
-    const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
-    const fs_stream_loop_command *on = &x->stream->loop_commands[w->command];
-    const fs_stream_loop_queue *q = queue_of(x, x->loops->member[w->command].part);
-    uint64_t iteration = own.iteration - w->distance;
-    uint64_t step = iteration / x->stream->loops[p->loop].copies + on->shift;
-    uint64_t place = step * q->n_commands + (w->command - q->command0) + 1;
-    stuck->on = (fs_stuck_level){w->command, iteration, place};
-  }
-}
-
-bool fs_sim_loop_stuck(const fs_instance *x, uint32_t command, fs_stuck *stuck) {
-  assert(command < x->stream->n_commands);
-  const fs_stream_command *c = &x->stream->commands[command];
-  uint32_t loop = fs_sim_loop_of(x, command);
-  if (loop == FS_NONE || !x->loops->run[loop].goes_on) {
-    return false;
-  }
-  if (x->loops->part[part_on(x, loop, x->queue[command])].is == FS_SIM_PART_AWAY) {
-    return false;
-  }
-  uint32_t part = innermost_part(x, loop, x->queue[command], stuck);
-  stuck->axis = c->gang_axis;
-  stuck->epoch = c->gang_epoch;
-  switch (x->loops->part[part].is) {
-    case FS_SIM_PART_WAITS:
-    case FS_SIM_PART_MEETS:
-      tell_wait(x, part, stuck);
-      break;
-    case FS_SIM_PART_RUNS: /* a loop, which it has left */
-      if (x->stream->loop_ops[x->stream->loop_commands[present(x, part)].op].loop != FS_NONE) {
-        tell_wait(x, part, stuck);
-      }
-      break;
-    case FS_SIM_PART_AWAY:
-    case FS_SIM_PART_UNISSUED:
-    case FS_SIM_PART_OVER:
-    case FS_SIM_PART_LEFT: /* it waits for the other queues */
-      break;
-  }
-  return true;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Simulation: loops that stay loops (model/rolled.h), instance by instance in virtual time.
  *
- *   sim/loops_make.c  the tables of all loops of a stream,
- *   sim/loops.c       runs them.
+ *   sim/loops/make.c   the tables of all loops of a stream,
+ *   sim/loops/runs.c   runs them,
+ *   sim/loops/stuck.c  finds what queues in them wait for.
  *
  * A part is what a queue does in a loop.  It takes the commands of its steps in turn: one that runs
  * no iteration passes; another waits for what it waits for, then meets the other members of its
@@ -105,5 +106,29 @@ static inline fs_loop_instance fs_sim_instance_of(const fs_instance *x, uint32_t
                             .iteration = f->iteration,
                             .around = run->flight == FS_NONE ? NULL : &run->around};
 }
+
+/* Requires a part. */
+static inline const fs_stream_loop_queue *fs_sim_queue_of(const fs_instance *x, uint32_t part) {
+  assert(part < x->stream->n_loop_queues);
+  return &x->stream->loop_queues[part];
+}
+/* The trips of a loop in this invocation. */
+static inline uint64_t fs_sim_trips_of(const fs_instance *x, const fs_stream_loop *loop) {
+  return fs_loop_trips(x->stream, x->work->trips, loop);
+}
+/* The present command of a part: of loop_commands. */
+static inline uint32_t fs_sim_present(const fs_instance *x, uint32_t part) {
+  return fs_sim_queue_of(x, part)->command0 + x->loops->part[part].at;
+}
+/* Whether the present command has an iteration in this step, and which. */
+static inline bool fs_sim_has_iteration(const fs_instance *x, uint32_t part, uint64_t *iteration) {
+  const fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  const fs_stream_loop_command *k = &x->stream->loop_commands[fs_sim_present(x, part)];
+  *iteration = (p->step - k->shift) * loop->copies + k->copy;
+  return p->step >= k->shift && *iteration < fs_sim_trips_of(x, loop);
+}
+/* The part of a queue in a loop.  Requires one of the loop's queues. */
+uint32_t fs_sim_part_on(const fs_instance *x, uint32_t loop, uint32_t queue);
 
 #endif
