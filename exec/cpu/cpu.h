@@ -6,6 +6,7 @@
  *   cpu/rolled.c   decodes loops that stay loops,
  *   cpu/loops.c    runs them,
  *   cpu/barrier.c  counts producers and consumers of barriers,
+ *   cpu/guards.c   drives the barriers of loops,
  *   cpu/watch.c    finds what is stuck,
  *   cpu.c          starts and ends instances. */
 #ifndef FS_EXEC_CPU_H
@@ -14,6 +15,7 @@
 #include <pthread.h>
 
 #include "base/text/ticks.h"
+#include "exec/host/guards.h"
 #include "exec/host/host.h"
 #include "exec/host/loops.h"
 #include "exec/host/physicals.h"
@@ -41,9 +43,10 @@ typedef struct fs_loop_step {
   uint32_t command, copy; /* command: of loop_commands */
   uint32_t gang;          /* of loop_gang; FS_NONE */
   uint32_t inner, part;   /* the loop that its op is, and this queue's part in it; FS_NONE */
-  uint32_t wait0;         /* of loop_wait */
+  uint32_t wait0;         /* of loop_wait; where it is guarded, of the stream's guard_checks */
   uint32_t n_waits : 31, signal : 1;
-  bool alone; /* it neither waits nor signals, and is in no gang */
+  bool alone;   /* it neither waits nor signals, and is in no gang */
+  bool guarded; /* it checks or updates barriers, instead of waits and signals */
 } fs_loop_step;
 
 /* A wait of a command of a loop: in step t of run k for the value k * period + t * stride + offset,
@@ -75,6 +78,15 @@ typedef struct fs_loop_gang {
   uint32_t members, axis;
   fs_timeline *over;
 } fs_loop_gang;
+
+/* A barrier of loops (exec/host/guards.h).  Its timeline counts phases over all runs: a run begins
+ * with an even number, so that the parity of the timeline tells that of the phases. */
+typedef struct fs_loop_barrier {
+  _Alignas(FS_LINE) _Atomic uint32_t arrived; /* in this phase, if it takes several arrivals */
+  uint32_t axis;
+  fs_timeline *phase;
+  _Atomic uint64_t base; /* of `phase`, when the run began */
+} fs_loop_barrier;
 
 typedef struct fs_cpu_loop {
   const fs_stream_loop *loop;
@@ -173,6 +185,7 @@ typedef struct fs_cpu_lane {
   _Atomic uint32_t depth;                 /* if that is inside a loop: levels */
   _Atomic uint64_t in_loop[FS_LOOP_NEST]; /* of each: the value of its own command there, */
   _Atomic uint32_t in_part[FS_LOOP_NEST]; /* and its part there */
+  _Atomic uint32_t in_check; /* if it waits for a barrier of a loop: which of guard_checks */
 
   struct fs_worker *worker;
   uint32_t queue, n_steps;
@@ -230,7 +243,7 @@ struct fs_instance {
 
   /* Timelines of the axes; then `go`; then `ready` of each given item; then `there` of each; then
    * `phase` of each physical barrier; then `open` of each loop; then those of the parts of loops;
-   * then those of gangs in loops; then `over` of each loop. */
+   * then those of gangs in loops; then `over` of each loop; then those of barriers of loops. */
   fs_timeline *timeline;
   uint32_t n_timelines;
   uint64_t *period;   /* per axis: epochs in one invocation */
@@ -250,6 +263,8 @@ struct fs_instance {
   fs_loop_step *loop_step; /* per loop_command */
   fs_loop_wait *loop_wait;
   fs_loop_gang *loop_gang;
+  fs_guards guards;
+  fs_loop_barrier *loop_barrier;         /* per barrier of guards */
   uint32_t *loop_at;                     /* per op: its loop; FS_NONE; NULL: there are none */
   uint32_t *loop_gang_of, *loop_part_of; /* per loop_command; FS_NONE: in no gang */
   uint32_t n_loop_gangs, n_loop_axes;    /* axes: timelines of loops */
@@ -383,6 +398,15 @@ void fs_cpu_barrier_start(fs_instance *x, uint32_t command, uint64_t k);
 void fs_cpu_barrier_end(fs_instance *x, uint32_t command, uint64_t k);
 /* Sets the barriers to their state before invocation k, while no thread looks at them. */
 void fs_cpu_barrier_set(fs_instance *x, uint64_t k);
+/* cpu/guards.c.  Gives the barriers of loops their timelines, when there are these. */
+void fs_cpu_make_guards(fs_instance *x);
+/* A run of a loop begins: sets its barriers anew, while no thread looks at them. */
+void fs_cpu_guards_set(const fs_instance *x, const fs_stream_loop *loop);
+/* The barrier that a check of an iteration looks at, at least the check's distance. */
+fs_loop_barrier *fs_cpu_guard_checked(const fs_instance *x, const fs_stream_guard_check *c,
+                                      uint64_t iteration);
+/* An iteration of a command of loops is over.  Requires a command. */
+void fs_cpu_guards_end(const fs_instance *x, uint32_t loop_command, uint64_t iteration);
 /* cpu/watch.c */
 uint64_t fs_cpu_progress(fs_instance *x, bool *idle);
 bool fs_cpu_give_up(fs_instance *x);

@@ -11,6 +11,9 @@
  * meet in each iteration of their op: the last one to arrive runs it.  Those of a loop in the loop
  * meet at its begin and at its end, and run their parts between.
  *
+ * Where the loop has barriers, a command makes its checks before it runs, and updates barriers when
+ * it is over (cpu/guards.c); else it has waits and signals.
+ *
  * In a poisoned invocation a part ends at its next step, without publishing the rest: waits are
  * over at once, and those of the next invocation are for higher values. */
 #include "exec/host/loops.h"
@@ -146,6 +149,40 @@ static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, fs
   return true;
 }
 
+/* Waits until the parity of a barrier is that of the phase which a check is for.  A phase that has
+ * passed meanwhile is not seen.  False: the lane is parked. */
+static bool await_phase(fs_cpu_lane *l, const fs_loop_frame *f, uint32_t check, uint64_t iteration,
+                        uint32_t step) {
+  const fs_instance *x = l->worker->instance;
+  const fs_stream_guard_check *c = &x->stream->guard_checks[check];
+  const fs_loop_barrier *b = fs_cpu_guard_checked(x, c, iteration);
+  for (;;) {
+    uint64_t now = atomic_load_explicit(&b->phase->epoch, memory_order_acquire);
+    if (fs_guard_passes(x->stream, c->guard, iteration - c->distance, now) || fs_cpu_poisoned(x)) {
+      return true;
+    }
+    atomic_store_explicit(&l->in_check, check, memory_order_relaxed);
+    if (!await_in_loop(l, f, b->phase, now + 1, b->axis, step)) {
+      return false;
+    }
+  }
+}
+
+/* Makes the checks of an iteration, each of them once.  False: the lane is parked. */
+static bool await_phases(fs_cpu_lane *l, const fs_loop_frame *f, const fs_loop_step *s,
+                         uint64_t iteration, uint32_t step) {
+  const fs_instance *x = l->worker->instance;
+  for (uint32_t j = l->next_wait; j < s->n_waits; j++) {
+    if (iteration >= x->stream->guard_checks[s->wait0 + j].distance &&
+        !await_phase(l, f, s->wait0 + j, iteration, step)) {
+      l->next_wait = j;
+      return false;
+    }
+  }
+  l->next_wait = 0;
+  return true;
+}
+
 static bool run_part(fs_cpu_lane *l, uint32_t level, uint32_t step);
 
 /* The lane's part of a run begins. */
@@ -179,11 +216,13 @@ static void note_time(const fs_loop_frame *f, uint64_t *ns) {
 }
 
 /* Meets the other members before a run of a loop in a loop, as its last one or not. */
-static void arrive_inner(fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
+static void arrive_inner(const fs_instance *x, fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
   if (loop->loop->n_queues == 1) {
+    fs_cpu_guards_set(x, loop->loop);
     f->inner = FS_INNER_RUNS;
   } else if (atomic_fetch_add(&loop->arrived, 1) + 1 == loop->loop->n_queues) {
     atomic_store(&loop->arrived, 0); /* nobody arrives again before this run is over */
+    fs_cpu_guards_set(x, loop->loop);
     fs_timeline_publish(loop->open, run + 1);
     f->inner = FS_INNER_RUNS;
   } else {
@@ -224,7 +263,7 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
     g->at.around = &f->at;
     enter_part(l, g, loop, &x->loop_part[s->part]);
     walk_shown(l, g, s->inner, f->slot == FS_NONE ? FS_NONE : f->slot + 1);
-    arrive_inner(loop, f, g->run);
+    arrive_inner(x, loop, f, g->run);
     note_time(f, &f->begin);
   }
   if (f->inner == FS_INNER_ARRIVED) {
@@ -253,11 +292,22 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
   return true;
 }
 
+static uint64_t iteration_at(const fs_loop_frame *f, const fs_loop_step *s, uint64_t t) {
+  return (t - s->from) * f->in->loop->copies + s->copy;
+}
+
 /* Finds the slot of the present command's instance. */
 static void take_slot(const fs_instance *x, fs_loop_frame *f, const fs_loop_step *s, uint64_t t) {
   uint32_t first = x->stream->loop_queues[f->in->loop->queue0].command0;
-  uint64_t iteration = (t - s->from) * f->in->loop->copies + s->copy;
-  f->slot = fs_shown_take(&f->shown, s->command - first, iteration);
+  f->slot = fs_shown_take(&f->shown, s->command - first, iteration_at(f, s, t));
+}
+
+/* Makes the checks of the present command.  False: the lane is parked. */
+__attribute__((noinline)) static bool await_guards(fs_cpu_lane *l, fs_loop_frame *f,
+                                                   const fs_loop_step *s, uint64_t t, uint32_t p,
+                                                   uint32_t step) {
+  note_place(f, t, p);
+  return await_phases(l, f, s, iteration_at(f, s, t), step);
 }
 
 /* How the commands of a part are run; constants where walk_part is called. */
@@ -274,7 +324,8 @@ static inline __attribute__((always_inline)) bool run_command(fs_cpu_lane *l, ui
                                                               const part_mode mode) {
   fs_loop_frame *f = &l->frame[level];
   bool fresh = !mode.shared || (!l->met && !l->ran && f->inner == FS_INNER_WAITS), over = true;
-  if (fresh && !await_waits(l, f, s, run, t, p, step, mode.shared)) {
+  if (fresh && !(s->guarded ? await_guards(l, f, s, t, p, step)
+                            : await_waits(l, f, s, run, t, p, step, mode.shared))) {
     return false;
   }
   if (mode.empty && s->inner == FS_NONE && s->gang == FS_NONE) {
@@ -318,7 +369,9 @@ static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint
       if (!run_command(l, level, s, run, t, p, step, mode) && mode.shared) {
         return false;
       }
-      if (s->signal) {
+      if (s->guarded) {
+        fs_cpu_guards_end(x, s->command, iteration_at(f, s, t));
+      } else if (s->signal) {
         fs_timeline_publish(part->timeline, base + t * n + p + 1);
       }
     }
@@ -361,6 +414,7 @@ static void reset_loop(fs_instance *x, const fs_cpu_loop *loop) {
 static void open_loop(fs_instance *x, fs_cpu_loop *loop, uint64_t k) {
   atomic_store_explicit(&loop->digest, 0, memory_order_relaxed);
   reset_loop(x, loop);
+  fs_cpu_guards_set(x, loop->loop);
   fs_timeline_publish(loop->open, k + 1);
 }
 

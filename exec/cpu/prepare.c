@@ -296,13 +296,15 @@ static fs_status decode_barriers(fs_instance *x) {
   return FSCHED_OK;
 }
 
-static fs_status decode_steps(fs_instance *x) {
+static fs_status decode_steps(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->stream;
   FS_TRY(fs_new(&x->arena, &x->step, s->n_commands));
   FS_TRY(fs_physicals_make(&x->arena, s, &x->physicals));
   FS_TRY(fs_cpu_count_loops(x));
-  x->n_timelines = fs_cpu_phase(x, x->physicals.n) + x->n_loop_axes;
+  FS_TRY(fs_guards_make(ctx, &x->arena, s, &x->guards));
+  x->n_timelines = fs_cpu_phase(x, x->physicals.n) + x->n_loop_axes + x->guards.n;
   FS_TRY(new_lines(&x->arena, x->n_timelines, sizeof *x->timeline, &x->timeline));
+  FS_TRY(new_lines(&x->arena, x->guards.n, sizeof *x->loop_barrier, &x->loop_barrier));
   x->go = &x->timeline[s->n_axes];
   FS_TRY(fs_new_zero(&x->arena, &x->period, s->n_axes));
   for (uint32_t q = 0; q < s->n_queues; q++) {
@@ -313,6 +315,7 @@ static fs_status decode_steps(fs_instance *x) {
     x->step[c] = (fs_cpu_step){.command = c, .meeting = FS_NONE, .signal = k->signal != 0};
   }
   FS_TRY(fs_cpu_decode_loops(x));
+  fs_cpu_make_guards(x);
   FS_TRY(decode_gangs(x));
   return x->physicals.n > 0 ? decode_barriers(x) : decode_points(x);
 }
@@ -395,7 +398,7 @@ void fs_cpu_deal(fs_instance *x) {
 
 fs_status fs_cpu_decode(fsched_context *ctx, fs_instance *x) {
   assert(x->stream != NULL && x->io != NULL);
-  FS_TRY(decode_steps(x));
+  FS_TRY(decode_steps(ctx, x));
   FS_TRY(decode_effects(ctx, x));
   FS_TRY(decode_lanes(x));
   return decode_workers(x);

@@ -5,11 +5,14 @@
  * value t * commands + p + 1 of a run, whether it runs there or passes, and a part of T
  * steps has T * commands values.  Iteration i of a command is j * copies + copy, in step shift + j.
  * A wait of it for iteration i - distance of a target is for the j - back of the target's copy,
- * back = ceil((distance - copy) / copies) but at least 0, so the value awaited is affine in t. */
+ * back = ceil((distance - copy) / copies) but at least 0, so the value awaited is affine in t.
+ * Where there are barriers, commands have checks and updates of these instead of waits and
+ * signals. */
 #include <stdlib.h>
 
 #include "exec/cpu/cpu.h"
 #include "exec/host/loops.h"
+#include "model/sync.h"
 
 /* Commands of one op and copy, which are a gang's if there are several. */
 typedef struct loop_member {
@@ -131,6 +134,7 @@ static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t par
     const fs_stream_loop_command *k = &s->loop_commands[c];
     uint32_t inner = s->loop_ops[k->op].loop;
     bool alone = x->loop_gang_of[c] == FS_NONE && inner == FS_NONE;
+    bool barriers = fs_sync_has_barriers(s->meta->sync);
     x->loop_step[c] = (fs_loop_step){
         .from = k->shift,
         .command = c,
@@ -138,10 +142,12 @@ static void decode_part(fs_instance *x, const fs_stream_loop *loop, uint32_t par
         .gang = x->loop_gang_of[c],
         .inner = inner,
         .part = inner == FS_NONE ? FS_NONE : fs_cpu_loop_part(x, &s->loops[inner], q->queue),
-        .wait0 = k->wait0,
-        .n_waits = k->n_waits & 0x7FFFFFFF,
-        .signal = k->signal != 0,
-        .alone = alone && k->n_waits == 0 && k->signal == 0};
+        .wait0 = barriers ? k->check0 : k->wait0,
+        .n_waits = (barriers ? k->n_checks : k->n_waits) & 0x7FFFFFFF,
+        .signal = !barriers && k->signal != 0,
+        .guarded = k->n_checks > 0 || x->guards.update0[c] < x->guards.update0[c + 1]};
+    fs_loop_step *step = &x->loop_step[c];
+    step->alone = alone && step->n_waits == 0 && !step->signal && !step->guarded;
     x->loop_part_of[c] = part;
     if (x->loop_gang_of[c] != FS_NONE) {
       x->loop_gang[x->loop_gang_of[c]].period = iterations(loop, loop->most, k->copy);

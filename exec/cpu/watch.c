@@ -119,6 +119,24 @@ static bool find_levels(const fs_instance *x, const fs_cpu_lane *l, fs_stuck *st
   return stuck->depth > 0;
 }
 
+/* Which phase a lane waits for. */
+static void find_phase(const fs_instance *x, const fs_cpu_lane *l, uint32_t barrier,
+                       fs_stuck *stuck) {
+  const fs_stream_guard_check *c =
+      &x->stream->guard_checks[atomic_load_explicit(&l->in_check, memory_order_relaxed)];
+  const fs_loop_barrier *b = &x->loop_barrier[barrier];
+  uint64_t base = atomic_load_explicit(&b->base, memory_order_relaxed);
+  uint64_t now = atomic_load(&b->phase->epoch);
+  stuck->kind = FS_STUCK_PHASE;
+  stuck->guard = c->guard;
+  stuck->complete = now > base ? now - base : 0;
+  if (!find_levels(x, l, stuck) || stuck->level[stuck->depth - 1].iteration < c->distance) {
+    stuck->at = FS_NONE;
+    return;
+  }
+  stuck->of = stuck->level[stuck->depth - 1].iteration - c->distance;
+}
+
 /* Where a lane waits in a loop; at its begin, it waits for the member of the gang that opens it.
  * The lane may move meanwhile: then what is found need not fit together. */
 static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t axis,
@@ -131,6 +149,10 @@ static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t ax
   stuck->epoch = c->gang_epoch;
   if (index == FS_NONE || (own < s->n_loops && s->loops[own].within == FS_NONE)) {
     stuck->at = c->gang_axis == FS_NONE ? FS_NONE : stuck->at;
+    return;
+  }
+  if (own >= x->n_loop_axes) {
+    find_phase(x, l, own - x->n_loop_axes, stuck);
     return;
   }
   stuck->kind = FS_STUCK_LOOP;

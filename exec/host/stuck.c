@@ -108,9 +108,25 @@ static const char *name_of(const fs_stream *s, uint32_t loop_command) {
   return fs_stream_string(s, s->loop_ops[s->loop_commands[loop_command].op].name);
 }
 
+/* Whether it is in a loop. */
+static bool in_loop(const fs_stuck *wait) {
+  switch (wait->kind) {
+    case FS_STUCK_LOOP:
+    case FS_STUCK_PHASE:
+      return true;
+    case FS_STUCK_EPOCH:
+    case FS_STUCK_CONTENT:
+    case FS_STUCK_MAPPED:
+    case FS_STUCK_COMPLETE:
+    case FS_STUCK_ISSUE:
+      break;
+  }
+  return false;
+}
+
 /* The instance that waits. */
 static const fs_stuck_level *innermost(const fs_stuck *wait) {
-  assert(wait->kind == FS_STUCK_LOOP && wait->depth > 0 && wait->depth <= FS_LOOP_NEST);
+  assert(in_loop(wait) && wait->depth > 0 && wait->depth <= FS_LOOP_NEST);
   return &wait->level[wait->depth - 1];
 }
 
@@ -146,18 +162,58 @@ static bool is_behind(const fs_stuck_view *v, uint32_t m, uint64_t at, const fs_
   return false;
 }
 
-/* A queue does not when it has passed the instance without a signal, or has left the loop: then it
- * is behind that or, in the loop around it, waits for the others to leave, too. */
-static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+/* Whether the queue has an instance, of the run of the loop in which another one waits, still to
+ * run.  It does not when it has passed that without a signal, or has left the loop: then it is
+ * behind that or, in the loop around it, waits for the others to leave, too. */
+static bool has_instance(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait,
+                         const fs_stuck_level *on) {
   fs_stuck own = look_at_queue(v, m);
   bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
-  if (wait->on.command == FS_NONE) {
-    return holds_gang(v, m, wait);
-  }
   bool left = is_behind(v, m, own.at, wait);
-  bool passed = own.kind == FS_STUCK_LOOP && waits_there &&
-                (own.depth < wait->depth || own.level[wait->depth - 1].place > wait->on.place);
-  return queue_of(v->s, wait->on.command) == m && !left && !passed;
+  bool passed = in_loop(&own) && waits_there &&
+                (own.depth < wait->depth || own.level[wait->depth - 1].place > on->place);
+  return queue_of(v->s, on->command) == m && !left && !passed;
+}
+
+static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  return wait->on.command == FS_NONE ? holds_gang(v, m, wait) : has_instance(v, m, wait, &wait->on);
+}
+
+/* The loop whose guard this is. */
+static const fs_stream_loop *loop_of_guard(const fs_stream *s, uint32_t guard) {
+  uint32_t l = 0;
+  while (guard - s->loops[l].guard0 >= s->loops[l].n_guards) {
+    l++;
+    assert(l < s->n_loops);
+  }
+  return &s->loops[l];
+}
+
+static bool updates_guard(const fs_stream *s, const fs_stuck *wait, uint32_t loop_command) {
+  const fs_stream_guard *g = &s->guards[wait->guard];
+  const fs_stream_loop_command *k = &s->loop_commands[loop_command];
+  bool found = false;
+  for (uint32_t i = g->producer0; i < g->producer0 + g->n_producers && !found; i++) {
+    found = s->producers[i] == k->op && k->copy == wait->of % loop_of_guard(s, wait->guard)->copies;
+  }
+  return found;
+}
+
+/* Whether one of the queue's commands is still to arrive at the barrier. */
+static bool holds_phase(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
+  const fs_stream *s = v->s;
+  const fs_stream_loop *l = loop_of_guard(s, wait->guard);
+  for (uint32_t i = l->queue0; i < l->queue0 + l->n_queues; i++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[i];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      uint64_t step = wait->of / l->copies + s->loop_commands[c].shift;
+      fs_stuck_level on = {c, wait->of, step * q->n_commands + (c - q->command0) + 1};
+      if (updates_guard(s, wait, c) && has_instance(v, m, wait, &on)) {
+        return true;
+      }
+    }
+  }
+  return false;
 }
 
 static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
@@ -172,6 +228,8 @@ static bool holds_up(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {
       return holds_barrier(v, m, wait);
     case FS_STUCK_LOOP:
       return holds_loop(v, m, wait);
+    case FS_STUCK_PHASE:
+      return holds_phase(v, m, wait);
     case FS_STUCK_ISSUE:
       return holds_issue(v, m, wait);
     case FS_STUCK_CONTENT:
@@ -260,6 +318,29 @@ static void say_loop(const fs_stream *s, const fs_stuck *wait, char *text, size_
   }
 }
 
+/* Names the first of the ops that update a barrier, on its first queue. */
+static void say_phase(const fs_stream *s, const fs_stuck *wait, char *text, size_t room) {
+  const fs_stream_guard *g = &s->guards[wait->guard];
+  char own[INSTANCE_TEXT], on[INSTANCE_TEXT], more[40] = "";
+  uint32_t slot = (uint32_t)(wait->of % g->depth), command = 0;
+  while (s->loop_commands[command].op != s->producers[g->producer0] ||
+         !updates_guard(s, wait, command)) {
+    command++;
+    assert(command < s->n_loop_commands);
+  }
+  name_instance(s, wait, innermost(wait), own);
+  name_instance(s, wait, &(fs_stuck_level){.command = command, .iteration = wait->of}, on);
+  if (g->n_producers > 1) {
+    (void)snprintf(more, sizeof more, " and %u more", g->n_producers - 1);
+  }
+  (void)snprintf(text, room,
+                 "its '%s' waits for '%s' of '%.100s'%s: for phase %llu of physical barrier %u "
+                 "(slot %u of %u), of which %llu %s complete",
+                 own, on, fs_stream_string(s, s->queues[queue_of(s, command)].name), more,
+                 (unsigned long long)(wait->of / g->depth), g->physical + slot, slot, g->depth,
+                 (unsigned long long)wait->complete, wait->complete == 1 ? "is" : "are");
+}
+
 /* Says what a queue waits for, as the end of a sentence. */
 static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, size_t room) {
   const fs_stream *s = v->s;
@@ -285,6 +366,9 @@ static void say_wait(const fs_stuck_view *v, const fs_stuck *wait, char *text, s
     case FS_STUCK_LOOP:
       say_loop(s, wait, text, room);
       break;
+    case FS_STUCK_PHASE:
+      say_phase(s, wait, text, room);
+      break;
     case FS_STUCK_ISSUE: {
       const fs_stream_stop *stop = &s->stops[wait->stop];
       bool full = stop->queue == FS_NONE;
@@ -300,7 +384,7 @@ static void report_queue(const fs_stuck_view *v, fsched_context *ctx, uint32_t q
                          fsched_severity severity) {
   const fs_stream *s = v->s;
   fs_stuck wait = look_at_queue(v, q);
-  char text[2 * INSTANCE_TEXT + 200];
+  char text[2 * INSTANCE_TEXT + 400];
   if (wait.at == FS_NONE) {
     return;
   }

@@ -14,6 +14,7 @@ typedef enum fs_stuck_kind {
                         use */
   FS_STUCK_COMPLETE, /* a barrier that it waits for is not complete */
   FS_STUCK_LOOP,     /* it is in a loop, and waits for an instance there */
+  FS_STUCK_PHASE,    /* it is in a loop, and waits for a phase of a barrier of the loop */
   FS_STUCK_ISSUE     /* its command is not issued yet, because of a sync (sync: block) */
 } fs_stuck_kind;
 
@@ -34,10 +35,12 @@ typedef struct fs_stuck {
   uint64_t epoch;   /* EPOCH: within the invocation, from 1 */
   uint32_t barrier; /* MAPPED, COMPLETE */
   uint32_t stop;    /* ISSUE */
-  uint32_t depth;   /* LOOP: levels; at least one */
+  uint32_t depth;   /* LOOP, PHASE: levels; at least one */
   fs_stuck_level level[FS_LOOP_NEST]; /* the outermost first; the last one's instance waits */
   fs_stuck_level on; /* for this one, in the same run; its command is FS_NONE where that is another
                         member of its gang */
+  uint32_t guard;    /* PHASE: the guard; that of iteration `of` is awaited */
+  uint64_t of, complete; /* complete: phases of the barrier, in this run */
 } fs_stuck;
 
 /* The present use of a physical barrier. */

@@ -136,7 +136,7 @@ fs_status fs_sim_decode(fsched_context *ctx, fs_instance *x) {
   assert(x->stream != NULL && x->io != NULL);
   FS_TRY(count_slots(x));
   FS_TRY(list_waiters(x));
-  FS_TRY(fs_sim_loops_make(x));
+  FS_TRY(fs_sim_loops_make(ctx, x));
   FS_TRY(take_state(x));
   FS_TRY(fs_sim_sync_make(x));
   FS_TRY(fs_sim_times_make(x));

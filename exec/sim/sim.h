@@ -186,7 +186,7 @@ fsched_cause fs_sim_run(fs_instance *x, uint64_t k);
 fsched_cause fs_sim_cause(fs_instance *x);
 /* sim/loops/runs.c: the part of loops in fs_sim_decode, in the end of the instance, and in the
  * begin of an invocation. */
-fs_status fs_sim_loops_make(fs_instance *x) FS_MUST_USE;
+fs_status fs_sim_loops_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 void fs_sim_loops_free(fs_instance *x);
 void fs_sim_loops_begin(fs_instance *x);
 /* The loop that a command's op is, or FS_NONE.  Requires a command. */

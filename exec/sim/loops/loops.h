@@ -19,6 +19,7 @@
 #ifndef FS_EXEC_SIM_LOOPS_H
 #define FS_EXEC_SIM_LOOPS_H
 
+#include "exec/host/guards.h"
 #include "exec/host/loops.h"
 #include "exec/sim/sim.h"
 
@@ -35,7 +36,7 @@ typedef struct fs_sim_flight {
 typedef enum fs_sim_part_is {
   FS_SIM_PART_AWAY,     /* its queue has not come to the loop */
   FS_SIM_PART_UNISSUED, /* its present command is not issued yet (sync: block) */
-  FS_SIM_PART_WAITS,    /* for an instance of another command */
+  FS_SIM_PART_WAITS,    /* for an instance of another command, or for a phase of a barrier */
   FS_SIM_PART_MEETS,    /* for other members of a gang */
   FS_SIM_PART_RUNS,
   FS_SIM_PART_OVER, /* it has no command left */
@@ -47,10 +48,10 @@ typedef struct fs_sim_part {
   uint32_t loop;
   uint32_t command;       /* of the stream: that of the outermost loop on this queue */
   uint64_t begin;         /* of the part, if the loop is in no other */
-  uint32_t at, next_wait; /* the present command in its step, and the wait of it that is next */
+  uint32_t at, next_wait; /* the present command in its step, and its next wait or check */
   uint64_t step, steps;
   uint32_t first, last;  /* flights, in their order */
-  uint32_t next;         /* in a list of those that wait for a command, or meet */
+  uint32_t next;         /* in a list of those that wait for a command or barrier, or meet */
   uint64_t issued, over; /* sync: block: commands, those that pass included */
   fs_shown_walk shown;   /* through what is recorded of the run */
 } fs_sim_part;
@@ -64,6 +65,12 @@ typedef struct fs_sim_member {
   uint64_t done;             /* if it signals: its instances that are over, with all before them on
                                 its queue */
 } fs_sim_member;
+
+/* A barrier of loops (exec/host/guards.h). */
+typedef struct fs_sim_loop_barrier {
+  uint64_t complete;        /* phases in this run */
+  uint32_t arrived, waiter; /* arrived: in this phase; waiter: list of the parts that wait for it */
+} fs_sim_loop_barrier;
 
 /* The present run of a loop. */
 typedef struct fs_sim_loop_run {
@@ -84,8 +91,10 @@ typedef struct fs_sim_loops {
   fs_sim_loop_run *run;  /* per loop */
   fs_sim_part *part;     /* per loop_queue */
   fs_sim_member *member; /* per loop_command */
-  uint32_t *by_issue;    /* sync: block: per loop, from its first command on: by their places */
-  uint32_t *stop_part;   /* sync: block: per loop_stop, its part; FS_NONE: a full sync */
+  fs_guards guards;
+  fs_sim_loop_barrier *barrier; /* per barrier of guards */
+  uint32_t *by_issue;  /* sync: block: per loop, from its first command on: by their places */
+  uint32_t *stop_part; /* sync: block: per loop_stop, its part; FS_NONE: a full sync */
   FS_VEC(fs_sim_flight) flight;
   uint32_t free;         /* list of flights */
   uint32_t n_places;     /* the most that a command of a loop has */

@@ -68,7 +68,7 @@ static fs_status find_issue(fs_instance *x, fs_sim_loops *l) {
   return FSCHED_OK;
 }
 
-fs_status fs_sim_loops_make(fs_instance *x) {
+fs_status fs_sim_loops_make(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->stream;
   assert(s->n_meta == 1);
   fs_sim_loops *l;
@@ -80,6 +80,8 @@ fs_status fs_sim_loops_make(fs_instance *x) {
   FS_TRY(fs_loops_make(&x->arena, s, &l->of));
   FS_TRY(find_parts(x, l));
   FS_TRY(find_members(x, l));
+  FS_TRY(fs_guards_make(ctx, &x->arena, s, &l->guards));
+  FS_TRY(fs_new_zero(&x->arena, &l->barrier, l->guards.n));
   FS_TRY(fs_sync_has_stops(s->meta->sync) ? find_issue(x, l) : FSCHED_OK);
   l->free = FS_NONE;
   FS_TRY(fs_vec_reserve(x->ctx, &l->flight, s->n_loop_queues));

@@ -53,6 +53,46 @@ static void move_on(const fs_instance *x, uint32_t part) {
   }
 }
 
+/* Goes on with the parts of a list. */
+static void wake(fs_instance *x, uint32_t *waiter, uint64_t time);
+
+/* A command of a flight is over, and arrives at the barriers that it updates: so commands see in
+ * its own time each phase that it completes, and none that has passed. */
+static void arrive(fs_instance *x, uint32_t command, uint64_t iteration, uint64_t time) {
+  const fs_guards *g = &x->loops->guards;
+  for (uint32_t i = g->update0[command]; i < g->update0[command + 1]; i++) {
+    uint32_t guard = g->update[i];
+    fs_sim_loop_barrier *b = &x->loops->barrier[fs_guard_barrier(g, x->stream, guard, iteration)];
+    if (++b->arrived == g->arrivals[guard]) {
+      b->arrived = 0;
+      b->complete++;
+      wake(x, &b->waiter, time);
+    }
+  }
+}
+
+/* Whether all checks of the present command have passed, of which each is made once; else the part
+ * is in the list of the barrier that the next one looks at. */
+static bool checks_over(fs_instance *x, uint32_t part, uint64_t iteration) {
+  fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop_command *k = &x->stream->loop_commands[fs_sim_present(x, part)];
+  for (; p->next_wait < k->n_checks; p->next_wait++) {
+    const fs_stream_guard_check *c = &x->stream->guard_checks[k->check0 + p->next_wait];
+    if (iteration < c->distance) {
+      continue;
+    }
+    uint64_t of = iteration - c->distance;
+    fs_sim_loop_barrier *b =
+        &x->loops->barrier[fs_guard_barrier(&x->loops->guards, x->stream, c->guard, of)];
+    if (!fs_guard_passes(x->stream, c->guard, of, b->complete)) {
+      p->next = b->waiter;
+      b->waiter = part;
+      return false;
+    }
+  }
+  return true;
+}
+
 /* Whether all waits of the present command are over; else the part is in the list of the command
  * that it waits for. */
 static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
@@ -180,7 +220,9 @@ static void go_on(fs_instance *x, uint32_t part, uint64_t time) {
       continue;
     }
     p->is = FS_SIM_PART_WAITS;
-    if (l->by_issue == NULL && !waits_over(x, part, iteration)) {
+    if (l->by_issue == NULL &&
+        !(fs_sync_has_barriers(x->stream->meta->sync) ? checks_over(x, part, iteration)
+                                                      : waits_over(x, part, iteration))) {
       return;
     }
     fs_sim_member *leader = &l->member[l->member[fs_sim_present(x, part)].leader];
@@ -295,6 +337,15 @@ static void reset_part(fs_instance *x, uint32_t part) {
   }
 }
 
+static void set_barriers(fs_instance *x, const fs_stream_loop *loop) {
+  const fs_guards *of = &x->loops->guards;
+  for (uint32_t g = loop->guard0; g < loop->guard0 + loop->n_guards; g++) {
+    for (uint32_t i = 0; i < of->used[g]; i++) {
+      x->loops->barrier[of->first[g] + i] = (fs_sim_loop_barrier){.waiter = FS_NONE};
+    }
+  }
+}
+
 /* Makes a run of a loop whose `command` and `flight` are set, in which no part has begun.  The
  * sequencer, if there is one, goes by steps of all parts. */
 static void make_run(fs_instance *x, uint32_t loop) {
@@ -304,6 +355,7 @@ static void make_run(fs_instance *x, uint32_t loop) {
   run->goes_on = true;
   run->left = of->n_queues;
   run->step = run->steps = run->place = run->stop = 0;
+  set_barriers(x, of);
   for (uint32_t q = 0; q < of->n_queues; q++) {
     reset_part(x, of->queue0 + q);
     run->steps = fs_max(run->steps, part[q].steps);
@@ -377,11 +429,10 @@ uint32_t fs_sim_loop_first(const fs_instance *x, uint32_t command) {
 
 /* Events */
 
-/* Lets the parts go on that wait for a command. */
-static void wake(fs_instance *x, uint32_t command, uint64_t time) {
+static void wake(fs_instance *x, uint32_t *waiter, uint64_t time) {
   fs_sim_part *part = x->loops->part;
-  uint32_t p = x->loops->member[command].waiter, next;
-  x->loops->member[command].waiter = FS_NONE;
+  uint32_t p = *waiter, next;
+  *waiter = FS_NONE;
   for (; p != FS_NONE; p = next) {
     next = part[p].next;
     go_on(x, p, time);
@@ -395,11 +446,13 @@ static void settle(fs_instance *x, uint32_t part, uint64_t time) {
   fs_sim_part *p = &l->part[part];
   while (p->first != FS_NONE && l->flight.at[p->first].over) {
     uint32_t flight = p->first, command = l->flight.at[flight].command;
+    uint64_t iteration = l->flight.at[flight].iteration;
     p->first = l->flight.at[flight].next;
     free_flight(l, flight);
+    arrive(x, command, iteration, time);
     if (x->stream->loop_commands[command].signal) {
       l->member[command].done++;
-      wake(x, command, time);
+      wake(x, &l->member[command].waiter, time);
     }
   }
   leave_part(x, part, time);

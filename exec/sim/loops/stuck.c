@@ -2,6 +2,7 @@
 /* Simulation: what queues that are in loops wait for. */
 #include "exec/host/stuck.h"
 #include "exec/sim/loops/loops.h"
+#include "model/sync.h"
 
 static fs_stuck_level level_of(const fs_instance *x, uint32_t part) {
   const fs_sim_part *p = &x->loops->part[part];
@@ -37,6 +38,16 @@ static uint32_t innermost_part(const fs_instance *x, uint32_t loop, uint32_t que
   }
 }
 
+static void tell_phase(const fs_instance *x, const fs_stream_guard_check *c, uint64_t iteration,
+                       fs_stuck *stuck) {
+  const fs_sim_loops *l = x->loops;
+  stuck->kind = FS_STUCK_PHASE;
+  stuck->guard = c->guard;
+  stuck->of = iteration - c->distance;
+  stuck->complete =
+      l->barrier[fs_guard_barrier(&l->guards, x->stream, c->guard, stuck->of)].complete;
+}
+
 /* Of a part whose op is a loop, which it has left: it waits for the other queues. */
 static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
   const fs_sim_part *p = &x->loops->part[part];
@@ -46,7 +57,9 @@ static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
   stuck->kind = FS_STUCK_LOOP;
   stuck->level[stuck->depth++] = own;
   stuck->on = (fs_stuck_level){.command = FS_NONE};
-  if (p->is == FS_SIM_PART_WAITS) {
+  if (p->is == FS_SIM_PART_WAITS && fs_sync_has_barriers(x->stream->meta->sync)) {
+    tell_phase(x, &x->stream->guard_checks[k->check0 + p->next_wait], own.iteration, stuck);
+  } else if (p->is == FS_SIM_PART_WAITS) {
     const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
     const fs_stream_loop_command *on = &x->stream->loop_commands[w->command];
     const fs_stream_loop_queue *q = fs_sim_queue_of(x, x->loops->member[w->command].part);
