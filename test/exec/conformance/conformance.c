@@ -305,18 +305,22 @@ fsched_cause rig_await(rig *r) {
   return cause;
 }
 
-void rig_await_stuck(rig *r) {
+bool rig_await_end(rig *r) {
   fs_watch watch = {0};
-  for (bool stuck = false; !stuck;) {
+  bool done = false;
+  for (bool stuck = false; !stuck && !done;) {
     bool idle = false;
     pthread_mutex_lock(&r->lock);
-    ck_assert_uint_eq(r->n_done, 0);
+    done = r->n_done > 0;
     uint64_t moves = r->c->backend->progress(r->instance, &idle);
     stuck = fs_watch_stuck(&watch, moves, idle, fs_now_ns(), 1000000);
     pthread_mutex_unlock(&r->lock);
     fs_pause();
   }
+  return done;
 }
+
+void rig_await_stuck(rig *r) { ck_assert(!rig_await_end(r)); }
 
 void rig_poison(rig *r, fsched_cause cause) {
   pthread_mutex_lock(&r->lock);

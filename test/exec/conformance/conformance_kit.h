@@ -117,6 +117,8 @@ fsched_cause rig_await(rig *r);
 /* Waits until nothing goes on, which is when two looks show the same.  The runner's time limit ends
  * a test in which that never comes. */
 void rig_await_stuck(rig *r);
+/* Waits until the invocation is done, or nothing goes on; whether it is done. */
+bool rig_await_end(rig *r);
 /* Poisons the invocation unless it is done. */
 void rig_poison(rig *r, fsched_cause cause);
 /* Waits until the item has been kept. */

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Barriers of loops with a fault: one too many or too few, a phase or a slot that is another one's,
+ * an op that does not arrive, a barrier of two guards.  What the verifier accepts of that runs
+ * right for all durations, and on threads.  What it refuses goes wrong or does not end for some, as
+ * a rule: commands see of phases what a machine would show them. */
+#include <stdlib.h>
+
+#include "codegen/stream_kit.h"
+#include "exec/sim/sim_kit.h"
+#include "fsched/verify.h"
+#include "kit/nest_gen.h"
+#include "kit/quick.h"
+#include "kit/turn.h"
+
+#include "kit/context.h"
+
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { GRAPHS = 40, INVOCATIONS = 40, MUTANTS = 4 };
+#else
+enum { GRAPHS = 120, INVOCATIONS = 40, MUTANTS = 6 };
+#endif
+
+#if defined(__SANITIZE_THREAD__)
+static const bool may_race = false; /* what is refused touches bytes that it should not */
+#else
+static const bool may_race = true;
+#endif
+
+static conf c, threads;
+
+static fsched_program *compile_random(bool nested, uint64_t seed) {
+  fsched_read_options o = {.size = sizeof o};
+  fsched_program *p = NULL;
+  fsched_graph *g;
+  fs_text t;
+  fs_text_init(&t, ctx);
+  (nested ? fs_nest_gen_barriers : fs_loop_gen_barriers)(seed, &t);
+  fs_text_add(&t, "", 1);
+  ck_assert(!t.failed);
+  if (fsched_graph_parse(c.ctx, "loop", t.at, strlen(t.at), &o, &g) == FSCHED_OK) {
+    if (fsched_compile(c.ctx, g, &fs_quick, NULL, &p) != FSCHED_OK) {
+      p = NULL;
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_text_drop(&t);
+  fsched_diag_clear(c.ctx);
+  if (p != NULL && p->view.n_guards == 0) {
+    fsched_program_destroy(p);
+    p = NULL;
+  }
+  return p;
+}
+
+/* Makes a check look further back, or less far, and says so in the waits that it stands for. */
+static bool move_check(fs_stream_copy *k, const fs_stream *s, uint32_t by, fs_rng *rng) {
+  uint32_t i = s->n_guard_checks == 0 ? 0 : fs_rng_below(rng, s->n_guard_checks);
+  bool up = fs_rng_one_in(rng, 2);
+  if (s->n_guard_checks == 0 || (!up && k->guard_checks[i].distance < by)) {
+    return false;
+  }
+  const fs_stream_guard *g = &s->guards[k->guard_checks[i].guard];
+  const fs_stream_loop_command *m = s->loop_commands;
+  while (i - m->check0 >= m->n_checks) {
+    m++;
+  }
+  for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
+    for (uint32_t p = g->producer0; p < g->producer0 + g->n_producers; p++) {
+      if (s->loop_commands[k->loop_waits[w].command].op == s->producers[p] &&
+          k->loop_waits[w].distance == k->guard_checks[i].distance) {
+        k->loop_waits[w].distance += up ? by : -by;
+        break;
+      }
+    }
+  }
+  k->guard_checks[i].distance += up ? by : -by;
+  return true;
+}
+
+static uint32_t copies_of(const fs_stream *s, uint32_t guard) {
+  uint32_t l = 0;
+  while (guard - s->loops[l].guard0 >= s->loops[l].n_guards) {
+    l++;
+  }
+  return s->loops[l].copies;
+}
+
+/* Lets another op arrive in the place of one. */
+static bool change_producer(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  uint32_t guard = fs_rng_below(rng, s->n_guards), l = 0;
+  while (guard - s->loops[l].guard0 >= s->loops[l].n_guards) {
+    l++;
+  }
+  uint32_t i = s->guards[guard].producer0 + fs_rng_below(rng, s->guards[guard].n_producers);
+  uint32_t op = s->loops[l].op0 + fs_rng_below(rng, s->loops[l].n_ops);
+  bool other = k->producers[i] != op;
+  k->producers[i] = op;
+  return other;
+}
+
+typedef enum fault { WRONG_PARITY, WRONG_SLOT, WRONG_COUNT, WRONG_OP, SHARED, FAULTS } fault;
+
+static bool change(fs_stream_copy *k, const fs_stream *s, fault kind, fs_rng *rng) {
+  fs_stream_guard *g = &k->guards[fs_rng_below(rng, s->n_guards)];
+  uint32_t copies = copies_of(s, (uint32_t)(g - k->guards));
+  switch (kind) {
+    case WRONG_PARITY:
+      return g->depth % copies == 0 && move_check(k, s, g->depth, rng);
+    case WRONG_SLOT:
+      return move_check(k, s, copies, rng);
+    case WRONG_COUNT:
+      g->depth += g->depth > 1 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+      return true;
+    case WRONG_OP:
+      return change_producer(k, s, rng);
+    case SHARED:
+      g->physical += g->physical > 0 && fs_rng_one_in(rng, 2) ? UINT32_MAX : 1;
+      return true;
+    case FAULTS:
+      break;
+  }
+  return false;
+}
+
+typedef enum outcome { RIGHT, OTHER_BYTES, STUCK } outcome;
+
+/* The first outcome of `n` invocations that is not right. */
+static outcome run(const conf *on, const fsched_program *p, uint32_t n) {
+  outcome is = RIGHT;
+  rig r;
+  rig_open(&r, on, &p->view, (rig_options){0});
+  for (uint32_t k = 0; k < n && is == RIGHT; k++) {
+    rig_fill(&r, k);
+    rig_start(&r);
+    if (!rig_await_end(&r)) {
+      rig_poison(&r, FSCHED_CAUSE_WRONG);
+      (void)rig_await(&r);
+      is = STUCK;
+    } else if (rig_await(&r) != FSCHED_CAUSE_NONE || rig_compare(&r) != FSCHED_OK) {
+      is = OTHER_BYTES;
+    }
+    fsched_diag_clear(on->ctx);
+  }
+  rig_close(&r);
+  return is;
+}
+
+typedef struct guard_fault_counts {
+  uint32_t right, refused, wrong, stuck, threads_stuck;
+} guard_fault_counts;
+
+/* A mutant that can be loaded; NULL: it cannot. */
+static fsched_program *mutate(const fsched_program *p, fault kind, fs_rng *rng) {
+  fs_stream_copy k = fs_stream_copy_of(p);
+  fsched_program *q = NULL;
+  bool changed = change(&k, &p->view, kind, rng);
+  fs_stream_copy_sign(&k);
+  if (!changed || fsched_program_load(c.ctx, "mutant.fsb", k.bytes, k.size, &q) != FSCHED_OK) {
+    q = NULL;
+  }
+  free(k.bytes);
+  fsched_diag_clear(c.ctx);
+  return q;
+}
+
+static void judge(const fsched_program *q, uint64_t seed, guard_fault_counts *n) {
+  bool accepted = fsched_verify_program(c.ctx, q, NULL) == FSCHED_OK;
+  fsched_diag_clear(c.ctx);
+  outcome is = run(&c, q, INVOCATIONS);
+  ck_assert_msg(!accepted || is == RIGHT, "seed %llu: accepted, and %s", (unsigned long long)seed,
+                is == STUCK ? "stuck" : "other bytes");
+  if (accepted || may_race) {
+    outcome on_threads = run(&threads, q, accepted ? 4 : 1);
+    ck_assert_msg(!accepted || on_threads == RIGHT, "seed %llu: wrong on threads",
+                  (unsigned long long)seed);
+    n->threads_stuck += on_threads == STUCK;
+  }
+  n->right += accepted;
+  n->refused += !accepted;
+  n->wrong += is == OTHER_BYTES;
+  n->stuck += is == STUCK;
+}
+
+/* In percent of those that are refused: the verifier wants orders also where loops are short, or
+ * where the bytes do not show that something came too early. */
+static const uint32_t least_caught[FAULTS] = {70, 60, 25, 70, 35}, least_on_threads = 10;
+
+START_TEST(faults_of_guards)
+{
+  guard_fault_counts n = {0};
+  fs_conformance sim, cpu = {.device = {.kind = "cpu", .threads = (uint32_t)_i % 3}};
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, fs_turn());
+  conf_open(&threads, &cpu);
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * FAULTS + (uint64_t)_i) * GRAPHS + k;
+    fs_rng rng = {seed};
+    fsched_program *p = compile_random(k % 3 == 0, seed);
+    for (uint32_t i = 0; i < MUTANTS && p != NULL; i++) {
+      fsched_program *q = mutate(p, (fault)_i, &rng);
+      if (q != NULL) {
+        judge(q, seed, &n);
+      }
+      fsched_program_destroy(q);
+    }
+    fsched_program_destroy(p);
+  }
+  conf_close(&threads);
+  conf_close(&c);
+  ck_assert_uint_gt(n.refused, GRAPHS / 8);
+  ck_assert_uint_ge(100 * (n.wrong + n.stuck), least_caught[_i] * n.refused);
+  ck_assert_uint_ge(100 * n.threads_stuck, may_race ? least_on_threads * n.refused : 0);
+}
+END_TEST
+
+FS_SUITE(sim_guards, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, FAULTS, faults_of_guards);
+}
