@@ -282,7 +282,8 @@ static void write_args(fs_codegen *c) {
                                    .tag = g->arg_tag[a],
                                    .buffer = b,
                                    .version = g->arg_version[a],
-                                   .has_at = !whole};
+                                   .has_at = !whole,
+                                   .begins = g->arg_begins != NULL && g->arg_begins[a]};
   }
 }
 

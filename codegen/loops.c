@@ -179,7 +179,8 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                              .buffer = a->buffer,
                              .ring = ring ? w->n_rings + a->ring : FS_NONE,
                              .back = a->back,
-                             .own = a->buffer == FS_NONE ? FS_NONE : own_arg0(w) + a->own};
+                             .own = a->buffer == FS_NONE ? FS_NONE : own_arg0(w) + a->own,
+                             .begins = a->begins};
   }
 }
 

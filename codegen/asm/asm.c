@@ -220,9 +220,9 @@ fs_status fs_asm_version(fs_asm *a, uint32_t buffer_id, uint32_t node, uint32_t 
 /* ---- ops */
 
 /* Fields of an arg: the tags, of which it has exactly one, then its version and its range. */
-enum { ARG_VERSION = FS_N_TAGS, ARG_AT, ARG_FIELDS };
-static const fs_field arg_fields[ARG_FIELDS] = {FS_TAGS(FS_ASM_FIELD){"version", false},
-                                                {"at", false}};
+enum { ARG_VERSION = FS_N_TAGS, ARG_AT, ARG_BEGINS, ARG_FIELDS };
+static const fs_field arg_fields[ARG_FIELDS] = {
+    FS_TAGS(FS_ASM_FIELD){"version", false}, {"at", false}, {"begins", false}};
 
 fs_status fs_asm_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) {
   *tag = FS_NONE;
@@ -250,11 +250,24 @@ fs_status fs_asm_range(fs_asm *a, uint32_t node, uint64_t *offset, uint64_t *len
   return fs_fields_u64(&a->f, fs_fields_next(&a->f, at), length);
 }
 
+fs_status fs_asm_begins(fs_asm *a, uint32_t node, uint32_t tag, bool *begins) {
+  *begins = false;
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  return fs_tag_writes_over(tag)
+             ? fs_fields_bool(&a->f, node, begins)
+             : fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "'begins' is of an 'out_existing'");
+}
+
 static fs_status arg(fs_asm *a, uint32_t node) {
   uint32_t value[ARG_FIELDS];
+  bool begins;
   fs_stream_arg r = {.buffer = FS_NONE, .version = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, arg_fields, ARG_FIELDS, value));
   FS_TRY(fs_asm_tag(a, node, value, &r.tag));
+  FS_TRY(fs_asm_begins(a, value[ARG_BEGINS], r.tag, &begins));
+  r.begins = begins;
   if (!fs_tag_names_buffer(r.tag)) {
     if (value[ARG_VERSION] != FS_NONE || value[ARG_AT] != FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "a value has no version and no range");

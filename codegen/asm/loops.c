@@ -79,13 +79,15 @@ enum {
   LOOP_ARG_AT,
   LOOP_ARG_STEP,
   LOOP_ARG_OWN,
+  LOOP_ARG_BEGINS,
   LOOP_ARG_FIELDS
 };
 static const fs_field loop_arg_fields[LOOP_ARG_FIELDS] = {FS_TAGS(FS_ASM_FIELD){"ring", false},
                                                           {"back", false},
                                                           {"at", false},
                                                           {"step", false},
-                                                          {"own", false}};
+                                                          {"own", false},
+                                                          {"begins", false}};
 
 static fs_status arg_keys(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t tag) {
   bool ring = value[LOOP_ARG_RING] != FS_NONE, back = value[LOOP_ARG_BACK] != FS_NONE;
@@ -139,10 +141,13 @@ static fs_status loop_arg_bytes(fs_asm *a, const loop_reader *l, const uint32_t 
 
 static fs_status loop_arg(fs_asm *a, const loop_reader *l, uint32_t node) {
   uint32_t value[LOOP_ARG_FIELDS];
+  bool begins;
   fs_stream_loop_arg r = {.buffer = FS_NONE, .ring = FS_NONE, .own = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, loop_arg_fields, LOOP_ARG_FIELDS, value));
   FS_TRY(fs_asm_tag(a, node, value, &r.tag));
   FS_TRY(arg_keys(a, node, value, r.tag));
+  FS_TRY(fs_asm_begins(a, value[LOOP_ARG_BEGINS], r.tag, &begins));
+  r.begins = begins;
   if (!fs_tag_names_buffer(r.tag)) {
     FS_TRY(fs_fields_i64(&a->f, value[r.tag], &r.value));
     return fs_asm_push(a, loop_args, r);

@@ -150,7 +150,7 @@ static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   if (a->has_at) {
     fs_dis_range(d, a->offset, a->length);
   }
-  fs_dis_put(d, "}");
+  fs_dis_put(d, a->begins ? ", \"begins\": true}" : "}");
 }
 
 /* Whether a name is short enough for a key.  Readers of YAML take keys of up to 1,024 characters,

@@ -69,7 +69,7 @@ static void put_loop_arg(fs_dis *d, const fs_stream_loop *l, const fs_stream_loo
       fs_dis_u64(d, ", \"own\": ", a->own - own_arg0(d, l));
     }
   }
-  fs_dis_put(d, "}");
+  fs_dis_put(d, a->begins ? ", \"begins\": true}" : "}");
 }
 
 static void put_afters(fs_dis *d, const fs_stream_loop_op *o) {

@@ -328,6 +328,13 @@ static fs_status check_buffers(fs_checker *c) {
   return FS_CHECK_DISTINCT(c, buffers, "buffers");
 }
 
+fs_status fs_check_begins(fs_checker *c, uint32_t begins, uint32_t tag, const char *what,
+                          uint32_t arg) {
+  FS_NEED(c, begins == 0 || (begins == 1 && fs_tag_writes_over(tag)), VALUE,
+          "%s %u has tag %u, begins %u", what, arg, tag, begins);
+  return FSCHED_OK;
+}
+
 static fs_status check_arg(fs_checker *c, uint32_t arg) {
   const fs_stream *v = &c->v;
   const fs_stream_arg *a = &v->args[arg];
@@ -335,7 +342,7 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   if (!fs_tag_names_buffer(a->tag)) {
     FS_NEED(c,
             a->buffer == FS_NONE && a->version == FS_NONE && a->offset == 0 && a->length == 0 &&
-                a->has_at == 0,
+                a->has_at == 0 && a->begins == 0,
             VALUE, "arg %u is a value and names a buffer or a range", arg);
     return FSCHED_OK;
   }
@@ -351,7 +358,7 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
           (unsigned long long)a->length, (unsigned long long)b->size);
   FS_NEED(c, a->value == 0 && a->has_at == !(a->offset == 0 && a->length == b->size), VALUE,
           "arg %u has value %lld, has_at %u", arg, (long long)a->value, a->has_at);
-  return FSCHED_OK;
+  return fs_check_begins(c, a->begins, a->tag, "arg", arg);
 }
 
 /* Per resource or memory: 1 + the last op that named it; 0: none has. */

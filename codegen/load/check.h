@@ -49,6 +49,9 @@ fs_status fs_check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char *wha
  * fields of two records. */
 fs_status fs_check_distinct(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
                             const char *what) FS_MUST_USE;
+/* Checks whether an arg of this tag may begin a value in a slot.  what: for messages. */
+fs_status fs_check_begins(fs_checker *c, uint32_t begins, uint32_t tag, const char *what,
+                          uint32_t arg) FS_MUST_USE;
 
 /* Command `number` of a queue or loop, for messages. */
 typedef struct fs_command_name {

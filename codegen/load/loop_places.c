@@ -129,7 +129,7 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
 static fs_status check_value(fs_checker *c, const fs_stream_loop_arg *a, uint32_t arg) {
   FS_NEED(c,
           a->buffer == FS_NONE && a->ring == FS_NONE && a->offset == 0 && a->length == 0 &&
-              a->step == 0 && a->back == 0 && a->own == FS_NONE && a->reserved == 0,
+              a->step == 0 && a->back == 0 && a->own == FS_NONE && a->begins == 0,
           VALUE, "loop arg %u is a value and names a buffer or a range", arg);
   return FSCHED_OK;
 }
@@ -220,8 +220,8 @@ static fs_status check_arg(fs_checker *c, const fs_stream_loop *l, uint32_t op, 
   FS_NEED(c, a->buffer < v->n_buffers && has_outer(v, l, a->buffer), REFERENCE,
           "loop arg %u is buffer %u of %u, which loop '%s' does not have", arg, a->buffer,
           v->n_buffers, fs_check_loop_name(c, l));
-  FS_NEED(c, a->value == 0 && a->reserved == 0, VALUE, "loop arg %u has value %lld, reserved %u",
-          arg, (long long)a->value, a->reserved);
+  FS_NEED(c, a->value == 0, VALUE, "loop arg %u has value %lld", arg, (long long)a->value);
+  FS_TRY(fs_check_begins(c, a->begins, a->tag, "loop arg", arg));
   FS_NEED(c, is_own(v, l, a), REFERENCE,
           "loop arg %u moves with arg %u, which is not one of loop '%s' and buffer %u", arg, a->own,
           fs_check_loop_name(c, l), a->buffer);

@@ -148,7 +148,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_arg *a = &s->args[op->arg0 + i];
     int64_t value = values == NULL ? a->value : values[op->arg0 + i];
-    room->args[i] = (fs_kernel_arg){.value = value, .tag = a->tag};
+    room->args[i] = (fs_kernel_arg){.value = value, .tag = fs_tag_seen(a->tag, a->begins)};
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->places[i];

@@ -183,7 +183,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
   uint32_t n_scratch = 0;
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
-    room->args[i] = (fs_kernel_arg){.value = a->value, .tag = a->tag};
+    room->args[i] = (fs_kernel_arg){.value = a->value, .tag = fs_tag_seen(a->tag, a->begins)};
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];

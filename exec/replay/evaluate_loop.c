@@ -168,7 +168,8 @@ static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_str
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
     fs_kernel_arg *out = &l->r->args[i];
-    *out = (fs_kernel_arg){.value = a->value, .tag = a->tag, .length = a->length};
+    *out = (fs_kernel_arg){
+        .value = a->value, .tag = fs_tag_seen(a->tag, a->begins), .length = a->length};
     if (!fs_tag_accesses(a->tag)) {
       continue;
     }

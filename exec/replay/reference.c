@@ -88,7 +88,8 @@ static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, b
   for (uint32_t i = 0; i < o->n_args; i++) {
     const fs_stream_arg *a = &s->args[o->arg0 + i];
     int64_t number = r->other == NULL ? a->value : r->other[o->arg0 + i];
-    r->args[i] = (fs_kernel_arg){.value = number, .tag = a->tag, .length = a->length};
+    r->args[i] = (fs_kernel_arg){
+        .value = number, .tag = fs_tag_seen(a->tag, a->begins), .length = a->length};
     if (!accesses(a)) {
       continue;
     }

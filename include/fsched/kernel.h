@@ -32,7 +32,7 @@ typedef struct fsched_kernel_arg {
                  that has no memory at that time; accesses through `no_dep` are not ordered */
   uint64_t length; /* of `data`, in bytes */
   int64_t value;
-  uint32_t tag; /* fsched_tag */
+  uint32_t tag; /* fsched_tag, as the graph's author gave it, whether loops stay loops or not */
 } fsched_kernel_arg;
 
 typedef struct fsched_kernel_call {

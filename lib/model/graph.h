@@ -136,6 +136,8 @@ struct fsched_graph {
   uint32_t *arg_version;             /* the version read and/or written; FS_NONE for a value */
   uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
   int64_t *arg_value;
+  bool *arg_begins; /* per arg: an `out_existing` of a slot, in which the op begins a value; to its
+                     * kernel it is the `out` that was described.  NULL: no arg */
 
   uint32_t *op_use0, *use_resource; /* CSR, distinct resources per op, amounts above 0 */
   uint64_t *use_amount;

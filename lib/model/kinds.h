@@ -323,6 +323,9 @@ static inline bool fs_tag_writes_anew(unsigned tag) {
 static inline bool fs_tag_writes_over(unsigned tag) {
   return fs_tag_writes_in_place(tag) && !fs_tag_reads(tag);
 }
+/* The tag that a kernel sees: of an arg that begins a value in a slot, which its op only writes
+ * over in the buffer, the one that the graph's author gave. */
+static inline unsigned fs_tag_seen(unsigned tag, bool begins) { return begins ? FSCHED_OUT : tag; }
 /* The arg names a buffer and is not an access. */
 static inline bool fs_tag_is_address(unsigned tag) {
   return fs_tag_names_buffer(tag) && !fs_tag_accesses(tag);

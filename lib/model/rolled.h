@@ -164,6 +164,7 @@ typedef struct fs_body_arg {
   uint32_t buffer;     /* FS_NONE for a value */
   uint32_t ring, back; /* ring: FS_NONE, or of the loop */
   uint32_t own;        /* which arg of the loop's own op it moves with; FS_NONE for a value */
+  bool begins;         /* as arg_begins of graph.h */
 } fs_body_arg;
 
 /* Iteration i comes after iteration i - distance of another op of the body. */

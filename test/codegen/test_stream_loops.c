@@ -233,6 +233,9 @@ static const json_edit edits[] = {
     {"\"sync\": \"timeline\"", "\"sync\": \"block\"", "key 'stops' is missing"},
     {"{\"value\": 7}", "{\"value\": 7, \"own\": 0}",
      "a value has no ring and no range, and moves with nothing"},
+    {"{\"value\": 7}", "{\"value\": 7, \"begins\": true}", "'begins' is of an 'out_existing'"},
+    {"\"ring\": 0, \"back\": 0", "\"ring\": 0, \"back\": 0, \"begins\": true",
+     "'begins' is of an 'out_existing'"},
     {"\"ring\": 0, \"back\": 0", "\"ring\": 0, \"back\": 0, \"own\": 1",
      "what has a ring moves with the arg that the ring is in"},
 };

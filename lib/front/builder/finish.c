@@ -497,6 +497,14 @@ static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
+static fs_status mark_begins(fsched_builder *b, fsched_graph *g, size_t arg) {
+  if (g->arg_begins == NULL) {
+    FS_TRY(fs_new_zero(&b->arena, &g->arg_begins, g->n_args));
+  }
+  g->arg_begins[arg] = true;
+  return FSCHED_OK;
+}
+
 static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
   size_t n = g->n_args = (uint32_t)b->arg.n;
   FS_TRY(fs_new(&b->arena, &g->op_arg0, (size_t)g->n_ops + 1));
@@ -518,6 +526,7 @@ static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
     g->arg_offset[i] = a->offset;
     g->arg_length[i] = value ? 0 : a->u.length;
     g->arg_value[i] = value ? a->u.value : 0;
+    FS_TRY(a->begins ? mark_begins(b, g, i) : FSCHED_OK);
   }
   fs_vec_free(b->ctx, &b->arg);
   return FSCHED_OK;

@@ -42,6 +42,7 @@ typedef struct fs_arg_draft {
   uint32_t buffer;
   uint8_t tag;
   bool has_at;
+  bool begins; /* was an `out` (model/graph.h) */
 } fs_arg_draft;
 
 /* What a loop adds to an arg: where its range moves, or of which earlier iteration its value is. */

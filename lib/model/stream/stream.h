@@ -122,7 +122,9 @@ typedef struct fs_stream_arg {
   int64_t value;
   uint32_t tag, buffer; /* fsched_tag; FS_NONE for a value */
   uint32_t version;     /* as derived by the graph; verify derives it again */
-  uint32_t has_at;
+  uint16_t has_at;
+  uint16_t begins; /* 0/1: an out_existing of a slot of a ring, in which the op begins a value; its
+                    * kernel sees `out` */
 } fs_stream_arg;
 
 typedef struct fs_stream_use {
@@ -270,7 +272,7 @@ typedef struct fs_stream_loop_arg {
   uint32_t tag, buffer; /* buffer: of the stream; FS_NONE for a value */
   uint32_t ring, back;  /* FS_NONE, 0: no ring */
   uint32_t own;         /* of args, or of loop_args if the loop is in one; FS_NONE for a value */
-  uint32_t reserved;
+  uint32_t begins;      /* 0/1: as in fs_stream_arg, of a ring of a loop inside */
 } fs_stream_loop_arg;
 
 /* The versions that an op of the body begins of a buffer, one in each iteration: that of iteration

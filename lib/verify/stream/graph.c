@@ -198,6 +198,10 @@ bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uin
          memcmp(a->block, b->block, sizeof a->block) == 0;
 }
 
+static bool arg_begins(const fsched_graph *g, uint32_t arg) {
+  return g->arg_begins != NULL && g->arg_begins[arg];
+}
+
 static bool same_args(const compare *c, uint32_t first, uint32_t n) {
   const fsched_graph *g = c->g;
   for (uint32_t i = first; i < first + n; i++) {
@@ -205,7 +209,8 @@ static bool same_args(const compare *c, uint32_t first, uint32_t n) {
     bool value = !fs_tag_names_buffer(a->tag);
     if (a->tag != g->arg_tag[i] || a->buffer != g->arg_buffer[i] ||
         (value ? a->value != g->arg_value[i]
-               : a->offset != g->arg_offset[i] || a->length != g->arg_length[i])) {
+               : a->offset != g->arg_offset[i] || a->length != g->arg_length[i]) ||
+        (a->begins != 0) != arg_begins(g, i)) {
       return false;
     }
   }

@@ -348,5 +348,6 @@ fs_status fs_vs_shape(fs_vs *v) {
   bool points = check_points(v);
   FS_TRY(fs_vs_sync(v));
   FS_TRY(fs_vs_loops_shape(v));
+  FS_TRY(fs_vs_loops_begins(v));
   return points ? FSCHED_OK : FSCHED_WRONG;
 }

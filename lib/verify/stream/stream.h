@@ -163,6 +163,9 @@ fs_status fs_vs_places(fs_vs *v) FS_MUST_USE; /* each command's places are its o
 /* loops/: loops that stay loops.  Their records make sense; and their bodies keep what they have
  * to, within the places of their ops. */
 fs_status fs_vs_loops_shape(fs_vs *v) FS_MUST_USE;
+/* Looks at the args that begin values in slots.  Requires the indices that fs_vs_shape makes, and
+ * loops whose shape is right. */
+fs_status fs_vs_loops_begins(fs_vs *v) FS_MUST_USE;
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_loops(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;  /* versions and predecessors from tags */

@@ -117,7 +117,7 @@ expect "with the remarks on members" holds "$pages/libfsched.3" 'uint64_t capaci
 
 # The tables of fsched-stream(5) are the records of lib/model/stream/stream.h.
 awk '
-  BEGIN { print "#include \"model/stream/stream.h\""; split("1 4 8 8", bytes); split("u8 u32 u64 i64", types) }
+  BEGIN { print "#include \"model/stream/stream.h\""; split("1 2 4 8 8", bytes); split("u8 u16 u32 u64 i64", types) }
   BEGIN { for (i in types) size[types[i]] = bytes[i] }
   /^\.\\" RECORD/ { record = $3; printf "_Static_assert(sizeof(%s) == %d, \"size\");\n", $3, $4 }
   /^\.EE/ { record = "" }

@@ -187,9 +187,7 @@ static inline void kit_put(const fsched_kernel_arg *arg, uint64_t word) {
 
 /* out = in + value */
 static inline int kit_add(const fsched_kernel_call *call) {
-  const fsched_kernel_arg *out = kit_arg(call, FSCHED_OUT);
-  out = out == NULL ? kit_arg(call, FSCHED_OUT_EXISTING) : out; /* a slot of a ring */
-  kit_put(out, kit_get(kit_arg(call, FSCHED_IN)) + (uint64_t)kit_value(call));
+  kit_put(kit_arg(call, FSCHED_OUT), kit_get(kit_arg(call, FSCHED_IN)) + (uint64_t)kit_value(call));
   return 0;
 }
 

@@ -148,9 +148,26 @@ START_TEST(records)
   WRONG(the_ring()->writer = 1, shape, "a ring's writer does not begin one version");
   WRONG(the_ring()->depth = 4, shape, "a ring's slots leave its arg");
   WRONG(the_ring()->arg = 0, shape, "a ring's arg or writer is not its own");
+  WRONG(arg_at(3)->begins = 1, shape, "loop arg 3 begins a value, and is no slot of a loop");
+  WRONG(arg_at(2)->begins = 1, shape, "loop arg 2 begins a value, and is no slot of a loop");
+  WRONG(RECORD(args, fs_stream_arg)->begins = 1, shape, "arg 0 begins a value, and is no slot");
   WRONG(command_at(0)->copy = 1, shape, "a command's op, copy, shift, waits or places");
   WRONG(wait_at(0)->command = 9, shape, "a command's waits are out of order or for");
   WRONG(command_at(0)->signal ^= 1, "verify-signal", "loop lp: op a, copy 0, ");
+}
+END_TEST
+
+/* An `out` that lies in a slot is told from an `out_existing`, which other kernels may have. */
+START_TEST(begins)
+{
+  setup(known);
+  fs_stream_arg *pre = RECORD(args, fs_stream_arg) + 1;
+  ck_assert(pre->tag == FSCHED_OUT_EXISTING && pre->begins == 1);
+  pre->begins = 0;
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, graph), FSCHED_WRONG);
+  ck_assert(says("verify-graph", "not the graph's: args of op 'pre'"));
+  teardown();
 }
 END_TEST
 
@@ -634,7 +651,7 @@ END_TEST
 
 FS_SUITE(verify_rolled_known, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, is_right, records, orders, hulls, places, reads_its_own, shares, leaves_gaps,
+  FS_TESTS(t, is_right, records, begins, orders, hulls, places, reads_its_own, shares, leaves_gaps,
            other_graphs, late_iterations, works_in_place, reads_on, changes_on_entry,
            several_copies, trips_do_not_matter, syncs_part_gangs, memory_runs_out);
 }

@@ -24,6 +24,7 @@ static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x)
   to->buffer = a->buffer;
   to->offset = a->offset;
   to->length = a->u.length;
+  to->begins = a->begins;
   if (fs_roller_begins(r, loop, a->buffer)) {
     to->ring = fs_roller_ring(r, loop, a->buffer);
     to->back = back_of(r, op, arg, r->b->loop.at[loop].op0 + x->loop.ring[to->ring].writer);

@@ -27,7 +27,6 @@ typedef struct contractor {
   uint32_t *seen;        /* per buffer: the last loop that has args of it */
   uint32_t *group_of;    /* per buffer: the first group that this loop has of it */
   FS_VEC(own_group) group;
-  FS_VEC(uint64_t) begun; /* loop and buffer: its body begins it so far */
   fs_names names;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
@@ -36,8 +35,6 @@ typedef struct contractor {
   fs_pos_list op_at, op_on_at, arg_at;
   fs_item_list uses, scratches, afters, inplaces;
 } contractor;
-
-static uint64_t key_of(uint32_t loop, uint32_t buffer) { return (uint64_t)loop << 32 | buffer; }
 
 static fs_rolled *rolled_of(const contractor *c, uint32_t op) {
   uint32_t loop = c->r->in.loop_of[op];
@@ -176,7 +173,9 @@ static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
   const fs_ring_buffer *ring = &c->r->ring[a.buffer];
   a.offset += op < c->b->loop.at[ring->loop].op0 ? ring->before : ring->behind;
   a.has_at = true;
-  a.tag = fs_tag_begins(a.tag) ? FSCHED_OUT_EXISTING : a.tag;
+  if (fs_tag_begins(a.tag)) {
+    fs_roller_write_over(&a, fs_roller_is_loop(c->r, op));
+  }
   return a;
 }
 
@@ -227,80 +226,6 @@ static fs_status keep_moving(contractor *c, uint32_t op, uint32_t arg) {
   return fs_vec_push(c->b->ctx, &c->moving, to);
 }
 
-/* Whether an op of a body, not of a loop inside, reads what an earlier iteration had in a buffer.
- */
-static bool is_carried(const contractor *c, uint32_t loop, uint32_t buffer) {
-  const fs_loop_draft *l = &c->b->loop.at[loop];
-  bool found = false;
-  for (uint32_t op = l->op0; op < l->op_end && !found; op++) {
-    for (uint32_t m = c->r->in.moving0[op]; m < c->r->in.moving0[op + 1]; m++) {
-      const fs_moving_draft *x = &c->b->moving.at[m];
-      found = found || (c->r->in.loop_of[op] == loop && x->distance > 0 &&
-                        c->b->arg.at[x->arg].buffer == buffer);
-    }
-  }
-  return found;
-}
-
-/* Of a buffer that a body does not begin, values of earlier iterations are gone. */
-static fs_status check_carried(contractor *c, uint32_t loop, uint32_t buffer) {
-  return is_carried(c, loop, buffer)
-             ? fs_roller_unsupported(c->r, loop,
-                                     "values of earlier iterations are read of a buffer that a "
-                                     "loop in it begins, too")
-             : FSCHED_OK;
-}
-
-static bool has_key(const uint64_t *at, size_t n, uint64_t key) {
-  bool found = false;
-  while (n > 0 && !found) {
-    found = at[--n] == key;
-  }
-  return found;
-}
-
-/* An arg that begins a buffer in the body of a loop does so if it is the first one there: others
- * write over that.  `loop`: FS_NONE for none. */
-static fs_status begin_once(contractor *c, uint32_t loop, fs_arg_draft *a) {
-  uint64_t key = key_of(loop, a->buffer);
-  if (loop == FS_NONE || !fs_tag_begins(a->tag)) {
-    return FSCHED_OK;
-  }
-  if (has_key(c->r->existing.at, c->r->existing.n, key) || has_key(c->begun.at, c->begun.n, key)) {
-    a->tag = FSCHED_OUT_EXISTING;
-    return check_carried(c, loop, a->buffer);
-  }
-  return fs_vec_push(c->b->ctx, &c->begun, key);
-}
-
-/* A buffer of the body around, of which a loop at hand has slots, is no longer begun by it. */
-static void drop_ring(const contractor *c, uint32_t op, uint32_t buffer) {
-  fsched_builder *b = c->b;
-  size_t n = 0;
-  for (size_t i = 0; i < b->ring.n; i++) {
-    if (b->ring.at[i].loop != c->r->in.loop_of[op] || b->ring.at[i].buffer != buffer) {
-      b->ring.at[n++] = b->ring.at[i];
-    }
-  }
-  b->ring.n = n;
-}
-
-/* An op that began a buffer in a loop writes in a slot instead, or does so still, if no other one
- * has before. */
-static fs_status keep_begin(contractor *c, uint32_t op, unsigned tag, fs_arg_draft *a) {
-  uint32_t loop = c->r->in.loop_of[op];
-  uint64_t key = key_of(loop, a->buffer);
-  if (loop == FS_NONE || !fs_tag_begins(tag) || fs_tag_begins(a->tag)) {
-    return begin_once(c, loop, a);
-  }
-  if (has_key(c->begun.at, c->begun.n, key)) {
-    return FSCHED_OK;
-  }
-  drop_ring(c, op, a->buffer);
-  FS_TRY(check_carried(c, loop, a->buffer));
-  return fs_vec_push(c->b->ctx, &c->r->existing, key);
-}
-
 static fs_status keep_op(contractor *c, uint32_t op) {
   const fsched_builder *b = c->b;
   fs_rolled *loop = op < b->op_rolled.n ? b->op_rolled.at[op] : NULL;
@@ -308,7 +233,7 @@ static fs_status keep_op(contractor *c, uint32_t op) {
                 fs_pos_at(&b->op_on_at, op)));
   for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
     fs_arg_draft a = put_in_slot(c, op, arg);
-    FS_TRY(keep_begin(c, op, b->arg.at[arg].tag, &a));
+    FS_TRY(fs_roller_keep_begin(c->r, op, b->arg.at[arg].tag, &a));
     FS_TRY(keep_moving(c, op, arg));
     FS_TRY(add_arg(c, a, fs_pos_at(&b->arg_at, arg)));
   }
@@ -426,7 +351,7 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
 static fs_status keep_depth(contractor *c, uint32_t loop, uint32_t buffer) {
   const fsched_builder *b = c->b;
   uint32_t outer = b->loop.at[loop].parent;
-  bool free = outer != FS_NONE && !is_carried(c, outer, buffer);
+  bool free = outer != FS_NONE && !fs_roller_is_carried(c->r, outer, buffer);
   for (size_t i = 0; i < b->ring.n && free; i++) {
     free = b->ring.at[i].loop != outer || b->ring.at[i].buffer != buffer;
   }
@@ -456,7 +381,7 @@ static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at)
   if (entry && ring->depth == 1) {
     a.tag = FSCHED_INOUT;
   } else if (!entry) {
-    FS_TRY(begin_once(c, c->b->loop.at[loop].parent, &a));
+    FS_TRY(fs_roller_begin_once(c->r, c->b->loop.at[loop].parent, true, &a));
   } else if (entry) {
     FS_TRY(add_range(c, g, FSCHED_IN, ring->before, ring->before + slots->size, at));
     a.tag = FSCHED_OUT_EXISTING;
@@ -674,7 +599,6 @@ static void free_all(contractor *c) {
   fs_vec_free(ctx, &c->arg);
   fs_vec_free(ctx, &c->moving);
   fs_vec_free(ctx, &c->group);
-  fs_vec_free(ctx, &c->begun);
   fs_vec_free(ctx, &c->op_at);
   fs_vec_free(ctx, &c->op_on_at);
   fs_vec_free(ctx, &c->arg_at);
@@ -687,6 +611,7 @@ static void free_all(contractor *c) {
 fs_status fs_roller_contract(fs_roller *r) {
   assert(r->rolled != NULL && r->ring != NULL);
   contractor c = {.r = r, .b = r->b};
+  r->begun.n = 0;
   fs_names_init(&c.names, &r->b->arena);
   fs_status status = add_all(&c);
   if (status == FSCHED_OK) {

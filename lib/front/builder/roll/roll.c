@@ -504,6 +504,7 @@ static fs_status roll_all(fsched_builder *b) {
     status = roll_level(&r);
   }
   fs_vec_free(b->ctx, &r.existing);
+  fs_vec_free(b->ctx, &r.begun);
   return status == FSCHED_OK ? keep_rolled(b) : status;
 }
 

@@ -8,6 +8,7 @@
  *   behind.c    tells what is found of what a loop has left
  *   left.c      tells what a loop may leave as it is
  *   contract.c  puts ops in the place of loops
+ *   begins.c    tells which args begin a buffer then
  *   bounds.c    finds lower bounds of what loops mean
  *   body.c      tells what the body of such an op is */
 #ifndef FS_BUILDER_ROLL_ROLL_H
@@ -43,6 +44,7 @@ typedef struct fs_roller {
   uint32_t *first_op, *last_op; /* per buffer: the ops that access it first and last */
   uint64_t *below, *above;   /* per buffer: bytes that the sample's has more, before and behind */
   FS_VEC(uint64_t) existing; /* loop and buffer: its body writes in slots what it would begin */
+  FS_VEC(uint64_t) begun;    /* while ops are put in the place of loops: it begins it so far */
 } fs_roller;
 
 /* What of an op's arg moves with the loop around it; NULL: nothing.  Requires an arg of the op. */
@@ -132,6 +134,25 @@ fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
+/* Whether an op of the graph as it is now is a loop. */
+static inline bool fs_roller_is_loop(const fs_roller *r, uint32_t op) {
+  return op < r->b->op_rolled.n && r->b->op_rolled.at[op] != NULL;
+}
+/* Lets an arg that begins a value write over what the buffer has there, as it does in a slot.  The
+ * kernel of an op, if it is no loop, sees that it begins it. */
+void fs_roller_write_over(fs_arg_draft *a, bool loop);
+/* Whether an op of a body, not of a loop inside, reads what an earlier iteration had in a buffer.
+ * O(args of the loop). */
+bool fs_roller_is_carried(const fs_roller *r, uint32_t loop, uint32_t buffer);
+/* An arg that begins a buffer in the body of a loop does so if it is the first one there: others
+ * write over that.  `around`: the loop, FS_NONE for none; `loop`: the arg is one of a loop, too.
+ * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop,
+                               fs_arg_draft *a) FS_MUST_USE;
+/* An op that began a buffer by an arg of that tag, which is `a` now, writes in a slot instead, or
+ * begins it still, if no other one has before.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag,
+                               fs_arg_draft *a) FS_MUST_USE;
 /* Tells of a loop, which is planned, what its ops touch.  Errors: FSCHED_SYSTEM,
  * FSCHED_BAD_INPUT. */
 fs_status fs_roller_fill_body(fs_roller *r, uint32_t loop) FS_MUST_USE;

@@ -25,8 +25,8 @@ static bool same_arg(const loop_compare *c, const fs_stream_loop_arg *a, const f
     return a->value == b->value;
   }
   return a->offset == b->offset && a->length == b->length && a->step == b->step &&
-         a->back == b->back && (!ring || a->ring - c->l->ring0 == b->ring) &&
-         a->own - own_arg0(c) == b->own;
+         a->back == b->back && (a->begins != 0) == b->begins &&
+         (!ring || a->ring - c->l->ring0 == b->ring) && a->own - own_arg0(c) == b->own;
 }
 
 static bool same_args(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
