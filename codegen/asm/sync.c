@@ -5,6 +5,7 @@
  * barrier and which use of that one it is, and all of them must agree. */
 #include "codegen/asm/asm.h"
 #include "model/kinds.h"
+#include "model/stream/physicals.h"
 
 fs_status fs_asm_only(fs_asm *a, uint32_t node, const char *key, uint32_t value, bool wanted,
                       fs_sync_kind of) {
@@ -137,21 +138,19 @@ fs_status fs_asm_barrier_update(fs_asm *a, uint32_t node, fs_stream_command *r) 
 }
 
 fs_status fs_asm_barriers_end(fs_asm *a) {
-  uint64_t used = 0, said;
+  uint64_t used, said;
   for (uint32_t b = 0; b < a->barriers.n; b++) {
     if (a->barriers.at[b].physical == FS_NONE) {
       return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, a->last_node,
                             "barrier %u is named nowhere, but barrier %u is", b,
                             (uint32_t)a->barriers.n - 1);
     }
-    used += a->barriers.at[b].use == 0;
-  }
-  for (uint32_t g = 0; g < a->guards.n; g++) {
-    used += a->guards.at[g].depth;
   }
   if (a->used_node == 0) {
     return FSCHED_OK;
   }
+  FS_TRY(fs_stream_physicals(a->arena.ctx, a->barriers.at, (uint32_t)a->barriers.n, a->guards.at,
+                             (uint32_t)a->guards.n, &used));
   FS_TRY(fs_fields_u64(&a->f, a->used_node, &said));
   return said == used ? FSCHED_OK
                       : fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, a->used_node,

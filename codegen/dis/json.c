@@ -7,9 +7,10 @@
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
+#include "model/stream/physicals.h"
 #include "model/sync.h"
 
-static void put_meta(fs_dis *d) {
+static void put_meta(fs_dis *d, uint64_t physicals) {
   const fs_stream_meta *m = d->s->meta;
   fs_dis_u64(d, "{\n \"fsched_program\": ", FS_STREAM_VERSION);
   fs_dis_name(d, ",\n \"name\": ", m->name);
@@ -31,7 +32,7 @@ static void put_meta(fs_dis *d) {
       fs_dis_u64(d, "\"slots\": ", m->barrier_slots);
     }
     fs_dis_put(d, fs_dis_comma(count || m->barrier_slots != FS_NONE));
-    fs_dis_u64(d, "\"used\": ", fs_stream_physicals(d->s));
+    fs_dis_u64(d, "\"used\": ", physicals);
     fs_dis_put(d, "}");
   }
 }
@@ -473,9 +474,12 @@ static void put_stops(fs_dis *d) {
 
 fs_status fsched_program_json(fsched_context *ctx, const fsched_program *p, char **text,
                               size_t *length) {
-  fs_dis d = {.s = &p->view};
+  const fs_stream *s = &p->view;
+  fs_dis d = {.s = s};
+  uint64_t physicals;
+  FS_TRY(fs_stream_physicals(ctx, s->barriers, s->n_barriers, s->guards, s->n_guards, &physicals));
   fs_text_init(&d.t, ctx);
-  put_meta(&d);
+  put_meta(&d, physicals);
   put_axes(&d);
   put_memories(&d);
   put_buffers(&d);

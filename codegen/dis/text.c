@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
+#include "model/stream/physicals.h"
 #include "model/sync.h"
 
 static void put_size(fs_listing *l, const char *before, uint64_t value) {
@@ -27,10 +28,13 @@ static void put_version(fs_listing *l, uint32_t version) {
   }
 }
 
-static void put_barriers(fs_listing *l) {
+static fs_status put_barriers(fs_listing *l) {
   const fs_stream *s = l->s;
+  uint64_t physicals;
+  FS_TRY(fs_stream_physicals(l->t->ctx, s->barriers, s->n_barriers, s->guards, s->n_guards,
+                             &physicals));
   fs_list_u64(l, "sync barrier: barriers ", s->n_barriers);
-  fs_list_u64(l, ", physical ", fs_stream_physicals(s));
+  fs_list_u64(l, ", physical ", physicals);
   if (s->meta->barrier_count != FS_NONE) {
     fs_list_u64(l, " of ", s->meta->barrier_count);
   }
@@ -38,6 +42,7 @@ static void put_barriers(fs_listing *l) {
     fs_list_u64(l, ", slots of each ", s->meta->barrier_slots);
   }
   fs_list_put(l, "\n");
+  return FSCHED_OK;
 }
 
 static void put_stops(fs_listing *l) {
@@ -50,7 +55,7 @@ static void put_stops(fs_listing *l) {
   fs_list_put(l, "\n");
 }
 
-static void put_header(fs_listing *l) {
+static fs_status put_header(fs_listing *l) {
   const fs_stream *s = l->s;
   fs_list_put(l, "program ");
   fs_list_name(l, s->meta->name);
@@ -80,12 +85,12 @@ static void put_header(fs_listing *l) {
     case FS_SYNC_TIMELINE:
       break;
     case FS_SYNC_BARRIER:
-      put_barriers(l);
-      break;
+      return put_barriers(l);
     case FS_SYNC_BLOCK:
       put_stops(l);
       break;
   }
+  return FSCHED_OK;
 }
 
 static fs_status put_memories(fs_listing *l, fs_text *out) {
@@ -377,7 +382,7 @@ static fs_status put_issue_order(fs_listing *l, fs_text *out) {
 
 static fs_status put_all(fs_listing *l, fs_text *out) {
   l->t = out;
-  put_header(l);
+  FS_TRY(put_header(l));
   FS_TRY(put_memories(l, out));
   l->t = out;
   put_collectives(l);

@@ -7,7 +7,8 @@
  * looks for the parity of one of them waits without end, as on a machine.
  *
  * Only the members of a loop look at its barriers.  When these are set, all members have left the
- * run before, and wait until this one is open. */
+ * run before, and wait until this one is open; so have those of other loops that have some of the
+ * barriers.  (Those of a loop that is not proven may wait for one; they look again.) */
 #include "exec/cpu/cpu.h"
 
 void fs_cpu_make_guards(fs_instance *x) {
@@ -25,7 +26,7 @@ void fs_cpu_guards_set(const fs_instance *x, const fs_stream_loop *loop) {
       uint64_t even = (atomic_load_explicit(&b->phase->epoch, memory_order_relaxed) | 1) + 1;
       atomic_store_explicit(&b->arrived, 0, memory_order_relaxed);
       atomic_store_explicit(&b->base, even, memory_order_relaxed);
-      atomic_store_explicit(&b->phase->epoch, even, memory_order_relaxed);
+      fs_timeline_publish(b->phase, even);
     }
   }
 }

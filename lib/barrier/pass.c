@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "barrier/barrier.h"
+#include "barrier/nests.h"
 #include "base/radix.h"
 #include "base/text/plural.h"
 #include "model/access.h"
@@ -21,8 +22,7 @@ typedef struct barrier_pass {
   fs_sync *y;
   const fs_barrier_options *o;
   fs_arena *scratch;
-  uint64_t held;  /* barriers that are those of loops */
-  uint32_t bound; /* for all others */
+  fs_barrier_nests nests; /* the barriers of loops */
   fs_barrier_problem problem;
   fs_barriers result;               /* its arrays live with the synchronisation */
   uint32_t *gang_item0, *gang_item; /* CSR per gang, by epoch */
@@ -53,18 +53,6 @@ static fs_status list_demand(barrier_pass *p, const uint32_t **out) {
   return FSCHED_OK;
 }
 
-/* Loops that stay loops have barriers of their own. */
-static uint64_t count_held(const fsched_graph *g) {
-  uint64_t n = 0;
-  for (uint32_t l = 0; l < g->n_rolled; l++) {
-    const fs_rolled_loop *loop = &g->rolled[l].loop;
-    for (uint32_t i = 0; i < loop->n_guards; i++) {
-      n += loop->guard[i].depth;
-    }
-  }
-  return n;
-}
-
 static fs_status make_problem(barrier_pass *p) {
   const fs_schedule *s = p->s;
   const fs_sync *y = p->y;
@@ -93,8 +81,7 @@ static fs_status make_problem(barrier_pass *p) {
                                     .time = time,
                                     .pred0 = y->wait0,
                                     .pred = pred,
-                                    .n_slots = limited ? p->o->slots : (uint64_t)1 << 62,
-                                    .bound = p->bound};
+                                    .n_slots = limited ? p->o->slots : (uint64_t)1 << 62};
   return list_demand(p, &p->problem.demand);
 }
 
@@ -152,7 +139,8 @@ static fs_status report_too_few(const barrier_pass *p) {
   fs_text t;
   fs_text_init(&t, p->ctx);
   if (r->short_held > 0) {
-    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->bound, fs_plural_s(p->bound));
+    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->problem.bound,
+                   fs_plural_s(p->problem.bound));
   }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
@@ -163,10 +151,10 @@ static fs_status report_too_few(const barrier_pass *p) {
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
   } else {
-    fs_text_printf(&t, ", %u given", p->bound);
+    fs_text_printf(&t, ", %u given", p->problem.bound);
   }
-  if (p->held > 0) {
-    fs_text_printf(&t, ", beside %llu of loops", (unsigned long long)p->held);
+  if (p->nests.held > 0) {
+    fs_text_printf(&t, ", beside %llu of loops", (unsigned long long)p->nests.held);
   }
   return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
 }
@@ -182,7 +170,8 @@ static fs_status report_held(const barrier_pass *p, uint64_t others) {
   } else {
     fs_text_puts(&t, "the loops need");
   }
-  fs_text_printf(&t, " %llu barrier%s", (unsigned long long)p->held, fs_plural_s(p->held));
+  fs_text_printf(&t, " %llu barrier%s", (unsigned long long)p->nests.held,
+                 fs_plural_s(p->nests.held));
   if (others > 0) {
     fs_text_printf(&t, ", and other ops %llu", (unsigned long long)others);
   }
@@ -267,9 +256,8 @@ static fs_status report_too_large(const barrier_pass *p) {
 
 /* The barriers of loops come behind all others. */
 static fs_status place_loops(barrier_pass *p) {
-  const fsched_graph *g = p->s->graph;
   fs_sync *y = p->y;
-  uint64_t all = p->held + y->barriers_used;
+  uint64_t all = p->nests.held + y->barriers_used;
   if (p->o->bound != FS_BARRIERS_AUTO && all > p->o->bound) {
     return report_held(p, y->barriers_used);
   }
@@ -278,17 +266,27 @@ static fs_status place_loops(barrier_pass *p) {
                    "%llu barriers, of which the format holds at most %d", (unsigned long long)all,
                    INT32_MAX);
   }
-  uint32_t at = y->barriers_used;
-  FS_TRY(fs_new(&y->arena, &y->loop_barrier0, g->n_rolled));
-  for (uint32_t l = 0; l < g->n_rolled; l++) {
-    const fs_rolled_loop *loop = &g->rolled[l].loop;
-    y->loop_barrier0[l] = at;
-    for (uint32_t i = 0; i < loop->n_guards; i++) {
-      at += loop->guard[i].depth;
-    }
+  FS_TRY(fs_new(&y->arena, &y->loop_barrier0, p->s->graph->n_rolled));
+  for (uint32_t l = 0; l < p->s->graph->n_rolled; l++) {
+    y->loop_barrier0[l] = y->barriers_used + (uint32_t)p->nests.first[l];
   }
-  y->loop_barriers = (uint32_t)p->held;
-  y->barriers_used = at;
+  y->loop_barriers = (uint32_t)p->nests.held;
+  y->barriers_used += (uint32_t)p->nests.held;
+  return FSCHED_OK;
+}
+
+/* Places the loops' barriers, and finds how many are left for all others. */
+static fs_status bound_others(barrier_pass *p) {
+  FS_TRY(fs_barrier_nests_place(p->scratch, p->s, p->y, p->problem.pred, &p->nests));
+  uint64_t held = p->nests.held;
+  p->problem.bound = p->o->bound;
+  if (p->o->bound != FS_BARRIERS_AUTO) {
+    if (held > p->o->bound) {
+      return report_held(p, 0);
+    }
+    p->problem.bound =
+        held == p->o->bound ? 1 : p->o->bound - (uint32_t)held; /* or it is found later */
+  }
   return FSCHED_OK;
 }
 
@@ -544,15 +542,8 @@ static fs_status run_barrier_pass(barrier_pass *p) {
   p->y->barrier_bound = p->o->bound;
   p->y->barrier_slots = p->o->slots;
   bool follows;
-  p->bound = p->o->bound;
-  p->held = count_held(p->s->graph);
-  if (p->bound != FS_BARRIERS_AUTO) {
-    if (p->held > p->bound) {
-      return report_held(p, 0);
-    }
-    p->bound = p->held == p->bound ? 1 : p->bound - (uint32_t)p->held; /* or it is found later */
-  }
   FS_TRY(make_problem(p));
+  FS_TRY(bound_others(p));
   FS_TRY(solve_problem(p));
   fill_barriers(p);
   FS_TRY(place_loops(p));

@@ -305,7 +305,7 @@ typedef struct fs_stream_loop_wait { /* ascending by command, then distance */
 } fs_stream_loop_wait;
 
 /* Barriers of a loop (model/rolled.h), one after the other from `physical` on; they belong to the
- * loop while it runs. */
+ * loop while it runs, and to others that are in no loop with it and stand before or behind it. */
 typedef struct fs_stream_guard {
   uint32_t physical, depth;
   uint32_t producer0, n_producers; /* into producers: of loop_ops, ascending */
@@ -357,18 +357,6 @@ typedef struct fs_stream {
 
 static inline fs_sync_kind fs_stream_sync(const fs_stream *s) {
   return (fs_sync_kind)s->meta->sync;
-}
-
-/* The physical barriers that commands and loops use.  O(barriers + guards). */
-static inline uint64_t fs_stream_physicals(const fs_stream *s) {
-  uint64_t n = 0;
-  for (uint32_t b = 0; b < s->n_barriers; b++) {
-    n += s->barriers[b].use == 0;
-  }
-  for (uint32_t g = 0; g < s->n_guards; g++) {
-    n += s->guards[g].depth;
-  }
-  return n;
 }
 
 static inline const char *fs_stream_string(const fs_stream *s, uint32_t offset) {

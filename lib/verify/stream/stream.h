@@ -36,6 +36,10 @@ typedef struct fs_vproducer {
   uint32_t command, slots;
 } fs_vproducer;
 
+typedef struct fs_vguard {
+  uint32_t op, low, high;
+} fs_vguard;
+
 typedef struct fs_vs {
   fsched_context *ctx;
   const fs_stream *s;
@@ -58,6 +62,13 @@ typedef struct fs_vs {
   uint32_t *consumer0, *consumer;    /* CSR: commands, ascending */
   uint32_t *use_before, *use_behind; /* previous and next barrier of its physical one; FS_NONE */
   uint32_t *issue_command;           /* FS_SYNC_BLOCK: the commands in order of issue */
+
+  /* loops/guards.c: stretches of the barriers of loops, the first barrier of each, and the loop (op
+   * of the stream) that was walked last of those that have it, or have a loop in them that has it;
+   * and the stretches [low, high) of each guard, by the op. */
+  uint32_t n_stretches, *stretch_first, *stretch_op;
+  uint32_t n_nest_guards;
+  fs_vguard *nest_guard;
 
   /* stream/deps.c: predecessors of ops, from tags */
   uint32_t *pred0;
@@ -168,6 +179,9 @@ fs_status fs_vs_loops_shape(fs_vs *v) FS_MUST_USE;
 fs_status fs_vs_loops_begins(fs_vs *v) FS_MUST_USE;
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_loops(fs_vs *v) FS_MUST_USE;
+/* loops/guards.c, in the walk: a loop begins, of which `known` is complete before; those that have
+ * barriers of it must be over.  Requires an op. */
+void fs_vs_guards_begin(fs_vs *v, uint32_t op, const fs_vdense *known);
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;  /* versions and predecessors from tags */
 fs_status fs_vs_races(fs_vs *v) FS_MUST_USE; /* the list of races */
 /* Requires the indices that fs_vs_shape makes. */

@@ -400,6 +400,7 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
   const fs_vdense *known = n > 1 ? &v->meet : &v->now;
   if (fs_command_has_op(c)) {
     check_edges(v, c->target, known);
+    fs_vs_guards_begin(v, c->target, known);
   }
   FS_TRY(fs_vs_access(v, commands, n, known));
   if (c->gang_axis != FS_NONE) {

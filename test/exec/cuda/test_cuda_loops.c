@@ -13,9 +13,9 @@
 #include "exec/cuda/cuda_case.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-enum { GRAPHS = 20 };
+enum { GRAPHS = 20, SOME = 20 };
 #else
-enum { GRAPHS = 100 };
+enum { GRAPHS = 100, SOME = 40 };
 #endif
 
 typedef struct cuda_loop_output {
@@ -137,9 +137,9 @@ static bool same_as_unrolled(uint64_t seed, const char *text) {
   return right;
 }
 
-static uint32_t count_right(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
+static uint32_t count_right(uint64_t part, void (*generate)(uint64_t, fs_text *), uint64_t n) {
   uint32_t right = 0;
-  for (uint64_t k = 0; k < GRAPHS; k++) {
+  for (uint64_t k = 0; k < n; k++) {
     uint64_t seed = (fs_turn() * 10 + part) * GRAPHS + k;
     fs_text t;
     fs_text_init(&t, ctx);
@@ -193,20 +193,33 @@ START_TEST(trips_on_a_device)
   kind = 0;
   ck_assert_uint_gt(count_with_trips(4, fs_loop_gen), GRAPHS / 10);
   ck_assert_uint_gt(count_with_trips(5, fs_nest_gen), GRAPHS / 20);
+  ck_assert_uint_gt(count_with_trips(6, fs_loop_gen_barriers), GRAPHS / 10);
 }
 END_TEST
 
 START_TEST(loops_on_a_device)
 {
   kind = _i;
-  ck_assert_uint_gt(count_right(2 * (uint64_t)_i, fs_loop_gen), GRAPHS / 4);
+  ck_assert_uint_gt(count_right(2 * (uint64_t)_i, fs_loop_gen, GRAPHS), GRAPHS / 4);
 }
 END_TEST
 
 START_TEST(nests_on_a_device)
 {
   kind = _i;
-  ck_assert_uint_gt(count_right(2 * (uint64_t)_i + 1, fs_nest_gen), GRAPHS / 10);
+  ck_assert_uint_gt(count_right(2 * (uint64_t)_i + 1, fs_nest_gen, GRAPHS), GRAPHS / 10);
+}
+END_TEST
+
+/* Barriers and syncs of loops are what their waits say. */
+START_TEST(syncs_on_a_device)
+{
+  uint64_t part = 20 + 4 * (uint64_t)_i;
+  kind = _i;
+  ck_assert_uint_gt(count_right(part, fs_loop_gen_barriers, SOME), SOME / 4);
+  ck_assert_uint_gt(count_right(part + 1, fs_nest_gen_barriers, SOME), SOME / 10);
+  ck_assert_uint_gt(count_right(part + 2, fs_loop_gen_syncs, SOME), SOME / 4);
+  ck_assert_uint_gt(count_right(part + 3, fs_nest_gen_syncs, SOME), SOME / 10);
 }
 END_TEST
 
@@ -334,7 +347,7 @@ END_TEST
 FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
-  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device);
+  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device, syncs_on_a_device);
   FS_TESTS(t, trips_on_a_device, graphs_of_parameters, limit_of_graphs);
   if (!cuda_is_real()) {
     FS_TESTS(t, events_for_any_trips);

@@ -28,28 +28,33 @@ static const bool may_race = true;
 
 static conf c, threads;
 
-static fsched_program *compile_random(bool nested, uint64_t seed) {
+/* NULL: it does not compile with barriers of loops. */
+static fsched_program *compile_text(fs_text *t) {
   fsched_read_options o = {.size = sizeof o};
   fsched_program *p = NULL;
   fsched_graph *g;
-  fs_text t;
-  fs_text_init(&t, ctx);
-  (nested ? fs_nest_gen_barriers : fs_loop_gen_barriers)(seed, &t);
-  fs_text_add(&t, "", 1);
-  ck_assert(!t.failed);
-  if (fsched_graph_parse(c.ctx, "loop", t.at, strlen(t.at), &o, &g) == FSCHED_OK) {
+  fs_text_add(t, "", 1);
+  ck_assert(!t->failed);
+  if (fsched_graph_parse(c.ctx, "loop", t->at, strlen(t->at), &o, &g) == FSCHED_OK) {
     if (fsched_compile(c.ctx, g, &fs_quick, NULL, &p) != FSCHED_OK) {
       p = NULL;
     }
     fsched_graph_destroy(g);
   }
-  fs_text_drop(&t);
+  fs_text_drop(t);
   fsched_diag_clear(c.ctx);
   if (p != NULL && p->view.n_guards == 0) {
     fsched_program_destroy(p);
     p = NULL;
   }
   return p;
+}
+
+static fsched_program *compile_random(bool nested, uint64_t seed) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  (nested ? fs_nest_gen_barriers : fs_loop_gen_barriers)(seed, &t);
+  return compile_text(&t);
 }
 
 /* Makes a check look further back, or less far, and says so in the waits that it stands for. */
@@ -212,7 +217,101 @@ START_TEST(faults_of_guards)
 }
 END_TEST
 
+/* Some loops, each of which reads what an earlier one has written, or the input. */
+static fsched_program *compile_chain(fs_rng *rng) {
+  static const char *const queues[] = {"a", "b", "c"};
+  uint32_t n = 2 + fs_rng_below(rng, 3), trip = 1 + fs_rng_below(rng, 6);
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_text_puts(&t,
+               "fsched: 1\n"
+               "target:\n"
+               "  queues: [{name: a, class: a}, {name: b, class: b}, {name: c, class: c}]\n"
+               "  memories: [{name: m}]\n"
+               "  sync: barrier\n"
+               "  barriers: {count: auto, slots: 2}\n"
+               "buffers:\n"
+               "  - {name: y0, size: 96, memory: m, io: input}\n");
+  for (uint32_t k = 1; k <= n; k++) {
+    fs_text_printf(&t, "  - {name: y%u, size: 96, memory: m, io: output}\n", k);
+  }
+  fs_text_puts(&t, "ops:\n");
+  for (uint32_t k = 1; k <= n; k++) {
+    uint32_t from = fs_rng_one_in(rng, 4) ? 0 : k - 1, q = fs_rng_below(rng, 3);
+    fs_text_printf(&t,
+                   "  - loop: L%u\n    trip: %u\n    buffers: {t%u: {depth: %u}}\n    ops:\n"
+                   "      - {name: f%u, on: %s, time: %u, args: [{in: y%u, at: {offset: 0, length: "
+                   "16, step: [16]}}, {out: t%u, size: 16}]}\n"
+                   "      - {name: g%u, on: %s, time: %u, args: [{in: t%u}, {out_existing: y%u, "
+                   "at: {offset: 0, length: 16, step: [16]}}]}\n",
+                   k, trip, k, 1 + fs_rng_below(rng, 3), k, queues[q], 1 + fs_rng_below(rng, 5),
+                   from, k, k, queues[(q + 1 + fs_rng_below(rng, 2)) % 3], 1 + fs_rng_below(rng, 5),
+                   k, k);
+  }
+  return compile_text(&t);
+}
+
+/* Whether some physical barrier is that of two loops. */
+static bool share(const fs_stream *s) {
+  bool found = false;
+  for (uint32_t a = 0; a < s->n_guards; a++) {
+    for (uint32_t b = 0; b < a; b++) {
+      const fs_stream_guard *x = &s->guards[a], *y = &s->guards[b];
+      found =
+          found || (x->physical < y->physical + y->depth && y->physical < x->physical + x->depth);
+    }
+  }
+  return found;
+}
+
+/* Gives a guard the barriers of another one, or its own again. */
+static fsched_program *share_more(const fsched_program *p, fs_rng *rng) {
+  fs_stream_copy k = fs_stream_copy_of(p);
+  fsched_program *q = NULL;
+  uint32_t n = p->view.n_guards;
+  k.guards[fs_rng_below(rng, n)].physical = p->view.guards[fs_rng_below(rng, n)].physical;
+  fs_stream_copy_sign(&k);
+  ck_fs(c.ctx, fsched_program_load(c.ctx, "mutant.fsb", k.bytes, k.size, &q));
+  free(k.bytes);
+  return q;
+}
+
+START_TEST(loops_that_share)
+{
+  guard_fault_counts n = {0};
+  fs_conformance sim, cpu = {.device = {.kind = "cpu"}};
+  uint32_t shared = 0;
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, fs_turn());
+  conf_open(&threads, &cpu);
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() + 1000) * GRAPHS + k;
+    fs_rng rng = {seed};
+    fsched_program *p = compile_chain(&rng);
+    if (p == NULL) { /* no op waits for another one */
+      continue;
+    }
+    guard_fault_counts one = {0};
+    judge(p, seed, &one);
+    ck_assert_msg(one.right == 1, "seed %llu: refused", (unsigned long long)seed);
+    shared += share(&p->view);
+    for (uint32_t i = 0; i < MUTANTS; i++) {
+      fsched_program *q = share_more(p, &rng);
+      judge(q, seed, &n);
+      fsched_program_destroy(q);
+    }
+    fsched_program_destroy(p);
+  }
+  conf_close(&threads);
+  conf_close(&c);
+  ck_assert_uint_gt(shared, GRAPHS / 4);
+  ck_assert_uint_gt(n.right, GRAPHS / 4);
+  ck_assert_uint_gt(n.stuck, GRAPHS / 8);
+  ck_assert_uint_gt(2 * (n.wrong + n.stuck), n.refused);
+}
+END_TEST
+
 FS_SUITE(sim_guards, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, FAULTS, faults_of_guards);
+  FS_TESTS(t, loops_that_share);
 }
