@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers of loops with a fault: one too many or too few, a phase or a slot that is another one's,
- * an op that does not arrive, a barrier of two guards.  What the verifier accepts of that runs
- * right for all durations, and on threads.  What it refuses goes wrong or does not end for some, as
- * a rule: commands see of phases what a machine would show them. */
+ * an op that does not arrive, a barrier of two guards or loops.  What the verifier accepts of that
+ * runs right for all durations, and on threads.  What it refuses goes wrong or does not end for
+ * some, as a rule: commands see of phases what a machine would show them. */
 #include <stdlib.h>
 
 #include "codegen/stream_kit.h"
