@@ -167,7 +167,7 @@ void fs_builder_drop_inplace(fsched_builder *b, size_t item, const char *op, con
                              const char *in, const char *fault) {
   assert(item < b->inplaces.item.n);
   fs_pos at = fs_pos_at(&b->inplaces.at, item);
-  if (!b->bad && fs_builder_tells(b, FS_DIAG_INPLACE, at) &&
+  if (!b->bad && !b->sample && fs_builder_tells(b, FS_DIAG_INPLACE, at) &&
       b->inplace_dropped++ < FS_WARNINGS_SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_INPLACE, at, NULL,
               "op '%s' cannot write '%s' in place of '%s': %s", op, out, in, fault);

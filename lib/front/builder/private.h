@@ -173,6 +173,8 @@ struct fsched_builder {
   bool lost[FS_KINDS];
   uint32_t warning_errors; /* fs_warn_errors at the beginning */
   uint32_t inplace_dropped;
+  bool *merged; /* per buffer: another one has taken its place; NULL: none has */
+  uint32_t n_merged;
   bool finished;
 };
 

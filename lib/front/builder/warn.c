@@ -211,7 +211,8 @@ static fs_status warn_unused(fsched_builder *b, const fsched_graph *g, fs_arena 
     }
   }
   for (uint32_t i = 0; i < g->n_buffers; i++) {
-    if (!u.buffer[i]) {
+    bool merged = i < b->n_merged && b->merged[i];
+    if (!u.buffer[i] && !merged) {
       unused(&u, fs_pos_at(&b->buffer_at, i), "buffer", g->buffer_name[i]);
     }
   }

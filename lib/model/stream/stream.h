@@ -272,7 +272,7 @@ typedef struct fs_stream_loop_arg {
   uint32_t tag, buffer; /* buffer: of the stream; FS_NONE for a value */
   uint32_t ring, back;  /* FS_NONE, 0: no ring */
   uint32_t own;         /* of args, or of loop_args if the loop is in one; FS_NONE for a value */
-  uint32_t begins;      /* 0/1: as in fs_stream_arg, of a ring of a loop inside */
+  uint32_t begins;      /* 0/1: as in fs_stream_arg, of a ring of the loop, or of one inside */
 } fs_stream_loop_arg;
 
 /* The versions that an op of the body begins of a buffer, one in each iteration: that of iteration

@@ -529,8 +529,8 @@ static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_in
   return FSCHED_OK;
 }
 
-/* Pairs of bodies are not kept: what a body begins has slots, and what it uses from outside stays.
- */
+/* Pairs of bodies that are left (pairs.c) are not kept: what a body begins has slots, and what it
+ * uses from outside stays. */
 static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t loop) {
   fsched_builder *b = r->b;
   const fs_loop_draft *l = fs_loop_at(b, loop);
@@ -538,8 +538,7 @@ static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t lo
     const fs_item_draft *x = &b->inplaces.item.at[i];
     if (fs_memory_bounded(&g->target.memory[g->buffer_memory[x->a]])) {
       fs_builder_drop_inplace(b, i, b->ops.text.at[x->op], b->buffers.text.at[x->a],
-                              b->buffers.text.at[x->b],
-                              "in a loop that stays one, each has a place of its own");
+                              b->buffers.text.at[x->b], fs_roller_pair_fault(x));
     }
   }
 }

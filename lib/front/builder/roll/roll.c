@@ -512,7 +512,8 @@ fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
-  fs_status status = roll_all(b);
+  fs_status status = fs_roller_merge_pairs(b);
+  status = status == FSCHED_OK ? roll_all(b) : status;
   if (status == FSCHED_OK && !b->bad) {
     status = fs_roller_bounds(b, described);
   }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops: each becomes one op, the innermost ones first.
  *
+ *   pairs.c     makes one buffer of pairs in place
  *   written.c   sees that what is read was written before
  *   roll.c      looks at a sample of few iterations
  *   plan.c      plans the bodies found in that
@@ -134,6 +135,13 @@ fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
+/* Makes one buffer of the two of pairs in place, in bodies as they are described, where that takes
+ * no plan away; the pair is then forgotten, and else has a fault.
+ * Complexity: O(ops + args + pairs), and for the pairs 2^24 steps at most.  Errors: FSCHED_SYSTEM.
+ */
+fs_status fs_roller_merge_pairs(fsched_builder *b) FS_MUST_USE;
+/* Why a pair that is left is not used.  Requires one that fs_roller_merge_pairs has seen. */
+const char *fs_roller_pair_fault(const fs_item_draft *pair);
 /* Whether an op of the graph as it is now is a loop. */
 static inline bool fs_roller_is_loop(const fs_roller *r, uint32_t op) {
   return op < r->b->op_rolled.n && r->b->op_rolled.at[op] != NULL;
