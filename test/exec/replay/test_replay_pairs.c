@@ -75,8 +75,15 @@ static void put_stage(fs_text *t, fs_rng *rng, uint32_t i, chain_kind kind) {
   }
 }
 
+/* What keeps pairs from sharing places where they need not. */
+typedef enum chain_way {
+  CHAIN_FREE,    /* nothing */
+  CHAIN_DEPTH,   /* each value has two slots */
+  CHAIN_BARRIERS /* the target's */
+} chain_way;
+
 /* Makes a graph with room for `spare` bytes more than it needs. */
-static chain_case make_case(uint64_t seed, int64_t spare) {
+static chain_case make_case(uint64_t seed, chain_way way, int64_t spare) {
   chain_case c = {.capacity = VALUE};
   fs_rng rng = {seed};
   chain_kind kind[STAGES];
@@ -84,6 +91,9 @@ static chain_case make_case(uint64_t seed, int64_t spare) {
   bool carried = false; /* by the last value */
   for (uint32_t i = 1; i <= n; i++) {
     kind[i] = (chain_kind)fs_rng_below(&rng, PAIR_KINDS);
+    if (kind[i] == PAIR_CARRIED && way == CHAIN_DEPTH) {
+      kind[i] = PAIR_PLAIN;
+    }
     bool shares = kind[i] == PAIR_PLAIN || kind[i] == PAIR_ORDERED || kind[i] == PAIR_CARRIED;
     shares = shares && !carried;
     carried = kind[i] == PAIR_CARRIED;
@@ -91,6 +101,7 @@ static chain_case make_case(uint64_t seed, int64_t spare) {
     /* What is carried takes a slot more, as it is still used when the next one begins. */
     c.capacity += (uint64_t)VALUE * (!shares + carried);
   }
+  c.capacity *= way == CHAIN_DEPTH ? 2 : 1;
   fs_text_init(&c.text, ctx);
   fs_text *t = &c.text;
   fs_text_printf(t,
@@ -99,7 +110,9 @@ static chain_case make_case(uint64_t seed, int64_t spare) {
                  "  - {name: x, size: 48, memory: ddr, io: input}\n"
                  "  - {name: y, size: 48, memory: ddr, io: output}\n"
                  "  - {name: z, size: 40, memory: ddr, io: output}\n",
-                 seed % 3 == 0 ? "  sync: block\n" : "",
+                 way == CHAIN_BARRIERS ? "  sync: barrier\n  barriers: {count: auto}\n"
+                 : seed % 3 == 0       ? "  sync: block\n"
+                                       : "",
                  (unsigned long long)(c.capacity + (uint64_t)spare));
   for (uint32_t i = 0; i <= n; i++) {
     fs_text_printf(t, "  - {name: v%u, size: 8, memory: m}\n", i);
@@ -110,11 +123,16 @@ static chain_case make_case(uint64_t seed, int64_t spare) {
       fs_text_printf(t, "  - {name: e%u, on: q0, args: [{out: v%u}]}\n", i, i);
     }
   }
-  bool behind = fs_rng_one_in(&rng, 2), nested = fs_rng_one_in(&rng, 3);
+  bool behind = fs_rng_one_in(&rng, 2), nested = fs_rng_one_in(&rng, 3) && way != CHAIN_DEPTH;
   c.param = !behind && fs_rng_one_in(&rng, 2);
   fs_text_puts(t, nested ? "  - loop: N\n    trip: 2\n    ops:\n" : "");
   const char *in = nested ? "      " : "  ", *trip = c.param ? "{param: n, min: 0, max: 6}" : "6";
-  fs_text_printf(t, "%s- loop: L\n%s  trip: %s\n%s  ops:\n", in, in, trip, in);
+  fs_text_printf(t, "%s- loop: L\n%s  trip: %s\n", in, in, trip);
+  for (uint32_t i = 0; i <= n && way == CHAIN_DEPTH; i++) {
+    fs_text_printf(t, "%s%s%sv%u: {depth: 2}", i == 0 ? in : "", i == 0 ? "  buffers: {" : "",
+                   i == 0 ? "" : ", ", i);
+  }
+  fs_text_printf(t, "%s%s  ops:\n", way == CHAIN_DEPTH ? "}\n" : "", in);
   fs_text_printf(
       t,
       "          - {name: load, on: %s, time: 2, args: [{in: x, at: {length: 8, step: %s}}, "
@@ -186,32 +204,37 @@ static uint32_t n_shared(const fsched_program *p) {
   return n;
 }
 
+/* Compares the loop with its unrolling. */
+static void compare(uint64_t seed, chain_case *c) {
+  fsched_program *flat, *loop;
+  chain_output want, got;
+  char set[16];
+  fsched_trips trips = {"n", seed % (TRIPS + 1)};
+  (void)snprintf(set, sizeof set, "n=%u", (unsigned)trips.trips);
+  must_compile(c->text.at, false, NULL, &loop);
+  ck_assert_uint_gt(loop->view.n_loops, 0);
+  ck_assert_msg(n_shared(loop) == c->shared, "%u, and not %u, in\n%s", n_shared(loop), c->shared,
+                c->text.at);
+  /* The order in which it is listed may need more. */
+  memcpy(strstr(c->text.at, "capacity: ") + strlen("capacity: "), "999999", 6);
+  must_compile(c->text.at, true, c->param ? set : NULL, &flat);
+  replay(c->text.at, flat, "cpu", NULL, &want);
+  for (int kind = 0; kind < 2; kind++) {
+    replay(c->text.at, loop, kind == 0 ? "cpu" : "sim", c->param ? &trips : NULL, &got);
+    ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "other bytes, in\n%s", c->text.at);
+  }
+  fsched_program_destroy(flat);
+  fsched_program_destroy(loop);
+}
+
 START_TEST(as_unrolled)
 {
   uint32_t shared = 0;
   for (uint64_t k = 0; k < GRAPHS; k++) {
     uint64_t seed = fs_turn() * GRAPHS + k;
-    chain_case c = make_case(seed, (int64_t)(VALUE * (seed % 5)));
-    fsched_program *flat, *loop;
-    chain_output want, got;
-    char set[16];
-    fsched_trips trips = {"n", seed % (TRIPS + 1)};
-    (void)snprintf(set, sizeof set, "n=%u", (unsigned)trips.trips);
-    must_compile(c.text.at, false, NULL, &loop);
-    memcpy(strstr(c.text.at, "capacity: ") + strlen("capacity: "), "999999",
-           6); /* for the order that it has */
-    must_compile(c.text.at, true, c.param ? set : NULL, &flat);
-    ck_assert_uint_gt(loop->view.n_loops, 0);
-    ck_assert_msg(n_shared(loop) == c.shared, "%u, and not %u, in\n%s", n_shared(loop), c.shared,
-                  c.text.at);
+    chain_case c = make_case(seed, CHAIN_FREE, (int64_t)(VALUE * (seed % 5)));
+    compare(seed, &c);
     shared += c.shared;
-    replay(c.text.at, flat, "cpu", NULL, &want);
-    for (int kind = 0; kind < 2; kind++) {
-      replay(c.text.at, loop, kind == 0 ? "cpu" : "sim", c.param ? &trips : NULL, &got);
-      ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "other bytes, in\n%s", c.text.at);
-    }
-    fsched_program_destroy(flat);
-    fsched_program_destroy(loop);
     fs_text_drop(&c.text);
     fsched_diag_clear(ctx);
   }
@@ -219,10 +242,30 @@ START_TEST(as_unrolled)
 }
 END_TEST
 
+/* Depths that are given, or barriers, keep them apart, but where nothing else fits. */
+START_TEST(where_it_is_needed)
+{
+  uint32_t shared = 0;
+  for (uint64_t k = 0; k < GRAPHS / 2; k++) {
+    uint64_t seed = fs_turn() * GRAPHS + k;
+    chain_way way = k % 2 == 0 ? CHAIN_DEPTH : CHAIN_BARRIERS;
+    for (int room = 0; room < 2; room++) {
+      chain_case c = make_case(seed, way, room * 4096);
+      shared += c.shared;
+      c.shared = room == 0 ? c.shared : 0;
+      compare(seed, &c);
+      fs_text_drop(&c.text);
+      fsched_diag_clear(ctx);
+    }
+  }
+  ck_assert_uint_gt(shared, GRAPHS / 4);
+}
+END_TEST
+
 START_TEST(into_no_byte_less)
 {
-  for (uint64_t k = 0; k < GRAPHS / 4; k++) {
-    chain_case c = make_case(fs_turn() * GRAPHS + k, -1);
+  for (uint64_t k = 0; k < GRAPHS / 2; k++) {
+    chain_case c = make_case(fs_turn() * GRAPHS + k, (chain_way)(k % 3), -1);
     fsched_program *p;
     fs_status status = compile(c.text.at, false, NULL, &p);
     ck_assert_msg(status == FSCHED_INFEASIBLE, "status %d, in\n%s", status, c.text.at);
@@ -234,5 +277,5 @@ END_TEST
 
 FS_SUITE(replay_pairs, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, as_unrolled, into_no_byte_less);
+  FS_TESTS(t, as_unrolled, where_it_is_needed, into_no_byte_less);
 }

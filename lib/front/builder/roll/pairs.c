@@ -9,9 +9,11 @@
  *
  * This takes no plan away, as long as nothing says how many slots the two have.  All that uses x
  * comes before `work` anyway.  A slot is taken from the begin of x to the last use of y, so if a
- * and b slots suffice for the two, a + b do for the one, of the same size. */
+ * and b slots suffice for the two, a + b do for the one, of the same size.  Where it is said, and
+ * where slots need barriers, pairs are merged only in loops that do not fit a memory otherwise. */
 #include <string.h>
 
+#include "base/saturate.h"
 #include "front/builder/roll/roll.h"
 
 /* X(id, text): why the two of a pair are not made one buffer. */
@@ -59,7 +61,9 @@ typedef struct pair_merger {
   uint32_t *op_of;        /* per arg */
   uint32_t *moving;       /* per arg: into b->moving, or FS_NONE */
   uint32_t *first, *next; /* per buffer: an arg of it; per arg: another one; or FS_NONE */
-  uint64_t steps;         /* so far */
+  uint32_t *seen;         /* per buffer: the turn that has counted it */
+  uint32_t turn;
+  uint64_t steps; /* so far */
 } pair_merger;
 
 static fs_status list_args(pair_merger *p, fs_arena *scratch) {
@@ -69,6 +73,7 @@ static fs_status list_args(pair_merger *p, fs_arena *scratch) {
   FS_TRY(fs_new_none(scratch, &p->moving, b->arg.n));
   FS_TRY(fs_new_none(scratch, &p->next, b->arg.n));
   FS_TRY(fs_new_none(scratch, &p->first, b->buffer_size.n));
+  FS_TRY(fs_new_zero(scratch, &p->seen, b->buffer_size.n));
   for (uint32_t l = 0; l < b->loop.n; l++) { /* those inside come later */
     for (uint32_t op = b->loop.at[l].op0; op < b->loop.at[l].op_end; op++) {
       p->loop_of[op] = l;
@@ -226,11 +231,54 @@ static bool has_depth(pair_merger *p, uint32_t buffer) {
   return found;
 }
 
-/* Why the two of a pair are not made one buffer. */
-static pair_fault_code find_fault(pair_merger *p, const fs_item_draft *x) {
+/* What is said of the slots that a loop has of a buffer; NULL: nothing. */
+static fs_ring_draft *ring_of(pair_merger *p, uint32_t loop, uint32_t buffer) {
+  size_t i = 0, n = p->b->ring.n;
+  while (i < n && (p->b->ring.at[i].loop != loop || p->b->ring.at[i].buffer != buffer)) {
+    i++;
+  }
+  p->steps += i + 1;
+  return i < n ? &p->b->ring.at[i] : NULL;
+}
+
+static bool is_carried(pair_merger *p, uint32_t buffer) {
+  bool found = false;
+  for (uint32_t i = p->first[buffer]; i != FS_NONE && !found; i = p->next[i]) {
+    found = p->moving[i] != FS_NONE;
+    p->steps++;
+  }
+  return found;
+}
+
+/* Whether nothing is said of a buffer but, in that loop, its depth, which is 0 if it is not. */
+static bool has_depth_alone(pair_merger *p, uint32_t loop, uint32_t buffer, uint64_t *depth) {
+  bool alone = true;
+  *depth = 0;
+  for (size_t i = 0; i < p->b->ring.n; i++) {
+    const fs_ring_draft *r = &p->b->ring.at[i];
+    if (r->buffer == buffer) {
+      alone = alone && r->every <= 1 && r->ahead == 0 && (r->loop == loop || r->depth == 0);
+      *depth = r->loop == loop ? r->depth : *depth;
+    }
+  }
+  p->steps += p->b->ring.n;
+  return alone;
+}
+
+/* Whether what is said of the two lets them be one: a depth at most, the same for both. */
+static bool depths_agree(pair_merger *p, const fs_item_draft *x) {
+  uint64_t out, in;
+  bool alone = has_depth_alone(p, p->loop_of[x->op], x->a, &out) &&
+               has_depth_alone(p, p->loop_of[x->op], x->b, &in);
+  return alone && (out == in || out == 0 || in == 0) &&
+         ((out == 0 && in == 0) || !is_carried(p, x->a));
+}
+
+/* Why the two of a pair are not made one buffer.  `needed`: the loop does not fit otherwise. */
+static pair_fault_code find_fault(pair_merger *p, const fs_item_draft *x, bool needed) {
   const fsched_builder *b = p->b;
   uint32_t out = out_arg(p, x->op, x->a), in = only_arg(p, x->op, x->b);
-  if (fs_sync_has_barriers(b->sync)) {
+  if (fs_sync_has_barriers(b->sync) && !needed) {
     return PAIR_BARRIERS;
   }
   if (p->steps > STEPS_OF_PAIRS) {
@@ -251,7 +299,7 @@ static pair_fault_code find_fault(pair_merger *p, const fs_item_draft *x) {
   if (fs_io_said(b->buffer_io.at[x->a]) || fs_io_said(b->buffer_io.at[x->b])) {
     return PAIR_KEPT;
   }
-  if (has_depth(p, x->a) || has_depth(p, x->b)) {
+  if (needed ? !depths_agree(p, x) : has_depth(p, x->a) || has_depth(p, x->b)) {
     return PAIR_DEPTH;
   }
   pair_fault_code fault = input_fault(p, x->op, x->b);
@@ -260,17 +308,95 @@ static pair_fault_code find_fault(pair_merger *p, const fs_item_draft *x) {
 
 /* --- merging --- */
 
-/* Whether a buffer lies in a memory that has a limit. */
-static bool in_bounded(const fsched_builder *b, uint32_t buffer) {
-  uint32_t m = b->buffer_memory.at[buffer];
-  if (m != FS_NONE) {
-    return fs_memory_bounded(&b->memory.at[m].m);
+/* The memory of a buffer: by default the first bounded one, else the first; FS_NONE: there are
+ * none. */
+static uint32_t memory_of(const fsched_builder *b, uint32_t buffer) {
+  uint32_t found = b->buffer_memory.at[buffer];
+  for (uint32_t m = 0; m < b->memory.n && found == FS_NONE; m++) {
+    found = fs_memory_bounded(&b->memory.at[m].m) ? m : FS_NONE;
   }
-  bool any = false; /* the default is the first bounded one, if there is one */
-  for (m = 0; m < b->memory.n; m++) {
-    any = any || fs_memory_bounded(&b->memory.at[m].m);
+  return found == FS_NONE && b->memory.n > 0 ? 0 : found;
+}
+
+/* The trips that a loop is planned for. */
+static uint64_t trips_of(const fsched_builder *b, uint32_t loop) {
+  const fs_loop_draft *l = &b->loop.at[loop];
+  if (l->param == FS_NONE) {
+    return l->trip;
   }
-  return any;
+  const char *name = b->words.text.at[l->param];
+  uint32_t given = fs_names_find(&b->params, name, strlen(name));
+  uint64_t most = given == FS_NONE ? l->most : b->param.at[given];
+  for (uint32_t k = 0; k < b->loop.n; k++) {
+    most = b->loop.at[k].param == l->param ? fs_min(most, b->loop.at[k].most) : most;
+  }
+  return most;
+}
+
+/* Whether an op begins a buffer in the place that it had. */
+static bool is_in_its_place(pair_merger *p, uint32_t op, uint32_t buffer) {
+  bool found = false;
+  for (size_t i = 0; i < p->b->inplaces.item.n && !found; i++) {
+    const fs_item_draft *x = &p->b->inplaces.item.at[i];
+    found = x->op == op && x->a == buffer && x->b == buffer;
+  }
+  p->steps += p->b->inplaces.item.n;
+  return found;
+}
+
+/* The slots that a loop has at least of a buffer which its body begins by an arg: as many as are
+ * given, and those of the values of earlier iterations that are read. */
+static uint64_t least_slots(pair_merger *p, uint32_t loop, uint32_t begin) {
+  const fsched_builder *b = p->b;
+  uint32_t buffer = b->arg.at[begin].buffer;
+  const fs_ring_draft *r = ring_of(p, loop, buffer);
+  uint64_t trips = trips_of(b, loop);
+  uint64_t slots = r == NULL ? 1 : fs_max(fs_min(r->depth, trips), 1);
+  for (uint32_t i = p->first[buffer]; i != FS_NONE; i = p->next[i]) {
+    uint64_t distance = p->moving[i] == FS_NONE ? 0 : b->moving.at[p->moving[i]].distance;
+    p->steps++;
+    if (distance > 0 && p->loop_of[p->op_of[i]] == loop) {
+      bool before = p->op_of[i] < p->op_of[begin] ||
+                    (p->op_of[i] == p->op_of[begin] && is_in_its_place(p, p->op_of[i], buffer));
+      uint64_t need = distance + !before;
+      slots = fs_max(slots, fs_min(need, trips + 1));
+    }
+  }
+  return slots;
+}
+
+/* The bytes of a memory that a loop needs in any case. */
+static uint64_t least_need(pair_merger *p, uint32_t loop, uint32_t memory) {
+  const fsched_builder *b = p->b;
+  const fs_loop_draft *l = &b->loop.at[loop];
+  uint64_t align = b->memory.at[memory].m.align, need = 0;
+  p->turn++;
+  for (uint32_t i = b->op.at[l->op0].arg0; i < fs_builder_args_end(b, l->op_end - 1); i++) {
+    const fs_arg_draft *a = &b->arg.at[i];
+    if (!fs_tag_accesses(a->tag) || memory_of(b, a->buffer) != memory) {
+      continue;
+    }
+    uint64_t slots = p->seen[a->buffer] == p->turn ? 0 : 1;
+    if (fs_tag_begins(a->tag) && p->loop_of[p->op_of[i]] == loop) {
+      slots += least_slots(p, loop, i) - 1;
+    }
+    p->seen[a->buffer] = p->turn;
+    uint64_t size = fs_align_up(b->buffer_size.at[a->buffer], align);
+    need = fs_add_most(need, fs_multiply_most(slots, size));
+  }
+  for (size_t i = 0; i < b->scratches.item.n; i++) {
+    const fs_item_draft *x = &b->scratches.item.at[i];
+    bool here = x->a == memory && x->op >= l->op0 && x->op < l->op_end;
+    need = here ? fs_add_most(need, fs_align_up(x->amount, align)) : need;
+  }
+  p->steps += b->scratches.item.n + b->arg.n + b->loop.n;
+  return need;
+}
+
+/* Whether the loop around an op does not fit the memory of a buffer. */
+static bool is_short(pair_merger *p, const fs_item_draft *x) {
+  uint32_t memory = memory_of(p->b, x->a);
+  return least_need(p, p->loop_of[x->op], memory) > p->b->memory.at[memory].m.capacity;
 }
 
 /* Gives the args of the input to the output; those of a buffer are in program order. */
@@ -290,15 +416,21 @@ static void join_args(pair_merger *p, uint32_t from, uint32_t to) {
 }
 
 /* What was said of the input is said of the output. */
-static void rename_input(pair_merger *p, uint32_t from, uint32_t to) {
+static void rename_input(pair_merger *p, uint32_t loop, uint32_t from, uint32_t to) {
   fsched_builder *b = p->b;
+  fs_ring_draft *of_input = ring_of(p, loop, from), *of_output = ring_of(p, loop, to);
   size_t n = 0;
   for (size_t i = 0; i < b->inplaces.item.n; i++) {
     fs_item_draft *x = &b->inplaces.item.at[i];
     x->a = x->a == from ? to : x->a;
     x->b = x->b == from ? to : x->b;
   }
-  for (size_t i = 0; i < b->ring.n; i++) { /* has_depth: there is nothing in those of the input */
+  if (of_input != NULL && of_output == NULL) {
+    of_input->buffer = to;
+  } else if (of_input != NULL) {
+    of_output->depth = fs_max(of_output->depth, of_input->depth);
+  }
+  for (size_t i = 0; i < b->ring.n; i++) {
     if (b->ring.at[i].buffer != from) {
       b->ring.at[n++] = b->ring.at[i];
     }
@@ -313,17 +445,23 @@ static void merge_pair(pair_merger *p, const fs_item_draft *x) {
   fs_roller_write_over(a, false);
   join_args(p, from, to);
   p->b->merged[from] = true;
-  rename_input(p, from, to);
+  rename_input(p, p->loop_of[x->op], from, to);
 }
 
 /* Looks at a pair, which is merged, or keeps a fault; others, outside of loops or of no memory that
  * one could be short of, are left alone. */
-static bool take_pair(pair_merger *p, fs_item_draft *x) {
+static bool take_pair(pair_merger *p, fs_item_draft *x, bool needed) {
   const fsched_builder *b = p->b;
-  if (p->loop_of[x->op] == FS_NONE || x->a == x->b || !in_bounded(b, x->a)) {
+  uint32_t memory = memory_of(b, x->a);
+  if (p->loop_of[x->op] == FS_NONE || x->a == x->b || memory == FS_NONE ||
+      !fs_memory_bounded(&b->memory.at[memory].m)) {
     return false;
   }
-  pair_fault_code fault = find_fault(p, x);
+  if (needed && ((x->amount != PAIR_BARRIERS && x->amount != PAIR_DEPTH) ||
+                 p->steps > STEPS_OF_PAIRS || !is_short(p, x))) {
+    return false;
+  }
+  pair_fault_code fault = find_fault(p, x, needed);
   if (fault != PAIR_FITS) {
     x->amount = fault;
     return false;
@@ -332,12 +470,13 @@ static bool take_pair(pair_merger *p, fs_item_draft *x) {
   return true;
 }
 
-static void merge_pairs(pair_merger *p) {
+/* Takes the pairs that cost nothing, or those that are needed. */
+static void merge_pairs(pair_merger *p, bool needed) {
   fsched_builder *b = p->b;
   fs_item_list *list = &b->inplaces;
   size_t n = 0, n_at = list->at.n;
   for (size_t i = 0; i < list->item.n; i++) {
-    if (!take_pair(p, &list->item.at[i])) {
+    if (!take_pair(p, &list->item.at[i], needed)) {
       list->item.at[n] = list->item.at[i];
       if (n < n_at) {
         list->at.at[n] = fs_pos_at(&list->at, i);
@@ -359,6 +498,7 @@ fs_status fs_roller_merge_pairs(fsched_builder *b) {
   FS_TRY(fs_new_zero(&b->arena, &b->merged, b->buffer_size.n));
   b->n_merged = (uint32_t)b->buffer_size.n;
   FS_TRY(list_args(&p, &scratch));
-  merge_pairs(&p);
+  merge_pairs(&p, false);
+  merge_pairs(&p, true);
   return FSCHED_OK;
 }
