@@ -113,6 +113,23 @@ void fsched_diag_clear(fsched_context *ctx) {
   ctx->out_of_memory = false;
 }
 
+fs_diag_mark fs_context_mark(const fsched_context *ctx) {
+  return (fs_diag_mark){ctx->diags.n, ctx->errors, ctx->warning_errors};
+}
+
+void fs_context_rewind(fsched_context *ctx, fs_diag_mark mark) {
+  assert(mark.n <= ctx->diags.n && mark.errors <= ctx->errors);
+  ctx->diags.n = mark.n;
+  ctx->errors = mark.errors;
+  ctx->warning_errors = mark.warning_errors;
+}
+
+bool fs_context_mute(fsched_context *ctx, bool mute) {
+  bool before = ctx->muted;
+  ctx->muted = mute;
+  return before;
+}
+
 static fs_status add_source(fsched_context *ctx, const char *name, fs_source source, uint32_t *id) {
   source.hidden = ctx->hides_files;
   source.name = fs_arena_strndup(&ctx->arena, name, strlen(name));
@@ -305,6 +322,9 @@ static const char *format_message(fsched_context *ctx, const char *format, va_li
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) {
   assert(code < FS_DIAG_COUNT && format != NULL);
+  if (ctx->muted) {
+    return;
+  }
   if (severity == FSCHED_WARNING) {
     fsched_warning_level level = fs_warn_level(ctx, code);
     if (level == FSCHED_WARNING_OFF) {

@@ -48,6 +48,17 @@ fs_status fs_context_hide_word(fsched_context *ctx, const char *word, size_t len
  * level of a warning's class applies (warnings.h). */
 void fs_report(fsched_context *ctx, fsched_severity severity, fs_diag_code code, fs_pos pos,
                const char *hint, const char *format, ...) __attribute__((format(printf, 6, 7)));
+/* Where diagnostics are: those that are reported behind a mark can be taken back.  Requires, for
+ * that, a mark set since they were last cleared.  What an exhausted memory has reported stays. */
+typedef struct fs_diag_mark {
+  size_t n;
+  uint32_t errors, warning_errors;
+} fs_diag_mark;
+fs_diag_mark fs_context_mark(const fsched_context *ctx);
+void fs_context_rewind(fsched_context *ctx, fs_diag_mark mark);
+/* Whether reports and progress are dropped, as those of an attempt are; returns whether they were
+ * before. */
+bool fs_context_mute(fsched_context *ctx, bool mute);
 /* The number of further errors that will be stored; any beyond it are only counted. */
 uint32_t fs_context_error_room(const fsched_context *ctx);
 /* Sets the file that is being verified or replayed, which errors without a position name; NULL for

@@ -35,6 +35,7 @@ struct fsched_context {
   uint32_t warning_errors;        /* warnings that were reported as errors */
   fs_progress progress;
   fs_hash_key key; /* for the hashes of name tables */
+  bool muted;      /* reports and progress are dropped */
   bool hasty;      /* files are not flushed to the disk */
   const fs_limits *limits;
   uint64_t trial_steps;

@@ -43,14 +43,14 @@ static void advance(fs_progress *p, uint64_t done) {
 
 void fs_progress_at(fsched_context *ctx, uint64_t done) {
   fs_progress *p = &ctx->progress;
-  if (p->tell != NULL && p->depth > 0) {
+  if (p->tell != NULL && p->depth > 0 && !ctx->muted) {
     advance(p, p->base + done);
   }
 }
 
 void fs_progress_total(fsched_context *ctx, uint64_t total) {
   fs_progress *p = &ctx->progress;
-  p->total = fs_max(total, p->done);
+  p->total = ctx->muted ? p->total : fs_max(total, p->done);
 }
 
 void fs_progress_end(fsched_context *ctx, fs_status status) {

@@ -36,7 +36,8 @@ void fs_engine_explain_memory(const fs_engine *e) {
     return;
   }
   const fs_memory *m = &g->target.memory[found];
-  const char *hint = !fs_memory_spills(m)
+  const char *hint = g->depths_hint != NULL ? g->depths_hint
+                     : !fs_memory_spills(m)
                          ? "a `backing` store and `spill` would let other buffers leave"
                          : "its backing store is full";
   fs_report(e->ctx, FSCHED_ERROR, FS_DIAG_NO_SCHEDULE, fs_op_pos(e->ctx, g, op), hint,

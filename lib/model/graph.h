@@ -171,6 +171,7 @@ struct fsched_graph {
   fs_graph_ring *ring;
   uint32_t n_rolled; /* loops that stay loops: by op; behind them those that are in these, ... */
   fs_rolled *rolled;
+  const char *depths_hint; /* which depths fit, where those that were given do not; or NULL */
   struct fs_lower_bounds *unrolled; /* of what they mean (schedule.h); NULL: not known */
   uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */
 

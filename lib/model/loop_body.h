@@ -24,6 +24,7 @@ typedef struct fs_body_value {
   const char *name; /* of its buffer, as described */
   uint32_t n_name;  /* bytes of the name */
   uint64_t depth;   /* slots that were given; 0: none were */
+  uint32_t most;    /* of a depth that was not given: the largest; 0: any */
   uint32_t every;   /* that are given back at once, in loops that stay loops; 0 as 1 */
   uint32_t ahead;   /* one more than the prefetch that was given for such a loop; 0: none was */
   uint32_t reader0, n_readers;

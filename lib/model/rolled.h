@@ -196,8 +196,9 @@ typedef struct fs_body_op {
 typedef struct fs_body_slots {
   uint64_t size, slot; /* bytes of a version; from one slot to the next */
   uint32_t buffer;
-  uint32_t own; /* which arg of the loop's own op has them */
-  bool entry;   /* there is a value on entry, which lies in the last slot */
+  uint32_t own;   /* which arg of the loop's own op has them */
+  uint32_t least; /* the fewest that the loop could have */
+  bool entry;     /* there is a value on entry, which lies in the last slot */
 } fs_body_slots;
 
 struct fs_loop_report;

@@ -72,6 +72,21 @@ static void add_limit_of_ring(const fs_modulo_body *b, uint32_t ring, fs_ratio_e
   }
 }
 
+/* The ring whose limit an edge is, the k-th of those that were added. */
+static uint32_t ring_of_limit(const fs_modulo_body *b, uint32_t k) {
+  const fs_modulo_problem *p = b->p;
+  for (uint32_t r = 0; r < b->n_open; r++) {
+    uint32_t ring = b->open[r];
+    uint32_t n = p->ring[ring].most == 0 ? 0 : 1 + p->reader0[ring + 1] - p->reader0[ring];
+    if (k < n) {
+      return ring;
+    }
+    k -= n;
+  }
+  assert(false);
+  return FS_NONE;
+}
+
 static fs_status bound_cycles(fsched_context *ctx, fs_arena *scratch, const fs_modulo_body *b,
                               fs_modulo_bounds *out, bool *endless) {
   const fs_modulo_problem *p = b->p;
@@ -101,7 +116,7 @@ static fs_status bound_cycles(fsched_context *ctx, fs_arena *scratch, const fs_m
     uint32_t at = cycle.edge[k];
     if (at >= b->n_arcs || b->arc[at].ring != FS_NONE) {
       out->recurrence_by = FS_MODULO_BY_RING;
-      out->recurrence_index = at < b->n_arcs ? b->arc[at].ring : FS_NONE;
+      out->recurrence_index = at < b->n_arcs ? b->arc[at].ring : ring_of_limit(b, at - b->n_arcs);
     }
   }
   return FSCHED_OK;

@@ -175,6 +175,7 @@ static fs_status make_rings(loop_maker *k) {
                                .memory = x->memory,
                                .size = x->size,
                                .depth = (uint32_t)fs_min(x->depth, UINT32_MAX / 2),
+                               .most = x->depth > 0 ? 0 : x->most,
                                .every = x->every,
                                .ahead = x->ahead};
   }

@@ -59,9 +59,9 @@ typedef struct beside_case {
 static const beside_case beside[] = {
     {"", "", MAKE FIRST, LAST, 7},
     {"", "", MAKE FIRST, "", 10},
-    /* It begins when it can, wherever it stands. */
-    {"", "", MAKE, LAST, 7},
-    {"", "", "", MAKE LAST, 7},
+    /* It begins when it can, or behind the loop. */
+    {"", "", MAKE, LAST, 10},
+    {"", "", "", MAKE LAST, 10},
     {"", "", "", LATE LAST, 10},
     /* Nothing says that it is there behind the loop. */
     {"", "", MAKE, READ, 10},

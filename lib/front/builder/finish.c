@@ -666,7 +666,7 @@ static fs_status verdict(const fsched_builder *b) {
   return b->infeasible ? FSCHED_INFEASIBLE : FSCHED_OK;
 }
 
-fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
+fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) {
   *out = NULL;
   if (b->finished) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,

@@ -113,6 +113,7 @@ fsched_status fsched_builder_ring(fsched_builder *b, uint32_t loop, const fsched
   fs_ring_draft ring = {.depth = d.depth,
                         .every = fs_max(d.every, 1),
                         .ahead = d.has_prefetch ? (uint64_t)prefetch + 1 : 0,
+                        .behind = d.has_prefetch && d.prefetch < 0,
                         .loop = loop,
                         .buffer = d.buffer,
                         .op = FS_NONE,

@@ -65,12 +65,19 @@ typedef struct fs_ring_draft {
   uint64_t depth; /* 0: not given */
   uint64_t every; /* at least 1 */
   uint64_t ahead; /* one more than the prefetch; 0: not given */
+  bool behind;    /* the prefetch was counted from the depth */
   uint32_t loop, buffer;
   uint32_t op;   /* in bodies that were looked at: the op of the body that begins the buffer, ... */
   uint32_t arg;  /* ... and by which of its args */
   bool in_place; /* it does so in the place of the version before */
   fs_pos at;
 } fs_ring_draft;
+
+/* The most slots of a buffer that a loop begins, where it is given none. */
+typedef struct fs_depth_limit {
+  uint32_t loop, buffer;
+  uint32_t most;
+} fs_depth_limit;
 
 /* Of the unrolled graph: values that iterations hand on.  A carry is a buffer whose value at the
  * end of an iteration of a loop some op reads later; a mark says before which op a run of a loop
@@ -106,6 +113,9 @@ typedef struct fs_launch_draft {
   fs_pos at;
 } fs_launch_draft;
 
+/* Which rings get as few slots as they need. */
+typedef enum fs_depths { FS_DEPTHS_AS_PLANNED, FS_DEPTHS_LEAST_OPEN, FS_DEPTHS_LEAST } fs_depths;
+
 struct fsched_builder {
   fsched_context *ctx;
   fs_arena arena; /* becomes the graph's arena */
@@ -137,6 +147,7 @@ struct fsched_builder {
   FS_VEC(int64_t) step;
   FS_VEC(fs_loop_draft) loop;
   FS_VEC(fs_ring_draft) ring;
+  FS_VEC(fs_depth_limit) depth_limit;
   FS_VEC(fs_carry) carry;
   FS_VEC(fs_mark) mark;
   FS_VEC(fs_past_arg) past;
@@ -147,7 +158,9 @@ struct fsched_builder {
   uint32_t effort;          /* FSCHED_EFFORT(level), or 0 */
   bool unroll, unrolled;
   bool contracted; /* ops are in the place of loops */
-  bool sample;     /* a part of what was described, to be looked at: nothing is warned of */
+  fs_depths depths;
+  const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
+  bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
   uint32_t n_rolled;
@@ -186,7 +199,7 @@ struct fsched_builder {
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
   X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(loop) \
-  X(ring) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
+  X(ring) X(depth_limit) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
   X(counting_at) X(resource_at) X(loop_at)
@@ -257,6 +270,9 @@ fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) FS_MUST_US
  * (*start)[i] .. (*start)[i + 1] - 1. */
 fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
                                 uint32_t **start) FS_MUST_USE;
+
+/* fsched_builder_finish, with depths as they are planned: fit.c then looks for a schedule. */
+fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
 
 /* The steps of finish; g is the graph in the making.  Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */

@@ -3,9 +3,9 @@
  * touch.  Where a memory has no way out for it, the loop's slots have to do with the rest.
  *
  * Other loops are one op, as they will be.  An op is before the loop if a path of edges leads to
- * one of its iterations, and behind it if one leads there from the loop.  Content that is needed
- * behind it lies beside it in any case if it is used before it, too; if nothing says that it is
- * begun behind the loop, then it likely does, as ops begin when they can. */
+ * one of its iterations, and behind it if one leads there from the loop.  Content lies beside it if
+ * it is used before it, and needed behind it.  Other content may lie there, too, as ops begin when
+ * they can: whether there is a schedule with what is left, fit.c tries. */
 #include "base/saturate.h"
 #include "front/builder/roll/roll.h"
 
@@ -76,23 +76,19 @@ static fs_status mark_paths(beside_finder *f, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
-typedef enum version_lies { LIES_ELSEWHERE, LIES_LIKELY, LIES_SURELY } version_lies;
-
-/* Whether a version lies beside the loop. */
-static version_lies lies_beside(const beside_finder *f, uint32_t version) {
+/* Whether a version lies beside the loop in any case. */
+static bool lies_beside(const beside_finder *f, uint32_t version) {
   const fsched_graph *g = f->g;
   bool before = fs_version_given(g, version), behind = fs_version_kept(g, version);
-  bool early = before;
   for (uint32_t a = g->version_access0[version]; a < g->version_access0[version + 1]; a++) {
     uint32_t op = g->access_op[a];
     if (loop_of(f, op) == f->loop) {
-      return LIES_ELSEWHERE;
+      return false;
     }
     before = before || f->before[op];
-    early = early || !f->behind[op];
     behind = behind || f->behind[op];
   }
-  return !behind || !early ? LIES_ELSEWHERE : before ? LIES_SURELY : LIES_LIKELY;
+  return before && behind;
 }
 
 /* The buffer that a version was one of as it was described: values that iterations hand on have
@@ -120,8 +116,7 @@ static uint64_t bytes_of(beside_finder *f, uint32_t buffer) {
 }
 
 fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
-                                 const fs_loop_index *index, uint32_t loop, uint64_t *sure,
-                                 uint64_t *likely) {
+                                 const fs_loop_index *index, uint32_t loop, uint64_t *held) {
   assert(loop < g->n_loops);
   FS_SCRATCH(scratch, r->b->ctx);
   beside_finder f = {.r = r, .g = g, .loop = loop};
@@ -135,10 +130,9 @@ fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
     uint32_t m = fs_version_memory(g, v);
     bool leaves =
         !fs_memory_bounded(&g->target.memory[m]) || fs_memory_spills(&g->target.memory[m]);
-    version_lies lies = leaves ? LIES_ELSEWHERE : lies_beside(&f, v);
-    uint64_t bytes = lies == LIES_ELSEWHERE ? 0 : bytes_of(&f, described(&f, v));
-    likely[m] = fs_add_most(likely[m], bytes);
-    sure[m] = fs_add_most(sure[m], lies == LIES_SURELY ? bytes : 0);
+    if (!leaves && lies_beside(&f, v)) {
+      held[m] = fs_add_most(held[m], bytes_of(&f, described(&f, v)));
+    }
   }
   return FSCHED_OK;
 }

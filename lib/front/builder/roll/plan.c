@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The bodies of loops that stay loops, from the graph of a sample to plans. */
-#include <stdio.h>
-
 #include "base/saturate.h"
 #include "base/text/size_text.h"
 #include "front/builder/roll/roll.h"
@@ -106,6 +104,27 @@ static void set_keys(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_
   }
 }
 
+/* Where as few slots are asked for as are needed, given depths become that. */
+static void take_least(const fs_roller *r, uint64_t need, fs_body_value *value) {
+  if (r->b->depths == FS_DEPTHS_LEAST && value->depth > need) {
+    value->depth = need;
+  }
+}
+
+/* The most slots that a ring may have, if its depth was not given; 0: any number. */
+static uint32_t limit_of(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t need,
+                         const fs_body_value *value) {
+  if (r->b->depths != FS_DEPTHS_AS_PLANNED) {
+    return (uint32_t)fs_min(need + fs_max(value->every, 1) - 1, UINT32_MAX / 2);
+  }
+  uint32_t most = 0;
+  for (size_t i = 0; i < r->b->depth_limit.n && most == 0; i++) {
+    const fs_depth_limit *x = &r->b->depth_limit.at[i];
+    most = x->loop == loop && x->buffer == buffer ? x->most : 0;
+  }
+  return most;
+}
+
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place. */
 static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
   uint64_t trip = r->in.trip[loop];
@@ -113,6 +132,7 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
     fs_body_value *value = &body->value[v];
     uint64_t back = farthest_back(body, value), need = slots_read(body, value);
     value->depth = fs_min(value->depth, most_slots(trip, back));
+    take_least(r, need, value);
     uint32_t buffer = name_of_value(r, value);
     uint8_t io = r->b->buffer_io.at[buffer];
     if (r->ring[buffer].shared && need > 1) {
@@ -139,6 +159,7 @@ static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
       FS_TRY(close_ring(r, loop, need, value));
     }
     set_keys(r, loop, buffer, need, value);
+    value->most = limit_of(r, loop, buffer, need, value);
   }
   return FSCHED_OK;
 }
@@ -155,27 +176,19 @@ static void count_held(const fs_roller *r, const fsched_graph *g, uint32_t loop,
   }
 }
 
-/* The bytes that slots take of a memory, one of each open ring, with all that the loop holds;
- * *ring: one of given depth, and *others: the bytes without it. */
-static uint64_t slots_need(const fs_loop_body *body, uint32_t memory, uint32_t *ring,
-                           uint64_t *others) {
+/* The bytes that slots take of a memory, one of each open ring, with all that the loop holds. */
+static uint64_t slots_need(const fs_loop_body *body, uint32_t memory) {
   uint64_t need = body->held[memory];
-  *ring = FS_NONE;
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
     if (x->memory == memory) {
       need = fs_add_most(need, fs_multiply_most(fs_max(x->depth, 1), x->size));
-      *ring = x->depth > 1 && *ring == FS_NONE ? v : *ring;
     }
-  }
-  if (*ring != FS_NONE) {
-    *others = need - fs_multiply_most(body->value[*ring].depth, body->value[*ring].size);
   }
   return need;
 }
 
-/* Reports that slots do not fit: what they need of the first memory that is too small, and to which
- * depth one that was given would do. */
+/* Reports that slots do not fit: what they need of the first memory that is too small. */
 static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop,
                               const fs_loop_body *body) {
   fsched_builder *b = r->b;
@@ -183,25 +196,17 @@ static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop
   const char *name = b->loops.text.at[loop];
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     const fs_memory *memory = &g->target.memory[m];
-    uint32_t ring;
-    uint64_t others, need = slots_need(body, m, &ring, &others);
-    char wanted[FS_SIZE_TEXT], have[FS_SIZE_TEXT], hint[160] = "";
-    if (!fs_memory_bounded(memory) || need <= memory->capacity) {
-      continue;
+    uint64_t need = slots_need(body, m);
+    char wanted[FS_SIZE_TEXT], have[FS_SIZE_TEXT];
+    if (fs_memory_bounded(memory) && need > memory->capacity) {
+      fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, b->depths_hint,
+                            "loop '%.80s' does not fit memory '%.80s': needed %s, available %s",
+                            name, memory->name, fs_size_text(wanted, need),
+                            fs_size_text(have, memory->capacity));
+      return FSCHED_INFEASIBLE;
     }
-    if (ring != FS_NONE && others + body->value[ring].size <= memory->capacity) {
-      uint64_t depth = (memory->capacity - others) / body->value[ring].size;
-      (void)snprintf(hint, sizeof hint, "a depth of %llu of '%.*s' would fit",
-                     (unsigned long long)depth, (int)fs_min(body->value[ring].n_name, 80),
-                     body->value[ring].name);
-    }
-    fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, hint[0] == '\0' ? NULL : hint,
-                          "loop '%.80s' does not fit memory '%.80s': needed %s, available %s", name,
-                          memory->name, fs_size_text(wanted, need),
-                          fs_size_text(have, memory->capacity));
-    return FSCHED_INFEASIBLE;
   }
-  fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, NULL,
+  fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, b->depths_hint,
                         "the slots of loop '%.80s' do not fit the memories", name);
   return FSCHED_INFEASIBLE;
 }
@@ -247,7 +252,8 @@ static bool is_there_on_entry(const fs_roller *r, uint32_t loop, const fs_loop_b
   return entry;
 }
 
-static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *body, fs_rolled *x) {
+static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *body,
+                            const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new_zero(&r->b->arena, &x->slots, x->loop.n_rings));
   for (uint32_t v = 0; v < x->loop.n_rings; v++) {
     uint32_t buffer = name_of_value(r, &body->value[v]), depth = x->loop.ring[v].depth;
@@ -266,6 +272,7 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
     x->slots[v] =
         (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = ring->slot, .buffer = buffer};
     x->slots[v].entry = entry;
+    x->slots[v].least = fs_modulo_least_depth(&p->loop.problem, v);
   }
   return FSCHED_OK;
 }
@@ -471,10 +478,6 @@ static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs
   fs_planned_options o = {
       .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
   FS_TRY(make_plan(r, g, body, &o, p));
-  if (p->plan == NULL && p->unfit) { /* unless they begin when the loop is over */
-    body->held = r->sure;
-    FS_TRY(make_plan(r, g, body, &o, p));
-  }
   FS_TRY(check_plan(r, g, loop, body, p));
   if (fs_sync_has_stops(b->sync)) {
     const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
@@ -507,22 +510,13 @@ static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, f
                   : fs_roller_unsupported(r, loop, "its lanes are planned across iterations");
 }
 
-/* The slots have what is left beside all that likely lies in memory, too. */
-static fs_status count_beside(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
-                              uint32_t loop, fs_loop_body *body) {
-  uint32_t n = g->target.n_memories;
-  FS_TRY(fs_new(r->scratch, &r->sure, n));
-  memcpy(r->sure, body->held, n * sizeof *r->sure);
-  return fs_roller_count_beside(r, g, index, loop, r->sure, body->held);
-}
-
 static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
                            uint32_t loop, fs_loop_body *body) {
   FS_TRY(fs_loop_body_find(r->b->ctx, r->scratch, g, index, loop, body));
   if (body->periodic) {
     FS_TRY(set_depths(r, loop, body));
     count_held(r, g, loop, body);
-    FS_TRY(count_beside(r, g, index, loop, body));
+    FS_TRY(fs_roller_count_beside(r, g, index, loop, body->held));
     FS_TRY(order_scratch(r, g, body));
   }
   body->trip = r->in.trip[loop];
@@ -556,7 +550,7 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   warn_inplaces(r, g, loop);
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
-  FS_TRY(fill_slots(r, loop, &body, x));
+  FS_TRY(fill_slots(r, loop, &body, &p, x));
   FS_TRY(fill_lanes(r, loop, &p, x));
   return find_span(r, loop, &p, x);
 }

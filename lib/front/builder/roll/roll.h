@@ -33,15 +33,14 @@ typedef struct fs_roller {
   fsched_builder *b;
   fs_arena *scratch;
   fs_bodies in;
-  uint32_t level;         /* how many loops are around the ops of those at hand */
-  uint64_t steps;         /* of the search for each plan */
-  uint64_t *sure;         /* per memory: bytes held in any case while the last loop planned runs */
-  bool *counting;         /* per queue; syncs can count its commands */
-  fs_issued_time issued;  /* of the last loop planned, with syncs */
-  fs_rolled **rolled;     /* per loop; NULL: it has no iterations */
-  uint64_t **scratch_use; /* per loop, then memory: the bytes of its scratch */
-  uint64_t **use;         /* per loop, then resource: the units that it takes */
-  fs_ring_buffer *ring;   /* per buffer */
+  uint32_t level;               /* how many loops are around the ops of those at hand */
+  uint64_t steps;               /* of the search for each plan */
+  bool *counting;               /* per queue; syncs can count its commands */
+  fs_issued_time issued;        /* of the last loop planned, with syncs */
+  fs_rolled **rolled;           /* per loop; NULL: it has no iterations */
+  uint64_t **scratch_use;       /* per loop, then memory: the bytes of its scratch */
+  uint64_t **use;               /* per loop, then resource: the units that it takes */
+  fs_ring_buffer *ring;         /* per buffer */
   uint32_t *first_op, *last_op; /* per buffer: the ops that access it first and last */
   uint64_t *below, *above;   /* per buffer: bytes that the sample's has more, before and behind */
   FS_VEC(uint64_t) existing; /* loop and buffer: its body writes in slots what it would begin */
@@ -118,13 +117,12 @@ static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
 fs_status fs_roller_begins_nothing(fs_roller *r, uint32_t loop, uint32_t buffer) FS_MUST_USE;
 /* Reports that this version does not have a loop as one.  Requires a loop. */
 fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) FS_MUST_USE;
-/* Adds, per memory, the bytes that lie there while a loop at hand runs, and that it does not touch:
- * those that do in any case, and with them those that likely do.  Requires the sample of all loops,
- * and its index.
- * Complexity: O((ops + edges) * loops + accesses).  Errors: FSCHED_SYSTEM. */
+/* Adds, per memory, the bytes that lie there in any case while a loop at hand runs, and that it
+ * does not touch.  Requires the sample of all loops, and its index. Complexity: O((ops + edges) *
+ * loops + accesses).  Errors: FSCHED_SYSTEM. */
 fs_status fs_roller_count_beside(const fs_roller *r, const fsched_graph *g,
-                                 const fs_loop_index *index, uint32_t loop, uint64_t *sure,
-                                 uint64_t *likely) FS_MUST_USE;
+                                 const fs_loop_index *index, uint32_t loop,
+                                 uint64_t *held) FS_MUST_USE;
 /* Finds lower bounds of the graph as it was described, whose loops are right, for the one that is
  * finished.  Complexity: that of unrolling it and of its bounds, if there are not more than about
  * 1,000 instances; else of one iteration of each loop.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
