@@ -137,7 +137,7 @@ static fs_status visit_loop(nest_walk *w, uint32_t loop, uint32_t depth) {
 static fs_status walk_nest(fs_vs *v, uint32_t loop, uint32_t buffer, bool *all) {
   FS_SCRATCH(scratch, v->ctx);
   nest_walk w = {.v = v, .buffer = buffer, .written = FS_NONE, .found = true};
-  *all = w.found;
+  *all = false;
   if (count_visits(&w, loop) > MOST_VISITS) {
     return FSCHED_OK;
   }
