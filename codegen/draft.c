@@ -26,7 +26,7 @@ _Static_assert(sizeof(fs_stream_place) == 32, "");
 _Static_assert(sizeof(fs_stream_barrier) == 16, "");
 _Static_assert(sizeof(fs_stream_update) == 8, "");
 _Static_assert(sizeof(fs_stream_stop) == 16, "");
-_Static_assert(sizeof(fs_stream_loop) == 80, "");
+_Static_assert(sizeof(fs_stream_loop) == 88, "");
 _Static_assert(sizeof(fs_stream_loop_queue) == 16, "");
 _Static_assert(sizeof(fs_stream_loop_op) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_after) == 8, "");

@@ -300,6 +300,7 @@ static void write_loop(loop_writer *w, uint32_t l) {
       .n_stops = x->loop.n_stops,
       .guard0 = w->n_guards,
       .n_guards = x->loop.n_guards,
+      .joined = x->joined,
   };
   for (uint32_t m = 0; m < x->n_ops; m++) {
     write_op(w, &x->body[m]);

@@ -621,6 +621,7 @@ fs_status fsched_program_assemble(fsched_context *ctx, const char *name, const c
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     fs_names_free(names[i]);
   }
+  fs_vec_free(ctx, &a.wait_queue);
 #define FS_ASM_FREE_(id, type) fs_vec_free(ctx, &a.id);
   FS_STREAM_SECTIONS(FS_ASM_FREE_)
 #undef FS_ASM_FREE_

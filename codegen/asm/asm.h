@@ -14,6 +14,7 @@ typedef struct fs_asm {
   uint32_t n_kernels;
   uint32_t used_node; /* node with the number of physical barriers in use; 0: no such node */
   uint32_t last_node; /* node that names the barrier with the highest number */
+  FS_VEC(uint32_t) wait_queue; /* per wait of a loop: the queue of its command, or FS_NONE */
   fs_names axis_names, memory_names, resource_names, buffer_names, op_names;
 #define FS_ASM_SECTION_(id, type) FS_VEC(type) id;
   FS_STREAM_SECTIONS(FS_ASM_SECTION_)

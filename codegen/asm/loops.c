@@ -4,7 +4,7 @@
  * The names of a body's ops are known within their loop alone, and declared before anything of the
  * loop is read; those of loops in which there may be others stay known to the end.  A wait names an
  * op and a distance; which command that is, is known when all commands of the loop have been read:
- * the first one of that op and copy, if several queues have one. */
+ * the first one of that op and copy, if several queues have one and the queue is not told. */
 #include "codegen/asm/asm.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
@@ -213,9 +213,9 @@ static fs_status loop_ops(fs_asm *a, const loop_reader *l, uint32_t list) {
 /* Reads waits.  Their commands are not known yet: for now `command` is the op. */
 static fs_status loop_waits(fs_asm *a, const loop_reader *l, uint32_t list,
                             fs_stream_loop_command *r) {
-  enum { OP, DISTANCE, FIELDS };
-  static const fs_field fields[FIELDS] = {{"op", true}, {"distance", true}};
-  uint32_t node, value[FIELDS];
+  enum { OP, DISTANCE, QUEUE, FIELDS };
+  static const fs_field fields[FIELDS] = {{"op", true}, {"distance", true}, {"queue", false}};
+  uint32_t node, value[FIELDS], queue;
   r->wait0 = (uint32_t)a->loop_waits.n;
   FS_TRY(fs_fields_sequence(&a->f, list, &node, &r->n_waits));
   for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
@@ -223,7 +223,12 @@ static fs_status loop_waits(fs_asm *a, const loop_reader *l, uint32_t list,
     FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
     FS_TRY(member(a, l, value[OP], &w.command));
     FS_TRY(fs_fields_u32(&a->f, value[DISTANCE], &w.distance));
+    queue = FS_NONE;
+    FS_TRY(value[QUEUE] == FS_NONE
+               ? FSCHED_OK
+               : fs_fields_name(&a->f, value[QUEUE], &a->axis_names, "queue", &queue));
     FS_TRY(fs_asm_push(a, loop_waits, w));
+    FS_TRY(fs_asm_push(a, wait_queue, queue));
   }
   return FSCHED_OK;
 }
@@ -358,6 +363,20 @@ static fs_status loop_queues(fs_asm *a, loop_reader *l, uint32_t list) {
   return FSCHED_OK;
 }
 
+/* The command of an op and copy on a queue, FS_NONE if there is none. */
+static uint32_t command_on(const fs_asm *a, const loop_reader *l, uint32_t op, uint32_t copy,
+                           uint32_t queue) {
+  for (uint32_t q = (uint32_t)a->loop_queues.n - l->r.n_queues; q < a->loop_queues.n; q++) {
+    const fs_stream_loop_queue *of = &a->loop_queues.at[q];
+    for (uint32_t c = of->command0; of->queue == queue && c < of->command0 + of->n_commands; c++) {
+      if (a->loop_commands.at[c].op == op && a->loop_commands.at[c].copy == copy) {
+        return c;
+      }
+    }
+  }
+  return FS_NONE;
+}
+
 /* Finds the commands that the loop's waits are for. */
 static fs_status find_targets(fs_asm *a, const loop_reader *l, uint32_t node) {
   uint32_t u = l->r.copies, *command; /* per op and copy */
@@ -371,7 +390,9 @@ static fs_status find_targets(fs_asm *a, const loop_reader *l, uint32_t node) {
     for (uint32_t k = m->wait0; k < m->wait0 + m->n_waits; k++) {
       fs_stream_loop_wait *w = &a->loop_waits.at[k];
       uint32_t copy = (m->copy + u - w->distance % u) % u, op = w->command;
-      w->command = command[(size_t)(op - l->r.op0) * u + copy];
+      uint32_t queue = a->wait_queue.at[k];
+      w->command = queue == FS_NONE ? command[(size_t)(op - l->r.op0) * u + copy]
+                                    : command_on(a, l, op, copy, queue);
       if (w->command == FS_NONE) {
         return fs_fields_fail(&a->f, FS_DIAG_STREAM_REFERENCE, node,
                               "a wait is for copy %u of '%s', which has no command", copy,
@@ -394,11 +415,12 @@ enum {
   LOOP_QUEUES,
   LOOP_STOPS,
   LOOP_GUARDS,
+  LOOP_JOINED,
   LOOP_FIELDS
 };
 static const fs_field loop_fields[LOOP_FIELDS] = {
-    {"op", true},  {"within", false}, {"trip", true},   {"copies", true}, {"rings", true},
-    {"ops", true}, {"queues", true},  {"stops", false}, {"guards", false}};
+    {"op", true},  {"within", false}, {"trip", true},   {"copies", true},  {"rings", true},
+    {"ops", true}, {"queues", true},  {"stops", false}, {"guards", false}, {"joined", false}};
 
 /* Finds the op that the loop is: of the stream, or of the body of a loop before it. */
 static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
@@ -452,6 +474,7 @@ static fs_status read_loop(fs_asm *a, loop_reader *l, uint32_t node) {
     return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, value[LOOP_COPIES],
                           "a loop has 1 to %u copies", FS_LOOP_COPIES);
   }
+  FS_TRY(value[LOOP_JOINED] == FS_NONE ? FSCHED_OK : flag(a, value[LOOP_JOINED], &l->r.joined));
   FS_TRY(fs_asm_declare(a, &l->names[l->number], value[LOOP_OPS], "op of the loop"));
   l->r.n_ops = fs_names_count(&l->names[l->number]);
   FS_TRY(rings(a, l, value[LOOP_RINGS]));

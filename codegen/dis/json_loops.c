@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Loops that stay loops, as JSON.  Ops of a body are named within their loop, rings and args of the
  * loop's op are numbered from 0, and so are the loops, for those that are in one.  A wait names an
- * op: its copy follows from the distance, and of a gang's commands it is for the first.
+ * op: its copy follows from the distance, and of a gang's commands it is for the first; else, of
+ * those of a loop whose runs are joined, its queue is told.
  *
  * The arg of the loop's op that an arg moves with is told where it is not the last one of the same
  * buffer; with a ring it is the ring's. */
 #include "codegen/dis/json.h"
+#include "model/stream/order.h"
 
 static void put_flag(fs_dis *d, const char *prefix, uint32_t value) {
   fs_dis_put(d, prefix);
@@ -147,6 +149,10 @@ static void put_loop_command(fs_dis *d, const fs_stream_loop *l, const fs_stream
     fs_dis_put(d, fs_dis_comma(i));
     put_member(d, "{\"op\": ", d->s->loop_commands[w->command].op);
     fs_dis_u64(d, ", \"distance\": ", w->distance);
+    uint32_t queue = fs_loop_part_queue(d->s, l, w->command);
+    if (queue != FS_NONE) {
+      fs_dis_name(d, ", \"queue\": ", d->s->queues[queue].name);
+    }
     fs_dis_put(d, "}");
   }
   put_flag(d, "], \"signal\": ", m->signal);
@@ -236,6 +242,7 @@ void fs_dis_loops(fs_dis *d) {
     put_op(d, l);
     put_trips(d, l);
     fs_dis_u64(d, ", \"copies\": ", l->copies);
+    fs_dis_put(d, l->joined != 0 ? ", \"joined\": true" : "");
     put_rings(d, l);
     put_loop_ops(d, l);
     put_loop_queues(d, l);

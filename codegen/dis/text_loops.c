@@ -9,6 +9,7 @@
  * of the copies of all levels. */
 #include "codegen/dis/text.h"
 #include "model/kinds.h"
+#include "model/stream/order.h"
 
 /* Letters of steps and of iterations, by the number of loops around. */
 static const char step_of[FS_LOOP_NEST + 1] = "tuvwxyzs";
@@ -62,6 +63,11 @@ static void put_loop_waits(fs_listing *l, const loop_nest *n, const fs_stream_lo
     fs_list_put(l, i == 0 ? "" : " ");
     put_instance(l, n, l->s->loop_commands[w->command].op,
                  constant_of(n->loop, m) - (int64_t)w->distance);
+    uint32_t queue = fs_loop_part_queue(l->s, n->loop, w->command);
+    if (queue != FS_NONE) {
+      fs_list_put(l, "@");
+      fs_list_name(l, l->s->queues[queue].name);
+    }
   }
   fs_list_put(l, m->n_waits == 0 ? "-" : "");
 }
@@ -314,7 +320,7 @@ void fs_list_loops(fs_listing *l) {
     put_trips(l, loop);
     fs_list_u64(l, ", copies ", loop->copies);
     fs_list_u64(l, ", ops ", loop->n_ops);
-    fs_list_put(l, "\n");
+    fs_list_put(l, loop->joined != 0 ? ", runs joined\n" : "\n");
     for (uint32_t k = 0; k < loop->n_rings; k++) {
       put_ring(l, loop, &s->rings[loop->ring0 + k]);
     }

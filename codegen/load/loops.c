@@ -60,6 +60,29 @@ static fs_status check_inner(fs_checker *c, uint32_t loop) {
   return FSCHED_OK;
 }
 
+/* Checks a loop whose runs may be joined; for its rings see load/loop_places.c.  Requires that
+ * those before it are checked. */
+static fs_status check_joined(fs_checker *c, const fs_stream_loop *l) {
+  const fs_stream *v = &c->v;
+  FS_NEED(c, l->joined <= 1 && l->reserved == 0, VALUE, "loop '%s' has joined %u",
+          fs_check_loop_name(c, l), l->joined);
+  FS_NEED(c, l->within == FS_NONE || v->loops[l->within].joined == 0, VALUE,
+          "loop '%s' is in a loop whose runs are joined", fs_check_loop_name(c, l));
+  if (l->joined == 0) {
+    return FSCHED_OK;
+  }
+  FS_NEED(c, l->within != FS_NONE && fs_sync_has_waits(v->meta->sync), VALUE,
+          "the runs of loop '%s' are joined, which is in no loop, or has no waits",
+          fs_check_loop_name(c, l));
+  FS_NEED(c, v->loops[l->within].copies == 1, VALUE,
+          "the runs of loop '%s' are joined, and the loop around has %u copies",
+          fs_check_loop_name(c, l), v->loops[l->within].copies);
+  FS_NEED(c, l->copies == 1 || (l->least == l->most && l->trip % l->copies == 0), VALUE,
+          "the runs of loop '%s' are joined, and may begin with any of its %u copies",
+          fs_check_loop_name(c, l), l->copies);
+  return FSCHED_OK;
+}
+
 static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   const fs_stream *v = &c->v;
   const fs_stream_loop *l = &v->loops[loop];
@@ -80,6 +103,7 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   }
   FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
           fs_check_loop_name(c, l), l->copies);
+  FS_TRY(check_joined(c, l));
   FS_NEED(c, l->n_queues != 0 && l->n_ops != 0, VALUE, "loop '%s' has %u queues and %u ops",
           fs_check_loop_name(c, l), l->n_queues, l->n_ops);
   FS_TRY(fs_check_tile(c, l->queue0, l->n_queues, v->n_loop_queues, "loop queues", &at->queue));
@@ -260,7 +284,9 @@ static fs_status check_wait(fs_checker *c, const checked_loop *w, uint32_t comma
   FS_NEED(c, v->loop_commands[x->command].copy == copy, WAIT,
           "a wait of command %u of loop '%s' is %u iterations back, which is not copy %u",
           command - w->first, w->name, x->distance, v->loop_commands[x->command].copy);
-  FS_NEED(c, *lead_of(w, v->loop_commands[x->command].op, copy) == x->command, WAIT,
+  uint32_t op = v->loop_commands[x->command].op, inner = v->loop_ops[op].loop;
+  bool part = inner < v->n_loops && v->loops[inner].joined != 0; /* each is waited for itself */
+  FS_NEED(c, part || *lead_of(w, op, copy) == x->command, WAIT,
           "a wait of command %u of loop '%s' is not for the first command of its op",
           command - w->first, w->name);
   w->named[x->command - w->first] = 1;

@@ -138,7 +138,7 @@ static fs_status add_parts(loop_drawing *d, const fs_shown_loop *l, uint32_t que
     d->iteration[d->depth - 1] = part->iteration;
     FS_TRY(add_box(d, l, part, base, y0, y1));
     if (inner != FS_NONE && d->v->loop[inner].open && y1 - y0 >= 4 * INSET) {
-      FS_TRY(add_parts(d, &d->v->loop[inner], queue, base + part->begin, y0 + INSET, y1 - INSET));
+      FS_TRY(add_parts(d, &d->v->loop[inner], queue, base + part->run, y0 + INSET, y1 - INSET));
     }
   }
   d->depth--;

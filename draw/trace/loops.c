@@ -169,7 +169,7 @@ static void put_inner(loop_slice *x, const shown_run *run, uint32_t part, uint64
   if (inner == FS_NONE || !x->loops[inner].open) {
     return;
   }
-  shown_run of = {&x->loops[inner], run->base + p->begin, slot_of(run, part) + 1};
+  shown_run of = {&x->loops[inner], run->base + p->run, slot_of(run, part) + 1};
   uint64_t end = x->end;
   x->end = x->drawn_until;
   x->drawn_until = before;

@@ -50,11 +50,13 @@ typedef struct fs_loop_step {
 } fs_loop_step;
 
 /* A wait of a command of a loop: in step t of run k for the value k * period + t * stride + offset,
- * from step `from` on; `offset` may be below 0, as unsigned numbers wrap around. */
+ * from step `from` on; `offset` may be below 0, as unsigned numbers wrap around.  Where runs are
+ * joined, it is in earlier steps for what an earlier run has. */
 typedef struct fs_loop_wait {
   fs_timeline *timeline;
   uint64_t from, period, stride, offset;
   uint32_t axis;
+  bool joined;
 } fs_loop_wait;
 
 /* What a queue does in a loop.  Its timeline counts commands, as cpu/rolled.c says.  Runs of a loop

@@ -9,7 +9,8 @@
  * So each queue enters and leaves the loop on its own; nobody waits for `open` longer than content
  * takes.  A loop on one queue has a meeting of one member.  The members of a gang within the loop
  * meet in each iteration of their op: the last one to arrive runs it.  Those of a loop in the loop
- * meet at its begin and at its end, and run their parts between.
+ * meet at its begin and at its end, and run their parts between; where its runs are joined, each
+ * just runs its part.
  *
  * Where the loop has barriers, a command makes its checks before it runs, and updates barriers when
  * it is over (cpu/guards.c); else it has waits and signals.
@@ -126,6 +127,15 @@ static inline void note_place(fs_loop_frame *f, uint64_t t, uint32_t p) {
   f->place = p;
 }
 
+/* Of a wait for an iteration below 0, where runs are joined: finds the value that an earlier run
+ * has for it.  False: there is no such run. */
+__attribute__((noinline)) static bool find_earlier(const fs_loop_frame *f, const fs_loop_wait *w,
+                                                   uint64_t t, uint64_t *value) {
+  uint64_t rounds = f->in->trips / f->in->loop->copies, runs = fs_ceil_div(w->from - t, rounds);
+  *value += runs * (rounds * w->stride - w->period);
+  return runs <= f->at.around->iteration;
+}
+
 static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, fs_loop_frame *f,
                                                               const fs_loop_step *s, uint64_t run,
                                                               uint64_t t, uint32_t p, uint32_t step,
@@ -134,7 +144,10 @@ static inline __attribute__((always_inline)) bool await_waits(fs_cpu_lane *l, fs
   for (uint32_t j = shared ? l->next_wait : 0; j < s->n_waits; j++) {
     const fs_loop_wait *w = &wait[j];
     uint64_t value = run * w->period + t * w->stride + w->offset;
-    if (t < w->from || fs_timeline_reached(w->timeline, value)) {
+    if (t < w->from && (!w->joined || !find_earlier(f, w, t, &value))) {
+      continue;
+    }
+    if (fs_timeline_reached(w->timeline, value)) {
       continue;
     }
     note_place(f, t, p);
@@ -215,9 +228,14 @@ static void note_time(const fs_loop_frame *f, uint64_t *ns) {
   *ns = f->slot == FS_NONE ? 0 : fs_now_ns();
 }
 
+/* Whether the queues of a loop in a loop meet. */
+static bool members_meet(const fs_cpu_loop *loop) {
+  return loop->loop->n_queues > 1 && loop->loop->joined == 0;
+}
+
 /* Meets the other members before a run of a loop in a loop, as its last one or not. */
 static void arrive_inner(const fs_instance *x, fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
-  if (loop->loop->n_queues == 1) {
+  if (!members_meet(loop)) {
     fs_cpu_guards_set(x, loop->loop);
     f->inner = FS_INNER_RUNS;
   } else if (atomic_fetch_add(&loop->arrived, 1) + 1 == loop->loop->n_queues) {
@@ -240,11 +258,14 @@ static void end_run(const fs_cpu_lane *l, const fs_cpu_loop *loop, const fs_loop
 
 /* Whether the run is over with this member's part. */
 static bool leave_inner(fs_cpu_lane *l, fs_cpu_loop *loop, const fs_loop_frame *f) {
-  if (loop->loop->n_queues > 1 && atomic_fetch_add(&loop->left, 1) + 1 < loop->loop->n_queues) {
+  if (loop->loop->joined != 0) {
+    return true; /* no ring has a value on entry, so nothing is moved */
+  }
+  if (members_meet(loop) && atomic_fetch_add(&loop->left, 1) + 1 < loop->loop->n_queues) {
     return false;
   }
   end_run(l, loop, &f->at);
-  if (loop->loop->n_queues > 1) {
+  if (members_meet(loop)) {
     atomic_store(&loop->left, 0);
     fs_timeline_publish(loop->over, f->run + 1);
   }
@@ -261,6 +282,7 @@ static bool run_inner(fs_cpu_lane *l, uint32_t level, const fs_loop_step *s, uin
     g->run = f->run * f->in->loop->most + x->loop_part[s->part].count++;
     g->at.command = f->at.command;
     g->at.around = &f->at;
+    g->at.before = fs_loop_before(loop->loop, &f->at, loop->trips);
     enter_part(l, g, loop, &x->loop_part[s->part]);
     walk_shown(l, g, s->inner, f->slot == FS_NONE ? FS_NONE : f->slot + 1);
     arrive_inner(x, loop, f, g->run);

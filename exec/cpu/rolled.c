@@ -171,7 +171,8 @@ static fs_loop_wait make_loop_wait(const fs_instance *x, const fs_stream_loop *l
       .period = p->period,
       .stride = p->n_commands,
       .offset = (target->from - of->shift - back) * p->n_commands + place + 1, /* may wrap around */
-      .axis = p->axis};
+      .axis = p->axis,
+      .joined = loop->joined != 0};
 }
 
 static void decode_loop(fs_instance *x, uint32_t index) {

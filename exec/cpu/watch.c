@@ -137,6 +137,21 @@ static void find_phase(const fs_instance *x, const fs_cpu_lane *l, uint32_t barr
   stuck->of = stuck->level[stuck->depth - 1].iteration - c->distance;
 }
 
+/* How many runs, that are joined, before the one in which the lane waits has the value on a part's
+ * timeline. */
+static uint64_t runs_before(const fs_instance *x, uint32_t part, uint64_t value,
+                            const fs_stuck *stuck) {
+  const fs_stream *s = x->stream;
+  uint32_t around = stuck->level[stuck->depth - 2].command;
+  uint32_t inner = s->loop_ops[s->loop_commands[around].op].loop;
+  if (inner == FS_NONE || s->loops[inner].joined == 0) {
+    return 0;
+  }
+  uint64_t run = (value - 1) / x->loop_part[part].period % s->loops[s->loops[inner].within].most;
+  uint64_t own = stuck->level[stuck->depth - 2].iteration;
+  return own > run ? own - run : 0;
+}
+
 /* Where a lane waits in a loop; at its begin, it waits for the member of the gang that opens it.
  * The lane may move meanwhile: then what is found need not fit together. */
 static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t axis,
@@ -161,6 +176,9 @@ static void find_in_loop(const fs_instance *x, const fs_cpu_lane *l, uint32_t ax
     stuck->on = instance_of(x, part, (lane_value(l) - 1) % x->loop_part[part].period + 1);
   }
   stuck->at = find_levels(x, l, stuck) ? stuck->at : FS_NONE;
+  if (stuck->at != FS_NONE && stuck->on.command != FS_NONE && stuck->depth > 1) {
+    stuck->earlier = runs_before(x, part, lane_value(l), stuck);
+  }
 }
 
 static fs_stuck look_at_queue(const fs_instance *x, uint32_t queue) {

@@ -35,8 +35,15 @@ typedef struct fs_loop_instance {
   const fs_stream_loop *loop;
   uint32_t command, loop_command, op; /* op: of loop_ops */
   uint64_t iteration;
+  uint64_t before; /* iterations of earlier runs that this one is joined to, else 0 */
   const struct fs_loop_instance *around; /* that of the op that the loop is; NULL: it is in none */
 } fs_loop_instance;
+
+/* The iterations of a loop that come before a run of so many, in an instance of the loop around. */
+static inline uint64_t fs_loop_before(const fs_stream_loop *loop, const fs_loop_instance *around,
+                                      uint64_t trips) {
+  return loop->joined ? around->iteration * trips : 0;
+}
 
 /* The most loops around an op of a body.  O(loops). */
 uint32_t fs_loops_depth(const fs_stream *s);

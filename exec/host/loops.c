@@ -129,7 +129,7 @@ fs_loop_where fs_loop_arg_where(const fs_stream *s, const fs_stream_loop_arg *a,
   for (;; a = &s->loop_args[a->own]) {
     if (a->ring != FS_NONE) {
       const fs_stream_ring *r = &s->rings[a->ring];
-      uint64_t i = at->iteration;
+      uint64_t i = at->before + at->iteration;
       way += r->slot * (i < a->back ? r->depth - 1 : (i - a->back) % r->depth);
       limit = moves ? r->size : limit;
       moves = false;

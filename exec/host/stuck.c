@@ -162,6 +162,34 @@ static bool is_behind(const fs_stuck_view *v, uint32_t m, uint64_t at, const fs_
   return false;
 }
 
+/* Whether a queue that waits there has passed, or not come to, the run of a loop whose runs are
+ * joined, in which the instance is that `wait` waits for: above 0 and below it, else 0. */
+static int place_of_run(const fs_stuck_view *v, const fs_stuck *own, const fs_stuck *wait,
+                        uint32_t queue) {
+  const fs_stream *s = v->s;
+  uint32_t around = wait->depth - 2;
+  const fs_stuck_level *at = &wait->level[around];
+  uint32_t op = s->loop_commands[at->command].op, q = 0, c = 0;
+  while (s->loop_queues[q].queue != queue ||
+         c - s->loop_queues[q].command0 >= s->loop_queues[q].n_commands ||
+         s->loop_commands[c].op != op) {
+    bool inside = c + 1 - s->loop_queues[q].command0 < s->loop_queues[q].n_commands;
+    q += !inside;
+    c = inside ? c + 1 : s->loop_queues[q].command0;
+  }
+  uint64_t step = at->iteration - wait->earlier + s->loop_commands[c].shift;
+  uint64_t place = step * s->loop_queues[q].n_commands + (c - s->loop_queues[q].command0) + 1;
+  uint64_t now = own->level[around].place;
+  return (now > place) - (now < place);
+}
+
+/* Whether the runs of the loop are joined in which an instance waits. */
+static bool waits_in_joined(const fs_stream *s, const fs_stuck *wait) {
+  uint32_t around = wait->depth < 2 ? FS_NONE : wait->level[wait->depth - 2].command;
+  uint32_t inner = around == FS_NONE ? FS_NONE : s->loop_ops[s->loop_commands[around].op].loop;
+  return inner != FS_NONE && s->loops[inner].joined != 0;
+}
+
 /* Whether the queue has an instance, of the run of the loop in which another one waits, still to
  * run.  It does not when it has passed that without a signal, or has left the loop: then it is
  * behind that or, in the loop around it, waits for the others to leave, too. */
@@ -170,8 +198,14 @@ static bool has_instance(const fs_stuck_view *v, uint32_t m, const fs_stuck *wai
   fs_stuck own = look_at_queue(v, m);
   bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
   bool left = is_behind(v, m, own.at, wait);
-  bool passed = in_loop(&own) && waits_there &&
-                (own.depth < wait->depth || own.level[wait->depth - 1].place > on->place);
+  bool passed = false;
+  if (in_loop(&own) && waits_there && waits_in_joined(v->s, wait)) {
+    int run = own.depth + 1 < wait->depth ? -1 : place_of_run(v, &own, wait, m);
+    bool inside = run == 0 && own.depth >= wait->depth;
+    passed = run > 0 || (inside && own.level[wait->depth - 1].place > on->place);
+  } else if (in_loop(&own) && waits_there) {
+    passed = own.depth < wait->depth || own.level[wait->depth - 1].place > on->place;
+  }
   return queue_of(v->s, on->command) == m && !left && !passed;
 }
 
@@ -297,22 +331,22 @@ enum { INSTANCE_TEXT = 160 + FS_LOOP_NEST * 22 + 1 };
 
 /* Writes the name of an instance: "op[3][0]". */
 static void name_instance(const fs_stream *s, const fs_stuck *wait, const fs_stuck_level *at,
-                          char text[INSTANCE_TEXT]) {
+                          uint64_t earlier, char text[INSTANCE_TEXT]) {
   int n = snprintf(text, INSTANCE_TEXT, "%.160s", name_of(s, at->command));
   for (uint32_t i = 0; i < wait->depth; i++) {
     const fs_stuck_level *around = i + 1 < wait->depth ? &wait->level[i] : at;
     n += snprintf(text + n, INSTANCE_TEXT - (size_t)n, "[%llu]",
-                  (unsigned long long)around->iteration);
+                  (unsigned long long)(around->iteration - (i + 2 == wait->depth ? earlier : 0)));
   }
 }
 
 static void say_loop(const fs_stream *s, const fs_stuck *wait, char *text, size_t room) {
   char own[INSTANCE_TEXT], on[INSTANCE_TEXT];
-  name_instance(s, wait, innermost(wait), own);
+  name_instance(s, wait, innermost(wait), 0, own);
   if (wait->on.command == FS_NONE) {
     (void)snprintf(text, room, "its '%s' waits for that op's other queues", own);
   } else {
-    name_instance(s, wait, &wait->on, on);
+    name_instance(s, wait, &wait->on, wait->earlier, on);
     (void)snprintf(text, room, "its '%s' waits for '%s' of '%.100s'", own, on,
                    fs_stream_string(s, s->queues[queue_of(s, wait->on.command)].name));
   }
@@ -328,8 +362,8 @@ static void say_phase(const fs_stream *s, const fs_stuck *wait, char *text, size
     command++;
     assert(command < s->n_loop_commands);
   }
-  name_instance(s, wait, innermost(wait), own);
-  name_instance(s, wait, &(fs_stuck_level){.command = command, .iteration = wait->of}, on);
+  name_instance(s, wait, innermost(wait), 0, own);
+  name_instance(s, wait, &(fs_stuck_level){.command = command, .iteration = wait->of}, 0, on);
   if (g->n_producers > 1) {
     (void)snprintf(more, sizeof more, " and %u more", g->n_producers - 1);
   }

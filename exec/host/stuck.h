@@ -39,6 +39,7 @@ typedef struct fs_stuck {
   fs_stuck_level level[FS_LOOP_NEST]; /* the outermost first; the last one's instance waits */
   fs_stuck_level on; /* for this one, in the same run; its command is FS_NONE where that is another
                         member of its gang */
+  uint64_t earlier;  /* LOOP: where runs are joined, it is in the one so many before */
   uint32_t guard;    /* PHASE: the guard; that of iteration `of` is awaited */
   uint64_t of, complete; /* complete: phases of the barrier, in this run */
 } fs_stuck;

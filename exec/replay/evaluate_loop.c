@@ -217,7 +217,9 @@ static fs_status evaluate_instance(loop_sum *all, evaluated_loop *l, const fs_st
 /* Runs a loop.  The recursion is as deep as loops nest. */
 static fs_status evaluate_run(loop_sum *all, evaluated_loop *l) {
   const fs_stream *s = l->r->s;
-  l->at = (fs_loop_instance){.loop = l->loop, .around = l->around == NULL ? NULL : &l->around->at};
+  const fs_loop_instance *around = l->around == NULL ? NULL : &l->around->at;
+  l->at = (fs_loop_instance){
+      .loop = l->loop, .before = fs_loop_before(l->loop, around, trips_of(l)), .around = around};
   FS_TRY(enter_rings(l));
   for (uint64_t i = 0; i < trips_of(l); i++) {
     for (uint32_t k = 0; k < l->loop->n_ops; k++) {

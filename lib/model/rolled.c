@@ -63,16 +63,34 @@ static void move_on(rolled_run *x, uint32_t q) {
   }
 }
 
+/* How long a command keeps its queue, or until it is over. */
+static uint64_t lasts(const rolled_run *x, uint32_t c, const uint64_t *ticks) {
+  const fs_rolled_command *k = &x->r->command[c];
+  return k->lasts > 0 ? k->lasts : ticks[k->member];
+}
+
 static void start_command(rolled_run *x, uint32_t c, uint64_t start) {
   uint32_t q = x->queue[c];
-  uint64_t end = start + x->latency[x->r->command[c].member];
+  uint64_t end = start + lasts(x, c, x->latency);
   uint64_t at = x->out->first[c] + x->done[c]++;
-  x->free[q] = start + x->time[x->r->command[c].member];
+  x->free[q] = start + lasts(x, c, x->time);
   x->held[q] = fs_max(x->held[q], end);
   x->out->end = fs_max(x->out->end, end);
   x->out->start[at] = start;
   x->reached[at] = x->held[q];
   move_on(x, q);
+}
+
+/* When a gang begins, or the run of a loop, so that its command starts at `start` at the earliest.
+ */
+static uint64_t begin_of(const rolled_run *x, uint32_t c, uint64_t start) {
+  const fs_rolled_command *k = &x->r->command[c];
+  uint64_t begin = start > k->behind ? start - k->behind : 0;
+  if (k->lasts > 0 && x->done[c] > 0) {
+    uint64_t last = x->out->start[x->out->first[c] + x->done[c] - 1] - k->behind;
+    begin = fs_max(begin, last + k->again);
+  }
+  return begin;
 }
 
 /* Runs the command that a queue has next, with all of its gang, or passes it; false: it waits. */
@@ -85,13 +103,15 @@ static bool run_next(rolled_run *x, uint32_t q) {
     return true;
   }
   do {
-    if (!is_ready(x, other, i, &start)) {
+    uint64_t own = 0;
+    if (!is_ready(x, other, i, &own)) {
       return false;
     }
+    start = fs_max(start, begin_of(x, other, own));
     other = x->next[other];
   } while (other != c);
   do {
-    start_command(x, other, start);
+    start_command(x, other, start + x->r->command[other].behind);
     other = x->next[other];
   } while (other != c);
   return true;
@@ -236,6 +256,68 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
   }
   *span = fs_add_most(fs_add_most(x.end, fs_multiply_most(rest / ii_den, ii_num)),
                       fs_ceil_div(fs_multiply_most(rest % ii_den, ii_num), ii_den));
+  return FSCHED_OK;
+}
+
+/* The parts of a run that was followed, of which all that is in its second half comes `later`. */
+static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
+                       uint64_t later, fs_rolled_part *part) {
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    part[q] = (fs_rolled_part){UINT64_MAX, 0};
+    for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
+      uint64_t last = x->start[x->first[c + 1] - 1];
+      part[q].begin = fs_min(part[q].begin, x->start[x->first[c]]);
+      part[q].end = fs_max(part[q].end, last + time[r->command[c].member] + later);
+    }
+  }
+}
+
+/* When the next run can begin: each queue is free then, and what waits for an iteration of a run
+ * before comes behind that. */
+static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
+                           uint64_t trip, uint64_t later, const fs_rolled_part *part) {
+  uint64_t again = 0, u = r->copies;
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    again = fs_max(again, part[q].end - part[q].begin);
+  }
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    const fs_rolled_command *k = &r->command[c];
+    for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits; w++) {
+      uint64_t d = r->wait[w].distance;
+      uint32_t target = r->wait[w].command;
+      for (uint64_t i = k->copy; i < trip && i < d; i += u) {
+        uint64_t runs = fs_ceil_div(d - i, trip), nth = (runs * trip + i - d) / u;
+        uint64_t end = x->start[x->first[target] + nth] + time[r->command[target].member] + later;
+        uint64_t start = x->start[x->first[c] + i / u];
+        again = fs_max(again, end > start ? fs_ceil_div(end - start, runs) : 0);
+      }
+    }
+  }
+  return again;
+}
+
+fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                          uint64_t trip, fs_rolled_part *part, uint64_t *again, bool *known) {
+  assert(r->n_commands > 0 && trip > 0 && trip % r->copies == 0);
+  uint64_t n = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), later = 0;
+  fs_rolled_starts x;
+  fs_rolled_period period;
+  FS_SCRATCH(scratch, ctx);
+  n -= n % r->copies;
+  *known = n == trip;
+  FS_TRY(fs_rolled_follow(&scratch, r, time, time, n, &x));
+  if (!*known &&
+      fs_rolled_repeats(r, &x, &period)) { /* fewer rounds, of which the last are alike */
+    uint64_t fewer = n - period.iterations + (trip - n) % period.iterations;
+    later = (trip - fewer) / period.iterations * period.later;
+    *known = fewer / 2 > reach_of(r) * r->copies && later / period.later < UINT32_MAX;
+    n = *known ? fewer : n;
+    FS_TRY(fs_rolled_follow(&scratch, r, time, time, n, &x));
+  }
+  if (*known) {
+    find_parts(r, &x, time, later, part);
+    *again = find_again(r, &x, time, n, later, part);
+  }
   return FSCHED_OK;
 }
 

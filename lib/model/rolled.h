@@ -17,7 +17,8 @@
  * nothing to wait for.  The target is of the copy (copy - distance) mod u.
  *
  * Queues start their commands in order.  A command is over before the next one of its queue starts,
- * unless it is slow.  The commands of a gang's op, one on each of its queues, start together.
+ * unless it is slow.  The commands of a gang's op, one on each of its queues, start together; those
+ * of an op that is a loop whose runs are joined (stream.h) do not, and are over one by one.
  *
  * On targets of block syncs the loop is `issued`: one sequencer issues the commands of all queues,
  * step by step, and those of a step in the order of their places; shifts count steps of all queues.
@@ -58,6 +59,10 @@ typedef struct fs_rolled_command {
   uint32_t check0, n_checks; /* ascending by guard, then distance */
   uint32_t issue;            /* its place in a step, where the loop is issued; else 0 */
   bool slow;                 /* the queue goes on before the op is over */
+  /* Of an op that is a loop whose runs are joined, the part that it has on this queue: as planned,
+   * it begins so long behind the first one of the run, and lasts so long (else 0); and so long
+   * after a run begins does the next one, at least. */
+  uint64_t behind, lasts, again;
 } fs_rolled_command;
 
 typedef struct fs_rolled_stop {
@@ -115,7 +120,8 @@ typedef struct fs_rolled_starts {
   uint64_t end;    /* when all are over */
 } fs_rolled_starts;
 
-/* Follows all of `trip` iterations, each command of which starts as soon as it can.  time and
+/* Follows all of `trip` iterations, each command of which starts as soon as it can; the parts of a
+ * run of a loop inside that is joined, as soon as all of them can as they were planned.  time and
  * latency are of members.  What locks up does not start, and has a start of 0.  Requires some
  * iterations.  What it finds is in the arena.
  * Complexity: O(iterations * waits), and for gangs as much for each of their queues.
@@ -123,6 +129,21 @@ typedef struct fs_rolled_starts {
 fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
+
+/* What a queue has of a run: from its first start until it is free, in ticks from the run's begin.
+ */
+typedef struct fs_rolled_part {
+  uint64_t begin, end;
+} fs_rolled_part;
+
+/* Finds the parts of a run of a loop without slow commands, per queue that takes part; and when,
+ * after a run begins, a next one could that is joined to it, as it is planned.  *known is false
+ * where it runs too often to be followed, and does not repeat itself.  time is of members.
+ * Requires copies that divide `trip` above 0.
+ * Complexity: O(2^14 waits).  Errors: FSCHED_SYSTEM. */
+fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
+                          uint64_t trip, fs_rolled_part *part, uint64_t *again,
+                          bool *known) FS_MUST_USE;
 
 /* How many waits a run of `trip` iterations has: each in those in which there is something to wait
  * for.  O(waits). */
@@ -207,6 +228,7 @@ typedef struct fs_rolled {
   uint32_t within;      /* the loop that it is in, of the graph's rolled ones, or FS_NONE */
   uint64_t trip, least; /* trip: the most; the least is below that if a parameter says so */
   const char *param;    /* gives the trips with each invocation; NULL: none does */
+  bool joined;          /* of one in a loop: its runs are, as fs_stream_loop (stream.h) says */
   uint32_t n_ops, n_args, n_afters, n_scratches, n_lanes;
   fs_body_op *body; /* in program order */
   fs_body_arg *arg;
@@ -216,7 +238,10 @@ typedef struct fs_rolled {
   fs_body_slots *slots; /* per ring of the loop */
   fs_rolled_loop loop;
   struct fs_loop_report *report;
-  struct fs_rolled **inner; /* while loops are being found: per op, the loop that it is, or NULL */
+  /* While loops are being found: per op, the loop that it is, or NULL; and `loop` as it is where
+   * its runs are joined, of a loop in a loop, or NULL. */
+  struct fs_rolled **inner;
+  const fs_rolled_loop *whole;
 } fs_rolled;
 
 #endif

@@ -123,8 +123,9 @@ static void show_step(shown_finder *f, uint32_t q, uint64_t step, const shown_wi
       continue;
     }
     uint64_t begin = w->later + f->x.start[f->x.first[c] + nth - w->back];
-    add_part(
-        f, (fs_shown_part){c, i, begin, begin + f->time[k->member], begin + f->latency[k->member]});
+    uint64_t time = k->lasts > 0 ? k->lasts : f->time[k->member];
+    uint64_t latency = k->lasts > 0 ? k->lasts : f->latency[k->member];
+    add_part(f, (fs_shown_part){c, i, begin, begin + time, begin + latency, begin - k->behind});
   }
 }
 
@@ -145,7 +146,7 @@ static void show_queue(shown_finder *f, uint32_t q) {
     if (n > 0) {
       bool none = f->counts || f->n_parts == f->out->part0[q];
       uint64_t begin = none ? 0 : f->out->part[f->n_parts - 1].free;
-      add_part(f, (fs_shown_part){FS_NONE, n, begin, begin, begin});
+      add_part(f, (fs_shown_part){FS_NONE, n, begin, begin, begin, begin});
     }
   }
 }

@@ -16,6 +16,7 @@ typedef struct fs_shown_part {
   uint32_t command;
   uint64_t iteration;
   uint64_t begin, free, end; /* free: the queue goes on then; the end, or before it */
+  uint64_t run; /* if it is a loop: when its run begins, on whichever queue that does first */
 } fs_shown_part;
 
 typedef struct fs_shown {

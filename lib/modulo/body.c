@@ -32,9 +32,17 @@ static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance
   for (uint32_t c = 0; c < u; c++) {
     int64_t at = (int64_t)c + distance, turns = fs_floor_div(at, (int64_t)u);
     uint32_t copy = (uint32_t)(at - turns * (int64_t)u);
-    b->arc[b->n_arcs++] = (fs_modulo_arc){c * n + from, copy * n + to, turns, ring};
+    b->arc[b->n_arcs++] =
+        (fs_modulo_arc){c * n + from, copy * n + to, turns, ring, false, b->latency[c * n + from]};
     b->distances += turns < 0 ? -turns : turns;
   }
+}
+
+static void add_tie(body_maker *m, const fs_modulo_tie *x) {
+  fs_modulo_body *b = m->b;
+  assert(b->copies == 1);
+  b->arc[b->n_arcs++] = (fs_modulo_arc){x->from, x->to, x->distance, FS_NONE, true, x->delay};
+  b->distances += x->distance;
 }
 
 /* The writer takes slots that were given back at once. */
@@ -46,8 +54,9 @@ static void add_returns(body_maker *m, uint32_t ring, uint32_t depth, const fs_m
   for (int64_t c = depth % every; c < u; c += every) {
     int64_t turns = fs_floor_div(c - distance, u);
     uint32_t from = (uint32_t)(c - distance - turns * u);
+    uint32_t op = from * m->p->n + x->op;
     b->arc[b->n_arcs++] =
-        (fs_modulo_arc){from * m->p->n + x->op, (uint32_t)c * m->p->n + r->writer, -turns, ring};
+        (fs_modulo_arc){op, (uint32_t)c * m->p->n + r->writer, -turns, ring, false, b->latency[op]};
     b->distances += turns < 0 ? -turns : turns;
   }
 }
@@ -99,12 +108,15 @@ static fs_status index_arcs(fs_arena *arena, const fs_modulo_body *b, bool by_to
 static fs_status make_arcs(body_maker *m) {
   const fs_modulo_problem *p = m->p;
   fs_modulo_body *b = m->b;
-  size_t room =
-      (size_t)p->n_edges + p->n_rings + (p->n_rings == 0 ? 0 : 2 * (size_t)p->reader0[p->n_rings]);
+  size_t room = (size_t)p->n_edges + p->n_ties + p->n_rings +
+                (p->n_rings == 0 ? 0 : 2 * (size_t)p->reader0[p->n_rings]);
   FS_TRY(fs_new(m->arena, &b->arc, room * b->copies));
   FS_TRY(fs_new(m->arena, &b->open, p->n_rings));
   for (uint32_t e = 0; e < p->n_edges; e++) {
     add_arcs(m, p->edge[e].from, p->edge[e].to, p->edge[e].distance, FS_NONE);
+  }
+  for (uint32_t t = 0; t < p->n_ties; t++) {
+    add_tie(m, &p->tie[t]);
   }
   for (uint32_t r = 0; r < p->n_rings; r++) {
     add_ring(m, r);
@@ -312,6 +324,10 @@ static fs_status copy_times(body_maker *m) {
     total = fs_add_most(total, latency);
     b->time[i] = (int64_t)time;
     b->latency[i] = (int64_t)latency;
+  }
+  for (uint32_t t = 0; t < p->n_ties; t++) {
+    int64_t delay = p->tie[t].delay;
+    total = fs_add_most(total, (uint64_t)(delay < 0 ? -delay : delay));
   }
   m->too_large |= total >> NUMBERS != 0;
   b->total = (int64_t)fs_min(total, (uint64_t)1 << NUMBERS);

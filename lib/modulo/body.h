@@ -8,11 +8,13 @@
 
 enum { FS_MODULO_TRACKS = 64 }; /* of a group */
 
-/* start(to) + distance * period >= start(from) + latency(from) */
+/* start(to) + distance * period >= start(from) + delay */
 typedef struct fs_modulo_arc {
   uint32_t from, to;
   int64_t distance; /* may be negative where a ring is read long after it is written */
   uint32_t ring;    /* of the problem, or FS_NONE */
+  bool tie;         /* nobody waits; else the delay is the latency of `from` */
+  int64_t delay;    /* ticks; of a tie it may be negative */
 } fs_modulo_arc;
 
 /* An op's need of one track.  Tracks that ops choose between form a group, in which they are

@@ -100,7 +100,7 @@ static fs_status bound_cycles(fsched_context *ctx, fs_arena *scratch, const fs_m
   FS_TRY(fs_new(scratch, &edge, room));
   for (uint32_t k = 0; k < m; k++) {
     const fs_modulo_arc *a = &b->arc[k];
-    edge[k] = (fs_ratio_edge){a->from, a->to, b->latency[a->from], a->distance};
+    edge[k] = (fs_ratio_edge){a->from, a->to, a->delay, a->distance};
   }
   for (uint32_t r = 0; r < b->n_open; r++) {
     if (p->ring[b->open[r]].most > 0) {

@@ -24,7 +24,7 @@ static fs_status least_makespan(goal_finder *f, int64_t *makespan) {
   FS_TRY(fs_new(&f->scratch, &start, b->n));
   for (uint32_t k = 0; k < b->n_arcs; k++) {
     const fs_modulo_arc *a = &b->arc[k];
-    edge[k] = (fs_ratio_edge){a->from, a->to, b->latency[a->from], a->distance};
+    edge[k] = (fs_ratio_edge){a->from, a->to, a->delay, a->distance};
     if (a->from / b->p->n != a->to / b->p->n) {
       edge[k] = (fs_ratio_edge){a->from, a->from, 1, b->distances + b->total};
     }

@@ -113,7 +113,7 @@ static bool hold_all(fs_modulo_state *s, uint32_t a) {
   const fs_modulo_body *b = s->b;
   for (uint32_t k = b->out0[a]; k < b->out0[a + 1]; k++) {
     const fs_modulo_arc *arc = &b->arc[b->out[k]];
-    if (s->part[a] == s->part[arc->to] && !hold_back(s, a, arc->to, arc->distance)) {
+    if (!arc->tie && s->part[a] == s->part[arc->to] && !hold_back(s, a, arc->to, arc->distance)) {
       return false;
     }
   }

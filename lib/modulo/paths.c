@@ -85,7 +85,7 @@ bool fs_modulo_insert(fs_modulo_state *s, uint32_t from, uint32_t to, int64_t we
 
 /* The delay of an arc. */
 static int64_t arc_weight(const fs_modulo_state *s, const fs_modulo_arc *a) {
-  return s->b->latency[a->from] * s->scale - a->distance * s->period;
+  return a->delay * s->scale - a->distance * s->period;
 }
 
 static void find_parts(fs_modulo_state *s) {

@@ -10,6 +10,7 @@ typedef struct planner {
   fs_arena *arena;
   const fsched_graph *g;
   const fs_loop_body *body;
+  const fs_modulo_split *split; /* or NULL */
 } planner;
 
 /* The bytes of an op's name as it was described, without the iterations of `depth` loops. */
@@ -35,8 +36,8 @@ static fs_status name_limit(const planner *k, fs_loop_report *r, fs_loop_limit b
   return keep_name(k->arena, name, strlen(name), &r->limit);
 }
 
-static fs_status name_op(const planner *k, uint32_t member, fs_loop_report *r) {
-  uint32_t depth = 0;
+static fs_status name_op(const planner *k, uint32_t op, fs_loop_report *r) {
+  uint32_t depth = 0, member = k->split == NULL ? op : k->split->op[op];
   for (uint32_t l = r->loop; l != FS_NONE; l = k->g->loop[l].parent) {
     depth++;
   }
@@ -91,6 +92,11 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   FS_TRY(find_limit(k, plan, r));
   bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
   r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
+  if (k->split != NULL) { /* parts have times that were planned before */
+    fs_modulo_ratio least = plan->bounds.resource;
+    r->proven = r->proven && least.den != 0 && !fs_modulo_less(least, plan->ii);
+    r->bound = ticks_of(least.den == 0 ? (fs_modulo_ratio){0, 1} : least);
+  }
   r->n_slots = k->body->n_values;
   FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
   for (uint32_t v = 0; v < r->n_slots; v++) {
@@ -101,6 +107,25 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
                                   .given = x->depth > 0};
     FS_TRY(keep_name(k->arena, x->name, x->n_name, &r->slots[v].buffer));
   }
+  return FSCHED_OK;
+}
+
+/* Gives the ops that have parts these. */
+static fs_status split_loop(planner *k, const fs_modulo_joined *joined, fs_planned_loop *out) {
+  fs_modulo_split *split;
+  if (joined == NULL || out->loop.why_not != NULL) {
+    return FSCHED_OK;
+  }
+  if (out->loop.scale != 1) {
+    out->loop.why_not = "an op takes no time, and runs of a loop in it are joined";
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(k->arena, &split, 1));
+  FS_TRY(fs_modulo_split_parts(k->arena, &out->loop.problem, joined, split));
+  k->split = out->split = split;
+  out->loop.problem = split->problem;
+  out->loop.time = split->problem.time;
+  out->loop.latency = split->problem.latency;
   return FSCHED_OK;
 }
 
@@ -149,8 +174,8 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
 fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
                                const fs_loop_body *body, const fs_planned_options *options,
                                fs_planned_loop *out) {
-  assert(body->n > 0);
-  planner k = {arena, g, body};
+  assert(body->n > 0 && (options->joined == NULL || options->single));
+  planner k = {arena, g, body, NULL};
   uint32_t b = g->op_body_op[body->op[0]];
   *out = (fs_planned_loop){
       .report = {
@@ -162,6 +187,7 @@ fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsche
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_loop_make(arena, g, body, options->held_back, &out->loop));
+  FS_TRY(split_loop(&k, options->joined, out));
   out->report.why_not = out->loop.why_not;
   return out->loop.why_not != NULL ? FSCHED_OK : search(ctx, &k, options, out);
 }

@@ -6,11 +6,13 @@
 #include "model/loop_report.h"
 #include "modulo/loop.h"
 #include "modulo/modulo.h"
+#include "modulo/parts.h"
 
 typedef struct fs_planned_loop {
   fs_modulo_loop loop;
-  fs_modulo_plan *plan; /* NULL: there is none, and the report says why */
-  bool unfit;           /* its slots do not fit the memories, however it is planned */
+  fs_modulo_plan *plan;   /* NULL: there is none, and the report says why */
+  fs_modulo_split *split; /* NULL: none of its ops has parts */
+  bool unfit;             /* its slots do not fit the memories, however it is planned */
   fs_loop_report report;
 } fs_planned_loop;
 
@@ -19,6 +21,7 @@ typedef struct fs_planned_options {
   bool held_back; /* as in the problem */
   bool always;    /* where the search finds no plan, iterations run one after the other */
   bool single;    /* one copy */
+  const fs_modulo_joined *joined; /* per member, with `single`; NULL: none has parts */
 } fs_planned_options;
 
 /* Plans the body of a loop of a graph; of bodies of more than 64 ops only the interval is looked

@@ -18,6 +18,8 @@
  * wait for theirs.
  * - A ring whose writer is P ahead: where another op, on its queue, reads the version of its own
  *   iteration i, the writer of iteration i + P comes before that, and no later one does.
+ * - A tie: start(to, i + distance) >= start(from, i) + delay, which what the ops are sees to, so
+ * that nobody waits for it.
  * - A queue: the ops of all iterations on it do not overlap.  Their order is that of the starts.
  * - A resource of capacity c has c lanes; an op that uses n of them has n lanes, which are its own
  *   for its latency.
@@ -41,6 +43,13 @@ typedef struct fs_modulo_edge {
   uint32_t distance; /* iterations */
 } fs_modulo_edge;
 
+/* Where there are some, the body has one copy. */
+typedef struct fs_modulo_tie {
+  uint32_t from, to; /* ops */
+  uint32_t distance; /* iterations */
+  int64_t delay;     /* ticks */
+} fs_modulo_tie;
+
 typedef struct fs_modulo_reader {
   uint32_t op;
   uint32_t back; /* iterations since the version was written */
@@ -63,13 +72,14 @@ typedef struct fs_modulo_use {
 
 typedef struct fs_modulo_problem {
   uint32_t n; /* ops */
-  uint32_t n_queues, n_edges, n_rings, n_memories, n_resources;
+  uint32_t n_queues, n_edges, n_ties, n_rings, n_memories, n_resources;
   const fs_tick *time;       /* per op: > 0 */
   const fs_tick *latency;    /* per op: >= time */
   const uint32_t *eligible0; /* CSR per op: queues, ascending; not empty */
   const uint32_t *eligible;
   const bool *gang; /* per op: it occupies all of these queues, not one; NULL: none does */
   const fs_modulo_edge *edge;
+  const fs_modulo_tie *tie;
   const fs_modulo_ring *ring;
   const uint32_t *reader0; /* CSR per ring */
   const fs_modulo_reader *reader;

@@ -7,7 +7,7 @@
 #include "base/saturate.h"
 #include "model/stream/stream.h"
 #include "modulo/past/past.h"
-#include "modulo/stops.h"
+#include "modulo/stops/stops.h"
 
 _Static_assert(FS_MODULO_COPIES <= FS_LOOP_COPIES, "streams hold as many copies");
 

@@ -183,7 +183,10 @@ static fs_status add_edges(plan_settler *s) {
   FS_TRY(list_tracks(s));
   for (uint32_t k = 0; k < b->n_arcs; k++) {
     const fs_modulo_arc *a = &b->arc[k];
-    if (s->c->part[a->from] == s->c->part[a->to]) {
+    if (a->tie) {
+      fs_ratio_edge edge = {a->from, a->to, a->delay, a->distance};
+      FS_TRY(fs_vec_push(s->ctx, &s->edge, edge));
+    } else if (s->c->part[a->from] == s->c->part[a->to]) {
       FS_TRY(add_wait(s, a->from, a->to, a->distance));
     }
   }
@@ -243,7 +246,7 @@ static void move_parts(const plan_settler *s, int64_t *turn) {
   const fs_modulo_problem *p = b->p;
   for (bool moved = true; moved;) {
     moved = false;
-    for (uint32_t k = 0; k < b->n_arcs; k++) {
+    for (uint32_t k = 0; k < b->n_arcs; k++) { /* ties are within parts */
       moved |= move_part(s, turn, b->arc[k].from, b->arc[k].to, b->arc[k].distance);
     }
     for (uint32_t r = 0; r < b->n_open; r++) {

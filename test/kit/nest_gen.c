@@ -226,3 +226,134 @@ void fs_nest_gen_barriers(uint64_t seed, fs_text *t) {
   fs_nest_gen(seed, t);
   fs_loop_gen_use_barriers(seed, t);
 }
+
+/* --- loops whose runs may be joined --- */
+
+static void put_time(nest_gen *g) { fs_text_printf(g->t, ", time: %u, args: [", 1 + below(g, 9)); }
+
+static void put_on_queue(nest_gen *g, const char *name, uint32_t queue) {
+  indent(g);
+  fs_text_printf(g->t, "- {name: %s%u, on: q%u", name, g->n_ops++, queue);
+  put_time(g);
+}
+
+static void put_named(nest_gen *g, const char *name) {
+  put_on_queue(g, name, below(g, g->n_queues));
+}
+
+/* A range of 16 bytes that moves with the loops around. */
+static void put_range(nest_gen *g, const char *tag, const char *buffer) {
+  fs_text_printf(g->t, "{%s: %s, at: {offset: %u, length: 16", tag, buffer, 16 * below(g, 4));
+  put_steps(g, false);
+  fs_text_puts(g->t, "}");
+}
+
+/* The loop inside: loads into rings of its own, and uses of them. */
+static void put_streams(nest_gen *g, uint32_t first, bool sum) {
+  uint32_t loop = g->n_loops++, rings = 1 + below(g, 2), use = below(g, g->n_queues);
+  indent(g);
+  fs_text_printf(g->t, "- loop: l%u\n", loop);
+  indent(g);
+  fs_text_puts(g->t, "  buffers: {");
+  for (uint32_t r = first; r < first + rings; r++) {
+    if (one_in(g, 2)) {
+      fs_text_printf(g->t, "r%u: {depth: %u}, ", r, 1 + below(g, 4));
+    }
+  }
+  fs_text_puts(g->t, "}\n");
+  indent(g);
+  if (one_in(g, 4)) {
+    fs_text_printf(g->t, "  trip: {param: n%u, min: 1, max: %u}\n", loop, 1 + below(g, 5));
+  } else {
+    fs_text_printf(g->t, "  trip: %u\n", 1 + below(g, 6));
+  }
+  indent(g);
+  fs_text_puts(g->t, "  ops:\n");
+  g->depth++;
+  for (uint32_t r = first; r < first + rings; r++) {
+    put_named(g, "load");
+    put_range(g, "in", "x");
+    fs_text_printf(g->t, ", {out: r%u}]}\n", r);
+  }
+  for (uint32_t r = first; r < first + rings; r++) {
+    put_on_queue(g, "use", one_in(g, 8) ? below(g, g->n_queues) : use);
+    fs_text_printf(g->t, "{in: r%u}", r);
+    if (rings > 1 && one_in(g, 3)) {
+      fs_text_printf(g->t, ", {in: r%u}", 2 * first + 1 - r);
+    }
+    fs_text_puts(g->t, sum && r == first ? ", {inout: s}" : "");
+    fs_text_puts(g->t, ", ");
+    put_range(g, one_in(g, 2) ? "inout" : "out_existing", "y");
+    fs_text_puts(g->t, "]}\n");
+  }
+  g->depth--;
+}
+
+static void put_tiles(nest_gen *g) {
+  bool sum = !one_in(g, 3);
+  g->depth++;
+  if (sum) {
+    put_named(g, "clear");
+    fs_text_puts(g->t, "{out: s}]}\n");
+  }
+  put_streams(g, 0, sum);
+  if (one_in(g, 2)) {
+    put_named(g, "other");
+    put_range(g, "in", "x");
+    fs_text_puts(g->t, ", ");
+    put_range(g, "out_existing", "y");
+    fs_text_puts(g->t, "]}\n");
+  }
+  if (one_in(g, 3)) {
+    put_streams(g, 2, sum && one_in(g, 2));
+  }
+  if (sum) {
+    put_named(g, "store");
+    fs_text_puts(g->t, "{in: s}, ");
+    put_range(g, "out_existing", "y");
+    fs_text_puts(g->t, "]}\n");
+  }
+  g->depth--;
+}
+
+static void put_tile_loop(nest_gen *g, uint32_t more) {
+  indent(g);
+  fs_text_printf(g->t, "- loop: l%u\n", g->n_loops++);
+  indent(g);
+  fs_text_printf(g->t, "  trip: %u\n", 1 + below(g, 5));
+  indent(g);
+  fs_text_puts(g->t, "  ops:\n");
+  if (more > 0) {
+    g->depth++;
+    put_tile_loop(g, more - 1);
+    g->depth--;
+  } else {
+    put_tiles(g);
+  }
+}
+
+void fs_nest_gen_joined(uint64_t seed, fs_text *t) {
+  nest_gen g = {.rng = {seed}, .t = t, .n_queues = 0};
+  g.n_queues = 2 + below(&g, 2);
+  fs_text_puts(t, "fsched: 1\ntarget:\n  queues: [");
+  for (uint32_t q = 0; q < g.n_queues; q++) {
+    fs_text_printf(t, "%s{name: q%u, class: c%u}", q == 0 ? "" : ", ", q, q);
+  }
+  fs_text_printf(t,
+                 "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n"
+                 "buffers:\n"
+                 "  - {name: x, size: 4000, memory: ddr, io: input}\n"
+                 "  - {name: y, size: %d, memory: ddr, io: output}\n"
+                 "  - {name: z, size: %d, memory: ddr, io: output}\n"
+                 "  - {name: s, size: 32, memory: cmx}\n",
+                 1 << below(&g, 3), FS_LOOP_GEN_Y, FS_LOOP_GEN_Z);
+  for (uint32_t r = 0; r < RINGS; r++) {
+    fs_text_printf(t, "  - {name: r%u, size: 64, memory: cmx}\n", r);
+  }
+  fs_text_puts(t, "ops:\n");
+  put_named(&g, "init");
+  fs_text_puts(t, "{out: y}]}\n");
+  put_tile_loop(&g, one_in(&g, 4));
+  put_named(&g, "fin");
+  fs_text_puts(t, "{inout: y}, {out: z}]}\n");
+}

@@ -2,7 +2,7 @@
 /* The fewest places that meet all arcs of a circle, compared with brute force. */
 #include "kit/gen.h"
 #include "kit/turn.h"
-#include "modulo/circle.h"
+#include "modulo/stops/circle.h"
 
 #include "kit/context.h"
 

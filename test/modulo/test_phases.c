@@ -4,7 +4,7 @@
 #include "kit/issue_judge.h"
 #include "kit/turn.h"
 #include "modulo/body_gen.h"
-#include "modulo/circle.h"
+#include "modulo/stops/circle.h"
 #include "modulo/issue.h"
 #include "modulo/modulo.h"
 #include "modulo/phases.h"

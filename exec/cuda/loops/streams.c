@@ -355,8 +355,11 @@ static bool fail_stuck(fs_instance *x, fs_loop_walk *walk, const fs_loop_instanc
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                           const fs_loop_instance *around, uint32_t command, uint32_t depth) {
   fs_loop_walk *walk = &x->loops.walk[depth];
-  fs_loop_instance at = {.loop = loop, .command = command, .around = around};
   uint64_t trips = fs_loop_trips(x->s, x->work->trips, loop);
+  fs_loop_instance at = {.loop = loop,
+                         .command = command,
+                         .before = fs_loop_before(loop, around, trips),
+                         .around = around};
   fs_loop_walk_begin(walk, loop, trips);
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = x->s->loop_commands[at.loop_command].op;

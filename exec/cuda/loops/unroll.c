@@ -80,7 +80,10 @@ static bool visit_loop(cuda_visit *v, const fs_stream_loop *loop, const fs_loop_
                        uint32_t command, uint32_t depth) {
   const fs_stream *s = v->x->s;
   fs_loop_walk *walk = &v->x->loops.walk[depth];
-  fs_loop_instance at = {.loop = loop, .command = command, .around = around};
+  fs_loop_instance at = {.loop = loop,
+                         .command = command,
+                         .before = fs_loop_before(loop, around, loop->trip),
+                         .around = around};
   fs_loop_walk_begin(walk, loop, loop->trip);
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = s->loop_commands[at.loop_command].op;

@@ -12,10 +12,12 @@
  * where ops are slow.
  *
  * The parts of a loop that is in no other begin and end on their own: the run goes on from the
- * first begin to the last end.  Those of a loop in a loop begin and end together.
+ * first begin to the last end.  Those of a loop in a loop begin and end together, unless its runs
+ * are joined: then each begins, and ends, with the command of its own queue, and counts the
+ * instances of all runs.
  *
- * Of each loop, one run at most goes on at any time, as those of a loop in a loop have their queues
- * one after the other. */
+ * Of each part, one run at most goes on at any time, as those of a loop in a loop have their queues
+ * one after the other; and so of each loop whose runs are not joined. */
 #ifndef FS_EXEC_SIM_LOOPS_H
 #define FS_EXEC_SIM_LOOPS_H
 
@@ -46,9 +48,11 @@ typedef enum fs_sim_part_is {
 typedef struct fs_sim_part {
   fs_sim_part_is is;
   uint32_t loop;
-  uint32_t command;       /* of the stream: that of the outermost loop on this queue */
-  uint64_t begin;         /* of the part, if the loop is in no other */
-  uint32_t at, next_wait; /* the present command in its step, and its next wait or check */
+  uint32_t command;        /* of the stream: that of the outermost loop on this queue */
+  uint64_t begin;          /* of the part, if the loop is in no other */
+  uint32_t flight;         /* that of the op that the loop is; FS_NONE: it is in no loop */
+  fs_loop_instance around; /* of that op */
+  uint32_t at, next_wait;  /* the present command in its step, and its next wait or check */
   uint64_t step, steps;
   uint32_t first, last;  /* flights, in their order */
   uint32_t next;         /* in a list of those that wait for a command or barrier, or meet */
@@ -78,9 +82,8 @@ typedef struct fs_sim_loop_run {
       command;     /* of the stream: that of the outermost loop, on the first queue to come to it */
   uint32_t flight; /* that of the op that the loop is; FS_NONE: it is in no loop */
   uint32_t left;   /* parts that are not over */
-  bool goes_on;
-  uint64_t digest;         /* of a loop in no other: the sum over its instances so far */
-  fs_loop_instance around; /* of that op */
+  bool goes_on;    /* never said of a loop whose runs are joined */
+  uint64_t digest; /* of a loop in no other: the sum over its instances so far */
   /* sync: block: where the sequencer is, in steps, commands of a step, and its stops. */
   uint64_t step, steps;
   uint32_t place, stop;
@@ -107,13 +110,15 @@ static inline fs_loop_instance fs_sim_instance_of(const fs_instance *x, uint32_t
   assert(flight < l->flight.n);
   const fs_sim_flight *f = &l->flight.at[flight];
   const fs_sim_part *p = &l->part[f->part];
-  const fs_sim_loop_run *run = &l->run[p->loop];
-  return (fs_loop_instance){.loop = &x->stream->loops[p->loop],
-                            .command = p->command,
-                            .loop_command = f->command,
-                            .op = x->stream->loop_commands[f->command].op,
-                            .iteration = f->iteration,
-                            .around = run->flight == FS_NONE ? NULL : &run->around};
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  return (fs_loop_instance){
+      .loop = loop,
+      .command = p->command,
+      .loop_command = f->command,
+      .op = x->stream->loop_commands[f->command].op,
+      .iteration = f->iteration,
+      .before = fs_loop_before(loop, &p->around, fs_loop_trips(x->stream, x->work->trips, loop)),
+      .around = p->flight == FS_NONE ? NULL : &p->around};
 }
 
 /* Requires a part. */

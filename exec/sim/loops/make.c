@@ -15,7 +15,9 @@ static fs_status find_members(fs_instance *x, fs_sim_loops *l) {
       const fs_stream_loop_command *k = &s->loop_commands[c];
       assert(k->copy < FS_LOOP_COPIES);
       uint32_t *leader = &first[(size_t)k->op * FS_LOOP_COPIES + k->copy];
-      *leader = *leader == FS_NONE ? c : *leader;
+      uint32_t inner = s->loop_ops[k->op].loop;
+      bool alone = inner != FS_NONE && s->loops[inner].joined != 0; /* its members do not meet */
+      *leader = *leader == FS_NONE || alone ? c : *leader;
       l->member[*leader].members++;
       l->member[c].leader = *leader;
       l->member[c].part = q;

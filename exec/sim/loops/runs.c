@@ -93,6 +93,12 @@ static bool checks_over(fs_instance *x, uint32_t part, uint64_t iteration) {
   return true;
 }
 
+/* The iterations of runs that a part's is joined to. */
+static uint64_t before_run(const fs_instance *x, const fs_sim_part *p) {
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  return fs_loop_before(loop, &p->around, fs_sim_trips_of(x, loop));
+}
+
 /* Whether all waits of the present command are over; else the part is in the list of the command
  * that it waits for. */
 static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
@@ -101,8 +107,9 @@ static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
   for (; p->next_wait < k->n_waits; p->next_wait++) {
     const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
     fs_sim_member *target = &x->loops->member[w->command];
-    if (w->distance <= iteration &&
-        target->done <= (iteration - w->distance) / x->stream->loops[p->loop].copies) {
+    uint64_t nth = iteration + before_run(x, p);
+    if (w->distance <= nth &&
+        target->done <= (nth - w->distance) / x->stream->loops[p->loop].copies) {
       p->next = target->waiter;
       target->waiter = part;
       return false;
@@ -119,8 +126,12 @@ static void leave_part(fs_instance *x, uint32_t part, uint64_t time) {
     return;
   }
   p->is = FS_SIM_PART_LEFT;
-  if (run->flight == FS_NONE) {
+  if (p->flight == FS_NONE) {
     fs_sim_push(x, fs_sim_loop_end(x, p->command, p->begin, time), fs_sim_part_event(x, part));
+    return;
+  }
+  if (x->stream->loops[p->loop].joined != 0) {
+    fs_sim_push(x, time, fs_sim_part_event(x, part));
     return;
   }
   if (--run->left > 0) {
@@ -129,7 +140,9 @@ static void leave_part(fs_instance *x, uint32_t part, uint64_t time) {
   fs_sim_push(x, time, fs_sim_loop_event(x, p->loop));
 }
 
-static void begin_run(fs_instance *x, uint32_t loop, uint64_t time);
+static void begin_run(fs_instance *x, uint32_t loop, const fs_loop_instance *around, uint64_t time);
+static void begin_joined(fs_instance *x, uint32_t loop, const fs_loop_instance *around,
+                         uint32_t flight, uint64_t time);
 
 /* Adds a flight to a part, for its present command; FS_NONE: there is no memory. */
 static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, uint64_t time) {
@@ -163,13 +176,16 @@ static void start_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   fs_sim_loops *l = x->loops;
   fs_loop_instance at = fs_sim_instance_of(x, flight);
   const fs_stream_loop_op *op = &x->stream->loop_ops[at.op];
+  if (op->loop != FS_NONE && x->stream->loops[op->loop].joined != 0) {
+    begin_joined(x, op->loop, &at, flight, time);
+    return;
+  }
   if (op->loop != FS_NONE) {
     fs_sim_loop_run *run = &l->run[op->loop];
     assert(!run->goes_on);
     run->flight = flight;
     run->command = at.command;
-    run->around = at;
-    begin_run(x, op->loop, time);
+    begin_run(x, op->loop, &at, time);
     return;
   }
   fs_sim_guard_begin_flight(x, flight);
@@ -303,7 +319,7 @@ static uint64_t steps_of(const fs_instance *x, uint32_t part) {
 /* Where the times of a run are on the queue of a part; FS_NONE: it is not recorded. */
 static uint32_t slot_of_run(const fs_instance *x, uint32_t part) {
   const fs_sim_loops *l = x->loops;
-  uint32_t m = l->run[l->part[part].loop].flight;
+  uint32_t m = l->part[part].flight;
   if (m == FS_NONE) {
     return x->work->record.instances->slot0[part];
   }
@@ -323,12 +339,7 @@ static void walk_shown(const fs_instance *x, uint32_t part) {
   }
 }
 
-static void reset_part(fs_instance *x, uint32_t part) {
-  fs_sim_part *p = &x->loops->part[part];
-  const fs_stream_loop_queue *q = fs_sim_queue_of(x, part);
-  *p = (fs_sim_part){.loop = p->loop, .first = FS_NONE, .last = FS_NONE};
-  p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
-  walk_shown(x, part);
+static void reset_members(fs_instance *x, const fs_stream_loop_queue *q) {
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     fs_sim_member *m = &x->loops->member[c];
     m->waiter = m->met = FS_NONE;
@@ -346,25 +357,6 @@ static void set_barriers(fs_instance *x, const fs_stream_loop *loop) {
   }
 }
 
-/* Makes a run of a loop whose `command` and `flight` are set, in which no part has begun.  The
- * sequencer, if there is one, goes by steps of all parts. */
-static void make_run(fs_instance *x, uint32_t loop) {
-  fs_sim_loop_run *run = &x->loops->run[loop];
-  const fs_stream_loop *of = &x->stream->loops[loop];
-  fs_sim_part *part = &x->loops->part[of->queue0];
-  run->goes_on = true;
-  run->left = of->n_queues;
-  run->step = run->steps = run->place = run->stop = 0;
-  set_barriers(x, of);
-  for (uint32_t q = 0; q < of->n_queues; q++) {
-    reset_part(x, of->queue0 + q);
-    run->steps = fs_max(run->steps, part[q].steps);
-  }
-  for (uint32_t q = 0; q < of->n_queues; q++) {
-    part[q].steps = x->loops->by_issue == NULL ? part[q].steps : run->steps;
-  }
-}
-
 uint32_t fs_sim_part_on(const fs_instance *x, uint32_t loop, uint32_t queue) {
   assert(loop < x->stream->n_loops);
   uint32_t part = x->stream->loops[loop].queue0;
@@ -375,11 +367,56 @@ uint32_t fs_sim_part_on(const fs_instance *x, uint32_t loop, uint32_t queue) {
   return part;
 }
 
+/* The instances of runs that are joined are counted from the begin of the run around. */
+static void reset_joined(fs_instance *x, const fs_stream_loop_queue *q) {
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    uint32_t inner = x->stream->loop_ops[x->stream->loop_commands[c].op].loop;
+    if (inner != FS_NONE && x->stream->loops[inner].joined != 0) {
+      reset_members(x, fs_sim_queue_of(x, fs_sim_part_on(x, inner, q->queue)));
+    }
+  }
+}
+
+/* Makes a part of a run, whose op has the instance `around` in `flight`, or is in no loop. */
+static void reset_part(fs_instance *x, uint32_t part, const fs_loop_instance *around,
+                       uint32_t flight) {
+  fs_sim_part *p = &x->loops->part[part];
+  const fs_stream_loop_queue *q = fs_sim_queue_of(x, part);
+  *p = (fs_sim_part){.loop = p->loop, .flight = flight, .first = FS_NONE, .last = FS_NONE};
+  p->around = around == NULL ? (fs_loop_instance){0} : *around;
+  p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
+  walk_shown(x, part);
+  if (x->stream->loops[p->loop].joined == 0) {
+    reset_members(x, q);
+    reset_joined(x, q);
+  }
+}
+
+/* Makes a run of a loop whose `command` and `flight` are set, in which no part has begun.  The
+ * sequencer, if there is one, goes by steps of all parts. */
+static void make_run(fs_instance *x, uint32_t loop, const fs_loop_instance *around) {
+  fs_sim_loop_run *run = &x->loops->run[loop];
+  const fs_stream_loop *of = &x->stream->loops[loop];
+  fs_sim_part *part = &x->loops->part[of->queue0];
+  run->goes_on = true;
+  run->left = of->n_queues;
+  run->step = run->steps = run->place = run->stop = 0;
+  set_barriers(x, of);
+  for (uint32_t q = 0; q < of->n_queues; q++) {
+    reset_part(x, of->queue0 + q, around, run->flight);
+    run->steps = fs_max(run->steps, part[q].steps);
+  }
+  for (uint32_t q = 0; q < of->n_queues; q++) {
+    part[q].steps = x->loops->by_issue == NULL ? part[q].steps : run->steps;
+  }
+}
+
 /* A run begins of a loop in a loop. */
-static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
+static void begin_run(fs_instance *x, uint32_t loop, const fs_loop_instance *around,
+                      uint64_t time) {
   const fs_stream_loop *of = &x->stream->loops[loop];
   uint32_t outermost = fs_sim_loop_of(x, x->loops->run[loop].command);
-  make_run(x, loop);
+  make_run(x, loop, around);
   for (uint32_t q = of->queue0; q < of->queue0 + of->n_queues; q++) {
     uint32_t part = fs_sim_part_on(x, outermost, fs_sim_queue_of(x, q)->queue);
     x->loops->part[q].command = x->loops->part[part].command;
@@ -392,13 +429,23 @@ static void begin_run(fs_instance *x, uint32_t loop, uint64_t time) {
   }
 }
 
+/* A part begins of a loop in a loop whose runs are joined. */
+static void begin_joined(fs_instance *x, uint32_t loop, const fs_loop_instance *around,
+                         uint32_t flight, uint64_t time) {
+  uint32_t part =
+      fs_sim_part_on(x, loop, fs_sim_queue_of(x, x->loops->flight.at[flight].part)->queue);
+  reset_part(x, part, around, flight);
+  x->loops->part[part].command = around->command;
+  go_on(x, part, time);
+}
+
 /* The first command of a loop that begins makes its run. */
 static void open_loop(fs_instance *x, uint32_t loop, uint32_t command) {
   fs_sim_loop_run *run = &x->loops->run[loop];
   run->command = command;
   run->flight = FS_NONE;
   run->digest = 0;
-  make_run(x, loop);
+  make_run(x, loop, NULL);
   fs_sim_guard_begin(x, command);
 }
 
@@ -513,8 +560,9 @@ static void end_run(fs_instance *x, uint32_t loop) {
   const fs_stream_loop *of = &x->stream->loops[loop];
   run->goes_on = false;
   if (!x->config.empty) {
+    const fs_sim_part *part = &x->loops->part[of->queue0]; /* all have the same around them */
     fs_loop_leave(&x->effects, of, fs_sim_trips_of(x, of), run->command,
-                  run->flight == FS_NONE ? NULL : &run->around);
+                  run->flight == FS_NONE ? NULL : &part->around);
   }
 }
 
@@ -544,7 +592,12 @@ uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
   if (event >= fs_sim_part_event(x, 0)) {
     uint32_t part = event - fs_sim_part_event(x, 0);
     if (x->loops->part[part].is == FS_SIM_PART_LEFT) {
-      return leave_loop(x, part);
+      uint32_t flight = x->loops->part[part].flight;
+      if (flight == FS_NONE) {
+        return leave_loop(x, part);
+      }
+      end_flight(x, flight, time);
+      return FS_NONE;
     }
     pass_on(x, part, time);
     return FS_NONE;

@@ -63,7 +63,11 @@ static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
     const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
     const fs_stream_loop_command *on = &x->stream->loop_commands[w->command];
     const fs_stream_loop_queue *q = fs_sim_queue_of(x, x->loops->member[w->command].part);
-    uint64_t iteration = own.iteration - w->distance;
+    uint64_t trips = fs_sim_trips_of(x, &x->stream->loops[p->loop]);
+    if (w->distance > own.iteration) { /* else there would be nothing to wait for */
+      stuck->earlier = fs_ceil_div(w->distance - own.iteration, trips);
+    }
+    uint64_t iteration = own.iteration + stuck->earlier * trips - w->distance;
     uint64_t step = iteration / x->stream->loops[p->loop].copies + on->shift;
     uint64_t place = step * q->n_commands + (w->command - q->command0) + 1;
     stuck->on = (fs_stuck_level){w->command, iteration, place};

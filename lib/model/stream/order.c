@@ -183,3 +183,20 @@ fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s, fs_stream_or
   fs_vec_free(r.ctx, &r.ready);
   return status;
 }
+
+uint32_t fs_loop_part_queue(const fs_stream *s, const fs_stream_loop *l, uint32_t command) {
+  assert(command < s->n_loop_commands);
+  const fs_stream_loop_command *m = &s->loop_commands[command];
+  bool first = true;
+  for (uint32_t q = l->queue0; q < l->queue0 + l->n_queues; q++) {
+    const fs_stream_loop_queue *of = &s->loop_queues[q];
+    for (uint32_t c = of->command0; c < of->command0 + of->n_commands; c++) {
+      const fs_stream_loop_command *k = &s->loop_commands[c];
+      if (c == command) {
+        return first ? FS_NONE : of->queue;
+      }
+      first = first && (k->op != m->op || k->copy != m->copy);
+    }
+  }
+  return FS_NONE;
+}

@@ -34,4 +34,8 @@ fs_status fs_stream_order_find(fs_arena *arena, const fs_stream *s,
 uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs_stream_wait *w,
                           uint32_t own);
 
+/* The queue of a command of a loop that is not the first one of its op and copy, so that this must
+ * be told; FS_NONE of that one.  Requires a command of the loop.  O(its commands). */
+uint32_t fs_loop_part_queue(const fs_stream *s, const fs_stream_loop *l, uint32_t command);
+
 #endif

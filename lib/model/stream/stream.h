@@ -14,7 +14,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 6u
+#define FS_STREAM_VERSION 7u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -216,13 +216,23 @@ typedef struct fs_stream_place {
  * are what all iterations together touch, and its commands on all of its queues are one gang's.  In
  * the stream these need not meet: each queue begins its part of the loop once the waits of its own
  * command are over, and goes on behind the loop when its own part is.  In a body they do, before
- * the inner loop and behind it.  Instead of a kernel it runs the ops of its body, `trip` times.
- * loop_ops, loop_queues and rings of a loop are consecutive, and so are the loop_commands of its
- * queues.
+ * the inner loop and behind it, unless its runs are joined.  Instead of a kernel it runs the ops of
+ * its body, `trip` times. loop_ops, loop_queues and rings of a loop are consecutive, and so are the
+ * loop_commands of its queues.
  *
  * Where an op of a body is a loop, each of its iterations runs that loop anew: nothing that the
- * inner loop counts goes on from one run to the next.  Its records are those of a run in iteration
- * 0 of all loops around it; in others, all that lies in an arg of its op moves with that arg.
+ * inner loop counts goes on from one run to the next, unless its runs are joined.  Its records are
+ * those of a run in iteration 0 of all loops around it; in others, all that lies in an arg of its
+ * op moves with that arg.
+ *
+ * Where the runs of a loop in a loop are joined, its queues do not meet: each begins its part of a
+ * run once the waits of its own command in the outer loop are over, and that command is over when
+ * the part is.  Then a run in iteration j of the loop around begins with iteration f = j * trip of
+ * all runs, where trip is how often the loop runs there: waits at a distance reach back into runs
+ * before, and slots are those of f.  Iterations, steps and names are still those of the run.  Such
+ * a loop has waits (FS_SYNC_TIMELINE), no loops inside, no ring with a value on entry or one of an
+ * earlier iteration, and a trip that does not vary if it has several copies, of which it is a
+ * multiple then; and the loop around is not joined itself.
  *
  * A trip that is a parameter may be given with each invocation, within least .. most; what is
  * planned, ranges and places are those of `most` iterations. */
@@ -239,6 +249,8 @@ typedef struct fs_stream_loop { /* those that are in no loop come first; ascendi
   uint32_t stop0,
       n_stops; /* FS_SYNC_BLOCK: loop_stops, those of each step; `at` is a place in it */
   uint32_t guard0, n_guards; /* FS_SYNC_BARRIER */
+  uint32_t joined;           /* 0/1: its runs are, and its queues do not meet */
+  uint32_t reserved;
 } fs_stream_loop;
 
 typedef struct fs_stream_loop_queue {

@@ -23,11 +23,17 @@ typedef struct before_finder {
 
 static void lower(int64_t *cell, int64_t value) { *cell = value < *cell ? value : *cell; }
 
+/* The op that it is one with where circles are looked for. */
+static uint32_t one_of(const before_finder *f, uint32_t op) {
+  uint32_t u = (uint32_t)f->copies;
+  return f->links->one == NULL ? op : f->links->one[op / u] * u + op % u;
+}
+
 static void add_link(void *user, const fs_loop_link *link) {
   before_finder *f = user;
   size_t cell = (size_t)link->from * f->n + link->to;
   int64_t raised = fs_loop_raise(link->lag, link->since, f->copies);
-  lower(&f->circle[cell], link->lag);
+  lower(&f->circle[(size_t)one_of(f, link->from) * f->n + one_of(f, link->to)], link->own);
   lower(&f->started[cell], raised);
   if (link->over) {
     lower(&f->over[cell], raised);

@@ -23,7 +23,9 @@ static int64_t queue_lag(const fs_loop_links *links, uint32_t x, uint32_t to) {
 
 static void visit_link(const link_visitor *v, uint32_t x, uint32_t to, int64_t lag, int64_t since,
                        bool over) {
-  fs_loop_link link = {op_of(v->links, x), op_of(v->links, to), lag, since, over};
+  const fs_loop_links *l = v->links;
+  fs_loop_link link = {op_of(l, x), op_of(l, to), lag, since, lag, over};
+  link.lag = l->joined ? fs_loop_raise(lag, since, l->r->copies) : lag;
   v->visit(v->user, &link);
 }
 
@@ -68,7 +70,9 @@ fs_status fs_loop_links_make(fs_arena *arena, const fs_rolled_loop *r, const fs_
   bool known = rules->trip > 0 && rules->trip <= INT64_MAX;
   *out = (fs_loop_links){.r = r,
                          .trips = known ? (int64_t)rules->trip : INT64_MAX,
-                         .n_ops = rules->n_members * r->copies};
+                         .n_ops = rules->n_members * r->copies,
+                         .one = rules->one,
+                         .joined = rules->joined};
   FS_TRY(fs_new(arena, &out->queue, r->n_commands));
   for (uint32_t q = 0; q < r->n_queues; q++) {
     for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {

@@ -62,6 +62,17 @@
  * All later versions of the slot follow by the third, as all iterations between two exist.  Readers
  * may meet.
  *
+ * Runs that are joined.  If the loop runs again and again, each queue does all of a run before the
+ * next one, and iterations are counted over all runs.  Then queue order is what it was within a
+ * run; and of two iterations of different runs the earlier one comes first, so that a lag of queue
+ * order holds which is raised to 0, or, from a wait, to its distance, and nothing is said at
+ * distances below 0.  What waits for what never lies in a later run, so a circle of waits is within
+ * one run.
+ *
+ * Members that are one.  What a loop inside does on each of its queues may be members of their own,
+ * of which none can end before all have begun.  They are one op where circles are looked for, so
+ * no circle goes through what they do inside; and of their own for all else.
+ *
  * How often it runs.  All of this is for any n.  If n is known, waits at n and above hold nothing
  * and are no links, and nothing is asked of iterations that there are not.  The rest stays as it
  * is, so such a loop may be refused although only a longer one is wrong.
@@ -103,6 +114,10 @@ typedef struct fs_loop_rules {
   uint32_t n_lanes;
   const uint32_t *lane0, *lane; /* CSR per lane: members; lane0 may be NULL where n_lanes is 0 */
   const uint32_t *lane_copy;    /* of each of these: its copy, FS_NONE for all; NULL: all of all */
+  bool joined; /* it runs several times, one after the other on each queue, and `trip` and distances
+                  count the iterations of all runs */
+  const uint32_t *one; /* per member: a member that none of those which name it can get by before
+                          all of them have started; NULL: each names itself */
 } fs_loop_rules;
 
 typedef enum fs_loop_fault_kind {

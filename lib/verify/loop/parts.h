@@ -25,7 +25,9 @@ typedef struct fs_loop_links {
   const fs_rolled_loop *r;
   int64_t trips; /* iterations, at most INT64_MAX of them */
   uint32_t n_ops;
-  uint32_t *queue; /* per command: its queue */
+  uint32_t *queue;     /* per command: its queue */
+  const uint32_t *one; /* as in the rules */
+  bool joined;
 } fs_loop_links;
 
 /* Iteration j of `from` has started before iteration i of `to` starts, if i - j is at least `lag`
@@ -33,7 +35,8 @@ typedef struct fs_loop_links {
 typedef struct fs_loop_link {
   uint32_t from, to; /* ops */
   int64_t lag, since;
-  bool over; /* it is even over before */
+  int64_t own; /* the lag within one run */
+  bool over;   /* it is even over before */
 } fs_loop_link;
 
 /* Requires (unchecked: O(commands)) a loop that is not malformed. */

@@ -9,8 +9,9 @@
 
 enum { MOST_COMMANDS = 16 };
 
-/* Loads into two slots, and uses: in so many loops around the one of `trips`. */
-static fsched_program *make_nest(uint32_t around, unsigned trips) {
+/* Loads into two slots, and uses: in so many loops around the one of `trips`, whose runs are joined
+ * unless its uses go on when their queue does. */
+static fsched_program *make_nest(uint32_t around, unsigned trips, bool joined) {
   static const char head[] =
       "fsched: 1\n"
       "target:\n"
@@ -26,8 +27,8 @@ static fsched_program *make_nest(uint32_t around, unsigned trips) {
   (void)snprintf(text + n, sizeof text - (size_t)n,
                  "%*s- {loop: M, trip: %u, buffers: {r: {depth: 2}}, ops: [\n"
                  "%*s    {name: A, on: p, time: 1, args: [{out: r, size: 16}]},\n"
-                 "%*s    {name: B, on: q, time: 1, args: [{in: r}]}]}\n",
-                 indent, "", trips, indent, "", indent, "");
+                 "%*s    {name: B, on: q, time: 1%s, args: [{in: r}]}]}\n",
+                 indent, "", trips, indent, "", indent, "", joined ? "" : ", latency: 2");
   fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
   fsched_graph *g;
   fsched_program *p;
@@ -79,12 +80,12 @@ static void must_be_stuck(int kind, fsched_program *p, const char *op, const cha
 
 START_TEST(names_all_iterations)
 {
-  must_be_stuck(_i, make_nest(1, 4), "A",
+  must_be_stuck(_i, make_nest(1, 4, true), "A",
                 "queue 'q' is stuck at command 1 (op 'L0'): its 'B[0][0]' waits for 'A[0][0]' of "
                 "'p'",
                 "queue 'p' is stuck at command 1 (op 'L0'): its 'A[0][2]' waits for 'B[0][0]' of "
                 "'q'");
-  must_be_stuck(_i, make_nest(3, 4), "B",
+  must_be_stuck(_i, make_nest(3, 4, true), "B",
                 "queue 'p' is stuck at command 1 (op 'L0'): its 'A[0][0][0][2]' waits for "
                 "'B[0][0][0][0]' of 'q'",
                 "queue 'q' is stuck at command 1 (op 'L0'): its 'B[0][0][0][2]' waits for "
@@ -92,10 +93,21 @@ START_TEST(names_all_iterations)
 }
 END_TEST
 
+/* What a queue waits for may be of an earlier run. */
+START_TEST(names_earlier_runs)
+{
+  must_be_stuck(_i, make_nest(2, 2, true), "B",
+                "queue 'p' is stuck at command 1 (op 'L0'): its 'A[0][1][0]' waits for "
+                "'B[0][0][0]' of 'q'",
+                "queue 'q' is stuck at command 1 (op 'L0'): its 'B[0][1][0]' waits for "
+                "'A[0][1][0]' of 'p'");
+}
+END_TEST
+
 /* A queue that has left the loop further in waits for the other, and is not to blame. */
 START_TEST(blames_none_that_has_left)
 {
-  must_be_stuck(_i, make_nest(2, 2), "A",
+  must_be_stuck(_i, make_nest(2, 2, false), "A",
                 "queue 'q' is stuck at command 1 (op 'L0'): its 'B[0][0][0]' waits for "
                 "'A[0][0][0]' of 'p'",
                 "queue 'p' is stuck at command 1 (op 'L0'): its 'M[0][0]' waits for that op's "
@@ -105,5 +117,5 @@ END_TEST
 
 FS_SUITE(stuck_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 4, names_all_iterations, blames_none_that_has_left);
+  FS_LOOPS(t, 0, 4, names_all_iterations, names_earlier_runs, blames_none_that_has_left);
 }

@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A run of a loop in a loop is one instance of the outer one's op: what is over before it is over
  * before all that is in it.  So two instances are in the order of those instances of the innermost
- * loop around both that they are, or are in. */
+ * loop around both that they are, or are in.  Where runs of a loop are joined that is not so, and
+ * all that happens is followed (event_judge.h). */
 #include "verify/rolled/nest_judge.h"
 
 #include <stdlib.h>
 
 #include "kit/issue_judge.h"
 #include "verify/loop/brute.h"
+#include "verify/rolled/event_judge.h"
 #include "verify/rolled/judge.h"
 
 enum { LOOPS = 16, INSTANCES = 1 << 14, TOUCHES = 1 << 16, ROOT = 0 };
@@ -35,6 +37,8 @@ typedef struct nest_judge {
   nest_instance *instance;
   nest_touch *touch;
   uint32_t n_instances, n_touches;
+  bool joined; /* runs of a loop are: then there are events in place of `before` */
+  fs_event_judge events;
 } nest_judge;
 
 static const fs_stream_loop *loop_of(const nest_judge *j, const nest_instance *x, uint32_t d) {
@@ -52,6 +56,10 @@ static bool is_over(const nest_judge *j, const nest_instance *x, const nest_inst
 /* Whether one of them is over before the other starts, in every run. */
 static bool are_ordered(const nest_judge *j, const nest_instance *x, const nest_instance *y) {
   uint32_t d = 0;
+  if (j->joined) {
+    uint32_t a = (uint32_t)(x - j->instance), b = (uint32_t)(y - j->instance);
+    return fs_event_judge_before(&j->events, a, b) || fs_event_judge_before(&j->events, b, a);
+  }
   while (d + 1 < x->depth && d + 1 < y->depth && x->member[d] == y->member[d] &&
          x->trip[d] == y->trip[d]) {
     d++;
@@ -84,7 +92,9 @@ static uint64_t way_of(const nest_judge *j, const nest_instance *x, uint32_t arg
       offset += limit == FS_NONE ? by : 0;
     } else {
       const fs_stream_ring *r = &j->s->rings[a->ring];
-      uint64_t version = x->trip[d] < a->back ? r->depth - 1 : x->trip[d] - a->back;
+      const fs_stream_loop *l = loop_of(j, x, d);
+      uint64_t f = x->trip[d] + (l->joined != 0 ? x->trip[d - 1] * l->trip : 0);
+      uint64_t version = f < a->back ? r->depth - 1 : f - a->back;
       way += version % r->depth * r->slot;
       limit = limit == FS_NONE ? r->size : limit;
     }
@@ -268,9 +278,20 @@ static const char *compare_afters(const nest_judge *j, uint32_t loop) {
   return NULL;
 }
 
+/* Follows all that happens in an outermost loop. */
+static const char *judge_events(nest_judge *j, uint32_t loop) {
+  fs_event_judge_make(j->s, loop, &j->events);
+  const char *what = j->events.stuck ? "a deadlock" : compare_touches(j);
+  fs_event_judge_free(&j->events);
+  return what;
+}
+
 static const char *judge(nest_judge *j) {
   const char *what = NULL;
-  for (uint32_t l = 0; l < j->s->n_loops && what == NULL; l++) {
+  for (uint32_t l = 0; l < j->s->n_loops; l++) {
+    j->joined = j->joined || j->s->loops[l].joined != 0;
+  }
+  for (uint32_t l = 0; l < j->s->n_loops && what == NULL && !j->joined; l++) {
     j->before[l] = fs_judge_before(j->s, &j->s->loops[l]);
     what = j->before[l] == NULL ? "a deadlock" : compare_afters(j, l);
   }
@@ -278,7 +299,7 @@ static const char *judge(nest_judge *j) {
     if (j->s->loops[l].within == FS_NONE) {
       j->n_instances = j->n_touches = 0;
       what = list_loop(j, l, (nest_instance){.depth = 0});
-      what = what != NULL ? what : compare_touches(j);
+      what = what != NULL ? what : j->joined ? judge_events(j, l) : compare_touches(j);
     }
   }
   return what;

@@ -281,6 +281,7 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
 static uint32_t list_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *p, uint32_t copy,
                            uint32_t op, fs_body_lane *out) {
   const fs_modulo_problem *q = &p->loop.problem;
+  op = p->split == NULL ? op : p->split->first[op];
   uint32_t at = p->plan->lane0[copy * q->n + op], n = 0;
   for (uint32_t k = q->use0[op]; k < q->use0[op + 1]; k++) {
     uint32_t resource = q->use[k].resource, last = q->lanes[resource] - 1;
@@ -345,10 +346,17 @@ static void time_issued(const fs_roller *r, const fs_planned_loop *p, const fs_r
   }
 }
 
-static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, fs_rolled *x) {
-  const fs_modulo_problem *q = &p->loop.problem;
-  return fs_rolled_span(r->b->ctx, &x->loop, q->time, q->latency, x->trip,
-                        (uint64_t)p->plan->ii.num, (uint64_t)p->plan->ii.den, &x->report->span);
+static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, const fs_rolled *x,
+                             const fs_rolled_loop *loop, uint64_t *span) {
+  uint64_t *time, *latency;
+  FS_TRY(fs_new(r->scratch, &time, x->n_ops));
+  FS_TRY(fs_new(r->scratch, &latency, x->n_ops));
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    time[m] = x->body[m].time;
+    latency[m] = x->body[m].latency;
+  }
+  return fs_rolled_span(r->b->ctx, loop, time, latency, x->trip, (uint64_t)p->plan->ii.num,
+                        (uint64_t)p->plan->ii.den, span);
 }
 
 static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
@@ -361,7 +369,7 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   if (x->loop.issued) {
     time_issued(r, p, x, x->report);
   } else {
-    FS_TRY(time_rolled(r, p, x));
+    FS_TRY(time_rolled(r, p, x, &x->loop, &x->report->span));
     x->report->waits = x->loop.n_waits;
     x->report->executed = fs_rolled_waits(&x->loop, x->trip);
   }
@@ -537,6 +545,69 @@ static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t lo
   }
 }
 
+/* Marks the loops inside whose runs are joined. */
+static void mark_joined(const fs_rolled *x, const fs_modulo_joined *joined) {
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    if (joined[m].n_parts > 0) {
+      x->inner[m]->joined = true;
+      x->inner[m]->loop = *x->inner[m]->whole;
+    }
+  }
+}
+
+/* Of a loop in a loop, makes what it is where its runs are joined: what lies farther apart than its
+ * own iterations is then waited for, too. */
+static fs_status make_whole(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
+  fs_modulo_problem whole = p->loop.problem;
+  fs_rolled_loop *out;
+  bool possible;
+  whole.trip = 0;
+  if (fs_loop_at(r->b, loop)->parent == FS_NONE || !fs_sync_has_waits(r->b->sync) ||
+      p->split != NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&r->b->arena, &out, 1));
+  FS_TRY(fs_modulo_rolled(r->b->ctx, &r->b->arena, &whole, p->plan, out, &possible));
+  x->whole = possible ? out : NULL;
+  return FSCHED_OK;
+}
+
+/* Joins the runs of loops inside, if that makes the loop quicker. */
+static fs_status join_runs(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                           fs_planned_loop *p, fs_rolled *x) {
+  fs_modulo_joined *joined;
+  FS_TRY(fs_roller_find_joined(r, g, body, &joined));
+  if (joined == NULL) {
+    return FSCHED_OK;
+  }
+  fs_planned_options o = {.steps = r->steps, .held_back = true, .single = true, .joined = joined};
+  fs_loop_body own = *body;
+  fs_planned_loop other;
+  fs_rolled_loop loop;
+  bool possible;
+  uint64_t met, apart;
+  FS_TRY(fs_new(r->scratch, &own.value, own.n_values));
+  memcpy(own.value, body->value, own.n_values * sizeof *own.value);
+  FS_TRY(make_plan(r, g, &own, &o, &other));
+  if (other.plan == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(
+      fs_modulo_rolled(r->b->ctx, &r->b->arena, &other.loop.problem, other.plan, &loop, &possible));
+  if (!possible) {
+    return FSCHED_OK;
+  }
+  fs_modulo_join_parts(other.split, joined, &loop);
+  FS_TRY(time_rolled(r, p, x, &x->loop, &met));
+  FS_TRY(time_rolled(r, &other, x, &loop, &apart));
+  if (apart < met) {
+    *p = other;
+    x->loop = loop;
+    mark_joined(x, joined);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
                            uint32_t loop) {
   fs_loop_body body;
@@ -550,6 +621,8 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   warn_inplaces(r, g, loop);
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
+  FS_TRY(join_runs(r, g, &body, &p, x));
+  FS_TRY(make_whole(r, loop, &p, x));
   FS_TRY(fill_slots(r, loop, &body, &p, x));
   FS_TRY(fill_lanes(r, loop, &p, x));
   return find_span(r, loop, &p, x);

@@ -8,6 +8,7 @@
  *   beside.c    counts what lies in memory beside a loop
  *   behind.c    tells what is found of what a loop has left
  *   left.c      tells what a loop may leave as it is
+ *   joined.c    tells which loops in a loop may have their runs joined
  *   contract.c  puts ops in the place of loops
  *   begins.c    tells which args begin a buffer then
  *   bounds.c    finds lower bounds of what loops mean
@@ -18,6 +19,7 @@
 #include "front/builder/bodies.h"
 #include "model/issued.h"
 #include "model/loop_body.h"
+#include "modulo/parts.h"
 
 /* A buffer whose versions a loop begins.  With several slots it becomes as large as these, and ops
  * outside of the loop use the slot before (of the value on entry) or behind (of the last one). */
@@ -159,6 +161,11 @@ fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop,
  * begins it still, if no other one has before.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag,
                                fs_arg_draft *a) FS_MUST_USE;
+/* Finds the members of a body that are loops whose runs may be joined, with their parts and times;
+ * NULL: there are none.  The array is in the scratch.
+ * Complexity: O(2^14 waits) each, and O(args^2) for each other member.  Errors: FSCHED_SYSTEM. */
+fs_status fs_roller_find_joined(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                                fs_modulo_joined **out) FS_MUST_USE;
 /* Tells of a loop, which is planned, what its ops touch.  Errors: FSCHED_SYSTEM,
  * FSCHED_BAD_INPUT. */
 fs_status fs_roller_fill_body(fs_roller *r, uint32_t loop) FS_MUST_USE;

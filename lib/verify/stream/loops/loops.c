@@ -10,6 +10,7 @@
  *   stops   with block syncs, these say what the waits do                     loops/stops.c
  *   guards  with barriers, the machine has these; that they say what the      loops/guards.c
  *           waits do is a rule
+ *   joined  loops whose runs are joined are seen as their queues              loops/joined.c
  *   rules   are kept, by rings and lanes too, whatever ops take               verify/loop
  *
  * Then all executions do the accesses to each byte in program order of the unrolled loop, and so
@@ -37,6 +38,7 @@ typedef struct loop_proof {
   fs_vorders orders;
   fs_vlanes lanes;
   fs_loop_order *order;
+  uint32_t *order_of; /* per order: that of `orders` */
   uint32_t *lane0, *lane, *lane_copy;
 } loop_proof;
 
@@ -70,15 +72,19 @@ static fs_status fill_commands(loop_proof *p) {
   }
   FS_TRY(fs_new(p->arena, &r->command, x->n_commands));
   FS_TRY(fs_new(p->arena, &r->wait, room));
-  for (uint32_t c = 0; c < x->n_commands; c++) {
+  for (uint32_t c = 0, q = 0; c < x->n_commands; c++) {
     const fs_stream_loop_command *m = &s->loop_commands[x->command0 + c];
     const fs_stream_loop_op *o = &s->loop_ops[m->op];
-    r->command[c] = (fs_rolled_command){.member = m->op - x->l->op0,
-                                        .copy = m->copy,
-                                        .shift = m->shift,
-                                        .wait0 = r->n_waits,
-                                        .n_waits = m->n_waits,
-                                        .slow = o->latency > o->time};
+    while (c >= r->command0[q + 1]) {
+      q++;
+    }
+    r->command[c] =
+        (fs_rolled_command){.member = fs_vloop_part_on(x, m->op - x->l->op0, r->queue[q]),
+                            .copy = m->copy,
+                            .shift = m->shift,
+                            .wait0 = r->n_waits,
+                            .n_waits = m->n_waits,
+                            .slow = o->latency > o->time};
     for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
       r->wait[r->n_waits++] =
           (fs_rolled_wait){s->loop_waits[w].command - x->command0, s->loop_waits[w].distance};
@@ -140,21 +146,32 @@ static fs_status fill_queues(loop_proof *p) {
   return FSCHED_OK;
 }
 
+/* Slots of loops whose runs are joined: of them the inside tells. */
+static bool is_inside(const fs_vloop *x, uint32_t ring) {
+  return fs_vloop_n_parts(x, x->v->s->rings[x->l->ring0 + ring].writer - x->l->op0) > 1;
+}
+
 /* All that use a ring, and do not begin its versions, have to find them. */
 static fs_status fill_rings(loop_proof *p) {
   const fs_vloop *x = p->x;
   fs_rolled_loop *r = &p->rolled;
-  uint32_t n = 0;
+  uint32_t n = 0, room = 0;
   r->n_rings = x->l->n_rings;
+  for (uint32_t i = 0; i < x->n_accesses; i++) {
+    room += fs_vloop_n_parts(x, x->access[i].member);
+  }
   FS_TRY(fs_new(p->arena, &r->ring, r->n_rings));
-  FS_TRY(fs_new(p->arena, &r->reader, x->n_accesses));
+  FS_TRY(fs_new(p->arena, &r->reader, room));
   for (uint32_t k = 0; k < r->n_rings; k++) {
     const fs_stream_ring *from = &x->v->s->rings[x->l->ring0 + k];
     r->ring[k] = (fs_rolled_ring){from->writer - x->l->op0, from->depth, n, 0};
     for (uint32_t i = 0; i < x->n_accesses; i++) {
       const fs_stream_loop_arg *a = &x->v->s->loop_args[x->access[i].arg];
-      if (a->ring == x->l->ring0 + k && !fs_tag_begins(a->tag)) {
-        r->reader[n++] = (fs_rolled_reader){x->access[i].member, a->back};
+      bool reads = a->ring == x->l->ring0 + k && !fs_tag_begins(a->tag) && !is_inside(x, k);
+      for (uint32_t part = 0; reads && part < fs_vloop_n_parts(x, x->access[i].member); part++) {
+        if (fs_vloop_part_touches(x, x->access[i].member, part, x->access[i].arg)) {
+          r->reader[n++] = (fs_rolled_reader){fs_vloop_part(x, x->access[i].member, part), a->back};
+        }
       }
     }
     r->ring[k].n_readers = n - r->ring[k].reader0;
@@ -162,13 +179,38 @@ static fs_status fill_rings(loop_proof *p) {
   return FSCHED_OK;
 }
 
+/* An order is one of all parts that touch what it is for.  The runs of one loop that are joined are
+ * in order by what it has inside, but for an `after`. */
+static fs_status fill_orders(loop_proof *p) {
+  const fs_vloop *x = p->x;
+  size_t room = 0;
+  for (size_t i = 0; i < p->orders.n; i++) {
+    const fs_loop_order *o = &p->orders.at[i].order;
+    room += (size_t)fs_vloop_n_parts(x, o->from) * fs_vloop_n_parts(x, o->to);
+  }
+  FS_TRY(fs_new(p->arena, &p->order, room));
+  FS_TRY(fs_new(p->arena, &p->order_of, room));
+  for (size_t i = 0; i < p->orders.n; i++) {
+    const fs_vorder *of = &p->orders.at[i];
+    const fs_loop_order *o = &of->order;
+    uint32_t from = fs_vloop_n_parts(x, o->from), to = fs_vloop_n_parts(x, o->to);
+    bool inside = o->from == o->to && from > 1 && of->from_arg != FS_NONE;
+    for (uint32_t k = 0; k < from * to && !inside; k++) {
+      if (fs_vloop_part_touches(x, o->from, k / to, of->from_arg) &&
+          fs_vloop_part_touches(x, o->to, k % to, of->to_arg)) {
+        p->order[p->rules.n_orders] = (fs_loop_order){fs_vloop_part(x, o->from, k / to),
+                                                      fs_vloop_part(x, o->to, k % to), o->distance};
+        p->order_of[p->rules.n_orders++] = (uint32_t)i;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status fill_rules(loop_proof *p) {
   const fs_vloop *x = p->x;
   uint32_t n_lanes = (uint32_t)p->lanes.n;
-  FS_TRY(fs_new(p->arena, &p->order, p->orders.n));
-  for (size_t i = 0; i < p->orders.n; i++) {
-    p->order[i] = p->orders.at[i].order;
-  }
+  FS_TRY(fill_orders(p));
   FS_TRY(fs_new(p->arena, &p->lane0, p->lanes.n + 1));
   FS_TRY(fs_new(p->arena, &p->lane, 2 * p->lanes.n));
   FS_TRY(fs_new(p->arena, &p->lane_copy, 2 * p->lanes.n));
@@ -176,19 +218,20 @@ static fs_status fill_rules(loop_proof *p) {
     p->lane0[l] = 2 * l;
     for (uint32_t k = 0; k < 2; k++) {
       uint32_t c = p->lanes.at[l].command[k];
-      p->lane[2 * l + k] = fs_vloop_member(x, c);
+      p->lane[2 * l + k] = p->rolled.command[c - x->command0].member;
       p->lane_copy[2 * l + k] = x->v->s->loop_commands[c].copy;
     }
   }
   p->lane0[n_lanes] = 2 * n_lanes;
-  p->rules = (fs_loop_rules){.trip = x->l->trip,
-                             .n_members = x->l->n_ops,
-                             .n_orders = (uint32_t)p->orders.n,
-                             .order = p->order,
-                             .n_lanes = n_lanes,
-                             .lane0 = p->lane0,
-                             .lane = p->lane,
-                             .lane_copy = p->lane_copy};
+  p->rules.trip = fs_vloop_all_trips(x);
+  p->rules.joined = x->l->joined != 0;
+  p->rules.n_members = x->n_members;
+  p->rules.one = x->op_of;
+  p->rules.order = p->order;
+  p->rules.n_lanes = n_lanes;
+  p->rules.lane0 = p->lane0;
+  p->rules.lane = p->lane;
+  p->rules.lane_copy = p->lane_copy;
   return FSCHED_OK;
 }
 
@@ -200,7 +243,8 @@ typedef struct pair_text {
 
 /* Names two instances: "a[i - 2]" and "b[i]". */
 static void name_pair(const fs_vloop *x, const fs_loop_fault *f, pair_text *t) {
-  const char *from = fs_vloop_op_name(x, f->from), *to = fs_vloop_op_name(x, f->to);
+  const char *from = fs_vloop_op_name(x, x->op_of[f->from]);
+  const char *to = fs_vloop_op_name(x, x->op_of[f->to]);
   long long d = (long long)f->distance;
   (void)snprintf(t->from, FS_VNAME, d > 0 ? "%.60s[i - %lld]" : "%.60s[i]", from, d);
   (void)snprintf(t->to, FS_VNAME, d < 0 ? "%.60s[i - %lld]" : "%.60s[i]", to, -d);
@@ -276,11 +320,11 @@ static void report_fault(const loop_proof *p, const fs_loop_fault *f) {
       break;
     case FS_LOOP_DEADLOCK:
       FS_LOOP_WRONG(x, FS_DIAG_VERIFY_DEADLOCK, "loop %.60s: op %.60s waits for itself", x->name,
-                    fs_vloop_op_name(x, f->from));
+                    fs_vloop_op_name(x, x->op_of[f->from]));
       break;
     case FS_LOOP_ORDER:
       name_pair(x, f, &t);
-      report_order(x, &t, p->orders.at[f->which].buffer);
+      report_order(x, &t, p->orders.at[p->order_of[f->which]].buffer);
       break;
     case FS_LOOP_SAID:
     case FS_LOOP_GUARD:
@@ -327,6 +371,7 @@ static fs_status prove(loop_proof *p) {
   FS_TRY(check_signals(p->x, p->arena));
   FS_TRY(fs_sync_has_stops(p->x->v->kind) ? fs_vloop_stops(p->x) : FSCHED_OK);
   FS_TRY(fs_vloop_hulls(p->x));
+  fs_vloop_joined(p->x);
   FS_TRY(fs_vloop_places(p->x, &p->lanes));
   FS_TRY(fs_vloop_orders(p->x, &p->orders));
   FS_TRY(fill_queues(p));
@@ -404,6 +449,7 @@ static fs_status check_loop(fs_vs *v, const fs_stream_loop *l) {
   }
   loop_proof p = {.x = &x, .arena = &scratch};
   FS_TRY(list_accesses(&x));
+  FS_TRY(fs_vloop_find_parts(&x, &scratch));
   fs_status status = prove(&p);
   fs_vec_free(v->ctx, &p.orders);
   fs_vec_free(v->ctx, &p.lanes);

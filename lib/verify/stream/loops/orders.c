@@ -12,8 +12,11 @@
  * - Without one, ranges that move alike overlap at an interval of distances.  Both begin in the
  *   buffer, so where they overlap, they do so before it ends.
  * - Ranges that move unlike each other, with this loop or one around, count as overlapping always,
- *   unless all that the one touches in all iterations of all loops lies apart from all that the
- *   other does.
+ * unless all that the one touches in all iterations of all loops lies apart from all that the other
+ * does.
+ *
+ * - Where runs are joined, all of that is of a run.  Of two runs, all of one comes first on a
+ * queue; on different queues all iterations count as overlapping, unless all bytes lie apart.
  *
  * An order at a distance is one at all greater distances that are whole rounds of copies above
  * (verify/loop/loop.h).  So of an interval as many distances as there are copies say all, and
@@ -44,7 +47,7 @@ static bool overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length
 static fs_status add_order(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
                            int64_t distance, fs_vorders *out) {
   assert(distance >= 0 && distance <= FS_LOOP_NUMBER);
-  fs_vorder o = {{a->member, b->member, (uint32_t)distance}, arg_of(x, a)->buffer};
+  fs_vorder o = {{a->member, b->member, (uint32_t)distance}, arg_of(x, a)->buffer, a->arg, b->arg};
   return fs_vec_push(x->v->ctx, out, o);
 }
 
@@ -94,16 +97,20 @@ static fs_vbytes reach(const fs_vloop *x, const fs_stream_loop_arg *a) {
   return hull;
 }
 
+/* Whether some bytes of the one are of the other, whichever the iterations. */
+static bool reaches_meet(const fs_vloop *x, const fs_stream_loop_arg *a,
+                         const fs_stream_loop_arg *b) {
+  fs_vbytes m = reach(x, a), n = reach(x, b);
+  return overlap(m.low, m.high - m.low, n.low, n.high - n.low);
+}
+
 /* The distances at which accesses without rings overlap. */
 static distance_range meeting(const fs_vloop *x, const fs_stream_loop_arg *a,
                               const fs_stream_loop_arg *b) {
   if (a->step == b->step && fs_vloop_alike(x->v->s, x->l, a->own, b->own)) {
     return alike(a, b);
   }
-  fs_vbytes m = reach(x, a), n = reach(x, b);
-  return overlap(m.low, m.high - m.low, n.low, n.high - n.low)
-             ? (distance_range){INT64_MIN, INT64_MAX}
-             : (distance_range){0, -1};
+  return reaches_meet(x, a, b) ? (distance_range){INT64_MIN, INT64_MAX} : (distance_range){0, -1};
 }
 
 /* Orders from a to b, of one ring.  Those with its writer are the ring's own. */
@@ -136,7 +143,12 @@ static fs_status order_pair(const fs_vloop *x, const fs_vbody_access *a, const f
   distance_range r = meeting(x, m, n);
   r.low = r.low < least ? least : r.low;
   r.high = r.high < most ? r.high : most;
-  return add_orders(x, a, b, r, out);
+  FS_TRY(add_orders(x, a, b, r, out));
+  if (x->l->joined == 0 || fs_vloop_on_one_queue(x, a->member, b->member) ||
+      !reaches_meet(x, m, n)) {
+    return FSCHED_OK;
+  }
+  return add_orders(x, a, b, (distance_range){1, (int64_t)fs_vloop_all_trips(x) - 1}, out);
 }
 
 static fs_status order_afters(const fs_vloop *x, fs_vorders *out) {
@@ -145,7 +157,7 @@ static fs_status order_afters(const fs_vloop *x, fs_vorders *out) {
     for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
       const fs_stream_loop_after *a = &x->v->s->loop_afters[i];
       if (a->distance < x->l->trip) {
-        fs_vorder order = {{a->op - x->l->op0, member, a->distance}, FS_NONE};
+        fs_vorder order = {{a->op - x->l->op0, member, a->distance}, FS_NONE, FS_NONE, FS_NONE};
         FS_TRY(fs_vec_push(x->v->ctx, out, order));
       }
     }

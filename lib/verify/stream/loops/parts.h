@@ -25,6 +25,10 @@ typedef struct fs_vloop {
   uint32_t n_accesses;
   fs_vbody_access *access; /* in program order */
   uint32_t wrong;          /* findings so far */
+  /* Members with parts (loops/joined.c): the first part of one has its number. */
+  uint32_t n_members;   /* all parts counted */
+  uint32_t *more_parts; /* per op: where its others are numbered */
+  uint32_t *op_of;      /* per member: the op of the body */
 } fs_vloop;
 
 #define FS_LOOP_WRONG(x, code, ...) ((x)->wrong++, FS_WRONG((x)->v, (code), __VA_ARGS__))
@@ -37,6 +41,20 @@ static inline const fs_stream_loop_op *fs_vloop_op(const fs_vloop *x, uint32_t m
 static inline const char *fs_vloop_op_name(const fs_vloop *x, uint32_t member) {
   return fs_vs_string(x->v, fs_vloop_op(x, member)->name);
 }
+/* loops/joined.c: the parts of a member, which are more than one of a loop whose runs are joined:
+ * the k-th is on its k-th queue. */
+fs_status fs_vloop_find_parts(fs_vloop *x, fs_arena *arena) FS_MUST_USE;
+uint32_t fs_vloop_n_parts(const fs_vloop *x, uint32_t member);
+uint32_t fs_vloop_part(const fs_vloop *x, uint32_t member, uint32_t k);
+uint32_t fs_vloop_part_on(const fs_vloop *x, uint32_t member, uint32_t queue);
+/* Whether a part touches an arg of its op; FS_NONE: it may be any.  O(args of the loop). */
+bool fs_vloop_part_touches(const fs_vloop *x, uint32_t member, uint32_t k, uint32_t arg);
+/* The iterations of a run; where runs are joined, of all of them. */
+uint64_t fs_vloop_all_trips(const fs_vloop *x);
+/* Whether both members have commands on one queue alone, the same. */
+bool fs_vloop_on_one_queue(const fs_vloop *x, uint32_t a, uint32_t b);
+/* Reports slots that an op outside of a loop uses whose runs are joined. */
+void fs_vloop_joined(fs_vloop *x);
 /* The member that a command runs.  Requires a command of the loop. */
 static inline uint32_t fs_vloop_member(const fs_vloop *x, uint32_t command) {
   assert(command - x->command0 < x->n_commands);
@@ -104,7 +122,8 @@ fs_status fs_vs_guards(fs_vs *v) FS_MUST_USE;
 /* An order that the args or an `after` ask for. */
 typedef struct fs_vorder {
   fs_loop_order order;
-  uint32_t buffer; /* for which it is; FS_NONE: for an `after` */
+  uint32_t buffer;           /* for which it is; FS_NONE: for an `after` */
+  uint32_t from_arg, to_arg; /* of loop_args; FS_NONE: for an `after` */
 } fs_vorder;
 typedef FS_VEC(fs_vorder) fs_vorders;
 /* Appends the orders that the loop has to keep besides its rings. */

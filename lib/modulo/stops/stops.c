@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "modulo/stops.h"
+#include "modulo/stops/stops.h"
 
 #include <stdlib.h>
 

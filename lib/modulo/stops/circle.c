@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The circle is unrolled twice.  latest[a] is the earliest end of an arc that begins at place a or
  * behind it: if a sync stands before a, the next one stands before that, or no arc needs one. */
-#include "modulo/circle.h"
+#include "modulo/stops/circle.h"
 
 #include "base/context.h"
 

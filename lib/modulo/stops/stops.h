@@ -5,7 +5,7 @@
 #define FS_MODULO_STOPS_H
 
 #include "model/rolled.h"
-#include "modulo/circle.h"
+#include "modulo/stops/circle.h"
 
 /* What a sync has to wait for. */
 typedef struct fs_stop_arc {

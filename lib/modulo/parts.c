@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "modulo/parts.h"
+
+typedef struct splitter {
+  fs_arena *arena;
+  const fs_modulo_problem *p;
+  const fs_modulo_joined *joined;
+  fs_modulo_split *out;
+} splitter;
+
+static uint32_t n_parts(const splitter *s, uint32_t op) {
+  return s->joined[op].n_parts == 0 ? 1 : s->joined[op].n_parts;
+}
+
+/* Whether a part of an op touches what the op shares with another one; if that is not known, all of
+ * them do. */
+static bool touches(const splitter *s, uint32_t op, uint32_t part, uint32_t other) {
+  const fs_modulo_joined *j = &s->joined[op];
+  return j->n_parts == 0 || j->touch[other] == 0 || (j->touch[other] >> part & 1) != 0;
+}
+
+static fs_status number_ops(splitter *s) {
+  fs_modulo_split *out = s->out;
+  fs_modulo_problem *q = &out->problem;
+  q->n = 0;
+  FS_TRY(fs_new(s->arena, &out->first, s->p->n));
+  for (uint32_t op = 0; op < s->p->n; op++) {
+    out->first[op] = q->n;
+    q->n += n_parts(s, op);
+  }
+  FS_TRY(fs_new(s->arena, &out->op, q->n));
+  FS_TRY(fs_new(s->arena, &out->part, q->n));
+  for (uint32_t op = 0; op < s->p->n; op++) {
+    for (uint32_t k = 0; k < n_parts(s, op); k++) {
+      out->op[out->first[op] + k] = op;
+      out->part[out->first[op] + k] = k;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status split_ops(splitter *s) {
+  const fs_modulo_problem *p = s->p;
+  fs_modulo_problem *q = &s->out->problem;
+  uint32_t *eligible0, *eligible, *use0, n = 0;
+  fs_tick *time, *latency;
+  bool *gang;
+  FS_TRY(fs_new(s->arena, &time, q->n));
+  FS_TRY(fs_new(s->arena, &latency, q->n));
+  FS_TRY(fs_new(s->arena, &gang, q->n));
+  FS_TRY(fs_new(s->arena, &eligible0, (size_t)q->n + 1));
+  FS_TRY(fs_new(s->arena, &eligible, (size_t)p->eligible0[p->n] + q->n));
+  FS_TRY(fs_new(s->arena, &use0, (size_t)q->n + 1));
+  for (uint32_t x = 0; x < q->n; x++) {
+    uint32_t op = s->out->op[x];
+    const fs_modulo_joined *j = &s->joined[op];
+    const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[s->out->part[x]];
+    time[x] = part == NULL ? p->time[op] : part->lasts;
+    latency[x] = part == NULL ? p->latency[op] : part->lasts;
+    gang[x] = part == NULL && p->gang != NULL && p->gang[op];
+    eligible0[x] = n;
+    for (uint32_t i = p->eligible0[op]; part == NULL && i < p->eligible0[op + 1]; i++) {
+      eligible[n++] = p->eligible[i];
+    }
+    if (part != NULL) {
+      eligible[n++] = part->queue;
+    }
+    use0[x] = p->use0 == NULL ? 0 : p->use0[op + (s->out->part[x] > 0)];
+  }
+  eligible0[q->n] = n;
+  use0[q->n] = p->use0 == NULL ? 0 : p->use0[p->n];
+  q->time = time;
+  q->latency = latency;
+  q->gang = gang;
+  q->eligible0 = eligible0;
+  q->eligible = eligible;
+  q->use0 = p->use0 == NULL ? NULL : use0;
+  return FSCHED_OK;
+}
+
+static fs_status split_edges(splitter *s) {
+  const fs_modulo_problem *p = s->p;
+  fs_modulo_problem *q = &s->out->problem;
+  fs_modulo_edge *edge;
+  size_t room = 0;
+  for (uint32_t e = 0; e < p->n_edges; e++) {
+    room += (size_t)n_parts(s, p->edge[e].from) * n_parts(s, p->edge[e].to);
+  }
+  FS_TRY(fs_new(s->arena, &edge, room));
+  q->n_edges = 0;
+  for (uint32_t e = 0; e < p->n_edges; e++) {
+    const fs_modulo_edge *x = &p->edge[e];
+    uint32_t from = n_parts(s, x->from), to = n_parts(s, x->to);
+    bool inside = x->from == x->to && s->joined[x->from].n_parts > 0;
+    for (uint32_t k = 0; k < from * to && !inside; k++) {
+      if (touches(s, x->from, k / to, x->to) && touches(s, x->to, k % to, x->from)) {
+        edge[q->n_edges++] = (fs_modulo_edge){s->out->first[x->from] + k / to,
+                                              s->out->first[x->to] + k % to, x->distance};
+      }
+    }
+  }
+  q->edge = edge;
+  return FSCHED_OK;
+}
+
+static fs_status make_ties(splitter *s) {
+  fs_modulo_problem *q = &s->out->problem;
+  fs_modulo_tie *tie;
+  FS_TRY(fs_new(s->arena, &tie, 2 * (size_t)q->n));
+  q->n_ties = 0;
+  for (uint32_t x = 0; x < q->n; x++) {
+    const fs_modulo_joined *j = &s->joined[s->out->op[x]];
+    uint32_t first = s->out->first[s->out->op[x]];
+    if (j->n_parts > 0 && x == first) {
+      tie[q->n_ties++] = (fs_modulo_tie){x, x, 1, (int64_t)j->again};
+    } else if (j->n_parts > 0) {
+      int64_t delay = (int64_t)j->part[s->out->part[x]].begin - (int64_t)j->part[0].begin;
+      tie[q->n_ties++] = (fs_modulo_tie){first, x, 0, delay};
+      tie[q->n_ties++] = (fs_modulo_tie){x, first, 0, -delay};
+    }
+  }
+  q->tie = tie;
+  return FSCHED_OK;
+}
+
+static fs_status split_rings(splitter *s) {
+  const fs_modulo_problem *p = s->p;
+  fs_modulo_problem *q = &s->out->problem;
+  fs_modulo_ring *ring;
+  fs_modulo_reader *reader;
+  uint32_t *reader0, n = 0, readers = p->n_rings == 0 ? 0 : p->reader0[p->n_rings];
+  size_t room = 0;
+  for (uint32_t i = 0; i < readers; i++) {
+    room += n_parts(s, p->reader[i].op);
+  }
+  FS_TRY(fs_new(s->arena, &ring, p->n_rings));
+  FS_TRY(fs_new(s->arena, &reader, room));
+  FS_TRY(fs_new(s->arena, &reader0, (size_t)p->n_rings + 1));
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    ring[r] = p->ring[r];
+    reader0[r] = n;
+    ring[r].writer = s->out->first[p->ring[r].writer];
+    ring[r].depth = s->joined[p->ring[r].writer].n_parts > 0 ? 1 : ring[r].depth;
+    for (uint32_t i = p->reader0[r]; i < p->reader0[r + 1]; i++) {
+      uint32_t op = p->reader[i].op;
+      for (uint32_t k = 0; k < n_parts(s, op); k++) {
+        if (touches(s, op, k, p->ring[r].writer)) {
+          reader[n++] = (fs_modulo_reader){s->out->first[op] + k, p->reader[i].back};
+        }
+      }
+    }
+  }
+  reader0[p->n_rings] = n;
+  q->ring = ring;
+  q->reader = reader;
+  q->reader0 = reader0;
+  return FSCHED_OK;
+}
+
+fs_status fs_modulo_split_parts(fs_arena *arena, const fs_modulo_problem *p,
+                                const fs_modulo_joined *joined, fs_modulo_split *out) {
+  assert(joined != NULL && p->n > 0);
+  *out = (fs_modulo_split){.problem = *p};
+  splitter s = {arena, p, joined, out};
+  FS_TRY(number_ops(&s));
+  FS_TRY(split_ops(&s));
+  FS_TRY(split_edges(&s));
+  FS_TRY(make_ties(&s));
+  return split_rings(&s);
+}
+
+void fs_modulo_join_parts(const fs_modulo_split *split, const fs_modulo_joined *joined,
+                          fs_rolled_loop *loop) {
+  assert(loop->copies == 1);
+  for (uint32_t c = 0; c < loop->n_commands; c++) {
+    uint32_t x = loop->command[c].member;
+    const fs_modulo_joined *j = &joined[split->op[x]];
+    loop->command[c].member = split->op[x];
+    if (j->n_parts > 0) {
+      const fs_modulo_part *part = &j->part[split->part[x]];
+      loop->command[c].behind = part->begin;
+      loop->command[c].lasts = part->lasts;
+      loop->command[c].again = j->again;
+    }
+  }
+  for (uint32_t r = 0; r < loop->n_rings; r++) {
+    fs_rolled_ring *ring = &loop->ring[r];
+    ring->writer = split->op[ring->writer];
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < ring->n_readers; i++) { /* parts of one op are neighbours */
+      fs_rolled_reader x = loop->reader[ring->reader0 + i];
+      x.member = split->op[x.member];
+      const fs_rolled_reader *last = n == 0 ? NULL : &loop->reader[ring->reader0 + n - 1];
+      if (last == NULL || last->member != x.member || last->back != x.back) {
+        loop->reader[ring->reader0 + n++] = x;
+      }
+    }
+    ring->n_readers = n;
+  }
+}
