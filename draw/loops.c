@@ -59,6 +59,7 @@ static void put_plan(fs_text *t, const fsched_graph *g, const fs_loop_report *r)
   if (r->copies > 1) {
     fs_text_printf(t, ", by turns of %u iterations", r->copies);
   }
+  fs_text_puts(t, r->joined ? ", runs joined" : "");
 }
 
 static void put_trips(fs_text *t, const fs_loop_report *r) {
@@ -135,6 +136,7 @@ static void json_plan(fs_text *t, const fs_loop_report *r, const fs_rolled *x) {
     fs_text_printf(t, "\"bytes\": %llu}", (unsigned long long)v->bytes);
   }
   fs_text_puts(t, "]");
+  fs_text_puts(t, r->joined ? ", \"joined\": true" : "");
   if (r->waits > 0) {
     fs_text_printf(t, ", \"waits\": {\"emitted\": %u, \"executed\": %llu}", r->waits,
                    (unsigned long long)r->executed);
@@ -236,6 +238,7 @@ void fs_loops_put_body(fs_text *t, const fs_schedule *s, uint32_t loop) {
   const fs_rolled *x = &s->graph->rolled[loop];
   put_u64(t, "{\"trip\": ", x->trip);
   put_u64(t, ", \"copies\": ", x->loop.copies);
+  fs_text_puts(t, x->joined ? ", \"joined\": true" : "");
   fs_text_puts(t, ", \"ops\": [");
   put_ops(t, s, x);
   fs_text_puts(t, "], \"commands\": [");

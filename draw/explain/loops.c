@@ -147,16 +147,31 @@ static void put_name(const fs_explain *e, uint32_t string) {
   fs_text_visible(e->t, fs_explain_string(e, string));
 }
 
+/* The iteration in its run of the loop, or in all of its runs where these are joined. */
+static uint64_t number_of(const fs_explain *e, const fs_explained *x) {
+  const fs_stream_loop *l = &e->s->loops[x->loop];
+  assert(x->n > 0);
+  return x->index[x->n - 1] + (l->joined != 0 ? x->index[x->n - 2] * l->trip : 0);
+}
+
 /* Writes "load[1][3]", or "load[i][j-2]" for all iterations, which is `back` before. */
 static void put_instance(const fs_explain *e, const fs_explained *x, uint32_t op, uint64_t back) {
   static const char letters[] = "ijklmnop";
   uint32_t depth = depth_of(e->s, x->loop);
+  const fs_stream_loop *l = &e->s->loops[x->loop];
+  fs_explained at = *x;
+  if (x->n > 0 && l->joined != 0) {
+    at.index[x->n - 2] = (number_of(e, x) - back) / l->trip;
+    at.index[x->n - 1] = (number_of(e, x) - back) % l->trip;
+  } else if (x->n > 0) {
+    at.index[x->n - 1] -= back;
+  }
   put_name(e, e->s->loop_ops[op].name);
   for (uint32_t i = 0; i < depth; i++) {
     uint64_t less = i + 1 == depth ? back : 0;
     put(e, "[");
     if (x->n > 0) {
-      fs_text_u64(e->t, x->index[i] - less);
+      fs_text_u64(e->t, at.index[i]);
     } else {
       fs_text_printf(e->t, "%c", letters[i]);
       if (less > 0) {
@@ -191,16 +206,35 @@ static void put_reason(const fs_explain *e, const step_reason *r) {
   }
 }
 
+/* The queue of a command of the op's loop. */
+static uint32_t queue_of(const fs_explain *e, const fs_explained *x, uint32_t command) {
+  const fs_stream_loop_queue *q = &e->s->loop_queues[e->s->loops[x->loop].queue0];
+  while (command - q->command0 >= q->n_commands) {
+    q++;
+  }
+  return q->queue;
+}
+
+/* Whether a wait is for the part that a queue has of a loop whose runs are joined. */
+static bool is_part(const fs_explain *e, const fs_stream_loop_wait *w) {
+  uint32_t inner = e->s->loop_ops[e->s->loop_commands[w->command].op].loop;
+  return inner != FS_NONE && e->s->loops[inner].joined != 0;
+}
+
 static void put_wait(const fs_explain *e, const fs_explained *x, const fs_stream_loop_wait *w) {
   uint32_t before = e->s->loop_commands[w->command].op;
   step_reason r = reason_of(e->s, x->op, before, w->distance);
   put(e, "    ");
-  if (x->n > 0 && w->distance > x->index[x->n - 1]) {
+  if (x->n > 0 && w->distance > number_of(e, x)) {
     put_name(e, e->s->loop_ops[before].name);
     put_u64(e, " from iteration ", w->distance);
     put(e, " on, not yet");
   } else {
     put_instance(e, x, before, w->distance);
+  }
+  if (is_part(e, w)) {
+    put(e, " on ");
+    put_name(e, e->s->queues[queue_of(e, x, w->command)].name);
   }
   put(e, ": ");
   put_reason(e, &r);
@@ -253,6 +287,7 @@ void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
   put_name(e, l->within == FS_NONE ? e->s->ops[l->op].name : e->s->loop_ops[l->op].name);
   put(e, " of ");
   fs_text_count(e->t, l->trip, "iteration");
+  put(e, l->joined != 0 ? ", whose runs are joined" : "");
   put(e, fs_sync_has_stops(e->s->meta->sync) ? ", whose syncs say what follows\n" : "\n");
   each_command(e, x, text_command);
 }
@@ -266,7 +301,11 @@ static void json_wait(const fs_explain *e, const fs_explained *x, const fs_strea
   fs_text_quoted(e->t, fs_explain_string(e, e->s->loop_ops[before].name));
   put_u64(e, ", \"distance\": ", w->distance);
   if (x->n > 0) {
-    put(e, w->distance > x->index[x->n - 1] ? ", \"exists\": false" : ", \"exists\": true");
+    put(e, w->distance > number_of(e, x) ? ", \"exists\": false" : ", \"exists\": true");
+  }
+  if (is_part(e, w)) {
+    put(e, ", \"queue\": ");
+    fs_text_quoted(e->t, fs_explain_string(e, e->s->queues[queue_of(e, x, w->command)].name));
   }
   put(e, ", \"why\": \"");
   put(e, step_words[r.why]);

@@ -39,7 +39,8 @@ typedef struct fs_loop_report {
   uint32_t n_slots;
   fs_loop_slots *slots;
   uint32_t waits;          /* of a loop that stays one, without block syncs: those of its body */
-  uint64_t executed;       /* what these come to in a run */
+  uint64_t executed;       /* what these come to in a run, of those that are joined the first one */
+  bool joined;             /* its runs are, of a loop in a loop */
   uint64_t steps;          /* block syncs: of a run; else 0 */
   uint32_t full, counting; /* syncs in each step */
 } fs_loop_report;

@@ -5,7 +5,8 @@
  * max(b, C), and N - 1 = q D + r:
  *
  *     max(L + C + (N - 1) m,  (q + 1) (L + C) + r m)
- */
+ *
+ * In a loop around, which has no other op, its runs are joined: then N is the iterations of all. */
 #include <stdlib.h>
 
 #include "exec/conformance/conformance_kit.h"
@@ -18,7 +19,8 @@ enum { SLOT = 40, ALIGN = 64, MOST = 12 };
 
 typedef struct ring_case {
   uint64_t n, depth, every, latency, occupied, use;
-  bool stays; /* a loop */
+  bool stays;    /* a loop */
+  uint64_t runs; /* of the loop, in one around it; 0: there is none */
 } ring_case;
 
 static fs_conformance sim;
@@ -27,17 +29,23 @@ static conf c;
 static uint64_t most_of(uint64_t a, uint64_t b) { return a > b ? a : b; }
 
 static uint64_t formula(const ring_case *x) {
-  if (x->n == 0) {
+  uint64_t n = x->n * most_of(x->runs, 1);
+  if (n == 0) {
     return 0;
   }
   uint64_t m = most_of(x->occupied, x->use), both = x->latency + x->use;
-  uint64_t q = (x->n - 1) / x->depth, r = (x->n - 1) % x->depth;
-  return most_of(both + (x->n - 1) * m, (q + 1) * both + r * m);
+  uint64_t q = (n - 1) / x->depth, r = (n - 1) % x->depth;
+  return most_of(both + (n - 1) * m, (q + 1) * both + r * m);
 }
 
 /* `bounded`: the memory has room for the slots and for nothing else. */
 static fsched_program *compile_ring(const ring_case *x, bool bounded) {
-  char text[1024], capacity[64] = "";
+  char text[1024], capacity[64] = "", around[64] = "";
+  if (x->runs > 0) {
+    (void)snprintf(around, sizeof around, "- loop: o\n  trip: %llu\n  ops:\n",
+                   (unsigned long long)x->runs);
+  }
+  const char *in = x->runs > 0 ? "  " : "";
   if (bounded) {
     uint64_t slots = x->n < x->depth ? x->n : x->depth;
     (void)snprintf(capacity, sizeof capacity, ", capacity: %llu",
@@ -47,12 +55,13 @@ static fsched_program *compile_ring(const ring_case *x, bool bounded) {
       text, sizeof text,
       "fsched: 1\ntarget:\n  queues: [{name: dma}, {name: mma}]\n"
       "  memories: [{name: m, align: %d%s}]\n"
-      "ops:\n- loop: l\n  trip: %llu\n  buffers: {x: {depth: %llu, every: %llu}}\n"
-      "  ops:\n  - {name: load, on: dma, time: %llu, latency: %llu, args: [{out: x, size: %d}]}\n"
-      "  - {name: use, on: mma, time: %llu, args: [{in: x}]}\n",
-      ALIGN, capacity, (unsigned long long)x->n, (unsigned long long)x->depth,
-      (unsigned long long)x->every, (unsigned long long)x->occupied, (unsigned long long)x->latency,
-      SLOT, (unsigned long long)x->use);
+      "ops:\n%s%s- loop: l\n%s  trip: %llu\n%s  buffers: {x: {depth: %llu, every: %llu}}\n"
+      "%s  ops:\n"
+      "%s  - {name: load, on: dma, time: %llu, latency: %llu, args: [{out: x, size: %d}]}\n"
+      "%s  - {name: use, on: mma, time: %llu, args: [{in: x}]}\n",
+      ALIGN, capacity, around, in, in, (unsigned long long)x->n, in, (unsigned long long)x->depth,
+      (unsigned long long)x->every, in, in, (unsigned long long)x->occupied,
+      (unsigned long long)x->latency, SLOT, in, (unsigned long long)x->use);
   fsched_read_options o = {.size = sizeof o, .unroll = !x->stays};
   fsched_graph *g;
   fsched_program *p;
@@ -84,6 +93,32 @@ static uint64_t executed_waits(const fs_stream *s) {
     }
   }
   return n;
+}
+
+/* The same where runs are joined, in which a distance reaches back into earlier runs. */
+static uint64_t executed_by_all(const fs_stream *s, uint64_t n) {
+  uint64_t all = 0;
+  for (uint32_t w = 0; w < s->n_loop_waits; w++) {
+    all += n > s->loop_waits[w].distance ? n - s->loop_waits[w].distance : 0;
+  }
+  return all;
+}
+
+/* Loads keep their queue for their latency. */
+static void check_runs(const ring_case *x) {
+  fsched_program *p = compile_ring(x, false);
+  uint64_t n = x->n * x->runs, ticks = simulated(p);
+  ck_assert_uint_eq(p->view.n_loops, 2);
+  ck_assert_uint_eq(p->view.loops[1].joined, 1);
+  if (p->view.meta->makespan != formula(x) || ticks != formula(x) ||
+      executed_by_all(&p->view, n) != n + (n > x->depth ? n - x->depth : 0)) {
+    ck_abort_msg("%llu runs of %llu, D %llu, L %llu, C %llu: %llu ticks, simulated %llu, not %llu",
+                 (unsigned long long)x->runs, (unsigned long long)x->n,
+                 (unsigned long long)x->depth, (unsigned long long)x->latency,
+                 (unsigned long long)x->use, (unsigned long long)p->view.meta->makespan,
+                 (unsigned long long)ticks, (unsigned long long)formula(x));
+  }
+  fsched_program_destroy(p);
 }
 
 static void check_ring(const ring_case *x) {
@@ -135,6 +170,31 @@ START_TEST(makespan_and_waits)
                      .use = times[t][2]};
       check_ring(&x);
       check_in_its_slots(&x);
+    }
+  }
+  conf_close(&c);
+}
+END_TEST
+
+/* A loop in a loop: as if it ran as often as all of its runs together. */
+START_TEST(joined_runs)
+{
+  open_sim();
+  for (uint64_t n = 2; n <= 5; n++) {
+    for (uint64_t depth = 2; depth <= n; depth++) {
+      for (uint64_t latency = 1; latency <= 7; latency += 2) {
+        for (uint64_t use = 1; use <= 5; use += 2) {
+          ring_case x = {.runs = (uint64_t)_i,
+                         .n = n,
+                         .depth = depth,
+                         .every = 1,
+                         .latency = latency,
+                         .occupied = latency,
+                         .use = use,
+                         .stays = true};
+          check_runs(&x);
+        }
+      }
     }
   }
   conf_close(&c);
@@ -244,7 +304,7 @@ START_TEST(loop_facts)
         sscanf(line, "trip N=%llu D=%llu P=%llu", &trip, &depth, &prefetch) != 3) {
       continue;
     }
-    ring_case x = {trip, depth, 1, 4, 4, 2, false};
+    ring_case x = {trip, depth, 1, 4, 4, 2, false, 0};
     fsched_program *p = compile_ring(&x, true);
     ck_assert_uint_eq(p->view.n_commands, 2 * trip);
     uint64_t last[2] = {0, 0}, count[2] = {0, 0};
@@ -271,5 +331,6 @@ END_TEST
 FS_SUITE(sim_rings, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, MOST + 1, makespan_and_waits, loop_that_stays, long_loop, waits_of_groups);
+  FS_LOOPS(t, 2, 5, joined_runs);
   FS_TESTS(t, span_facts, loop_facts);
 }

@@ -549,8 +549,11 @@ static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t lo
 static void mark_joined(const fs_rolled *x, const fs_modulo_joined *joined) {
   for (uint32_t m = 0; m < x->n_ops; m++) {
     if (joined[m].n_parts > 0) {
-      x->inner[m]->joined = true;
-      x->inner[m]->loop = *x->inner[m]->whole;
+      fs_rolled *inner = x->inner[m];
+      inner->joined = inner->report->joined = true;
+      inner->loop = *inner->whole;
+      inner->report->waits = inner->loop.n_waits;
+      inner->report->executed = fs_rolled_waits(&inner->loop, inner->trip);
     }
   }
 }
