@@ -98,10 +98,25 @@ static void put_steps(fs_text *t, const table_nest *n, const fs_body_arg *a) {
   }
 }
 
+/* How often a loop runs, as a factor. */
+static void put_trip(fs_text *t, const fs_rolled *x) {
+  if (x->param != NULL) {
+    fs_text_visible(t, x->param);
+    fs_text_puts(t, "*");
+  } else {
+    fs_text_u64(t, x->trip);
+  }
+}
+
 /* The slots of the ring that it is in, and those of loops around. */
 static void put_slots(fs_text *t, const table_nest *n, const fs_body_arg *a) {
   if (a->ring != FS_NONE && n->loop->loop.ring[a->ring].depth > 1) {
-    fs_text_printf(t, " in slot %c", iteration_of[n->depth]);
+    fs_text_puts(t, " in slot ");
+    if (n->loop->joined) { /* of all runs */
+      put_trip(t, n->loop);
+      fs_text_printf(t, "%c+", iteration_of[n->depth - 1]);
+    }
+    fs_text_printf(t, "%c", iteration_of[n->depth]);
     if (a->back != 0) {
       fs_text_printf(t, "-%u", a->back);
     }
@@ -180,13 +195,17 @@ static fs_status put_row(fs_table *x, const table_nest *n, const fs_tick *base,
   const fs_shown_part *part = first_part(shown, first->place, first->command);
   fs_columns *c = &x->columns;
   bool known = base != NULL && part != NULL;
-  fs_tick begin = known ? *base + part->begin : 0;
+  fs_tick begin = known ? *base + part->run : 0, end = known ? *base + part->end : 0;
+  for (uint32_t i = 1; i < members && known; i++) { /* those of a joined run end one by one */
+    const fs_shown_part *other = first_part(shown, first[i].place, first[i].command);
+    end = other == NULL ? end : fs_max(end, *base + other->end);
+  }
   put_name(&c->text, n, k);
   fs_columns_cell(c, FS_LEFT);
   fs_text_puts(&c->text, op->loop == FS_NONE ? "op" : "loop");
   fs_columns_cell(c, FS_LEFT);
   put_tick(c, known, begin);
-  put_tick(c, known, known ? *base + part->end : 0);
+  put_tick(c, known, end);
   if (x->free) {
     put_tick(c, known, known ? *base + part->free : 0);
   }

@@ -34,7 +34,7 @@ nest 4 4 >n.yaml
 run 0 "$FSCHED" compile n.yaml -o n.fsb --emit stats=st --emit table=table
 expect "one op" holds err '^nest: 1 op, '
 expect "the outer loop" holds err '^  loop tiles: 4 iterations in [0-9]*; one every [0-9]* at best'
-expect "the inner one" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma)$'
+expect "the inner one" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma), runs joined$'
 expect "its runs" holds st '{"name": "k", "trip": 4, "runs": 4, "span": 29, "ii": \[6, 1\]'
 expect "those of the outer one" holds st '{"name": "tiles", "trip": 4, "runs": 1, '
 golden table nest-table.txt
@@ -64,7 +64,7 @@ golden table turns-table.txt
 
 # Further in, with indices and steps of both loops.
 run 0 "$FSCHED" dis n.fsb
-expect "paths" holds out '^loop tiles/k: iterations 4, copies 1, ops 3$'
+expect "paths" holds out '^loop tiles/k: iterations 4, copies 1, ops 3, runs joined$'
 expect "rings of the inner loop" holds out '^  ring a: 256 bytes in slots of 256, depth 2, from la$'
 expect "rings of the outer one" holds out '^  ring a: 512 bytes in slots of 512, depth 1, from k$'
 expect "its command" holds out '^                       k\[t\]  *zero\[t\]'
