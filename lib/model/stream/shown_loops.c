@@ -66,6 +66,43 @@ static fs_status take_members(fs_arena *arena, const fs_stream *s, const fs_stre
   return FSCHED_OK;
 }
 
+/* The commands of an op that is a loop whose runs are joined get the parts of a run, if these are
+ * known. */
+static fs_status take_parts(fs_arena *arena, const fs_shown_loop *inner, uint32_t member,
+                            fs_rolled_loop *out) {
+  FS_SCRATCH(scratch, arena->ctx);
+  fs_rolled_part *part;
+  uint64_t again;
+  bool known = false;
+  FS_TRY(fs_new(&scratch, &part, inner->loop.n_queues));
+  if (inner->trip > 0 && inner->trip % inner->loop.copies == 0) {
+    FS_TRY(
+        fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->trip, part, &again, &known));
+  }
+  for (uint32_t q = 0; q < out->n_queues && known; q++) {
+    uint32_t at = fs_shown_queue(inner, out->queue[q]);
+    for (uint32_t c = out->command0[q]; c < out->command0[q + 1]; c++) {
+      if (out->command[c].member == member) {
+        out->command[c].behind = part[at].begin;
+        out->command[c].lasts = part[at].end - part[at].begin;
+        out->command[c].again = again;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status take_joined(fs_arena *arena, const fs_stream *s, fs_shown_loop *list) {
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    const fs_stream_loop *of = &s->loops[l];
+    if (of->joined != 0) {
+      FS_TRY(
+          take_parts(arena, &list[l], of->op - s->loops[of->within].op0, &list[of->within].loop));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Ticks of the op that a loop is: of its first command. */
 static uint64_t span_of(const fs_stream *s, uint32_t op) {
   for (uint32_t c = 0; c < s->n_commands; c++) {
@@ -95,6 +132,7 @@ static fs_status make_list(fs_arena *arena, const fs_stream *s, const uint64_t *
     FS_TRY(take_stops(arena, s, from, &x->loop));
     FS_TRY(take_members(arena, s, from, x));
   }
+  FS_TRY(take_joined(arena, s, list));
   return fs_shown_find(arena, list, s->n_loops);
 }
 
