@@ -260,22 +260,45 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
 }
 
 /* The parts of a run that was followed, of which all that is in its second half comes `later`. */
-static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
+static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *latency,
                        uint64_t later, fs_rolled_part *part) {
   for (uint32_t q = 0; q < r->n_queues; q++) {
     part[q] = (fs_rolled_part){UINT64_MAX, 0};
     for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
       uint64_t last = x->start[x->first[c + 1] - 1];
       part[q].begin = fs_min(part[q].begin, x->start[x->first[c]]);
-      part[q].end = fs_max(part[q].end, last + time[r->command[c].member] + later);
+      part[q].end = fs_max(part[q].end, last + latency[r->command[c].member] + later);
     }
   }
 }
 
+/* When all is over that a command's queue has started up to some time. */
+static uint64_t over_up_to(const fs_rolled_loop *r, const fs_rolled_starts *x,
+                           const uint64_t *latency, uint32_t command, uint64_t time) {
+  uint64_t over = 0;
+  uint32_t q = 0;
+  while (command >= r->command0[q + 1]) {
+    q++;
+  }
+  for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
+    const uint64_t *start = x->start + x->first[c];
+    uint64_t low = 0, high = x->first[c + 1] - x->first[c]; /* the first one that is later */
+    while (low < high) {
+      uint64_t middle = low + (high - low) / 2;
+      bool later = start[middle] > time;
+      high = later ? middle : high;
+      low = later ? low : middle + 1;
+    }
+    over = low == 0 ? over : fs_max(over, start[low - 1] + latency[r->command[c].member]);
+  }
+  return over;
+}
+
 /* When the next run can begin: each queue is free then, and what waits for an iteration of a run
- * before comes behind that. */
-static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
-                           uint64_t trip, uint64_t later, const fs_rolled_part *part) {
+ * before comes behind that, and behind all before it on its queue. */
+static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x,
+                           const uint64_t *latency, uint64_t trip, uint64_t later,
+                           const fs_rolled_part *part) {
   uint64_t again = 0, u = r->copies;
   for (uint32_t q = 0; q < r->n_queues; q++) {
     again = fs_max(again, part[q].end - part[q].begin);
@@ -287,7 +310,8 @@ static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x, c
       uint32_t target = r->wait[w].command;
       for (uint64_t i = k->copy; i < trip && i < d; i += u) {
         uint64_t runs = fs_ceil_div(d - i, trip), nth = (runs * trip + i - d) / u;
-        uint64_t end = x->start[x->first[target] + nth] + time[r->command[target].member] + later;
+        uint64_t last = x->start[x->first[target] + nth];
+        uint64_t end = over_up_to(r, x, latency, target, last) + later;
         uint64_t start = x->start[x->first[c] + i / u];
         again = fs_max(again, end > start ? fs_ceil_div(end - start, runs) : 0);
       }
@@ -297,7 +321,8 @@ static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x, c
 }
 
 fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                          uint64_t trip, fs_rolled_part *part, uint64_t *again, bool *known) {
+                          const uint64_t *latency, uint64_t trip, fs_rolled_part *part,
+                          uint64_t *again, bool *known) {
   assert(r->n_commands > 0 && trip > 0 && trip % r->copies == 0);
   uint64_t n = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), later = 0;
   fs_rolled_starts x;
@@ -305,18 +330,18 @@ fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const ui
   FS_SCRATCH(scratch, ctx);
   n -= n % r->copies;
   *known = n == trip;
-  FS_TRY(fs_rolled_follow(&scratch, r, time, time, n, &x));
+  FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
   if (!*known &&
       fs_rolled_repeats(r, &x, &period)) { /* fewer rounds, of which the last are alike */
     uint64_t fewer = n - period.iterations + (trip - n) % period.iterations;
     later = (trip - fewer) / period.iterations * period.later;
     *known = fewer / 2 > reach_of(r) * r->copies && later / period.later < UINT32_MAX;
     n = *known ? fewer : n;
-    FS_TRY(fs_rolled_follow(&scratch, r, time, time, n, &x));
+    FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
   }
   if (*known) {
-    find_parts(r, &x, time, later, part);
-    *again = find_again(r, &x, time, n, later, part);
+    find_parts(r, &x, latency, later, part);
+    *again = find_again(r, &x, latency, n, later, part);
   }
   return FSCHED_OK;
 }

@@ -130,20 +130,20 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
 
-/* What a queue has of a run: from its first start until it is free, in ticks from the run's begin.
+/* What a queue has of a run: from its first start until all is over, in ticks from the run's begin.
  */
 typedef struct fs_rolled_part {
   uint64_t begin, end;
 } fs_rolled_part;
 
-/* Finds the parts of a run of a loop without slow commands, per queue that takes part; and when,
- * after a run begins, a next one could that is joined to it, as it is planned.  *known is false
- * where it runs too often to be followed, and does not repeat itself.  time is of members.
+/* Finds the parts of a run, per queue that takes part; and when, after a run begins, a next one
+ * could that is joined to it, as it is planned.  *known is false where it runs too often to be
+ * followed, and does not repeat itself.  time and latency are of members.
  * Requires copies that divide `trip` above 0.
  * Complexity: O(2^14 waits).  Errors: FSCHED_SYSTEM. */
 fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                          uint64_t trip, fs_rolled_part *part, uint64_t *again,
-                          bool *known) FS_MUST_USE;
+                          const uint64_t *latency, uint64_t trip, fs_rolled_part *part,
+                          uint64_t *again, bool *known) FS_MUST_USE;
 
 /* How many waits a run of `trip` iterations has: each in those in which there is something to wait
  * for.  O(waits). */

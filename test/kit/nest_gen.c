@@ -229,7 +229,14 @@ void fs_nest_gen_barriers(uint64_t seed, fs_text *t) {
 
 /* --- loops whose runs may be joined --- */
 
-static void put_time(nest_gen *g) { fs_text_printf(g->t, ", time: %u, args: [", 1 + below(g, 9)); }
+static void put_time(nest_gen *g) {
+  uint32_t time = 1 + below(g, 9);
+  fs_text_printf(g->t, ", time: %u", time);
+  if (one_in(g, 6)) {
+    fs_text_printf(g->t, ", latency: %u", time + below(g, 9));
+  }
+  fs_text_puts(g->t, ", args: [");
+}
 
 static void put_on_queue(nest_gen *g, const char *name, uint32_t queue) {
   indent(g);

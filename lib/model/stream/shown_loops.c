@@ -76,8 +76,8 @@ static fs_status take_parts(fs_arena *arena, const fs_shown_loop *inner, uint32_
   bool known = false;
   FS_TRY(fs_new(&scratch, &part, inner->loop.n_queues));
   if (inner->trip > 0 && inner->trip % inner->loop.copies == 0) {
-    FS_TRY(
-        fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->trip, part, &again, &known));
+    FS_TRY(fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->latency, inner->trip, part,
+                           &again, &known));
   }
   for (uint32_t q = 0; q < out->n_queues && known; q++) {
     uint32_t at = fs_shown_queue(inner, out->queue[q]);

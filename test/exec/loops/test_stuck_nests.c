@@ -10,7 +10,7 @@
 enum { MOST_COMMANDS = 16 };
 
 /* Loads into two slots, and uses: in so many loops around the one of `trips`, whose runs are joined
- * unless its uses go on when their queue does. */
+ * unless its uses have scratch. */
 static fsched_program *make_nest(uint32_t around, unsigned trips, bool joined) {
   static const char head[] =
       "fsched: 1\n"
@@ -28,7 +28,7 @@ static fsched_program *make_nest(uint32_t around, unsigned trips, bool joined) {
                  "%*s- {loop: M, trip: %u, buffers: {r: {depth: 2}}, ops: [\n"
                  "%*s    {name: A, on: p, time: 1, args: [{out: r, size: 16}]},\n"
                  "%*s    {name: B, on: q, time: 1%s, args: [{in: r}]}]}\n",
-                 indent, "", trips, indent, "", indent, "", joined ? "" : ", latency: 2");
+                 indent, "", trips, indent, "", indent, "", joined ? "" : ", scratch: {m: 8}");
   fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
   fsched_graph *g;
   fsched_program *p;

@@ -56,8 +56,8 @@ static bool has_own_slots(const joined_finder *f, const fs_rolled *x, uint32_t o
   for (uint32_t k = 0; k < x->loop.n_rings; k++) {
     uint32_t buffer = x->slots[k].buffer;
     uint8_t io = r->b->buffer_io.at[buffer];
-    if (x->slots[k].entry || fs_io_given(io) || fs_io_kept(io) ||
-        r->first_op[buffer] != op || r->last_op[buffer] != op) {
+    if (x->slots[k].entry || fs_io_given(io) || fs_io_kept(io) || r->first_op[buffer] != op ||
+        r->last_op[buffer] != op) {
       return false;
     }
   }
@@ -85,7 +85,7 @@ static bool writes_apart(const fs_rolled *x) {
 static bool has_simple_ops(const fs_rolled *x) {
   for (uint32_t m = 0; m < x->n_ops; m++) {
     const fs_body_op *o = &x->body[m];
-    if (x->inner[m] != NULL || o->latency != o->time || o->n_scratches > 0 || o->n_lanes > 0) {
+    if (x->inner[m] != NULL || o->n_scratches > 0 || o->n_lanes > 0) {
       return false;
     }
   }
@@ -147,14 +147,16 @@ static fs_status find_parts(const joined_finder *f, uint32_t member, fs_modulo_j
   const fs_rolled *x = inner_of(f, member);
   fs_rolled_part *run;
   fs_modulo_part *part;
-  uint64_t *time, *touch, again, first = 0, last = UINT64_MAX;
+  uint64_t *time, *latency, *touch, again, first = 0, last = UINT64_MAX;
   bool known;
   FS_TRY(fs_new(f->r->scratch, &time, x->n_ops));
+  FS_TRY(fs_new(f->r->scratch, &latency, x->n_ops));
   FS_TRY(fs_new(f->r->scratch, &run, x->loop.n_queues));
   for (uint32_t m = 0; m < x->n_ops; m++) {
     time[m] = x->body[m].time;
+    latency[m] = x->body[m].latency;
   }
-  FS_TRY(fs_rolled_parts(f->r->b->ctx, x->whole, time, x->trip, run, &again, &known));
+  FS_TRY(fs_rolled_parts(f->r->b->ctx, x->whole, time, latency, x->trip, run, &again, &known));
   FS_TRY(fs_new(f->r->scratch, &part, x->loop.n_queues));
   FS_TRY(fs_new(f->r->scratch, &touch, f->body->n));
   for (uint32_t q = 0; q < x->loop.n_queues && known; q++) {
