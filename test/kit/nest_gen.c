@@ -269,11 +269,7 @@ static void put_streams(nest_gen *g, uint32_t first, bool sum) {
   }
   fs_text_puts(g->t, "}\n");
   indent(g);
-  if (one_in(g, 4)) {
-    fs_text_printf(g->t, "  trip: {param: n%u, min: 1, max: %u}\n", loop, 1 + below(g, 5));
-  } else {
-    fs_text_printf(g->t, "  trip: %u\n", 1 + below(g, 6));
-  }
+  fs_text_printf(g->t, "  trip: %u\n", 1 + below(g, 6));
   indent(g);
   fs_text_puts(g->t, "  ops:\n");
   g->depth++;

@@ -211,7 +211,7 @@ START_TEST(nests_on_a_device)
 }
 END_TEST
 
-/* Barriers and syncs of loops are what their waits say. */
+/* Barriers and syncs of loops are what their waits say; the queues of joined runs meet. */
 START_TEST(syncs_on_a_device)
 {
   uint64_t part = 20 + 4 * (uint64_t)_i;
@@ -220,6 +220,7 @@ START_TEST(syncs_on_a_device)
   ck_assert_uint_gt(count_right(part + 1, fs_nest_gen_barriers, SOME), SOME / 10);
   ck_assert_uint_gt(count_right(part + 2, fs_loop_gen_syncs, SOME), SOME / 4);
   ck_assert_uint_gt(count_right(part + 3, fs_nest_gen_syncs, SOME), SOME / 10);
+  ck_assert_uint_gt(count_right(part, fs_nest_gen_joined, SOME), SOME / 4);
 }
 END_TEST
 

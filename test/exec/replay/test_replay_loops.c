@@ -139,6 +139,14 @@ START_TEST(as_unrolled)
 }
 END_TEST
 
+START_TEST(joined_as_unrolled)
+{
+  loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen_joined);
+  ck_assert_uint_gt(counts.right, GRAPHS / 2);
+  ck_assert_uint_lt(counts.unsupported, GRAPHS / 20);
+}
+END_TEST
+
 START_TEST(nested_as_unrolled)
 {
   loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen);
@@ -326,7 +334,7 @@ END_TEST
 FS_SUITE(replay_loops, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled);
-  FS_LOOPS(t, 0, 4, nested_as_unrolled);
+  FS_LOOPS(t, 0, 4, nested_as_unrolled, joined_as_unrolled);
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, barred_as_unrolled, barred_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, nested_mutants, synced_mutants);

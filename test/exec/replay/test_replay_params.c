@@ -266,6 +266,13 @@ START_TEST(nests)
 }
 END_TEST
 
+START_TEST(joined_nests)
+{
+  param_counts counts = judge_all(20 + (uint64_t)_i, fs_nest_gen_joined);
+  ck_assert_uint_gt(counts.right, GRAPHS / 6);
+}
+END_TEST
+
 START_TEST(single_loops_with_syncs)
 {
   param_counts counts = judge_all(8 + (uint64_t)_i, fs_loop_gen_syncs);
@@ -375,7 +382,7 @@ END_TEST
 
 FS_SUITE(replay_params, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 2, single_loops, nests, barred_loops, barred_nests, single_loops_with_syncs,
-           nests_with_syncs);
+  FS_LOOPS(t, 0, 2, joined_nests, single_loops, nests, barred_loops, barred_nests,
+           single_loops_with_syncs, nests_with_syncs);
   FS_LOOPS(t, 0, sizeof passes / sizeof *passes, values_used_behind_loops_that_do_not_run);
 }
