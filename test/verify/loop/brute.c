@@ -19,7 +19,7 @@ typedef struct brute_place {
 
 typedef struct loop_brute {
   const fs_rolled_loop *r;
-  uint32_t n;
+  uint32_t n, run; /* run: iterations of each run, of which a queue does one after the other */
   brute_place place[QUEUES][INSTANCES];
   uint32_t places[QUEUES], next[QUEUES];
   instance_set passed[QUEUES];    /* over before the next one there starts */
@@ -45,18 +45,20 @@ static bool is_over(const loop_brute *b, uint32_t first, uint32_t then) {
   return (b->before[then].word[first / 64] >> first % 64 & 1) != 0;
 }
 
-/* Steps 0, 1, 2, ... of a queue, as long as a command has an iteration left. */
-static void list_queue(loop_brute *b, uint32_t q) {
+/* Steps 0, 1, 2, ... of a queue, as long as a command has an iteration left of `first` and those
+ * behind that in its run. */
+static void list_queue(loop_brute *b, uint32_t q, uint32_t first) {
   bool left = true;
+  int64_t run = b->n - first < b->run ? b->n - first : b->run;
   for (uint32_t step = 0; left; step++) {
     left = false;
     for (uint32_t c = b->r->command0[q]; c < b->r->command0[q + 1]; c++) {
       const fs_rolled_command *command = &b->r->command[c];
       int64_t trip =
           ((int64_t)step - (int64_t)command->shift) * (int64_t)b->r->copies + command->copy;
-      left = left || trip < (int64_t)b->n;
-      if (trip >= 0 && trip < (int64_t)b->n) {
-        b->place[q][b->places[q]++] = (brute_place){c, (uint32_t)trip};
+      left = left || trip < run;
+      if (trip >= 0 && trip < run) {
+        b->place[q][b->places[q]++] = (brute_place){c, first + (uint32_t)trip};
       }
     }
   }
@@ -235,28 +237,37 @@ static const char *judge_run(const loop_brute *b, const fs_loop_rules *rules) {
   return what;
 }
 
-static loop_brute *begin(const fs_rolled_loop *r, uint32_t n_members, uint32_t n) {
+static loop_brute *begin(const fs_rolled_loop *r, uint32_t n_members, uint32_t n, uint32_t run) {
   assert(n <= FS_BRUTE_TRIPS && n_members <= FS_BRUTE_MEMBERS && r->n_queues <= QUEUES);
   (void)n_members;
   loop_brute *b = calloc(1, sizeof *b);
   assert(b != NULL);
   b->r = r;
   b->n = n;
+  b->run = run;
   for (uint32_t q = 0; q < r->n_queues; q++) {
-    list_queue(b, q);
+    for (uint32_t first = 0; first < n; first += run) {
+      list_queue(b, q, first);
+    }
   }
   return b;
 }
 
 const char *fs_loop_brute(const fs_rolled_loop *r, const fs_loop_rules *rules, uint32_t n) {
-  loop_brute *b = begin(r, rules->n_members, n);
+  return fs_loop_brute_joined(r, rules, n, n > 0 ? n : 1);
+}
+
+const char *fs_loop_brute_joined(const fs_rolled_loop *r, const fs_loop_rules *rules, uint32_t n,
+                                 uint32_t run) {
+  assert(run > 0 && (run % r->copies == 0 || run >= n));
+  loop_brute *b = begin(r, rules->n_members, n, run);
   const char *what = run_loop(b) ? judge_run(b, rules) : "deadlock";
   free(b);
   return what;
 }
 
 bool *fs_loop_brute_before(const fs_rolled_loop *r, uint32_t n_members, uint32_t n) {
-  loop_brute *b = begin(r, n_members, n);
+  loop_brute *b = begin(r, n_members, n, n > 0 ? n : 1);
   size_t all = (size_t)n_members * n;
   bool *before = run_loop(b) ? calloc(all * all + 1, sizeof *before) : NULL;
   for (size_t x = 0; before != NULL && x < all; x++) {

@@ -12,6 +12,11 @@ enum { FS_BRUTE_MEMBERS = 6, FS_BRUTE_TRIPS = 40 };
  * trips. */
 const char *fs_loop_brute(const fs_rolled_loop *r, const fs_loop_rules *rules, uint32_t n);
 
+/* The same of runs of `run` iterations each, a multiple of the copies, that are joined: n are those
+ * of all. */
+const char *fs_loop_brute_joined(const fs_rolled_loop *r, const fs_loop_rules *rules, uint32_t n,
+                                 uint32_t run);
+
 /* Returns which instance is over before which one starts, whatever they take, for free(); NULL: a
  * deadlock.  Instance i of a member is member * n + i; entry x * n_members * n + y tells of x
  * before y.  The same limits hold. */

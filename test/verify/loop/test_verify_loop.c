@@ -446,6 +446,37 @@ START_TEST(known_trips)
 }
 END_TEST
 
+/* Runs that are joined: what is accepted is right, however long they are. */
+START_TEST(joined_as_unrolled)
+{
+  enum { DRAWS = 1500, LONGEST = 6 };
+  static fs_loop_draw d;
+  uint32_t accepted = 0, refused = 0, alone = 0;
+  for (uint64_t k = 0; k < DRAWS; k++) {
+    fs_loop_fault fault;
+    uint64_t seed = (fs_turn() * DRAWS + k) * 10 + (uint64_t)_i;
+    fs_loop_draw_any(seed, &d);
+    ck_fs(ctx, fs_verify_loop(ctx, &d.r, &d.rules, &fault));
+    bool single = fault.kind == FS_LOOP_RIGHT;
+    d.rules.joined = true;
+    ck_fs(ctx, fs_verify_loop(ctx, &d.r, &d.rules, &fault));
+    bool mine = fault.kind == FS_LOOP_RIGHT;
+    const char *wrong = NULL;
+    for (uint32_t run = d.r.copies; run <= LONGEST && wrong == NULL; run += d.r.copies) {
+      wrong = fs_loop_brute_joined(&d.r, &d.rules, d.trips, run);
+      ck_assert_msg(!mine || wrong == NULL, "seed %llu, runs of %u: accepted, but: %s",
+                    (unsigned long long)seed, run, wrong);
+    }
+    accepted += mine;
+    refused += !mine && single && wrong == NULL;
+    alone += single && wrong != NULL;
+  }
+  ck_assert_uint_gt(accepted, DRAWS / 10);
+  ck_assert_uint_gt(alone, 0); /* right in one run, wrong in several */
+  ck_assert_uint_lt(refused, DRAWS / 20);
+}
+END_TEST
+
 /* Loops that are wrong for rare reasons: descending chains that end above 1 - copies, waits at a
  * distance within such chains, and rings that only readers of a few later versions break. */
 START_TEST(rare_loops)
@@ -464,5 +495,5 @@ FS_SUITE(verify_loop, s) {
   FS_TESTS(t, loads_and_uses, deadlocks, works_in_place, last_iterations, versions_on_entry, lanes,
            depths_and_trips_do_not_matter, malformed, nothing, memory_runs_out, rare_loops);
   FS_LOOPS(t, 0, 10, as_unrolled);
-  FS_LOOPS(t, 0, 4, known_trips);
+  FS_LOOPS(t, 0, 4, known_trips, joined_as_unrolled);
 }
