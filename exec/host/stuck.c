@@ -195,6 +195,9 @@ static bool waits_in_joined(const fs_stream *s, const fs_stuck *wait) {
  * behind that or, in the loop around it, waits for the others to leave, too. */
 static bool has_instance(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait,
                          const fs_stuck_level *on) {
+  if (queue_of(v->s, on->command) != m) {
+    return false;
+  }
   fs_stuck own = look_at_queue(v, m);
   bool waits_there = own.axis == wait->axis && own.epoch == wait->epoch;
   bool left = is_behind(v, m, own.at, wait);
@@ -206,7 +209,7 @@ static bool has_instance(const fs_stuck_view *v, uint32_t m, const fs_stuck *wai
   } else if (in_loop(&own) && waits_there) {
     passed = own.depth < wait->depth || own.level[wait->depth - 1].place > on->place;
   }
-  return queue_of(v->s, on->command) == m && !left && !passed;
+  return !left && !passed;
 }
 
 static bool holds_loop(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait) {

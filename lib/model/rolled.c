@@ -335,7 +335,8 @@ fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const ui
       fs_rolled_repeats(r, &x, &period)) { /* fewer rounds, of which the last are alike */
     uint64_t fewer = n - period.iterations + (trip - n) % period.iterations;
     later = (trip - fewer) / period.iterations * period.later;
-    *known = fewer / 2 > reach_of(r) * r->copies && later / period.later < UINT32_MAX;
+    *known = fewer / 2 > reach_of(r) * r->copies &&
+             (period.later == 0 || later / period.later < UINT32_MAX);
     n = *known ? fewer : n;
     FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
   }

@@ -79,6 +79,9 @@ static fs_status take_parts(fs_arena *arena, const fs_shown_loop *inner, uint32_
     FS_TRY(fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->latency, inner->trip, part,
                            &again, &known));
   }
+  for (uint32_t q = 0; q < inner->loop.n_queues && known; q++) {
+    known = part[q].end > part[q].begin;
+  }
   for (uint32_t q = 0; q < out->n_queues && known; q++) {
     uint32_t at = fs_shown_queue(inner, out->queue[q]);
     for (uint32_t c = out->command0[q]; c < out->command0[q + 1]; c++) {

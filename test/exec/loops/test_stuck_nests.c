@@ -9,6 +9,17 @@
 
 enum { MOST_COMMANDS = 16 };
 
+static fsched_program *compile(const char *text, uint32_t loops) {
+  fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
+  fsched_graph *g;
+  fsched_program *p;
+  ck_fs(ctx, fsched_graph_parse(ctx, "nest.yaml", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
+  fsched_graph_destroy(g);
+  ck_assert_uint_eq(p->view.n_loops, loops);
+  return p;
+}
+
 /* Loads into two slots, and uses: in so many loops around the one of `trips`, whose runs are joined
  * unless its uses have scratch. */
 static fsched_program *make_nest(uint32_t around, unsigned trips, bool joined) {
@@ -29,14 +40,7 @@ static fsched_program *make_nest(uint32_t around, unsigned trips, bool joined) {
                  "%*s    {name: A, on: p, time: 1, args: [{out: r, size: 16}]},\n"
                  "%*s    {name: B, on: q, time: 1%s, args: [{in: r}]}]}\n",
                  indent, "", trips, indent, "", indent, "", joined ? "" : ", scratch: {m: 8}");
-  fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
-  fsched_graph *g;
-  fsched_program *p;
-  ck_fs(ctx, fsched_graph_parse(ctx, "nest.yaml", text, strlen(text), NULL, &g));
-  ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
-  fsched_graph_destroy(g);
-  ck_assert_uint_eq(p->view.n_loops, around + 1);
-  return p;
+  return compile(text, around + 1);
 }
 
 /* Takes the signal of an op away, which no program that can be loaded lacks. */
@@ -104,6 +108,29 @@ START_TEST(names_earlier_runs)
 }
 END_TEST
 
+/* A queue that is in the outer loop alone waits for the part of another. */
+START_TEST(names_parts)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target:\n"
+      "  queues: [{name: p, class: p}, {name: w, class: w}, {name: q, class: q}]\n"
+      "  memories: [{name: m, capacity: 256}]\n"
+      "ops:\n"
+      "- loop: L0\n"
+      "  trip: 3\n"
+      "  ops:\n"
+      "  - {loop: M, trip: 4, buffers: {r: {depth: 2}}, ops: [\n"
+      "      {name: A, on: p, time: 1, args: [{out: r, size: 16}]},\n"
+      "      {name: B, on: q, time: 1, args: [{in: r}]}]}\n"
+      "  - {name: W, on: w, time: 1, after: [B]}\n";
+  must_be_stuck(_i, compile(text, 2), "B",
+                "queue 'p' is stuck at command 1 (op 'L0'): its 'A[0][2]' waits for 'B[0][0]' of "
+                "'q'",
+                "queue 'w' is stuck at command 1 (op 'L0'): its 'W[0]' waits for 'M[0]' of 'p'");
+}
+END_TEST
+
 /* A queue that has left the loop further in waits for the other, and is not to blame. */
 START_TEST(blames_none_that_has_left)
 {
@@ -117,5 +144,6 @@ END_TEST
 
 FS_SUITE(stuck_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 4, names_all_iterations, names_earlier_runs, blames_none_that_has_left);
+  FS_LOOPS(t, 0, 4, names_all_iterations, names_earlier_runs, names_parts,
+           blames_none_that_has_left);
 }

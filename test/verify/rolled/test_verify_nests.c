@@ -168,7 +168,8 @@ START_TEST(compiled_nests)
     nest_tally t = {0};
     if (begin((fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k, &x)) {
       judge(&x, x.program, "as compiled", &t);
-      ck_assert_msg(t.same == 1, "seed %llu: %s", (unsigned long long)x.seed, fs_first_message(ctx));
+      ck_assert_msg(t.same == 1, "seed %llu: %s", (unsigned long long)x.seed,
+                    fs_first_message(ctx));
       n++;
       must_load(&x);
     }
@@ -202,6 +203,76 @@ START_TEST(joined_nests)
     fsched_diag_clear(ctx);
   }
   ck_assert_uint_ge(joined, GRAPHS / 20);
+}
+END_TEST
+
+/* A joined loop that reads what an op beside it writes, and writes other bytes of that buffer. */
+static const char beside[] =
+    "fsched: 1\n"
+    "target:\n"
+    "  queues: [{name: x, class: x}, {name: p, class: p}, {name: q, class: q}]\n"
+    "  memories: [{name: m, capacity: 4096}]\n"
+    "buffers:\n"
+    "  - {name: I, size: 64, memory: m, io: input}\n"
+    "  - {name: B, size: 128, memory: m, io: output}\n"
+    "ops:\n"
+    "- loop: L\n"
+    "  trip: 3\n"
+    "  ops:\n"
+    "  - {name: X, on: x, time: %s, args: [{out_existing: B, at: {length: 64}}]}\n"
+    "  - loop: k\n"
+    "    trip: %s\n"
+    "    buffers: {a: {depth: 2}}\n"
+    "    ops:\n"
+    "    - {name: load, on: p, time: %s, args: [{in: I}, {out: a, size: 16, memory: m}]}\n"
+    "    - {name: use, on: q, time: %s, args: [{in: a}, {in: B, at: {length: 64}},"
+    " {out_existing: B, at: {offset: 64, length: 64}}]}\n";
+
+static fsched_program *compile_beside(const char *x, const char *trip, const char *time) {
+  char text[1200];
+  fsched_graph *g;
+  fsched_program *p;
+  (void)snprintf(text, sizeof text, beside, x, trip, time, time);
+  ck_fs(ctx, compile(text, false, &g, &p));
+  fsched_graph_destroy(g);
+  return p;
+}
+
+/* Each wait of the outer loop is needed: which arg of the loop's op an access moves with does not
+ * matter. */
+START_TEST(waits_for_parts)
+{
+  fsched_program *p = compile_beside("50", "4", "100");
+  ck_assert_uint_eq(p->view.loops[1].joined, 1);
+  ck_assert(verify(p, NULL));
+  uint32_t n = 0;
+  for (uint32_t c = 0; c < p->view.n_loop_commands; c++) {
+    bool outer = p->view.loop_commands[c].op - p->view.loops[0].op0 < p->view.loops[0].n_ops;
+    for (uint32_t w = 0; outer && w < p->view.loop_commands[c].n_waits; w++) {
+      fsched_program *q = fs_mutant_copy(p);
+      fs_stream_loop_wait *of = (fs_stream_loop_wait *)(uintptr_t)&q->view.loop_waits[0];
+      of[p->view.loop_commands[c].wait0 + w].distance += 1;
+      fs_mutant_repair(q);
+      ck_assert(!verify(q, NULL));
+      fs_mutant_free(q);
+      n++;
+    }
+  }
+  ck_assert_uint_gt(n, 1);
+  fsched_diag_clear(ctx);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* Ops of no time, of all queues or of one, in more runs than are followed. */
+START_TEST(joined_without_time)
+{
+  fsched_program *p = compile_beside("0", "100000", "0"), *q = compile_beside("1", "100000", "0");
+  fsched_program *r = compile_beside("1", "7", "0");
+  ck_assert(verify(p, NULL) && verify(q, NULL) && verify(r, NULL));
+  fsched_program_destroy(p);
+  fsched_program_destroy(q);
+  fsched_program_destroy(r);
 }
 END_TEST
 
@@ -397,5 +468,5 @@ END_TEST
 FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
-  FS_TESTS(t, joined_nests, depths_and_trips_do_not_matter);
+  FS_TESTS(t, joined_nests, waits_for_parts, joined_without_time, depths_and_trips_do_not_matter);
 }

@@ -161,6 +161,7 @@ static fs_status find_parts(const joined_finder *f, uint32_t member, fs_modulo_j
   FS_TRY(fs_new(f->r->scratch, &touch, f->body->n));
   for (uint32_t q = 0; q < x->loop.n_queues && known; q++) {
     part[q] = (fs_modulo_part){x->loop.queue[q], run[q].begin, run[q].end - run[q].begin};
+    known = run[q].end > run[q].begin; /* else it would take no time */
     first = fs_max(first, run[q].begin);
     last = fs_min(last, run[q].end);
   }

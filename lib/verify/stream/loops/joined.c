@@ -69,7 +69,7 @@ bool fs_vloop_part_touches(const fs_vloop *x, uint32_t member, uint32_t k, uint3
   for (uint32_t c = 0; !touches && c < q->n_commands; c++) {
     const fs_stream_loop_op *o = &s->loop_ops[s->loop_commands[q->command0 + c].op];
     for (uint32_t a = o->arg0; !touches && a < o->arg0 + o->n_args; a++) {
-      touches = s->loop_args[a].own == arg;
+      touches = s->loop_args[a].buffer == s->loop_args[arg].buffer; /* whichever its `own` is */
     }
   }
   return touches;

@@ -47,7 +47,8 @@ fs_status fs_vloop_find_parts(fs_vloop *x, fs_arena *arena) FS_MUST_USE;
 uint32_t fs_vloop_n_parts(const fs_vloop *x, uint32_t member);
 uint32_t fs_vloop_part(const fs_vloop *x, uint32_t member, uint32_t k);
 uint32_t fs_vloop_part_on(const fs_vloop *x, uint32_t member, uint32_t queue);
-/* Whether a part touches an arg of its op; FS_NONE: it may be any.  O(args of the loop). */
+/* Whether a part touches the buffer of an arg of its op; FS_NONE: it may be any.  O(args of the
+ * loop). */
 bool fs_vloop_part_touches(const fs_vloop *x, uint32_t member, uint32_t k, uint32_t arg);
 /* The iterations of a run; where runs are joined, of all of them. */
 uint64_t fs_vloop_all_trips(const fs_vloop *x);
