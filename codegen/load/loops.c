@@ -260,6 +260,7 @@ typedef struct checked_loop {
   uint8_t *named;    /* per command: some wait names it */
   uint32_t *last;    /* per op and copy: the queue, from 1, of its last command so far */
   uint32_t *lead;    /* per op and copy: its first command */
+  uint32_t *count;   /* per op and copy: its commands */
 } checked_loop;
 
 static uint32_t *lead_of(const checked_loop *w, uint32_t op, uint32_t copy) {
@@ -312,10 +313,11 @@ static fs_status check_command(fs_checker *c, const checked_loop *w, uint32_t co
     *lead_of(w, m->op, m->copy) = command;
   }
   *last = queue + 1;
+  w->count[last - w->last]++;
   return FSCHED_OK;
 }
 
-/* Checks the commands of all queues: each op has some for each copy. */
+/* Checks the commands of all queues: each op has some for each copy, as many. */
 static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
   const fs_stream_loop *l = w->l;
   for (uint32_t q = 0; q < l->n_queues; q++) {
@@ -327,6 +329,10 @@ static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
   for (uint32_t i = 0; i < l->n_ops * l->copies; i++) {
     FS_NEED(c, w->last[i] != 0, VALUE, "op %u of loop '%s' has no command for copy %u",
             i / l->copies, w->name, i % l->copies);
+    uint32_t first = w->count[i - i % l->copies]; /* barriers count those of any iteration */
+    FS_NEED(c, w->count[i] == first, VALUE,
+            "op %u of loop '%s' has %u commands for copy %u, and %u for copy 0", i / l->copies,
+            w->name, w->count[i], i % l->copies, first);
   }
   return FSCHED_OK;
 }
@@ -445,6 +451,7 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
           "loop '%s' has %u commands for %u ops in %u copies", w.name, w.n, l->n_ops, l->copies);
   FS_TRY(fs_new_zero(&c->arena, &w.last, w.n));
   FS_TRY(fs_new_zero(&c->arena, &w.lead, w.n));
+  FS_TRY(fs_new_zero(&c->arena, &w.count, w.n));
   FS_TRY(fs_new_zero(&c->arena, &w.named, w.n));
   FS_TRY(check_each_command(c, &w));
   FS_TRY(check_counts(c, &w));

@@ -254,7 +254,7 @@ static const json_edit nest_edits[] = {
      ", {\"queue\": \"vec\", \"commands\": [" NOP "]}]},\n  {\"op\": \"post\", \"within\"",
      "loop 'cols' has 3 queues, but commands on 2"},
     {"{\"op\": \"half\", \"copy\": 1", IN "{\"op\": \"half\", \"copy\": 1",
-     "queue 'mac' is not queue 0 of loop 'in', whose command it has"},
+     "op 1 of loop 'pair' has 2 commands for copy 1, and 1 for copy 0"},
 };
 
 static const json_edit synced_edits[] = {

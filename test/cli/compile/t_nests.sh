@@ -31,13 +31,24 @@ ops:
 END
 }
 nest 4 4 >n.yaml
-run 0 "$FSCHED" compile n.yaml -o n.fsb --emit stats=st --emit table=table
+run 0 "$FSCHED" compile n.yaml -o n.fsb --emit stats=st --emit table=table --emit trace=trace
 expect "one op" holds err '^nest: 1 op, '
 expect "the outer loop" holds err '^  loop tiles: 4 iterations in [0-9]*; one every [0-9]* at best'
 expect "the inner one" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma), runs joined$'
 expect "its runs" holds st '{"name": "k", "trip": 4, "runs": 4, "span": 29, "ii": \[6, 1\]'
 expect "those of the outer one" holds st '{"name": "tiles", "trip": 4, "runs": 1, '
 golden table nest-table.txt
+
+# A run takes 24 ticks of loads: the next one begins behind them, as the last product of it does.
+expect "a load of the next run" holds trace '"ts":24,"dur":3,"name":"lb\[1\]\[0\]"'
+expect "a product of the run before" holds trace '"ts":24,"dur":5,"name":"mm\[0\]\[3\]"'
+run 0 "$FSCHED" explain n.fsb 'lb[1][0]' 'lb[0][1]' st
+expect "what it waits for is in that run" holds out '^    mm\[0\]\[2\]: reuse of a slot, of 2 of b$'
+expect "the first loads wait for nothing" holds out '^    mm from iteration 2 on, not yet: reuse of a slot, of 2 of b$'
+expect "a part of a run" holds out '^    k\[i\] on mac: data in acc$'
+run 0 "$FSCHED" explain n.fsb --format json 'lb[1][0]' st
+expect "that it exists" holds out '{"op": "mm", "distance": 2, "exists": true, "why": "slot", "buffer": "b", "depth": 2}'
+expect "the queue of a part" holds out '{"op": "k", "distance": 0, "queue": "mac", "why": "data", "buffer": "acc"}'
 run 0 "$FSCHED" dot n.fsb -o n.dot
 expect "its op leads to the body" holds n.dot '^[[:space:]]*lhead=cluster_loop0,$'
 expect "a command leads to the inner body" holds n.dot '^[[:space:]]*lhead=cluster_loop1,$'

@@ -276,6 +276,49 @@ START_TEST(joined_without_time)
 }
 END_TEST
 
+/* All copies of a gang have as many commands: three ops and a gang on two queues come by turns. */
+START_TEST(copies_of_a_gang)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: a, class: w}, {name: b, class: w}]}\n"
+      "ops:\n"
+      "- loop: l\n"
+      "  trip: 9\n"
+      "  ops:\n"
+      "  - {name: x, on: w, time: 1}\n"
+      "  - {name: y, on: w, time: 1}\n"
+      "  - {name: z, on: w, time: 1}\n"
+      "  - {name: g, on: [a, b], time: 1}\n";
+  fsched_graph *g;
+  fsched_program *p, *loaded = NULL;
+  ck_fs(ctx, compile(text, false, &g, &p));
+  ck_assert_uint_eq(p->view.loops[0].copies, 2);
+  fsched_program *q = fs_mutant_copy(p);
+  fs_stream_loop_command *m = (fs_stream_loop_command *)(uintptr_t)q->view.loop_commands;
+  uint32_t c = p->view.loop_queues[1].command0, taken = 0;
+  while (m[c].op != 3 || m[c].copy != 1) {
+    c++;
+  }
+  for (uint32_t i = p->view.loop_queues[1].command0; i < p->view.n_loop_commands; i++) {
+    taken |= m[i].copy == 1 ? 1u << m[i].op : 0;
+  }
+  m[c].op = (taken & 1) == 0 ? 0 : (taken & 2) == 0 ? 1 : 2; /* which is on the other queue */
+  size_t size;
+  fsched_program *made = fs_edit_bytes(ctx, q);
+  const void *bytes = fsched_program_bytes(made, &size);
+  fsched_diag_clear(ctx);
+  ck_assert_int_eq(fsched_program_load(ctx, "gang", bytes, size, &loaded), FSCHED_BAD_INPUT);
+  ck_assert_ptr_nonnull(strstr(fs_first_message(ctx), "and "));
+  ck_assert_ptr_nonnull(strstr(fs_first_message(ctx), "for copy 0"));
+  fsched_diag_clear(ctx);
+  fsched_program_destroy(made);
+  fs_mutant_free(q);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* --- small changes that make sense, and with all that goes with them --- */
 
 static void break_nest(const nest_case *x, fs_loop_break b, bool repaired, nest_tally *t) {
@@ -468,5 +511,6 @@ END_TEST
 FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
-  FS_TESTS(t, joined_nests, waits_for_parts, joined_without_time, depths_and_trips_do_not_matter);
+  FS_TESTS(t, joined_nests, copies_of_a_gang, waits_for_parts, joined_without_time,
+           depths_and_trips_do_not_matter);
 }
