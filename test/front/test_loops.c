@@ -48,9 +48,11 @@ typedef struct snapshot {
   int version[TEMPS], writes[TEMPS];
 } snapshot;
 
-/* What a ring's op has begun: versions, and by which instances. */
+/* What a ring's op has begun: versions, and by which instances.  It starts over where something
+ * outside of its loop has begun one since. */
 typedef struct loop_ring {
-  int n, version[INSTANCES], by[INSTANCES];
+  int n, version[INSTANCES], by[INSTANCES], first[INSTANCES]; /* first: since it started over */
+  bool over;
 } loop_ring;
 
 typedef struct loop_use {
@@ -380,10 +382,10 @@ static bool in_loop(const loop_program *p, int loop, int done) {
 }
 
 /* The version from before the loop counts as version -1, if an instance in the loop uses it. */
-static bool entry_counts(const loop_program *p, int me, int temp) {
+static bool entry_counts(const loop_program *p, int me, int temp, int first) {
   const loop_ring *r = &p->ring[me][temp];
   for (int i = 0; i < p->n_uses; i++) {
-    if (p->use[i].temp == temp && p->use[i].version == r->version[0] - 1 &&
+    if (p->use[i].temp == temp && p->use[i].version == r->version[first] - 1 &&
         in_loop(p, p->at[me].parent, p->use[i].by)) {
       return true;
     }
@@ -410,24 +412,32 @@ static void print_uses_after(loop_program *p, int temp, int version) {
 static void print_ring_after(loop_program *p, int me, int temp) {
   const loop_node *loop = &p->at[p->at[me].parent];
   loop_ring *r = &p->ring[me][temp];
-  int k = r->n, slots = loop->slots[temp];
-  r->version[k] = p->current[temp];
-  r->by[k] = p->n_done;
-  r->n++;
-  if (k == slots - 1 && r->version[0] > 0 && entry_counts(p, me, temp)) {
-    print_uses_after(p, temp, r->version[0] - 1);
+  int n = r->n++, slots = loop->slots[temp];
+  int first = n == 0 || r->over ? n : r->first[n - 1], k = n - first;
+  r->version[n] = p->current[temp];
+  r->by[n] = p->n_done;
+  r->first[n] = first;
+  r->over = false;
+  if (k == slots - 1 && r->version[first] > 0 && entry_counts(p, me, temp, first)) {
+    print_uses_after(p, temp, r->version[first] - 1);
   }
   int back = k < slots ? 0 : (k - slots) % loop->every[temp];
   if (k < slots) {
     return;
   }
   if (back > 0) {
-    print_one_after(p, r->by[k - back]);
+    print_one_after(p, r->by[n - back]);
     return;
   }
   for (int j = 0; j < loop->every[temp]; j++) {
-    print_uses_after(p, temp, r->version[k - slots + j]);
+    print_uses_after(p, temp, r->version[n - slots + j]);
   }
+}
+
+/* Whether the slot of a ring's j-th version was taken again. */
+static bool was_taken(const loop_ring *r, int j, int slots, int every) {
+  int k = j - r->first[j], by = r->first[j] + k - k % every + slots;
+  return by < r->n && r->first[by] == r->first[j];
 }
 
 /* Notes a use; of a version whose slot was taken before, it is a fault. */
@@ -437,13 +447,23 @@ static void note_use(loop_program *p, int temp, int version) {
     const loop_ring *r = &p->ring[i][temp];
     const loop_node *loop = &p->at[p->at[i].parent < 0 ? 0 : p->at[i].parent];
     for (int j = 0; j < r->n; j++) {
-      if (r->version[j] == version && j - j % loop->every[temp] + loop->slots[temp] < r->n) {
+      int last = j + loop->slots[temp] - 1;
+      if (r->version[j] == version && was_taken(r, j, loop->slots[temp], loop->every[temp])) {
+        set_fault(p, "bad-loop");
+      }
+      if (r->first[j] == j && last < r->n && r->first[last] == j && version == r->version[j] - 1 &&
+          entry_counts(p, i, temp, j)) {
         set_fault(p, "bad-loop");
       }
     }
-    if (r->n >= loop->slots[temp] && r->n > 0 && version == r->version[0] - 1 &&
-        entry_counts(p, i, temp)) {
-      set_fault(p, "bad-loop");
+  }
+}
+
+/* A node has begun a version: rings of loops that it is not in start over. */
+static void start_rings_over(loop_program *p, int me, int temp) {
+  for (int i = 0; i < p->n; i++) {
+    if (!p->at[i].loop && p->at[i].parent >= 0 && !encloses(p, p->at[i].parent, me)) {
+      p->ring[i][temp].over = true;
     }
   }
 }
@@ -493,6 +513,7 @@ static void run_args(loop_program *p, const loop_node *x) {
       p->writes[a->temp]++;
     } else if (a->tag == 'o') {
       (void)new_version(p, a->temp);
+      start_rings_over(p, (int)(x - p->at), a->temp);
     }
   }
 }

@@ -6,6 +6,7 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
+#include "kit/nest_gen.h"
 #include "kit/status.h"
 #include "kit/turn.h"
 #include "model/graph.h"
@@ -14,7 +15,8 @@
 
 #include "kit/context.h"
 
-enum { SIZE = 480, BUFFERS = 4, DEPTH = 2, MOST_OPS = 7 };
+enum { SIZE = 480, DEPTH = 2, MOST_OPS = 7 };
+enum { MOST_BUFFERS = 32, MOST_SIZE = 4096 }; /* of the streams at hand */
 
 typedef struct range_gen {
   fs_rng rng;
@@ -154,29 +156,55 @@ typedef struct tally {
 
 typedef struct stream_walk {
   const fs_stream *s;
-  bool written[BUFFERS][SIZE];
-  uint64_t trip[DEPTH];
+  bool written[MOST_BUFFERS][MOST_SIZE];
+  uint64_t trip[FSCHED_MAX_LOOPS];
   bool missing;
 } stream_walk;
 
 static void walk_bytes(stream_walk *w, uint32_t buffer, uint64_t offset, uint64_t length,
                        bool writes) {
   uint64_t end = offset + length, size = w->s->buffers[buffer].size;
-  ck_assert(buffer < BUFFERS && size <= SIZE && offset <= size);
+  ck_assert(buffer < MOST_BUFFERS && size <= MOST_SIZE && offset <= size);
   for (uint64_t b = offset; b < end && b < size; b++) {
     w->missing = w->missing || (!writes && !w->written[buffer][b]);
     w->written[buffer][b] = w->written[buffer][b] || writes;
   }
 }
 
-/* Where an arg begins in the iterations at hand. */
-static uint64_t offset_of(const stream_walk *w, const fs_stream_loop_arg *a, uint32_t depth) {
-  uint64_t offset = a->offset + (uint64_t)(a->step * (int64_t)w->trip[depth]);
-  while (depth-- > 0) {
-    a = &w->s->loop_args[a->own];
-    offset += (uint64_t)(a->step * (int64_t)w->trip[depth]);
+/* The slot of a ring that an arg uses in the iterations at hand, of which the last is trip[depth].
+ */
+static uint64_t slot_of(const stream_walk *w, const fs_stream_loop *l, const fs_stream_loop_arg *a,
+                        uint32_t depth) {
+  int64_t version = (int64_t)w->trip[depth] - a->back;
+  if (l->joined != 0) {
+    version += (int64_t)(w->trip[depth - 1] * l->trip);
   }
-  return offset;
+  uint32_t n = w->s->rings[a->ring].depth;
+  return version < 0 ? n - 1 : (uint64_t)version % n;
+}
+
+/* An arg in the iterations at hand.  In a ring it is cut off with its version. */
+static void walk_arg(stream_walk *w, uint32_t loop, uint32_t arg, uint32_t depth, bool writes) {
+  const fs_stream *s = w->s;
+  const fs_stream_loop_arg *a = &s->loop_args[arg];
+  uint64_t offset = a->offset, length = a->length;
+  uint32_t buffer = a->buffer;
+  for (;; a = &s->loop_args[a->own], loop = s->loops[loop].within, depth--) {
+    const fs_stream_loop *l = &s->loops[loop];
+    if (a->ring != FS_NONE) {
+      const fs_stream_ring *r = &s->rings[a->ring];
+      ck_assert(offset <= r->size);
+      length = length < r->size - offset ? length : r->size - offset;
+      offset += r->slot * slot_of(w, l, a, depth) +
+                (depth == 0 ? s->args[a->own].offset : s->loop_args[a->own].offset);
+    } else {
+      offset += (uint64_t)(a->step * (int64_t)w->trip[depth]);
+    }
+    if (depth == 0) {
+      break;
+    }
+  }
+  walk_bytes(w, buffer, offset, length, writes);
 }
 
 static void walk_body(stream_walk *w, uint32_t loop, uint32_t depth) {
@@ -189,9 +217,9 @@ static void walk_body(stream_walk *w, uint32_t loop, uint32_t depth) {
         continue;
       }
       for (uint32_t i = 0; i < 2 * o->n_args; i++) { /* it reads, then it writes */
-        const fs_stream_loop_arg *a = &w->s->loop_args[o->arg0 + i % o->n_args];
-        if (i < o->n_args ? fs_tag_reads(a->tag) : fs_tag_writes(a->tag)) {
-          walk_bytes(w, a->buffer, offset_of(w, a, depth), a->length, i >= o->n_args);
+        uint32_t arg = o->arg0 + i % o->n_args, tag = w->s->loop_args[arg].tag;
+        if (i < o->n_args ? fs_tag_reads(tag) : fs_tag_writes(tag)) {
+          walk_arg(w, loop, arg, depth, i >= o->n_args);
         }
       }
     }
@@ -203,6 +231,11 @@ static void walk_body(stream_walk *w, uint32_t loop, uint32_t depth) {
 static bool reads_nothing(const fs_stream *s) {
   static stream_walk w;
   w = (stream_walk){.s = s};
+  for (uint32_t i = 0; i < s->n_buffers; i++) {
+    if (s->buffers[i].io == FSCHED_IO_INPUT) {
+      walk_bytes(&w, i, 0, s->buffers[i].size, true);
+    }
+  }
   for (uint32_t op = 0; op < s->n_ops; op++) {
     const fs_stream_op *o = &s->ops[op];
     uint32_t loop = 0;
@@ -241,8 +274,9 @@ static void judge_change(uint64_t seed, const fsched_program *changed, const cha
 }
 
 static void judge_changes(uint64_t seed, const fsched_program *p, const char *text, tally *n) {
-  static const fs_loop_break some[] = {FS_BREAK_OFFSET, FS_BREAK_LENGTH, FS_BREAK_STEP,
-                                       FS_BREAK_TRIP, FS_BREAK_OPS};
+  static const fs_loop_break some[] = {FS_BREAK_OFFSET, FS_BREAK_LENGTH,   FS_BREAK_STEP,
+                                       FS_BREAK_TRIP,   FS_BREAK_OPS,      FS_BREAK_BACK,
+                                       FS_BREAK_DEPTH,  FS_BREAK_ARG_RING, FS_BREAK_OWN_TAG};
   for (uint32_t k = 0; k < 8 && p->view.n_loops > 0; k++) {
     fs_rng rng = {seed * 16 + k};
     fsched_program *copy = fs_mutant_copy(p);
@@ -315,6 +349,33 @@ START_TEST(as_unrolled)
   ck_assert_uint_gt(n.right, GRAPHS / 10);
   ck_assert_uint_gt(n.refused, GRAPHS / 2);
   ck_assert_uint_lt(n.unsupported, n.right / 5);
+  ck_assert_uint_gt(n.accepted, n.changed / 20);
+  ck_assert_uint_lt(n.accepted, n.changed);
+}
+END_TEST
+
+/* Values in rings, also those that a loop around has on entry, or hands on. */
+START_TEST(through_rings)
+{
+  enum { GRAPHS = 200 };
+  tally n = {0};
+  for (uint64_t k = 0; k < GRAPHS; k++) {
+    uint64_t seed = (fs_turn() * 4 + (uint64_t)_i) * GRAPHS + k;
+    fsched_graph *g;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    fs_nest_gen(seed, &t);
+    fs_text_add(&t, "", 1);
+    ck_assert(!t.failed);
+    if (parse(t.at, false, &g) == FSCHED_OK) {
+      must_compile(seed, t.at, g, &n);
+      n.right++;
+    }
+    fsched_graph_destroy(g);
+    fs_text_drop(&t);
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_uint_gt(n.right, GRAPHS / 4);
   ck_assert_uint_gt(n.accepted, n.changed / 20);
   ck_assert_uint_lt(n.accepted, n.changed);
 }
@@ -477,6 +538,41 @@ START_TEST(in_parts_of_loops_inside)
 }
 END_TEST
 
+/* A loop's op reads at once what is there on entry of a ring inside, and what a loop in it has put
+ * into the slot beside: the slots are walked. */
+START_TEST(in_slots_of_loops_inside)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: q0}, {name: q1}]}\n"
+      "buffers: [{name: r, size: 8}, {name: z, size: 8, io: output}]\n"
+      "ops:\n"
+      "- loop: l0\n  trip: 5\n  ops:\n"
+      "  - {name: a, on: q1, args: [{out: r}]}\n"
+      "  - loop: l1\n    trip: 1\n    ops:\n"
+      "    - loop: l2\n      trip: 2\n      buffers: {r: {depth: 3}}\n      ops:\n"
+      "      - {name: b, on: q1, args: [{out: r}]}\n"
+      "      - {name: c, on: q0, args: [{in: r, distance: 1}]}\n"
+      "    - {name: d, on: q0, args: [{in: r}]}\n" LAST;
+  fsched_program *p, *copy;
+  fsched_graph *g;
+  must_be_right(text);
+  ck_fs(ctx, parse(text, false, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  copy = fs_mutant_copy(p);
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
+  fs_stream_loop *inside = (fs_stream_loop *)(uintptr_t)&copy->view.loops[2];
+  ck_assert_uint_eq(inside->trip, 2);
+  inside->trip = inside->least = inside->most = 1; /* d reads the second slot */
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, NULL), FSCHED_WRONG);
+  ck_assert_uint_gt(count_code("verify-value"), 0);
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_diag_clear(ctx);
+}
+END_TEST
+
 /* What would take long is not told. */
 START_TEST(takes_too_long)
 {
@@ -490,7 +586,7 @@ END_TEST
 
 FS_SUITE(rolled_written, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 4, as_unrolled);
-  FS_TESTS(t, two_loops, with_gaps, in_one_loop, in_parts_of_loops_inside, large_nests_are_proven,
-           takes_too_long);
+  FS_LOOPS(t, 0, 4, as_unrolled, through_rings);
+  FS_TESTS(t, two_loops, with_gaps, in_one_loop, in_parts_of_loops_inside, in_slots_of_loops_inside,
+           large_nests_are_proven, takes_too_long);
 }

@@ -12,7 +12,9 @@
  *     D = 4, g = 2     load[4] after use[0], use[1];  load[5] after load[4];  load[6] after ...
  *
  * So no more than D versions are in use at once.  The value that the loop finds when it first runs,
- * if it is used there, counts as version -1.  Where versions lie, placement decides. */
+ * if it is used there, counts as version -1.  Where the buffer is begun outside of the loop between
+ * two of its runs, the ring starts over, maybe elsewhere.  Where versions lie, placement decides.
+ */
 #include "base/group.h"
 #include "front/builder/carried.h"
 
@@ -21,8 +23,9 @@ enum { MOST_PAIRS = 1 << 26 };
 typedef struct ring_orders {
   fsched_builder *b;
   const fs_carried_version *version;
-  uint32_t *use0, *use;     /* CSR per version: the ops of the args on it, ascending */
-  uint32_t *begun0, *begun; /* CSR per ring: its versions, ascending */
+  uint32_t *use0, *use;             /* CSR per version: the ops of the args on it, ascending */
+  uint32_t *begun0, *begun;         /* CSR per ring: its versions, ascending */
+  uint32_t *of_buffer0, *of_buffer; /* CSR per buffer: its versions, ascending by number */
 } ring_orders;
 
 static fs_status add_order(ring_orders *o, uint32_t op, uint32_t before, fs_pos at) {
@@ -63,22 +66,23 @@ static fs_status order_after_uses(ring_orders *o, const fs_ring_draft *ring, uin
   return FSCHED_OK;
 }
 
-/* The version that the ring's loop finds when it first runs, if an op in it uses that; or FS_NONE.
- */
-static uint32_t entry_version(const ring_orders *o, const fs_ring_draft *ring, uint32_t first) {
-  const fsched_builder *b = o->b;
-  uint32_t v = first;
-  while (v-- > 0) {
-    if (o->version[v].buffer == ring->buffer) {
-      break;
-    }
+static bool is_in_loop(const fsched_builder *b, uint32_t op, uint32_t loop) {
+  uint32_t l = b->loop_of.at[b->origin.at[op]];
+  while (l != FS_NONE && l != loop) {
+    l = b->loop.at[l].parent;
   }
-  for (uint32_t i = v == FS_NONE ? 0 : o->use0[v]; v != FS_NONE && i < o->use0[v + 1]; i++) {
-    uint32_t loop = b->loop_of.at[b->origin.at[o->use[i]]];
-    while (loop != FS_NONE && loop != ring->loop) {
-      loop = b->loop.at[loop].parent;
-    }
-    if (loop == ring->loop) {
+  return l == loop;
+}
+
+/* The version that the ring's loop finds when it runs, if an op in it uses that; or FS_NONE. */
+static uint32_t entry_version(const ring_orders *o, const fs_ring_draft *ring, uint32_t first) {
+  const fs_carried_version *version = &o->version[first];
+  if (version->number == 0) {
+    return FS_NONE;
+  }
+  uint32_t v = o->of_buffer[o->of_buffer0[ring->buffer] + version->number - 1];
+  for (uint32_t i = o->use0[v]; i < o->use0[v + 1]; i++) {
+    if (is_in_loop(o->b, o->use[i], ring->loop)) {
       return v;
     }
   }
@@ -86,11 +90,9 @@ static uint32_t entry_version(const ring_orders *o, const fs_ring_draft *ring, u
 }
 
 /* Version k takes the slot of version k - D; the one that was there before, that of version -1. */
-static fs_status order_ring(ring_orders *o, uint32_t r) {
-  const fs_ring_draft *ring = &o->b->ring.at[r];
-  const uint32_t *begun = o->begun + o->begun0[r];
-  uint32_t n = o->begun0[r + 1] - o->begun0[r];
-  if (ring->depth == 0 || n < ring->depth) {
+static fs_status order_versions(ring_orders *o, const fs_ring_draft *ring, const uint32_t *begun,
+                                uint32_t n) {
+  if (n < ring->depth) {
     return FSCHED_OK;
   }
   uint32_t entry = entry_version(o, ring, begun[0]);
@@ -108,6 +110,31 @@ static fs_status order_ring(ring_orders *o, uint32_t r) {
     for (uint64_t i = 0; i < ring->every; i++) {
       FS_TRY(order_after_uses(o, ring, op, begun[k - ring->depth + i], i == 0));
     }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether the ring starts over after version `last`: one of its buffer, before version `next`, is
+ * begun outside of its loop. */
+static bool starts_over(const ring_orders *o, const fs_ring_draft *ring, uint32_t last,
+                        uint32_t next) {
+  const uint32_t *of_buffer = o->of_buffer + o->of_buffer0[ring->buffer];
+  for (uint32_t n = o->version[last].number + 1; n < o->version[next].number; n++) {
+    if (!is_in_loop(o->b, o->version[of_buffer[n]].begun, ring->loop)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status order_ring(ring_orders *o, uint32_t r) {
+  const fs_ring_draft *ring = &o->b->ring.at[r];
+  const uint32_t *begun = o->begun + o->begun0[r];
+  uint32_t n = o->begun0[r + 1] - o->begun0[r];
+  for (uint32_t k = 0, end; ring->depth > 0 && k < n; k = end) {
+    for (end = k + 1; end < n && !starts_over(o, ring, begun[end - 1], begun[end]); end++) {
+    }
+    FS_TRY(order_versions(o, ring, begun + k, end - k));
   }
   return FSCHED_OK;
 }
@@ -158,6 +185,17 @@ static fs_status list_versions(ring_orders *o, fs_arena *scratch, uint32_t n) {
   return fs_group(scratch, ring_of, n, n_rings, &o->begun0, &o->begun);
 }
 
+/* Lists the versions of each buffer. */
+static fs_status list_buffers(ring_orders *o, fs_arena *scratch, uint32_t n) {
+  uint32_t *buffer_of;
+  FS_TRY(fs_new(scratch, &buffer_of, n));
+  for (uint32_t v = 0; v < n; v++) {
+    buffer_of[v] = o->version[v].buffer;
+  }
+  return fs_group(scratch, buffer_of, n, (uint32_t)o->b->buffer_size.n, &o->of_buffer0,
+                  &o->of_buffer);
+}
+
 fs_status fs_builder_ring_orders(fsched_builder *b, const fs_carried_version *version, uint32_t n,
                                  const uint32_t *arg_version) {
   assert(b->unrolled && (version != NULL || n == 0));
@@ -165,6 +203,7 @@ fs_status fs_builder_ring_orders(fsched_builder *b, const fs_carried_version *ve
   FS_SCRATCH(scratch, b->ctx);
   FS_TRY(list_uses(&o, &scratch, n, arg_version));
   FS_TRY(list_versions(&o, &scratch, n));
+  FS_TRY(list_buffers(&o, &scratch, n));
   for (uint32_t r = 0; r < b->ring.n; r++) {
     FS_TRY(order_ring(&o, r));
   }

@@ -7,8 +7,8 @@
  * an outermost one, in program order of the unrolling: each reads what the outermost loop's op
  * reads, as arg by arg on the way there says, or what was written before.
  *
- * A walk of more than MOST_VISITS accesses, of trips that a parameter gives, or of values in rings
- * shows nothing.  Complexity: O(visits log visits). */
+ * A walk of more than MOST_VISITS accesses, or of trips that a parameter gives, shows nothing.
+ * Complexity: O(visits log visits). */
 #include "base/ranges.h"
 #include "base/saturate.h"
 #include "verify/stream/loops/parts.h"
@@ -48,30 +48,78 @@ static uint64_t count_visits(const nest_walk *w, uint32_t loop) {
     const fs_stream_loop_op *o = &s->loop_ops[m];
     for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
       const fs_stream_loop_arg *a = &s->loop_args[i];
-      bool of = a->buffer == w->buffer && fs_tag_accesses(a->tag);
-      n = fs_add_most(n, !of ? 0 : a->ring != FS_NONE ? FS_NONE : 1);
+      n = fs_add_most(n, a->buffer == w->buffer && fs_tag_accesses(a->tag));
     }
     n = fs_add_most(n, o->loop == FS_NONE ? 1 : count_visits(w, o->loop));
   }
   return n >= FS_NONE ? FS_NONE : fs_multiply_most(n, l->trip);
 }
 
-/* The bytes of an arg in the iterations at hand. */
-static fs_vbytes bytes_of(const nest_walk *w, uint32_t depth, uint32_t arg) {
+/* Where the arg of the loop's own op begins. */
+static uint64_t own_offset(const fs_stream *s, uint32_t loop, uint32_t own) {
+  return s->loops[loop].within == FS_NONE ? s->args[own].offset : s->loop_args[own].offset;
+}
+
+/* How far a loop moves an arg in the iteration at hand, which is that of the depth-th loop. */
+static uint64_t move_of(const nest_walk *w, uint32_t loop, uint32_t depth,
+                        const fs_stream_loop_arg *a) {
   const fs_stream *s = w->v->s;
-  uint64_t low = s->loop_args[arg].offset, length = s->loop_args[arg].length;
-  for (uint32_t d = depth; d-- > 0; arg = s->loop_args[arg].own) {
-    low += (uint64_t)(s->loop_args[arg].step * (int64_t)w->trip[d]);
+  uint64_t i = w->trip[depth];
+  if (a->ring == FS_NONE) {
+    return (uint64_t)(a->step * (int64_t)i);
   }
-  return (fs_vbytes){low, fs_min(low + length, s->buffers[w->buffer].size)};
+  const fs_stream_ring *r = &s->rings[a->ring];
+  if (s->loops[loop].joined != 0) {
+    assert(depth > 0);
+    i += w->trip[depth - 1] * s->loops[loop].trip;
+  }
+  uint64_t slot = i >= a->back ? (i - a->back) % r->depth : r->depth - 1;
+  return own_offset(s, loop, a->own) + slot * r->slot;
+}
+
+static void cut_off(fs_vbytes *b, uint64_t limit) {
+  b->high = fs_max(b->low, fs_min(b->high, limit));
+}
+
+/* The bytes of an arg in the iterations at hand. */
+static fs_vbytes bytes_of(const nest_walk *w, uint32_t loop, uint32_t depth, uint32_t arg) {
+  const fs_stream *s = w->v->s;
+  const fs_stream_loop_arg *a = &s->loop_args[arg];
+  uint64_t limit = fs_vloop_limit(s, &s->loops[loop], a);
+  fs_vbytes b = {a->offset, a->offset + a->length};
+  bool in_ring = false; /* its offsets were those within a version, up to the loop of the ring */
+  for (uint32_t d = depth; d > 0; arg = a->own, loop = s->loops[loop].within, d--) {
+    a = &s->loop_args[arg];
+    if (a->ring != FS_NONE && !in_ring) {
+      cut_off(&b, limit);
+      in_ring = true;
+    }
+    uint64_t move = move_of(w, loop, d - 1, a);
+    b.low += move;
+    b.high += move;
+  }
+  if (!in_ring) {
+    cut_off(&b, limit);
+  }
+  return b;
 }
 
 static bool is_there_before(const nest_walk *w, uint32_t loop, uint32_t arg);
 
+/* All bytes of the loop's own op that an arg touches: those of all slots, if it has a ring. */
+static fs_vbytes hull_of(const fs_vloop *x, const fs_stream_loop_arg *a) {
+  if (a->ring == FS_NONE) {
+    return fs_vloop_hull(x, a, x->l->trip - 1);
+  }
+  const fs_stream_ring *r = &x->v->s->rings[a->ring];
+  uint64_t low = fs_vloop_own(x, a->own).offset;
+  return (fs_vbytes){low, low + (r->depth - 1) * r->slot + r->size};
+}
+
 static bool find_there(const nest_walk *w, uint32_t loop, uint32_t arg) {
   const fs_stream_loop_arg *a = &w->v->s->loop_args[arg];
   fs_vloop x = loop_of(w->v, loop);
-  fs_vbytes hull = fs_vloop_hull(&x, a, x.l->trip - 1);
+  fs_vbytes hull = hull_of(&x, a);
   for (uint32_t i = x.own0; i < x.own0 + x.n_own; i++) {
     if (fs_vloop_own_holds_in(&x, i, a->own, hull, reads) &&
         (!x.inner || is_there_before(w, x.l->within, i))) {
@@ -107,14 +155,15 @@ static fs_status visit_op(nest_walk *w, uint32_t loop, uint32_t depth, const fs_
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args && w->found; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[i];
     if (a->buffer == w->buffer && fs_tag_reads(a->tag) && !is_there_before(w, loop, i)) {
-      FS_TRY(find_bytes(w, bytes_of(w, depth, i)));
+      FS_TRY(find_bytes(w, bytes_of(w, loop, depth, i)));
     }
   }
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args && w->found; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[i];
-    fs_vbytes b = bytes_of(w, depth, i);
-    if (a->buffer == w->buffer && fs_tag_writes(a->tag) && b.low < b.high) {
-      FS_TRY(fs_ranges_replace(&w->ranges, &w->written, b.low, b.high, 0));
+    if (a->buffer == w->buffer && fs_tag_writes(a->tag)) {
+      fs_vbytes b = bytes_of(w, loop, depth, i);
+      FS_TRY(b.low < b.high ? fs_ranges_replace(&w->ranges, &w->written, b.low, b.high, 0)
+                            : FSCHED_OK);
     }
   }
   return FSCHED_OK;
