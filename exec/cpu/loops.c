@@ -218,9 +218,7 @@ static void enter_part(const fs_cpu_lane *l, fs_loop_frame *f, const fs_cpu_loop
 
 /* Finds what is recorded of a run, at whose slot its times begin; FS_NONE: nothing is. */
 static void walk_shown(const fs_cpu_lane *l, fs_loop_frame *f, uint32_t loop, uint32_t slot) {
-  const fs_shown_times *t = l->worker->instance->work->record.instances;
-  bool shown = t != NULL && slot != FS_NONE && t->loop[loop].open;
-  f->shown = shown ? fs_shown_begin(t, loop, l->queue, slot) : (fs_shown_walk){0};
+  f->shown = fs_shown_begin(l->worker->instance->work->record.instances, loop, l->queue, slot);
 }
 
 /* The clock, where the present instance is recorded. */
@@ -461,11 +459,8 @@ static bool begin_part(fs_cpu_lane *l, const fs_cpu_step *s, fs_meeting *m, uint
   f->at = (fs_loop_instance){.command = s->command};
   uint32_t part = fs_cpu_loop_part(x, loop->loop, l->queue);
   enter_part(l, f, loop, &x->loop_part[part]);
-  if (is_recorded(x)) {
-    walk_shown(l, f, (uint32_t)(loop - x->loop), x->work->record.instances->slot0[part]);
-  } else {
-    f->shown = (fs_shown_walk){0};
-  }
+  walk_shown(l, f, (uint32_t)(loop - x->loop),
+             is_recorded(x) ? x->work->record.instances->slot0[part] : FS_NONE);
   l->digest = 0;
   l->next_wait = 0;
   l->met = l->ran = false;

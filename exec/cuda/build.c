@@ -7,6 +7,7 @@
  * again only when values differ; all other parameters are also built again when the memories lie
  * elsewhere. */
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/loops/times.h"
 #include "exec/cuda/loops/unroll.h"
 
 bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) {
@@ -198,11 +199,16 @@ static bool same_values(const fs_instance *x) {
 bool fs_cuda_build_for(fs_instance *x) {
   fs_cuda_build wanted = {.timed = x->work->record.begin != NULL,
                           .digests = x->work->record.digest != NULL && !x->config.empty,
+                          .instances = x->work->record.instances != NULL,
                           .block = block_of(x),
                           .has_values = x->work->values != NULL};
   const fs_cuda_build old = x->built;
   bool called = old.valid && same_values(x);
-  bool alike = called && old.timed == wanted.timed && old.digests == wanted.digests;
+  bool alike = called && old.timed == wanted.timed && old.digests == wanted.digests &&
+               old.instances == wanted.instances;
+  if (wanted.instances && !fs_cuda_times_make(x)) {
+    return false;
+  }
   if (alike && old.block == wanted.block) {
     return true;
   }

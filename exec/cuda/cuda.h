@@ -31,6 +31,7 @@
 #include "exec/host/instances.h"
 #include "exec/host/kernel.h"
 #include "exec/host/stuck.h"
+#include "model/shown.h"
 #include "model/stream/loop_walk.h"
 
 typedef struct fs_cuda_program fs_cuda_program;
@@ -92,8 +93,8 @@ typedef struct fs_cuda_work {
 
 /* What the launches were built for; the next invocation that is alike uses them again. */
 typedef struct fs_cuda_build {
-  bool valid, timed, digests;
-  fs_cu_address block; /* of the pooled memories */
+  bool valid, timed, digests, instances; /* instances: when they run */
+  fs_cu_address block;                   /* of the pooled memories */
   bool has_values;
 } fs_cuda_build;
 
@@ -135,12 +136,22 @@ typedef struct fs_cuda_loop_position {
   _Atomic uint64_t iteration[FS_LOOP_NEST];
 } fs_cuda_loop_position;
 
+/* Times of instances; see cuda/loops/times.c. */
+typedef struct fs_cuda_times {
+  fs_shown_walk *walk;  /* per loop queue: through what is shown of its present run */
+  uint32_t *slot;       /* per loop command: of its present instance; FS_NONE: it is not shown */
+  uint32_t *pair;       /* per slot: its events; FS_NONE: none are recorded */
+  fs_cu_event *event;   /* per pair: when an instance begins, and when it ends */
+  uint32_t n, n_events; /* slots that there is room for; events that are made */
+} fs_cuda_times;
+
 /* What a slot has for loops; all 0 without them. */
 typedef struct fs_cuda_loops {
   fs_loops loops;
   fs_loop_walk *walk; /* per depth */
   uint32_t *queue_of; /* per loop command: queue of the stream */
   uint64_t *sum;      /* per loop: its digest so far */
+  fs_cuda_times times;
 
   /* One instance at a time; see cuda/loops/calls.h. */
   uint64_t call_bytes; /* of a call's room */
@@ -323,6 +334,13 @@ void fs_cuda_loops_reset(fs_instance *x);
 bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) FS_MUST_USE;
 /* Adds up what is left of the digests, per op of the stream, once all is over. Requires room. */
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest);
+
+/* cuda/loops/times.c: reads when instances have run, once all is over.  False: poisoned.  Requires
+ * an invocation that wants it. */
+bool fs_cuda_times_read(fs_instance *x) FS_MUST_USE;
+
+/* cuda/worker.c: the time of an event, in ns from the begin of the invocation.  False: poisoned. */
+bool fs_cuda_time_of(fs_instance *x, fs_cu_event event, uint64_t *ns) FS_MUST_USE;
 
 /* cuda/loops/unroll.c: adds up the digests of a graph. */
 void fs_cuda_unroll_digests(fs_instance *x);

@@ -217,6 +217,7 @@ void fs_cuda_slot_release(fs_instance *x) {
   drop_events(x, x->time, x->n_times);
   drop_events(x, x->loops.event, x->loops.n_events);
   drop_events(x, x->loops.begun, x->loops.n_begun);
+  drop_events(x, x->loops.times.event, x->loops.times.n_events);
   if (x->done != NULL) {
     (void)api->cuEventDestroy(x->done);
   }

@@ -136,21 +136,29 @@ static bool issue_all(fs_instance *x) {
   }
 }
 
+bool fs_cuda_time_of(fs_instance *x, fs_cu_event event, uint64_t *ns) {
+  float ms;
+  assert(x->built.timed && event != NULL);
+  if (!FS_CUDA_DO(x, cuEventElapsedTime, (&ms, x->time[2 * x->program->plan.n_items], event))) {
+    return false;
+  }
+  *ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
+  return true;
+}
+
 static bool read_times(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   for (uint32_t c = 0; c < x->s->n_commands; c++) {
     uint32_t item = plan->item_of[c];
     for (unsigned i = 0; i < 2; i++) {
-      float ms;
-      if (!FS_CUDA_DO(x, cuEventElapsedTime,
-                      (&ms, x->time[2 * plan->n_items], x->time[2 * item + i]))) {
+      uint64_t ns;
+      if (!fs_cuda_time_of(x, x->time[2 * item + i], &ns)) {
         return false;
       }
-      uint64_t ns = ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
       (i == 0 ? x->work->record.begin : x->work->record.end)[c] = ns;
     }
   }
-  return true;
+  return !x->built.instances || fs_cuda_times_read(x);
 }
 
 static bool collect_results(fs_instance *x) {

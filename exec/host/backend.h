@@ -37,7 +37,7 @@
 typedef struct fs_record {
   uint64_t *digest;      /* per op: digest of the bytes that it wrote */
   uint64_t *begin, *end; /* per command: ns since the invocation's begin; both arrays or neither */
-  fs_shown_times *instances; /* of what is shown of loops; with those two, and on the host alone */
+  fs_shown_times *instances; /* of what is shown of loops; with those two alone */
 } fs_record;
 
 typedef struct fs_backend_config {

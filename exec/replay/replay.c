@@ -195,7 +195,7 @@ static void sort_bindings(replay *r) {
 /* Makes room for the times of what a trace shows of loops. */
 static fs_status record_instances(replay *r) {
   const fsched_replay_options *o = &r->options;
-  if (!o->trace || r->s->n_loops == 0 || !r->device->backend->on_host) {
+  if (!o->trace || r->s->n_loops == 0) {
     return FSCHED_OK;
   }
   uint64_t *trips;

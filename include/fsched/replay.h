@@ -41,8 +41,8 @@ typedef struct fsched_replay_options {
   uint64_t pace_ns;    /* ops, their instances in loops, and copies take at least planned time *
                           pace_ns; 0: no minimum */
   uint64_t timeout_ms; /* watchdog: this long without progress is a failure; 0: 10,000 */
-  int trace;           /* keep begin and end of every command of the last invocation, and, on the
-                          host, of what a trace shows of loops */
+  int trace;           /* keep begin and end of every command of the last invocation, and of what
+                          a trace shows of loops */
   int empty_kernels;   /* runs the commands without kernels, copies and memory */
   uint32_t memory_limit_log2;     /* refuse to reserve more than 2^n bytes; 0: the
                                      default of fsched_device_options.memory_limit */

@@ -260,9 +260,12 @@ fs_status fs_shown_find(fs_arena *arena, fs_shown_loop *loop, uint32_t n) {
 
 fs_shown_walk fs_shown_begin(const fs_shown_times *t, uint32_t loop, uint32_t queue,
                              uint32_t slot) {
+  assert(t == NULL || fs_shown_queue(&t->loop[loop], queue) < t->loop[loop].loop.n_queues);
+  if (t == NULL || slot == FS_NONE || !t->loop[loop].open) {
+    return (fs_shown_walk){0};
+  }
   const fs_shown_loop *x = &t->loop[loop];
   uint32_t q = fs_shown_queue(x, queue);
-  assert(q < x->loop.n_queues);
   return (fs_shown_walk){x, slot, x->shown.part0[q], x->shown.part0[q + 1]};
 }
 

@@ -76,7 +76,8 @@ typedef struct fs_shown_walk {
 } fs_shown_walk;
 
 /* Begins a run, of a loop in no other with a slot of its part, else with the one behind that of the
- * instance that the run is.  Requires a loop of the stream, and one of its queues. */
+ * instance that the run is.  With FS_NONE, where that is not shown, and without times (NULL)
+ * nothing of the run is.  Requires a loop of the stream, and one of its queues. */
 fs_shown_walk fs_shown_begin(const fs_shown_times *t, uint32_t loop, uint32_t queue, uint32_t slot);
 /* The slot of an instance that runs now; FS_NONE: it is not shown.  `command` is counted from the
  * first one of the loop.  Of each instance this is asked once.  O(1). */

@@ -17,6 +17,7 @@
  * Before a kernel of a module there is one more event, which shows that the kernel has begun
  * (cuda/loops/watch.c). */
 #include "exec/cuda/loops/calls.h"
+#include "exec/cuda/loops/times.h"
 #include "exec/cuda/loops/unroll.h"
 #include "exec/cuda/loops/watch.h"
 
@@ -282,13 +283,14 @@ static bool launch_kernel(fs_instance *x, const fs_loop_instance *at, uint64_t r
 }
 
 static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record,
-                          fs_cu_stream stream) {
+                          uint32_t pair, fs_cu_stream stream) {
   fs_cuda_launch l;
   keep_instance(x, at, record);
   if (!x->config.empty) {
     fs_cuda_call_write(x, at, (fs_cu_address)(uintptr_t)digest_of(x, record), call_of(x, record));
   }
-  if (!launch_kernel(x, at, record, stream)) {
+  if (!fs_cuda_times_record(x, pair, false, stream) || !launch_kernel(x, at, record, stream) ||
+      !fs_cuda_times_record(x, pair, true, stream)) {
     return false;
   }
   bool digests = fs_cuda_call_digest(x, (fs_cu_address)(uintptr_t)call_of(x, record), &l);
@@ -317,12 +319,12 @@ static bool leave_run(fs_instance *x, const fs_stream_loop *loop, const fs_loop_
 /* A run of a loop in a loop: its queues begin together and end together. */
 static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                        uint32_t depth, uint64_t *record) {
-  uint32_t inner = x->s->loop_ops[at->op].loop;
-  return take_record(x, record) && record_on(x, *record, m->stream) &&
-         part_members(x, at, m, *record) &&
+  uint32_t inner = x->s->loop_ops[at->op].loop, pair = fs_cuda_times_take(x, at);
+  return fs_cuda_times_record(x, pair, false, m->stream) && take_record(x, record) &&
+         record_on(x, *record, m->stream) && part_members(x, at, m, *record) &&
          run_instances(x, &x->s->loops[inner], at, at->command, depth + 1) &&
          meet_members(x, at, m) && leave_run(x, &x->s->loops[inner], at, at->command, m->stream) &&
-         take_record(x, record);
+         fs_cuda_times_record(x, pair, true, m->stream) && take_record(x, record);
 }
 
 static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
@@ -331,7 +333,8 @@ static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t 
   bool inner = x->s->loop_ops[at->op].loop != FS_NONE;
   if (!wait_for_all(x, at, &m) || !meet_members(x, at, &m) ||
       !(inner ? run_inside(x, at, &m, depth, &record)
-              : take_record(x, &record) && call_instance(x, at, record, m.stream)) ||
+              : take_record(x, &record) &&
+                    call_instance(x, at, record, fs_cuda_times_take(x, at), m.stream)) ||
       !record_on(x, record, m.stream) || !part_members(x, at, &m, record)) {
     return false;
   }
@@ -360,6 +363,7 @@ static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                          .command = command,
                          .before = fs_loop_before(loop, around, trips),
                          .around = around};
+  fs_cuda_times_enter(x, loop, around);
   fs_loop_walk_begin(walk, loop, trips);
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = x->s->loop_commands[at.loop_command].op;

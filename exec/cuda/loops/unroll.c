@@ -11,6 +11,7 @@
 
 #include "base/saturate.h"
 #include "exec/cuda/loops/calls.h"
+#include "exec/cuda/loops/times.h"
 #include "exec/cuda/loops/watch.h"
 
 /* Limits */
@@ -205,6 +206,7 @@ typedef struct fs_cuda_unrolling {
   fs_cu_node *node; /* of the present run of each loop */
   uint64_t n;       /* instances so far */
   uint32_t n_foreign;
+  uint32_t pair[FS_LOOP_NEST]; /* per depth: of the times of the present run of a loop there */
 } fs_cuda_unrolling;
 
 static bool no_memory(const fs_cuda_graph_maker *m, fs_status status) {
@@ -236,6 +238,7 @@ bool fs_cuda_unroll_begin(fs_cuda_graph_maker *m) {
     }
   }
   m->unrolling = u;
+  fs_cuda_times_clear(m->x);
   return no_memory(m, fs_new_zero(m->scratch, &u->node, n));
 }
 
@@ -298,6 +301,11 @@ static void note_node(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32
   *last_of(m, depth_of(at), m->x->loops.queue_of[c]) = m->at;
 }
 
+/* Adds an event of a pair, if there is one. */
+static bool add_time(fs_cuda_graph_maker *m, uint32_t pair, bool end) {
+  return pair == FS_NONE || fs_cuda_graph_record(m, fs_cuda_times_event(m->x, pair, end));
+}
+
 static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   fs_instance *x = m->x;
   bool foreign = fs_cuda_is_foreign(x->program, x->s->loop_ops[at->op].kernel);
@@ -319,8 +327,12 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_launch l;
   fs_cuda_graph_begin(m);
   each_member(m, at, come_after);
-  if (!add_kernel(m, at) || (fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
-                             !fs_cuda_graph_kernel(m, &l))) {
+  uint32_t pair = fs_cuda_times_take(m->x, at);
+  if (!add_time(m, pair, false) || !add_kernel(m, at) || !add_time(m, pair, true)) {
+    return false;
+  }
+  if ((fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
+       !fs_cuda_graph_kernel(m, &l))) {
     return false;
   }
   m->unrolling->n++;
@@ -352,7 +364,10 @@ static bool enter_inner(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
   fs_cuda_graph_begin(m);
   each_member(m, at, come_after);
-  if (!fs_cuda_graph_empty(m)) {
+  uint32_t *pair = &m->unrolling->pair[depth_of(at)];
+  *pair = fs_cuda_times_take(m->x, at);
+  fs_cuda_times_enter(m->x, inner_of(m, at), at);
+  if (!fs_cuda_graph_empty(m) || !add_time(m, *pair, false)) {
     return false;
   }
   begin_queues(m, inner_of(m, at), depth_of(at) + 1);
@@ -361,7 +376,8 @@ static bool enter_inner(cuda_visit *v, const fs_loop_instance *at) {
 
 static bool leave_inner(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
-  if (!end_queues(m, inner_of(m, at), depth_of(at) + 1)) {
+  if (!end_queues(m, inner_of(m, at), depth_of(at) + 1) ||
+      !add_time(m, m->unrolling->pair[depth_of(at)], true)) {
     return false;
   }
   each_member(m, at, note_node);
@@ -377,6 +393,7 @@ bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) {
   if (!fs_cuda_graph_empty(m)) {
     return false;
   }
+  fs_cuda_times_enter(m->x, loop, NULL);
   begin_queues(m, loop, 0);
   return visit_command(&v, command) && end_queues(m, loop, 0);
 }

@@ -333,10 +333,8 @@ static uint32_t slot_of_run(const fs_instance *x, uint32_t part) {
 static void walk_shown(const fs_instance *x, uint32_t part) {
   const fs_shown_times *t = x->work->record.instances;
   fs_sim_part *p = &x->loops->part[part];
-  uint32_t slot = t == NULL || !t->loop[p->loop].open ? FS_NONE : slot_of_run(x, part);
-  if (slot != FS_NONE) {
-    p->shown = fs_shown_begin(t, p->loop, fs_sim_queue_of(x, part)->queue, slot);
-  }
+  uint32_t slot = t == NULL ? FS_NONE : slot_of_run(x, part);
+  p->shown = fs_shown_begin(t, p->loop, fs_sim_queue_of(x, part)->queue, slot);
 }
 
 static void reset_members(fs_instance *x, const fs_stream_loop_queue *q) {
