@@ -12,11 +12,11 @@
 #include "model/graph.h"
 #include "verify/edit.h"
 #include "verify/rolled/breaks.h"
+#include "verify/rolled/written_judge.h"
 
 #include "kit/context.h"
 
 enum { SIZE = 480, DEPTH = 2, MOST_OPS = 7 };
-enum { MOST_BUFFERS = 32, MOST_SIZE = 4096 }; /* of the streams at hand */
 
 typedef struct range_gen {
   fs_rng rng;
@@ -152,109 +152,6 @@ typedef struct tally {
   uint32_t right, refused, unsupported, changed, accepted;
 } tally;
 
-/* --- what a stream reads, by unrolling it --- */
-
-typedef struct stream_walk {
-  const fs_stream *s;
-  bool written[MOST_BUFFERS][MOST_SIZE];
-  uint64_t trip[FSCHED_MAX_LOOPS];
-  bool missing;
-} stream_walk;
-
-static void walk_bytes(stream_walk *w, uint32_t buffer, uint64_t offset, uint64_t length,
-                       bool writes) {
-  uint64_t end = offset + length, size = w->s->buffers[buffer].size;
-  ck_assert(buffer < MOST_BUFFERS && size <= MOST_SIZE && offset <= size);
-  for (uint64_t b = offset; b < end && b < size; b++) {
-    w->missing = w->missing || (!writes && !w->written[buffer][b]);
-    w->written[buffer][b] = w->written[buffer][b] || writes;
-  }
-}
-
-/* The slot of a ring that an arg uses in the iterations at hand, of which the last is trip[depth].
- */
-static uint64_t slot_of(const stream_walk *w, const fs_stream_loop *l, const fs_stream_loop_arg *a,
-                        uint32_t depth) {
-  int64_t version = (int64_t)w->trip[depth] - a->back;
-  if (l->joined != 0) {
-    version += (int64_t)(w->trip[depth - 1] * l->trip);
-  }
-  uint32_t n = w->s->rings[a->ring].depth;
-  return version < 0 ? n - 1 : (uint64_t)version % n;
-}
-
-/* An arg in the iterations at hand.  In a ring it is cut off with its version. */
-static void walk_arg(stream_walk *w, uint32_t loop, uint32_t arg, uint32_t depth, bool writes) {
-  const fs_stream *s = w->s;
-  const fs_stream_loop_arg *a = &s->loop_args[arg];
-  uint64_t offset = a->offset, length = a->length;
-  uint32_t buffer = a->buffer;
-  for (;; a = &s->loop_args[a->own], loop = s->loops[loop].within, depth--) {
-    const fs_stream_loop *l = &s->loops[loop];
-    if (a->ring != FS_NONE) {
-      const fs_stream_ring *r = &s->rings[a->ring];
-      ck_assert(offset <= r->size);
-      length = length < r->size - offset ? length : r->size - offset;
-      offset += r->slot * slot_of(w, l, a, depth) +
-                (depth == 0 ? s->args[a->own].offset : s->loop_args[a->own].offset);
-    } else {
-      offset += (uint64_t)(a->step * (int64_t)w->trip[depth]);
-    }
-    if (depth == 0) {
-      break;
-    }
-  }
-  walk_bytes(w, buffer, offset, length, writes);
-}
-
-static void walk_body(stream_walk *w, uint32_t loop, uint32_t depth) {
-  const fs_stream_loop *l = &w->s->loops[loop];
-  for (w->trip[depth] = 0; w->trip[depth] < l->trip; w->trip[depth]++) {
-    for (uint32_t m = l->op0; m < l->op0 + l->n_ops; m++) {
-      const fs_stream_loop_op *o = &w->s->loop_ops[m];
-      if (o->loop != FS_NONE) {
-        walk_body(w, o->loop, depth + 1);
-        continue;
-      }
-      for (uint32_t i = 0; i < 2 * o->n_args; i++) { /* it reads, then it writes */
-        uint32_t arg = o->arg0 + i % o->n_args, tag = w->s->loop_args[arg].tag;
-        if (i < o->n_args ? fs_tag_reads(tag) : fs_tag_writes(tag)) {
-          walk_arg(w, loop, arg, depth, i >= o->n_args);
-        }
-      }
-    }
-  }
-}
-
-/* Whether some byte is read that nothing has written.  What a loop's op writes counts as written
- * behind it: that this is so is the graph's to say. */
-static bool reads_nothing(const fs_stream *s) {
-  static stream_walk w;
-  w = (stream_walk){.s = s};
-  for (uint32_t i = 0; i < s->n_buffers; i++) {
-    if (s->buffers[i].io == FSCHED_IO_INPUT) {
-      walk_bytes(&w, i, 0, s->buffers[i].size, true);
-    }
-  }
-  for (uint32_t op = 0; op < s->n_ops; op++) {
-    const fs_stream_op *o = &s->ops[op];
-    uint32_t loop = 0;
-    while (loop < s->n_loops && (s->loops[loop].within != FS_NONE || s->loops[loop].op != op)) {
-      loop++;
-    }
-    if (loop < s->n_loops) {
-      walk_body(&w, loop, 0);
-    }
-    for (uint32_t i = loop < s->n_loops ? o->n_args : 0; i < 2 * o->n_args; i++) {
-      const fs_stream_arg *a = &s->args[o->arg0 + i % o->n_args];
-      if (i < o->n_args ? fs_tag_reads(a->tag) : fs_tag_writes(a->tag)) {
-        walk_bytes(&w, a->buffer, a->offset, a->length, i >= o->n_args);
-      }
-    }
-  }
-  return w.missing;
-}
-
 /* What is accepted of a changed stream reads what was written. */
 static void judge_change(uint64_t seed, const fsched_program *changed, const char *what,
                          const char *text, tally *n) {
@@ -264,8 +161,8 @@ static void judge_change(uint64_t seed, const fsched_program *changed, const cha
   fsched_diag_clear(ctx);
   if (fsched_program_load(ctx, "changed", bytes, size, &p) == FSCHED_OK &&
       fsched_verify_program(ctx, p, NULL) == FSCHED_OK) {
-    ck_assert_msg(!reads_nothing(&p->view), "seed %llu, %s: accepted\n%s", (unsigned long long)seed,
-                  what, text);
+    ck_assert_msg(!fs_reads_nothing(&p->view, NULL), "seed %llu, %s: accepted\n%s",
+                  (unsigned long long)seed, what, text);
     n->accepted++;
   }
   n->changed++;
@@ -297,7 +194,7 @@ static void must_compile(uint64_t seed, const char *text, fsched_graph *g, tally
   ck_assert_msg(fsched_compile(ctx, g, &o, NULL, &p) == FSCHED_OK, "seed %llu: %s\n%s",
                 (unsigned long long)seed, fs_first_message(ctx), text);
   if (n != NULL) {
-    ck_assert(!reads_nothing(&p->view));
+    ck_assert(!fs_reads_nothing(&p->view, NULL));
     judge_changes(seed, p, text, n);
   }
   fsched_program_destroy(p);
@@ -477,33 +374,86 @@ static const char in_parts[] = HEAD
     "  - {loop: b, trip: 4, ops: [{name: u, on: q1, args: [{in: y, at: {length: 4, step: [0, "
     "8]}}, {out_existing: z}]}]}\n" LAST;
 
-/* What takes too long to be walked is not taken on trust: every other read is of a gap here. */
-START_TEST(large_nests_are_proven)
-{
-  static const char text[] = HEAD
-      "- loop: outer\n  trip: 100000\n  ops:\n"
-      "  - {loop: a, trip: 4, ops: [{name: w, on: q0, args: [{out_existing: y, at: {length: 4, "
-      "step: [0, 8]}}]}]}\n"
-      "  - {loop: b, trip: 4, ops: [{name: u, on: q1, args: [{in: y, at: {length: 4, step: [0, "
-      "8]}}, {out_existing: z}]}]}\n" LAST;
+/* Loops in loops around one that writes y between gaps, and one that reads it. */
+#define NEST_OF(outer, trip, write, read)                                                          \
+  HEAD "- loop: outer\n  trip: " outer                                                             \
+       "\n  ops:\n  - loop: middle\n    trip: 1000\n    ops:\n    - {loop: a, trip: " trip         \
+       ", ops: [" WRITE("{out_existing: y, at: {" write "}}") "]}\n    - {loop: b, trip: " trip    \
+                                                              ", ops: [" READ("{in: y, at: {" read \
+                                                                              "}}") "]}\n" LAST
+#define NEST(write, read) NEST_OF("1000", "10", write, read)
+
+/* Reads every other gap. */
+static void halve_steps(fsched_program *p) {
+  for (uint32_t i = 0; i < p->view.n_loop_args; i++) {
+    fs_stream_loop_arg *a = (fs_stream_loop_arg *)(uintptr_t)&p->view.loop_args[i];
+    a->step /= fs_tag_reads(a->tag) && (a->step == 8 || a->step == -8) ? 2 : 1;
+  }
+}
+
+/* The right nest is accepted, however often it runs, and the changed one is refused. */
+static void judge_nest(const char *text, void (*change)(fsched_program *)) {
   fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0)};
   fsched_graph *g;
   fsched_program *p = NULL;
-  ck_fs(ctx, parse(text, false, &g));
+  fsched_diag_clear(ctx);
+  ck_assert_msg(parse(text, false, &g) == FSCHED_OK, "%s\n%s", fs_first_message(ctx), text);
   ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &p));
+  ck_assert_msg(fsched_verify_program(ctx, p, NULL) == FSCHED_OK, "%s\n%s", fs_first_message(ctx),
+                text);
   fsched_program *copy = fs_mutant_copy(p);
-  for (uint32_t i = 0; i < copy->view.n_loop_args; i++) {
-    fs_stream_loop_arg *a = (fs_stream_loop_arg *)&copy->view.loop_args[i];
-    a->step = fs_tag_reads(a->tag) && a->step == 8 ? 4 : a->step;
-  }
+  change(copy);
   fs_break_repair(copy);
   fsched_program *edited = fs_edit_bytes(ctx, copy);
   fsched_diag_clear(ctx);
   ck_assert_int_eq(fsched_verify_program(ctx, edited, NULL), FSCHED_WRONG);
-  ck_assert_msg(strstr(fs_first_message(ctx), "where nothing was written yet") != NULL, "%s",
-                fs_first_message(ctx));
+  ck_assert_msg(strstr(fs_first_message(ctx), "where nothing was written yet") != NULL, "%s\n%s",
+                fs_first_message(ctx), text);
   fsched_diag_clear(ctx);
   fsched_program_destroy(edited);
+  fs_mutant_free(copy);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(large_nests_are_proven)
+{
+  static const char *const texts[] = {
+      NEST("length: 4, step: [0, 0, 8]", "length: 4, step: [0, 0, 8]"),
+      NEST("offset: 72, length: 4, step: [0, 0, -8]", "offset: 72, length: 4, step: [0, 0, -8]"),
+      NEST("offset: 72, length: 4, step: [0, 0, -8]", "length: 4, step: [0, 0, 8]"),
+  };
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    judge_nest(texts[i], halve_steps);
+  }
+}
+END_TEST
+
+#define TO_A_MILLION "{param: n, min: 0, max: 1000000}"
+
+/* Gives a loop of the nest a parameter. */
+static void vary(fsched_program *p, uint32_t loop) {
+  fs_stream_loop *l = (fs_stream_loop *)(uintptr_t)&p->view.loops[loop];
+  l->param = p->view.loop_ops[0].name; /* any text will do */
+  l->least = 0;
+}
+
+START_TEST(large_nests_with_parameters_are_proven)
+{
+  fsched_graph *g;
+  fsched_program *p, *copy;
+  judge_nest(
+      NEST_OF(TO_A_MILLION, "10", "length: 4, step: [0, 0, 8]", "length: 4, step: [0, 0, 8]"),
+      halve_steps);
+  ck_fs(ctx, parse(NEST("length: 4, step: [0, 0, 8]", "length: 4, step: [0, 0, 8]"), false, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  copy = fs_mutant_copy(p);
+  vary(copy, 2);
+  ck_assert_int_eq(fsched_verify_program(ctx, copy, NULL), FSCHED_WRONG);
+  ck_assert_uint_gt(count_code("verify-value"), 0);
+  fsched_diag_clear(ctx);
+  vary(copy, 3); /* both run as often */
+  ck_fs(ctx, fsched_verify_program(ctx, copy, NULL));
   fs_mutant_free(copy);
   fsched_program_destroy(p);
   fsched_graph_destroy(g);
@@ -588,5 +538,5 @@ FS_SUITE(rolled_written, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled, through_rings);
   FS_TESTS(t, two_loops, with_gaps, in_one_loop, in_parts_of_loops_inside, in_slots_of_loops_inside,
-           large_nests_are_proven, takes_too_long);
+           large_nests_are_proven, large_nests_with_parameters_are_proven, takes_too_long);
 }

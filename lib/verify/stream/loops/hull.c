@@ -11,7 +11,7 @@
  * - some arg leaves no gaps, and all that it has written by then holds what the arg reads, both in
  *   the first iteration that was not walked and in the last one: the ends of both are linear, so
  *   it does so between them.
- * What is not shown so is walked with the loops around and inside (loops/written.c), or refused.
+ * What is not shown so is looked at with the loops around and inside (loops/written.c), or refused.
  *
  * What the own op writes over, but the body may leave out, keeps its content, so this has to be
  * there: such args are marked (fs_vs.in_part).  What is written for sure is what the fewest

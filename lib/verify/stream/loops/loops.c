@@ -4,7 +4,8 @@
  *
  *   shape   the records make sense                                            loops/shape.c
  *   hulls   the body touches what the loop's own op does                      loops/hull.c
- *   written reads find what was written                                       loops/written.c
+ *   written reads find what was written                                       loops/written.c,
+ *                                                                             loops/shift.c
  *   places  each command lies where that has it                               loops/places.c
  *   orders  the orders that args and `after` ask for                          loops/orders.c
  *   stops   with block syncs, these say what the waits do                     loops/stops.c

@@ -3,15 +3,17 @@
  *
  * loops/hull.c shows of each loop for itself that what it reads of its own was written.  That says
  * nothing of a loop that writes some bytes between others, or reads what it has written in part and
- * the loops around it in other iterations.  So the accesses to a buffer are walked of all loops in
- * an outermost one, in program order of the unrolling: each reads what the outermost loop's op
- * reads, as arg by arg on the way there says, or what was written before.
+ * the loops around it in other iterations.  Of all loops in an outermost one loops/shift.c shows
+ * it, whatever their trips are.
  *
- * A walk of more than MOST_VISITS accesses, or of trips that a parameter gives, shows nothing.
- * Complexity: O(visits log visits). */
+ * It need not: so if not, the accesses to a buffer are walked of these loops, in program order of
+ * the unrolling: each reads what the outermost loop's op reads, as arg by arg on the way there
+ * says, or what was written before.  A walk of more than MOST_VISITS accesses, or of trips that a
+ * parameter gives, shows nothing.  Complexity: O(visits log visits). */
 #include "base/ranges.h"
 #include "base/saturate.h"
 #include "verify/stream/loops/parts.h"
+#include "verify/stream/loops/shift.h"
 
 enum { MOST_VISITS = 1 << 17 };
 
@@ -209,7 +211,9 @@ fs_status fs_vloop_written(const fs_vloop *x, uint32_t buffer, bool *all) {
     FS_TRY(fs_new_zero(&v->arena, &v->nest_written, v->s->n_buffers));
   }
   if (v->nest_walked[buffer] != loop) {
-    FS_TRY(walk_nest(v, loop, buffer, all));
+    uint64_t steps;
+    FS_TRY(fs_vnest_prove(v->ctx, v->s, loop, buffer, &steps, all));
+    FS_TRY(*all ? FSCHED_OK : walk_nest(v, loop, buffer, all));
     v->nest_walked[buffer] = loop;
     v->nest_written[buffer] = *all;
   }
