@@ -296,7 +296,7 @@ static fs_status find_body(body_finder *f, fsched_context *ctx, fs_arena *arena,
 fs_status fs_loop_body_find(fsched_context *ctx, fs_arena *arena, const fsched_graph *g,
                             const fs_loop_index *index, uint32_t loop, fs_loop_body *out) {
   assert(index->inner[loop]);
-  *out = (fs_loop_body){.trip = g->loop[loop].trip};
+  *out = (fs_loop_body){.trip = g->loop[loop].trip, .versions = g->loop[loop].trip};
   body_finder f = {.g = g, .x = index, .out = out, .loop = loop};
   FS_SCRATCH(scratch, ctx);
   fs_status status = find_body(&f, ctx, arena, &scratch);

@@ -39,7 +39,8 @@ typedef struct fs_loop_body {
   uint32_t n;   /* members: the body's ops */
   uint32_t *op; /* per member: its instance in the last iteration */
   uint64_t trip, runs;
-  bool periodic; /* else what follows is empty */
+  uint64_t versions; /* how many of them are worth slots: trip, or more where runs may be joined */
+  bool periodic;     /* else what follows is empty */
   uint32_t n_edges;
   fs_body_edge *edge; /* ascending in `to`, then `from`, then distance; no repeats */
   uint32_t n_values;

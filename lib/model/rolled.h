@@ -239,9 +239,11 @@ typedef struct fs_rolled {
   fs_rolled_loop loop;
   struct fs_loop_report *report;
   /* While loops are being found: per op, the loop that it is, or NULL; and `loop` as it is where
-   * its runs are joined, of a loop in a loop, or NULL. */
+   * its runs are joined, of a loop in a loop, or NULL; and whether some ring has more slots than
+   * are of use if they are not. */
   struct fs_rolled **inner;
   const fs_rolled_loop *whole;
+  bool wide;
 } fs_rolled;
 
 #endif

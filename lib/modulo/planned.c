@@ -101,7 +101,7 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
   for (uint32_t v = 0; v < r->n_slots; v++) {
     const fs_body_value *x = &k->body->value[v];
-    r->slots[v] = (fs_loop_slots){.depth = (uint32_t)fs_min(plan->depth[v], k->body->trip),
+    r->slots[v] = (fs_loop_slots){.depth = (uint32_t)fs_min(plan->depth[v], k->body->versions),
                                   .prefetch = fs_modulo_ahead_planned(&loop->problem, plan, v),
                                   .bytes = x->size,
                                   .given = x->depth > 0};

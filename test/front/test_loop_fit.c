@@ -90,15 +90,16 @@ START_TEST(refusals_say_what_fits)
   fsched_graph *g;
   (void)snprintf(text, sizeof text, pieces, "4", 6); /* its bytes would do */
   ck_assert_int_eq(compile_text(text, &g), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
                    "no schedule was found: memory 'm' has no room for op 'k': 12 more bytes "
                    "needed, 14 of 17 free");
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "a depth of 3 of 't' would fit");
-  fsched_graph_destroy(g);
   fsched_diag_clear(ctx);
   (void)snprintf(text, sizeof text, pieces, "5", 6); /* they would not */
   ck_assert_int_eq(compile_text(text, &g), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
   ck_assert_uint_eq(fsched_diag_count(ctx), 1);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->message,
                    "loop 'k' does not fit memory 'm': needed 18, available 17");
@@ -106,14 +107,17 @@ START_TEST(refusals_say_what_fits)
   fsched_diag_clear(ctx);
   (void)snprintf(text, sizeof text, pieces, "5, every: 4", 6); /* no depth below 4 may be given */
   ck_assert_int_eq(compile_text(text, &g), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
   ck_assert(!says_depth());
   fsched_diag_clear(ctx);
   (void)snprintf(text, sizeof text, pieces, "5, prefetch: -1", 6); /* this follows the depth */
   ck_assert_int_eq(compile_text(text, &g), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
   ck_assert_str_eq(fsched_diag_get(ctx, 0)->hint, "a depth of 3 of 't' would fit");
   fsched_diag_clear(ctx);
   (void)snprintf(text, sizeof text, pieces, "5, prefetch: 4", 6);
   ck_assert_int_eq(compile_text(text, &g), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
   ck_assert(!says_depth());
 }
 END_TEST

@@ -540,10 +540,61 @@ START_TEST(has_many_slots)
 }
 END_TEST
 
+/* --- slots for all runs --- */
+
+static const struct {
+  const char *sync, *capacity, *depth;
+  unsigned outer, inner, load, slots;
+  bool joined;
+} for_all_runs[] = {
+    {"timeline", "4096", "5", 10, 2, 3, 5, true},
+    {"timeline", "4096", "50", 10, 2, 3, 20, true},
+    {"timeline", "4096", "50", 2, 3, 3, 6, true},
+    {"timeline", "4096", "50", 1, 2, 3, 2, false},  /* there is one run */
+    {"timeline", "4096", "50", 10, 1, 3, 1, false}, /* its parts have no moment in common */
+    {"timeline", "4096", "3", 10, 8, 3, 3, true},
+    {"timeline", "256", "50", 10, 2, 3, 2, true}, /* more have no room: as of one run */
+    {"block", "4096", "50", 10, 2, 3, 2, false},
+    {"barrier", "4096", "50", 10, 2, 3, 2, false},
+    {"timeline", "4096", "auto", 10, 2, 3, 2, true}, /* more make nothing quicker */
+};
+
+START_TEST(has_slots_for_all_runs)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: dma}, {name: mac}], memories: [{name: ddr}, {name: m, "
+      "capacity: %s}], sync: %s%s}\n"
+      "buffers: [{name: x, size: 4096, io: input, memory: ddr},\n"
+      "  {name: z, size: 8, io: output, memory: ddr}, {name: r, size: 64, memory: m}]\n"
+      "ops:\n"
+      "- loop: outer\n  trip: %u\n  ops:\n"
+      "  - loop: inner\n    trip: %u\n    buffers: {r: {depth: %s}}\n    ops:\n"
+      "    - {name: load, on: dma, time: %u, args: [{in: x, at: {length: 64, step: [64, 64]}}, "
+      "{out: "
+      "r}]}\n"
+      "    - {name: use, on: mac, time: 3, args: [{in: r}, {out_existing: z}]}\n"
+      "- {name: last, on: mac, args: [{out: z}]}\n";
+  char buffer[sizeof text + 64];
+  bool barriers = strcmp(for_all_runs[_i].sync, "barrier") == 0;
+  int n = snprintf(buffer, sizeof buffer, text, for_all_runs[_i].capacity, for_all_runs[_i].sync,
+                   barriers ? ", barriers: {count: 64}" : "", for_all_runs[_i].outer,
+                   for_all_runs[_i].inner, for_all_runs[_i].depth, for_all_runs[_i].load);
+  ck_assert_int_lt(n, (int)sizeof buffer);
+  fsched_graph *g = parse(buffer);
+  const fs_rolled *inner = find_loop(g, "inner");
+  ck_assert_uint_eq(inner->loop.ring[0].depth, for_all_runs[_i].slots);
+  ck_assert_uint_eq(inner->report->slots[0].depth, for_all_runs[_i].slots);
+  ck_assert_int_eq(inner->joined, for_all_runs[_i].joined);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(rolled_nests, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, (int)(sizeof told / sizeof told[0]), is_told);
   FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels);
   FS_LOOPS(t, 0, (int)(sizeof refused / sizeof refused[0]), is_refused);
   FS_LOOPS(t, 0, sizeof many_slots / sizeof many_slots[0], has_many_slots);
+  FS_LOOPS(t, 0, sizeof for_all_runs / sizeof for_all_runs[0], has_slots_for_all_runs);
 }

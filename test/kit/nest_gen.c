@@ -264,7 +264,7 @@ static void put_streams(nest_gen *g, uint32_t first, bool sum) {
   fs_text_puts(g->t, "  buffers: {");
   for (uint32_t r = first; r < first + rings; r++) {
     if (one_in(g, 2)) {
-      fs_text_printf(g->t, "r%u: {depth: %u}, ", r, 1 + below(g, 4));
+      fs_text_printf(g->t, "r%u: {depth: %u}, ", r, 1 + below(g, 8));
     }
   }
   fs_text_puts(g->t, "}\n");

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Finish: slots find room.
  *
+ * A ring of a loop in a loop has slots for all runs, as far as these are joined: where they turn
+ * out not to be, or the slots have no room, the graph is made again, with slots for one run.
+ *
  * The depths of rings are planned in front of placement, which may find a memory in pieces where
  * its bytes would do.  So a graph is tried: if there is no schedule of it, the one is looked for
  * that has the least intervals among those that have one.
@@ -42,7 +45,7 @@ typedef struct fit_limits {
 
 typedef struct fit_finder {
   fsched_context *ctx;
-  const fsched_builder *described;
+  fsched_builder *described;
   fs_arena *scratch;
   uint32_t n;
   fit_ring *ring;
@@ -516,12 +519,109 @@ static fs_status fit_loops(fit_finder *f, fs_arena *texts, fs_diag_mark mark, fs
   return FSCHED_OK;
 }
 
+/* --- slots for all runs --- */
+
+static bool has_bounded(const fsched_builder *b) {
+  bool any = false;
+  for (size_t m = 0; m < b->memory.n; m++) {
+    any = any || fs_memory_bounded(&b->memory.at[m].m);
+  }
+  return any;
+}
+
+static bool has_nests(const fsched_builder *b) {
+  bool any = false;
+  for (size_t i = 0; i < b->loop.n && !any; i++) {
+    any = b->loop.at[i].parent != FS_NONE;
+  }
+  return any;
+}
+
+/* Notes the loops that have slots for runs which are not joined. */
+static fs_status note_apart(fit_finder *f, const fsched_graph *g, bool *any) {
+  *any = false;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    if (g->rolled[l].wide && !g->rolled[l].joined) {
+      *any = true;
+      FS_TRY(fs_vec_push(f->ctx, &f->described->apart, g->rolled[l].report->loop));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Whether there are slots for more than one run; of a depth that was given, or any. */
+static bool has_wide(const fsched_graph *g, bool given) {
+  bool any = false;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled *x = &g->rolled[l];
+    for (uint32_t v = 0; x->wide && v < x->loop.n_rings; v++) {
+      any = any || !given || (x->report->slots[v].given && x->loop.ring[v].depth > x->trip);
+    }
+  }
+  return any;
+}
+
+/* Takes another graph, if there is one, in the place of *g. */
+static void take_graph(fsched_graph **g, fsched_graph *other) {
+  if (other != NULL) {
+    fs_arena_join(&other->arena, &(*g)->arena); /* texts are shared */
+    fsched_graph_destroy(*g);
+    *g = other;
+  }
+}
+
+/* A graph is made, with slots for all runs: those stay that are joined, if they have room and were
+ * given, or make a loop quicker. */
+static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
+  fsched_graph *other = NULL;
+  bool any, has = true;
+  FS_TRY(note_apart(f, *g, &any));
+  for (size_t n = 0; any && n < f->described->loop.n; n++) {
+    FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
+    take_graph(g, other);
+    FS_TRY(note_apart(f, *g, &any));
+  }
+  f->described->one_run = true; /* from now on */
+  if (!has_wide(*g, false)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
+  fs_status status = has_bounded(f->described) ? has_schedule(f, *g, &has) : FSCHED_OK;
+  bool better = has_wide(*g, true) || (other != NULL && cost_of(*g) < cost_of(other));
+  if (any || !has || !better) {
+    take_graph(g, other);
+  } else {
+    fsched_graph_destroy(other);
+  }
+  return status;
+}
+
+/* Makes the graph; *made: as finishing it ended. */
+static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark, fs_status *made,
+                            fsched_graph **out) {
+  *made = fs_builder_finish_once(b, out);
+  if (!has_nests(f->described)) {
+    return FSCHED_OK;
+  }
+  fs_status status = *made == FSCHED_OK ? narrow_graph(f, out) : FSCHED_OK;
+  f->described->one_run = true;
+  if (*made == FSCHED_INFEASIBLE) {
+    *made = say_graph(f, mark, NULL, NULL, out);
+    if (*made == FSCHED_OK) {
+      fs_arena_join(&(*out)->arena, &b->arena);
+    }
+  }
+  return status;
+}
+
 static fs_status finish(fit_finder *f, fsched_builder *b, fsched_graph **out) {
   fs_diag_mark mark = fs_context_mark(f->ctx);
-  fs_status made = fs_builder_finish_once(b, out);
-  fs_status status = made == FSCHED_OK           ? fit_graph(f, out)
-                     : made == FSCHED_INFEASIBLE ? fit_loops(f, &b->arena, mark, &made, out)
-                                                 : FSCHED_OK;
+  fs_status made, status = make_graph(f, b, mark, &made, out);
+  if (status == FSCHED_OK) {
+    status = made == FSCHED_OK           ? fit_graph(f, out)
+             : made == FSCHED_INFEASIBLE ? fit_loops(f, &b->arena, mark, &made, out)
+                                         : FSCHED_OK;
+  }
   if (status != FSCHED_OK) {
     fsched_graph_destroy(*out);
     *out = NULL;
@@ -546,11 +646,8 @@ static fs_status finish_fitting(fsched_builder *b, fsched_graph **out) {
 
 /* Whether loops stay loops whose slots may have to make do with little memory. */
 static bool may_lack_room(const fsched_builder *b) {
-  bool any = false;
-  for (size_t m = 0; m < b->memory.n; m++) {
-    any = any || fs_memory_bounded(&b->memory.at[m].m);
-  }
-  return any && b->loop.n > 0 && !b->unroll && !b->sample && !b->finished;
+  return (has_bounded(b) || has_nests(b)) && b->loop.n > 0 && !b->unroll && !b->sample &&
+         !b->finished;
 }
 
 fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {

@@ -148,6 +148,7 @@ struct fsched_builder {
   FS_VEC(fs_loop_draft) loop;
   FS_VEC(fs_ring_draft) ring;
   FS_VEC(fs_depth_limit) depth_limit;
+  FS_VEC(uint32_t) apart; /* loops in a loop whose rings have slots for one run, not for more */
   FS_VEC(fs_carry) carry;
   FS_VEC(fs_mark) mark;
   FS_VEC(fs_past_arg) past;
@@ -160,6 +161,7 @@ struct fsched_builder {
   bool contracted; /* ops are in the place of loops */
   fs_depths depths;
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
+  bool one_run;            /* so are all loops in a loop as those of `apart` */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
@@ -199,7 +201,7 @@ struct fsched_builder {
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
   X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(loop) \
-  X(ring) X(depth_limit) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
+  X(ring) X(depth_limit) X(apart) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
   X(counting_at) X(resource_at) X(loop_at)

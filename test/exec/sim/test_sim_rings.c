@@ -181,7 +181,7 @@ START_TEST(joined_runs)
 {
   open_sim();
   for (uint64_t n = 2; n <= 5; n++) {
-    for (uint64_t depth = 2; depth <= n; depth++) {
+    for (uint64_t depth = 2; depth <= (uint64_t)_i * n && depth <= 12; depth++) {
       for (uint64_t latency = 1; latency <= 7; latency += 2) {
         for (uint64_t use = 1; use <= 5; use += 2) {
           ring_case x = {.runs = (uint64_t)_i,

@@ -104,12 +104,16 @@ static bool is_after_itself(const joined_finder *f, uint32_t op) {
   return false;
 }
 
+bool fs_roller_may_go_on(const fs_rolled *x) {
+  return x->whole != NULL && x->loop.n_queues > 1 && x->loop.n_queues <= MOST_PARTS &&
+         (x->loop.copies == 1 || (x->least == x->trip && x->trip % x->loop.copies == 0)) &&
+         has_simple_ops(x);
+}
+
 static bool may_join(const joined_finder *f, uint32_t member) {
   const fs_rolled *x = inner_of(f, member);
-  return x != NULL && x->whole != NULL && x->loop.n_queues > 1 && x->loop.n_queues <= MOST_PARTS &&
-         (x->loop.copies == 1 || (x->least == x->trip && x->trip % x->loop.copies == 0)) &&
-         has_simple_ops(x) && has_own_slots(f, x, op_of(f, member)) && writes_apart(x) &&
-         !is_after_itself(f, op_of(f, member)) &&
+  return x != NULL && fs_roller_may_go_on(x) && has_own_slots(f, x, op_of(f, member)) &&
+         writes_apart(x) && !is_after_itself(f, op_of(f, member)) &&
          f->g->op_use0[f->body->op[member]] == f->g->op_use0[f->body->op[member] + 1];
 }
 

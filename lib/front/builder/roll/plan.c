@@ -66,9 +66,21 @@ static uint64_t farthest_back(const fs_loop_body *body, const fs_body_value *val
   return back;
 }
 
+/* How many versions of a run a ring may hold, or of all runs in one of the loop around, if they may
+ * be joined: these are counted as they flow. */
+static uint64_t versions_of(const fs_roller *r, uint32_t loop) {
+  const fsched_builder *b = r->b;
+  uint32_t parent = fs_loop_at(b, loop)->parent;
+  bool apart = b->one_run || parent == FS_NONE || !fs_sync_has_waits(b->sync);
+  for (size_t i = 0; i < b->apart.n && !apart; i++) {
+    apart = b->apart.at[i] == loop;
+  }
+  return apart ? r->in.trip[loop] : fs_multiply_most(r->in.trip[loop], r->in.trip[parent]);
+}
+
 /* No more slots are of use than there are versions, and what there is on entry. */
-static uint64_t most_slots(uint64_t trip, uint64_t back) {
-  return fs_max(fs_add_most(trip, back > 0), back + 1);
+static uint64_t most_slots(uint64_t versions, uint64_t back) {
+  return fs_max(fs_add_most(versions, back > 0), back + 1);
 }
 
 static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
@@ -86,20 +98,20 @@ static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_
 static void set_keys(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t need,
                      fs_body_value *value) {
   const fs_ring_draft *given = find_ring(r, loop, buffer);
-  uint64_t trip = r->in.trip[loop], depth = value->depth;
+  uint64_t all = versions_of(r, loop), depth = value->depth;
   if (given == NULL) {
     return;
   }
-  uint64_t most = depth == 0 ? fs_max(trip, 1) : depth;
+  uint64_t most = depth == 0 ? fs_max(all, 1) : depth;
   value->ahead = (uint32_t)fs_min(fs_min(given->ahead, most), UINT32_MAX / 2);
   if (given->every == 1 || fs_sync_has_stops(r->b->sync)) {
     return;
   }
-  if (depth == 0 && fs_add_most(given->every, need - 1) >= trip) {
-    value->depth = fs_max(trip, need); /* then no slot is taken twice */
+  if (depth == 0 && fs_add_most(given->every, need - 1) >= all) {
+    value->depth = fs_max(all, need); /* then no slot is taken twice */
   } else if (depth == 0) {
     value->every = (uint32_t)given->every;
-  } else if (depth < trip) {
+  } else if (depth < all) {
     value->every = (uint32_t)fs_min(given->every, depth - need + 1);
   }
 }
@@ -127,11 +139,11 @@ static uint32_t limit_of(const fs_roller *r, uint32_t loop, uint32_t buffer, uin
 
 /* Sets depths before the plan: content that comes from outside, or stays there, has one place. */
 static fs_status set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
-  uint64_t trip = r->in.trip[loop];
+  uint64_t all = versions_of(r, loop);
   for (uint32_t v = 0; v < body->n_values; v++) {
     fs_body_value *value = &body->value[v];
     uint64_t back = farthest_back(body, value), need = slots_read(body, value);
-    value->depth = fs_min(value->depth, most_slots(trip, back));
+    value->depth = fs_min(value->depth, most_slots(all, back));
     take_least(r, need, value);
     uint32_t buffer = name_of_value(r, value);
     uint8_t io = r->b->buffer_io.at[buffer];
@@ -436,7 +448,7 @@ static bool limit_depths(const fs_loop_body *body, const fs_modulo_plan *plan, b
   bool any = false;
   for (uint32_t v = 0; v < body->n_values && plan != NULL; v++) {
     fs_body_value *value = &body->value[v];
-    uint64_t most = most_slots(body->trip, farthest_back(body, value));
+    uint64_t most = most_slots(body->versions, farthest_back(body, value));
     if (value->depth == 0 && plan->depth[v] > most) {
       value->depth = most;
       any = limited[v] = true;
@@ -528,6 +540,7 @@ static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_in
     FS_TRY(order_scratch(r, g, body));
   }
   body->trip = r->in.trip[loop];
+  body->versions = versions_of(r, loop);
   return FSCHED_OK;
 }
 
@@ -575,10 +588,11 @@ static fs_status make_whole(fs_roller *r, uint32_t loop, const fs_planned_loop *
   return FSCHED_OK;
 }
 
-/* Joins the runs of loops inside, if that makes the loop quicker. */
+/* Joins the runs of loops inside, if that makes the loop quicker; else *out is NULL. */
 static fs_status join_runs(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
-                           fs_planned_loop *p, fs_rolled *x) {
+                           fs_planned_loop *p, fs_rolled *x, const fs_modulo_joined **out) {
   fs_modulo_joined *joined;
+  *out = NULL;
   FS_TRY(fs_roller_find_joined(r, g, body, &joined));
   if (joined == NULL) {
     return FSCHED_OK;
@@ -606,13 +620,23 @@ static fs_status join_runs(fs_roller *r, const fsched_graph *g, const fs_loop_bo
   if (apart < met) {
     *p = other;
     x->loop = loop;
-    mark_joined(x, joined);
+    *out = joined;
   }
   return FSCHED_OK;
 }
 
-static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
-                           uint32_t loop) {
+/* Whether a ring has more slots than are of use to one run. */
+static bool is_wide(const fs_loop_body *body, const fs_rolled *x) {
+  bool wide = false;
+  for (uint32_t v = 0; v < body->n_values && !wide; v++) {
+    wide = x->loop.ring[v].depth > most_slots(body->trip, farthest_back(body, &body->value[v]));
+  }
+  return wide;
+}
+
+/* Plans a loop; *joined tells which ones in it have their runs joined, or is NULL. */
+static fs_status plan_once(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
+                           uint32_t loop, const fs_modulo_joined **joined) {
   fs_loop_body body;
   fs_planned_loop p;
   FS_TRY(fs_new_zero(&r->b->arena, &r->rolled[loop], 1));
@@ -621,14 +645,38 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
   x->least = r->in.least[loop];
   x->param = r->in.param[loop] == FS_NONE ? NULL : r->b->words.text.at[r->in.param[loop]];
   FS_TRY(find_body(r, g, index, loop, &body));
-  warn_inplaces(r, g, loop);
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
-  FS_TRY(join_runs(r, g, &body, &p, x));
+  FS_TRY(join_runs(r, g, &body, &p, x, joined));
   FS_TRY(make_whole(r, loop, &p, x));
+  x->wide = is_wide(&body, x);
   FS_TRY(fill_slots(r, loop, &body, &p, x));
   FS_TRY(fill_lanes(r, loop, &p, x));
   return find_span(r, loop, &p, x);
+}
+
+/* Plans a loop: if its runs can't be joined, with slots for one of them. */
+static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
+                           uint32_t loop) {
+  fsched_builder *b = r->b;
+  bool bad = b->bad, infeasible = b->infeasible;
+  fs_diag_mark mark = fs_context_mark(b->ctx);
+  const fs_modulo_joined *joined = NULL;
+  fs_status status = plan_once(r, g, index, loop, &joined);
+  const fs_rolled *x = r->rolled[loop];
+  bool failed = status == FSCHED_OK ? b->infeasible != infeasible : status != FSCHED_SYSTEM;
+  if (versions_of(r, loop) > x->trip && (failed || (x->wide && !fs_roller_may_go_on(x)))) {
+    fs_context_rewind(b->ctx, mark);
+    b->bad = bad;
+    b->infeasible = infeasible;
+    FS_TRY(fs_vec_push(b->ctx, &b->apart, loop));
+    status = plan_once(r, g, index, loop, &joined);
+  }
+  if (status == FSCHED_OK && joined != NULL) {
+    mark_joined(r->rolled[loop], joined);
+  }
+  warn_inplaces(r, g, loop);
+  return status;
 }
 
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) {

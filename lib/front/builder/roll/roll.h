@@ -161,6 +161,9 @@ fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop,
  * begins it still, if no other one has before.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag,
                                fs_arg_draft *a) FS_MUST_USE;
+/* Whether runs of a loop that is planned may be joined for all that is known of itself. Complexity:
+ * O(ops). */
+bool fs_roller_may_go_on(const fs_rolled *x);
 /* Finds the members of a body that are loops whose runs may be joined, with their parts and times;
  * NULL: there are none.  The array is in the scratch.
  * Complexity: O(2^14 waits) each, and O(args^2) for each other member.  Errors: FSCHED_SYSTEM. */
