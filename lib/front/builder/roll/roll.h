@@ -8,6 +8,7 @@
  *   beside.c    counts what lies in memory beside a loop
  *   behind.c    tells what is found of what a loop has left
  *   left.c      tells what a loop may leave as it is
+ *   depths.c    tells how many slots rings have
  *   joined.c    tells which loops in a loop may have their runs joined
  *   contract.c  puts ops in the place of loops
  *   begins.c    tells which args begin a buffer then
@@ -161,6 +162,17 @@ fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop,
  * begins it still, if no other one has before.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag,
                                fs_arg_draft *a) FS_MUST_USE;
+/* The buffer, as described, of a value.  Complexity: that of a name. */
+uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *value);
+/* How many versions a ring of a loop at hand may hold: those of a run, or of all runs in one of the
+ * loop around, if they may be joined: these are counted as they flow. */
+uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop);
+/* No more slots are of use than there are versions, and what there is on entry. */
+uint64_t fs_roller_most_slots(uint64_t versions, const fs_loop_body *body,
+                              const fs_body_value *value);
+/* Sets depths before the plan: content that comes from outside, or stays there, has one place.
+ * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) FS_MUST_USE;
 /* Whether runs of a loop that is planned may be joined for all that is known of itself. Complexity:
  * O(ops). */
 bool fs_roller_may_go_on(const fs_rolled *x);

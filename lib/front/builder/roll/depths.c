@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How many slots rings have: what is given of them, what is needed, and what is of use. */
+#include "base/saturate.h"
+#include "front/builder/roll/roll.h"
+
+uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *v) {
+  return fs_names_find(&r->b->buffers, v->name, v->n_name);
+}
+
+/* The slots that the values take which are read, if they are read as they were begun. */
+static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value) {
+  uint64_t need = 1;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    const fs_body_reader *reader = &body->reader[i];
+    need = fs_max(need, reader->back + (reader->member >= value->writer));
+  }
+  return need;
+}
+
+/* Whether an op uses a buffer that a loop in a loop begins, and is not in it. */
+static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = &r->b->loop.at[loop];
+  return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
+}
+
+/* Whether a loop around it may run 0 times, behind which a buffer is used: what it finds there on
+ * entry is found there behind it, too. */
+static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  bool may = false;
+  for (loop = fs_loop_at(r->b, loop)->parent; loop != FS_NONE && !may;
+       loop = fs_loop_at(r->b, loop)->parent) {
+    may = r->in.least[loop] == 0 && fs_roller_is_read_behind(r, loop, buffer, true);
+  }
+  return may;
+}
+
+enum { MOST_MORE = 1 << 12 }; /* slots, than are needed */
+
+/* The slots of a ring of which the value on entry and the last one shall lie in the same: so many
+ * as divide the iterations, if there is such a number. */
+static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_value *value) {
+  uint64_t trip = r->in.trip[loop], depth = need;
+  uint64_t most = fs_min(trip, need + MOST_MORE);
+  while (depth <= most && trip % depth != 0) {
+    depth++;
+  }
+  value->depth = depth;
+  return depth <= most ? FSCHED_OK
+                       : fs_roller_unsupported(r, loop,
+                                               "it reads more values of earlier iterations than it "
+                                               "has, and hands them on to its next run");
+}
+
+/* How far back versions of a value are read. */
+static uint64_t farthest_back(const fs_loop_body *body, const fs_body_value *value) {
+  uint64_t back = 0;
+  for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
+    back = fs_max(back, body->reader[i].back);
+  }
+  return back;
+}
+
+uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop) {
+  const fsched_builder *b = r->b;
+  uint32_t parent = fs_loop_at(b, loop)->parent;
+  bool apart = b->one_run || parent == FS_NONE || !fs_sync_has_waits(b->sync);
+  for (size_t i = 0; i < b->apart.n && !apart; i++) {
+    apart = b->apart.at[i] == loop;
+  }
+  return apart ? r->in.trip[loop] : fs_multiply_most(r->in.trip[loop], r->in.trip[parent]);
+}
+
+uint64_t fs_roller_most_slots(uint64_t versions, const fs_loop_body *body,
+                              const fs_body_value *value) {
+  uint64_t back = farthest_back(body, value);
+  return fs_max(fs_add_most(versions, back > 0), back + 1);
+}
+
+static const fs_ring_draft *find_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_ring_draft *found = NULL;
+  for (size_t i = 0; i < r->b->ring.n && found == NULL; i++) {
+    const fs_ring_draft *x = &r->b->ring.at[i];
+    found = x->loop == loop && x->buffer == buffer ? x : NULL;
+  }
+  return found;
+}
+
+/* Takes over what is given of a ring besides its depth, as far as there are slots to be given back,
+ * or to be filled ahead; where syncs stop everything, nothing is given back.  Requires the depth
+ * that it will have, at least the slots that it needs. */
+static void set_keys(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t need,
+                     fs_body_value *value) {
+  const fs_ring_draft *given = find_ring(r, loop, buffer);
+  uint64_t all = fs_roller_versions(r, loop), depth = value->depth;
+  if (given == NULL) {
+    return;
+  }
+  uint64_t most = depth == 0 ? fs_max(all, 1) : depth;
+  value->ahead = (uint32_t)fs_min(fs_min(given->ahead, most), UINT32_MAX / 2);
+  if (given->every == 1 || fs_sync_has_stops(r->b->sync)) {
+    return;
+  }
+  if (depth == 0 && fs_add_most(given->every, need - 1) >= all) {
+    value->depth = fs_max(all, need); /* then no slot is taken twice */
+  } else if (depth == 0) {
+    value->every = (uint32_t)given->every;
+  } else if (depth < all) {
+    value->every = (uint32_t)fs_min(given->every, depth - need + 1);
+  }
+}
+
+/* Where as few slots are asked for as are needed, given depths become that. */
+static void take_least(const fs_roller *r, uint64_t need, fs_body_value *value) {
+  if (r->b->depths == FS_DEPTHS_LEAST && value->depth > need) {
+    value->depth = need;
+  }
+}
+
+/* The most slots that a ring may have, if its depth was not given; 0: any number. */
+static uint32_t limit_of(const fs_roller *r, uint32_t loop, uint32_t buffer, uint64_t need,
+                         const fs_body_value *value) {
+  if (r->b->depths != FS_DEPTHS_AS_PLANNED) {
+    return (uint32_t)fs_min(need + fs_max(value->every, 1) - 1, UINT32_MAX / 2);
+  }
+  uint32_t most = 0;
+  for (size_t i = 0; i < r->b->depth_limit.n && most == 0; i++) {
+    const fs_depth_limit *x = &r->b->depth_limit.at[i];
+    most = x->loop == loop && x->buffer == buffer ? x->most : 0;
+  }
+  return most;
+}
+
+fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
+  uint64_t all = fs_roller_versions(r, loop);
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    fs_body_value *value = &body->value[v];
+    uint64_t back = farthest_back(body, value), need = slots_read(body, value);
+    value->depth = fs_min(value->depth, fs_roller_most_slots(all, body, value));
+    take_least(r, need, value);
+    uint32_t buffer = fs_roller_buffer_of(r, value);
+    uint8_t io = r->b->buffer_io.at[buffer];
+    if (r->ring[buffer].shared && need > 1) {
+      return fs_roller_unsupported(r, loop,
+                                   "another loop begins a buffer that it has several slots for");
+    }
+    if (r->ring[buffer].shared) {
+      value->depth = 1;
+    }
+    if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
+      return fs_roller_unsupported(r, loop,
+                                   "an input, output or state that it begins has one place, and "
+                                   "values of several iterations are read");
+    }
+    bool varies = fs_roller_varies(r, loop); /* then the slot of the last one would, too */
+    bool loose = varies && back == 0 && fs_roller_is_read_behind(r, loop, buffer, false);
+    if (fs_io_given(io) || fs_io_kept(io) || loose) {
+      value->depth = 1;
+    } else if (need == 1 && is_used_outside(r, loop, buffer)) {
+      value->depth = 1; /* else what is outside would have to know of slots, at each level */
+    } else if (!varies && !r->ring[buffer].shared &&
+               (fs_roller_flows_around(r, loop, buffer, back > 0) ||
+                may_be_passed(r, loop, buffer))) {
+      FS_TRY(close_ring(r, loop, need, value));
+    }
+    set_keys(r, loop, buffer, need, value);
+    value->most = limit_of(r, loop, buffer, need, value);
+  }
+  return FSCHED_OK;
+}
