@@ -328,10 +328,10 @@ bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream str
 fs_status fs_cuda_loops_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 /* Before an invocation, when all streams are empty.  Requires no records taken without loops. */
 void fs_cuda_loops_reset(fs_instance *x);
-/* Issues all instances of a loop; what is on the lane then comes after them.  False: poisoned.
- * Requires a command that is a loop.  Complexity: O(instances), and waits for the device when
- * FS_CUDA_RECORDS are on their way. */
-bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) FS_MUST_USE;
+/* Issues all instances of a loop; what is on the lane of a part then comes after that part.  False:
+ * poisoned.  Requires the first part of a loop.  Complexity: O(instances), and waits for the device
+ * when FS_CUDA_RECORDS are on their way. */
+bool fs_cuda_loop_issue(fs_instance *x, uint32_t item) FS_MUST_USE;
 /* Adds up what is left of the digests, per op of the stream, once all is over. Requires room. */
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest);
 

@@ -99,37 +99,30 @@ bool fs_cuda_graph_record(fs_cuda_graph_maker *m, fs_cu_event event) {
          set_node(m, node);
 }
 
-/* Adds the item's kernel or copy, or the instances of the loop that it is. */
+/* Adds the item's kernel or copy. */
 static bool add_effect(fs_cuda_graph_maker *m, uint32_t item) {
   const fs_cuda_work *w = &m->x->todo[item];
-  uint32_t command = m->x->program->plan.item[item].command;
-  if (fs_cuda_is_loop(m->x, command)) {
-    return fs_cuda_unroll_add(m, command);
-  }
   return (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) && add_copy(m, w) &&
          (!m->first || fs_cuda_graph_empty(m));
 }
 
-static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
+/* Begins an item, or a part of a loop, behind its predecessors. */
+static bool begin_item(fs_cuda_graph_maker *m, uint32_t item) {
   fs_instance *x = m->x;
   const fs_cuda_plan *plan = &x->program->plan;
   const fs_cuda_item *t = &plan->item[item];
-  fs_cuda_launch extra;
-  uint64_t ns;
-  void *params[2];
   fs_cuda_graph_begin(m);
   for (uint32_t i = 0; i < t->n_after; i++) {
     m->after[m->n_after++] = m->tail[plan->after[t->after0 + i]]; /* no item twice */
   }
-  if (x->built.timed && !fs_cuda_graph_record(m, x->time[2 * item])) {
-    return false;
-  }
-  if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !fs_cuda_graph_kernel(m, &extra)) {
-    return false;
-  }
-  if (!add_effect(m, item)) {
-    return false;
-  }
+  return !x->built.timed || fs_cuda_graph_record(m, x->time[2 * item]);
+}
+
+/* Ends what begin_item has begun. */
+static bool end_item(fs_cuda_graph_maker *m, uint32_t item) {
+  fs_instance *x = m->x;
+  fs_cuda_launch extra;
+  void *params[2];
   if (x->built.timed && !fs_cuda_graph_record(m, x->time[2 * item + 1])) {
     return false;
   }
@@ -137,7 +130,39 @@ static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
     return false;
   }
   m->tail[item] = m->at;
-  return !x->program->watched || fs_cuda_graph_record(m, x->event[t->event]);
+  return !x->program->watched ||
+         fs_cuda_graph_record(m, x->event[x->program->plan.item[item].event]);
+}
+
+/* Adds all parts of a loop: their begins, the instances, and their ends. */
+static bool add_loop(fs_cuda_graph_maker *m, uint32_t item) {
+  const fs_cuda_item *part = &m->x->program->plan.item[item];
+  for (uint32_t i = 0; i < part->parts; i++) {
+    if (!begin_item(m, item + i) || !fs_cuda_unroll_enter(m, part[i].queue)) {
+      return false;
+    }
+  }
+  if (!fs_cuda_unroll_add(m, part->command)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < part->parts; i++) {
+    if (!fs_cuda_unroll_leave(m, part[i].queue) || !end_item(m, item + i)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
+  fs_cuda_launch pace;
+  uint64_t ns;
+  void *params[2];
+  if (fs_cuda_is_loop(m->x, m->x->program->plan.item[item].command)) {
+    return add_loop(m, item);
+  }
+  return begin_item(m, item) &&
+         (!fs_cuda_pace_launch(m->x, item, &ns, params, &pace) || fs_cuda_graph_kernel(m, &pace)) &&
+         add_effect(m, item) && end_item(m, item);
 }
 
 static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {
@@ -154,7 +179,7 @@ static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {
   if (!fs_cuda_unroll_begin(&m)) {
     return false;
   }
-  for (uint32_t i = 0; i < plan->n_items; i++) {
+  for (uint32_t i = 0; i < plan->n_items; i += plan->item[i].parts) {
     if (!add_item(&m, i)) {
       return false;
     }

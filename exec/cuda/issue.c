@@ -100,32 +100,23 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
   return x->built.digests && w->call != 0;
 }
 
-/* Issues the item's kernel or copy on its lane. */
+/* Issues the item's kernel or copy on its lane; of a loop, what all of its parts do. */
 static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   const fs_cuda_work *w = &x->todo[item];
   uint32_t command = x->program->plan.item[item].command;
   fs_cuda_launch extra;
   uint64_t ns;
   void *params[2];
-  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane))) {
-    return false;
-  }
   if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !fs_cuda_launch_on(x, &extra, lane)) {
     return false;
   }
   if (w->launch.function != NULL && !fs_cuda_launch_on(x, &w->launch, lane)) {
     return false;
   }
-  if (fs_cuda_is_loop(x, command) && !fs_cuda_loop_issue(x, command, lane)) {
+  if (fs_cuda_is_loop(x, command) && !fs_cuda_loop_issue(x, item)) {
     return false;
   }
-  if (w->size > 0 && !FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane))) {
-    return false;
-  }
-  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
-    return false;
-  }
-  return !fs_cuda_digest_launch(x, item, params, &extra) || fs_cuda_launch_on(x, &extra, lane);
+  return w->size == 0 || FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane));
 }
 
 static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream lane) {
@@ -194,13 +185,26 @@ static bool writes_wanted(const fs_instance *x, uint32_t command) {
   return false;
 }
 
-static bool issue_item(fs_instance *x, uint32_t item) {
+/* What comes before the effect of an item, or of the loop that it is a part of, on its lane. */
+static bool begin_item(fs_instance *x, uint32_t item) {
   const fs_cuda_item *t = &x->program->plan.item[item];
-  const fs_io *io = x->io;
+  fs_cu_stream lane = x->lane[t->lane];
+  return wait_for_items(x, t, lane) &&
+         (x->config.empty || wait_for_content(x, t->command, t->lane)) &&
+         (!x->built.timed || FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane)));
+}
+
+/* What comes behind it. */
+static bool end_item(fs_instance *x, uint32_t item) {
+  const fs_cuda_item *t = &x->program->plan.item[item];
   fs_cu_stream lane = x->lane[t->lane];
   bool content = !x->config.empty;
-  if (!wait_for_items(x, t, lane) || (content && !wait_for_content(x, t->command, t->lane)) ||
-      !issue_effect(x, item, lane)) {
+  fs_cuda_launch digest;
+  void *params[2];
+  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
+    return false;
+  }
+  if (fs_cuda_digest_launch(x, item, params, &digest) && !fs_cuda_launch_on(x, &digest, lane)) {
     return false;
   }
   if ((t->joins || x->program->watched || (content && writes_wanted(x, t->command))) &&
@@ -210,7 +214,28 @@ static bool issue_item(fs_instance *x, uint32_t item) {
   x->issued[item] = 1;
   x->n_issued++;
   atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
-  for (uint32_t i = io->kept0[t->command]; content && i < io->kept0[t->command + 1]; i++) {
+  return true;
+}
+
+/* Issues an item, or with the first part of a loop all of its parts. */
+static bool issue_item(fs_instance *x, uint32_t item) {
+  const fs_cuda_item *t = &x->program->plan.item[item];
+  const fs_io *io = x->io;
+  for (uint32_t i = item; i < item + t->parts; i++) {
+    if (!begin_item(x, i)) {
+      return false;
+    }
+  }
+  if (!issue_effect(x, item, x->lane[t->lane])) {
+    return false;
+  }
+  for (uint32_t i = item; i < item + t->parts; i++) {
+    if (!end_item(x, i)) {
+      return false;
+    }
+  }
+  uint32_t last = x->config.empty ? 0 : io->kept0[t->command + 1];
+  for (uint32_t i = io->kept0[t->command]; i < last; i++) {
     if (!fetch_when_written(x, io->command_kept[i])) {
       return false;
     }
@@ -229,8 +254,11 @@ static uint32_t late_content(const fs_instance *x, uint32_t command) {
   return FS_NONE;
 }
 
+/* Whether an item, or a part of a loop, comes after one that is not issued.  Predecessors of parts
+ * are one after the other. */
 static bool after_unissued(const fs_instance *x, const fs_cuda_item *t) {
-  for (uint32_t i = t->after0; i < t->after0 + t->n_after; i++) {
+  const fs_cuda_item *last = t + t->parts - 1;
+  for (uint32_t i = t->after0; i < last->after0 + last->n_after; i++) {
     if (!x->issued[x->program->plan.after[i]]) {
       return true;
     }
@@ -248,7 +276,7 @@ bool fs_cuda_issue(fs_instance *x, uint32_t *wants) {
   const fs_cuda_plan *plan = &x->program->plan;
   uint32_t ahead = (uint32_t)fs_max(AHEAD / x->config.slots, LEAST_AHEAD);
   *wants = FS_NONE;
-  for (uint32_t i = 0; i < plan->n_items && !fs_cuda_poisoned(x); i++) {
+  for (uint32_t i = 0; i < plan->n_items && !fs_cuda_poisoned(x); i += plan->item[i].parts) {
     const fs_cuda_item *t = &plan->item[i];
     if (x->issued[i] || after_unissued(x, t)) {
       continue;

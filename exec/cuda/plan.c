@@ -14,6 +14,8 @@ typedef struct cuda_planner {
   uint32_t *last;  /* per queue: its last item */
   uint32_t *lane;  /* per queue */
   uint32_t *named; /* per item: the last item that lists it as a predecessor */
+  uint8_t *loop;   /* per op: it is a loop */
+  uint32_t part;   /* the first part of the present loop, or the present item */
   FS_VEC(uint32_t) after;
 } cuda_planner;
 
@@ -24,6 +26,22 @@ static fs_status add_after(cuda_planner *p, uint32_t before, uint32_t item) {
   p->named[before] = item;
   p->plan->item[item].n_after++;
   return fs_vec_push(p->memory, &p->after, before);
+}
+
+/* Item `item` comes after what reaches a point: of a loop, all parts, if they are waited for. */
+static fs_status add_point(cuda_planner *p, const fs_stream_wait *w, uint32_t queue,
+                           uint32_t item) {
+  uint32_t first = p->plan->item_of[fs_stream_source(p->s, &p->order, w, queue)], last = first;
+  if (fs_axis_has_members(p->s->axes[w->axis].kind)) {
+    while (p->plan->item[first].parts == 0) {
+      first--;
+    }
+    last = first + p->plan->item[first].parts - 1;
+  }
+  for (uint32_t i = first; i <= last; i++) {
+    FS_TRY(add_after(p, i, item));
+  }
+  return FSCHED_OK;
 }
 
 /* Item `item` has to wait until `before` has started.  A device cannot show that; so `item` waits
@@ -48,12 +66,30 @@ static uint32_t lane_of(cuda_planner *p, uint32_t queue) {
   return p->lane[queue];
 }
 
+static bool is_loop(const cuda_planner *p, uint32_t command) {
+  const fs_stream_command *c = &p->s->commands[command];
+  return fs_command_has_op(c) && p->loop[c->target] != 0;
+}
+
+/* Begins the item of a command, which is the first one of its gang or loop or not. */
+static void begin_item(cuda_planner *p, uint32_t command, bool first) {
+  fs_cuda_plan *plan = p->plan;
+  uint32_t queue = p->order.queue[command];
+  p->part = first ? plan->n_items : p->part;
+  plan->item[plan->n_items++] = (fs_cuda_item){.command = command,
+                                               .lane = lane_of(p, queue),
+                                               .queue = queue,
+                                               .after0 = (uint32_t)p->after.n,
+                                               .event = FS_NONE};
+  plan->item[p->part].parts++;
+}
+
 static fs_status add_command(cuda_planner *p, uint32_t at) {
   fs_cuda_plan *plan = p->plan;
   uint32_t c = p->order.order[at], queue = p->order.queue[c];
-  if (at == 0 || !same_gang(p->s, p->order.order[at - 1], c)) {
-    plan->item[plan->n_items++] = (fs_cuda_item){
-        .command = c, .lane = lane_of(p, queue), .after0 = (uint32_t)p->after.n, .event = FS_NONE};
+  bool first = at == 0 || !same_gang(p->s, p->order.order[at - 1], c);
+  if (first || is_loop(p, c)) {
+    begin_item(p, c, first);
   }
   uint32_t item = plan->n_items - 1;
   plan->item_of[c] = item;
@@ -65,8 +101,7 @@ static fs_status add_command(cuda_planner *p, uint32_t at) {
     if (points->point[w].axis == queue) {
       continue; /* a lane completes in order */
     }
-    uint32_t from = fs_stream_source(p->s, &p->order, &points->point[w], queue);
-    FS_TRY(add_after(p, plan->item_of[from], item));
+    FS_TRY(add_point(p, &points->point[w], queue, item));
   }
   for (uint32_t g = points->gate0[c]; g < points->gate0[c + 1]; g++) {
     FS_TRY(add_gate(p, plan->item_of[points->gate[g]], item));
@@ -126,6 +161,10 @@ static fs_status make_plan(cuda_planner *p, fs_arena *arena) {
   FS_TRY(fs_stream_order_find(arena, s, &p->order));
   if (p->order.n_runnable < s->n_commands) {
     return report_deadlock(p);
+  }
+  FS_TRY(fs_new_zero(arena, &p->loop, s->n_ops));
+  for (uint32_t l = 0; l < s->n_loops && s->loops[l].within == FS_NONE; l++) {
+    p->loop[s->loops[l].op] = 1;
   }
   FS_TRY(fs_new(arena, &plan->item, s->n_commands));
   FS_TRY(fs_new_none(arena, &plan->item_of, s->n_commands));

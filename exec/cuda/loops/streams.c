@@ -2,12 +2,23 @@
 /* Loops on streams, instance by instance, in the order of a walk over each
  * (model/stream/loop_walk.h): an instance is issued when all that it waits for has been.
  *
- *   lane of the item      ... wait, event                                   wait for all, event ...
- *   stream of each queue           wait, [wait] [pace] call [digest] event, ...
+ *   lane of each part     ... wait, event                                   wait, event ...
+ *   stream of its queue             wait, [wait] [pace] call [digest] event, ...
  *
- * Each queue has a stream of its own for the insides of loops.  The members of a gang meet on the
- * stream of one of them; so do those of a loop in a loop, before its first instance and after its
- * last.
+ * Each queue has a stream of its own for the insides of loops, which begins a loop behind the
+ * queue's own lane; what is on the lane then comes behind that stream alone.  So queues enter and
+ * leave a loop on their own: a wait for the epoch of a queue is for its part, and a wait for all of
+ * the loop is for all parts (cuda/plan.h).  The parts are issued together, in an order in which
+ * they could meet, which there is in a stream that gets to its end.
+ *
+ * There meet, on the stream of one of them, which all others then wait for:
+ * - the members of a gang, as its kernel runs once;
+ * - the queues of a loop in a loop, before its first instance and behind its last, as nothing that
+ *   it counts goes on: a slot that a queue begins to fill may be one that another one still reads.
+ *   Where its runs are joined, waits reach back into earlier runs and slots go on, so each queue
+ *   just goes on, and is as far as its command in the outer loop says;
+ * - behind an outermost loop, only where values are moved (fs_stream_ring): all parts, on the lane
+ *   of the first, which moves them.  Whoever needs such a value waits for all parts.
  *
  * An instance takes a record: the next one of a fixed number, in turn, with room for its call in
  * the host's memory, which the device reads in place, and an event.  A record is taken again only
@@ -182,6 +193,9 @@ static bool is_member(const fs_instance *x, const fs_loop_instance *at, const cu
   return k->op == at->op && k->copy == m->copy;
 }
 
+/* The number of an instance's iteration, over all runs that are joined. */
+static uint64_t number_of(const fs_loop_instance *at) { return at->before + at->iteration; }
+
 /* Where the record of an iteration is noted. */
 static fs_cuda_latest *latest_of(const fs_instance *x, const fs_loop_instance *at, uint32_t c,
                                  uint64_t iteration) {
@@ -202,8 +216,8 @@ static bool wait_for_targets(fs_instance *x, const fs_loop_instance *at, uint32_
   const fs_stream_loop_command *k = &x->s->loop_commands[c];
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     const fs_stream_loop_wait *w = &x->s->loop_waits[i];
-    if (w->distance <= at->iteration &&
-        !wait_for_iteration(x, at, w->command, at->iteration - w->distance, stream)) {
+    if (w->distance <= number_of(at) &&
+        !wait_for_iteration(x, at, w->command, number_of(at) - w->distance, stream)) {
       return false;
     }
   }
@@ -230,6 +244,11 @@ static bool meet_members(fs_instance *x, const fs_loop_instance *at, const cuda_
   return true;
 }
 
+static void note_record(fs_instance *x, const fs_loop_instance *at, uint32_t c, uint64_t record) {
+  *latest_of(x, at, c, number_of(at)) =
+      (fs_cuda_latest){.record = record, .iteration = number_of(at)};
+}
+
 /* The members' streams wait for a record of the one where they have met. */
 static bool part_members(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                          uint64_t record) {
@@ -239,16 +258,6 @@ static bool part_members(fs_instance *x, const fs_loop_instance *at, const cuda_
     }
   }
   return true;
-}
-
-static void note_record(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
-                        uint64_t record) {
-  for (uint32_t c = m->first; c < m->end; c++) {
-    if (is_member(x, at, m, c)) {
-      *latest_of(x, at, c, at->iteration) =
-          (fs_cuda_latest){.record = record, .iteration = at->iteration};
-    }
-  }
 }
 
 /* Keeps the instance until it is over: its digest depends on it, and a kernel that hangs is named
@@ -301,6 +310,12 @@ static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t r
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
                           const fs_loop_instance *around, uint32_t command, uint32_t depth);
 
+/* The loop that an instance is a run of; NULL: of none. */
+static const fs_stream_loop *inner_of(const fs_instance *x, const fs_loop_instance *at) {
+  uint32_t inner = x->s->loop_ops[at->op].loop;
+  return inner == FS_NONE ? NULL : &x->s->loops[inner];
+}
+
 /* Moves the values that are behind a run which is over, on a stream that has waited for all of it.
  */
 static bool leave_run(fs_instance *x, const fs_stream_loop *loop, const fs_loop_instance *around,
@@ -316,29 +331,72 @@ static bool leave_run(fs_instance *x, const fs_stream_loop *loop, const fs_loop_
   return done;
 }
 
-/* A run of a loop in a loop: its queues begin together and end together. */
+/* A run of a loop in a loop whose runs are joined: what its queues do is over one by one. */
+static bool run_joined(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
+                       uint32_t depth) {
+  (void)fs_cuda_times_take(x, at);
+  for (uint32_t c = m->first; c < m->end; c++) {
+    if (is_member(x, at, m, c) &&
+        (!wait_for_targets(x, at, c, stream_of(x, c)) ||
+         !fs_cuda_times_record(x, fs_cuda_times_part(x, c), false, stream_of(x, c)))) {
+      return false;
+    }
+  }
+  if (!run_instances(x, inner_of(x, at), at, at->command, depth + 1)) {
+    return false;
+  }
+  for (uint32_t c = m->first; c < m->end; c++) {
+    uint64_t record;
+    if (!is_member(x, at, m, c)) {
+      continue;
+    }
+    if (!fs_cuda_times_record(x, fs_cuda_times_part(x, c), true, stream_of(x, c)) ||
+        !take_record(x, &record) || !record_on(x, record, stream_of(x, c))) {
+      return false;
+    }
+    note_record(x, at, c, record);
+  }
+  return true;
+}
+
+/* A run of another one: its queues begin together and end together. */
 static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
-                       uint32_t depth, uint64_t *record) {
-  uint32_t inner = x->s->loop_ops[at->op].loop, pair = fs_cuda_times_take(x, at);
+                       uint32_t depth, uint32_t pair, uint64_t *record) {
+  const fs_stream_loop *inner = inner_of(x, at);
   return fs_cuda_times_record(x, pair, false, m->stream) && take_record(x, record) &&
          record_on(x, *record, m->stream) && part_members(x, at, m, *record) &&
-         run_instances(x, &x->s->loops[inner], at, at->command, depth + 1) &&
-         meet_members(x, at, m) && leave_run(x, &x->s->loops[inner], at, at->command, m->stream) &&
+         run_instances(x, inner, at, at->command, depth + 1) && meet_members(x, at, m) &&
+         leave_run(x, inner, at, at->command, m->stream) &&
          fs_cuda_times_record(x, pair, true, m->stream) && take_record(x, record);
 }
 
-static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
-  cuda_members m = members_of(x, at, depth);
+/* Issues an instance whose members meet, if it has several. */
+static bool run_together(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
+                         uint32_t depth) {
+  uint32_t pair = fs_cuda_times_take(x, at);
   uint64_t record;
-  bool inner = x->s->loop_ops[at->op].loop != FS_NONE;
-  if (!wait_for_all(x, at, &m) || !meet_members(x, at, &m) ||
-      !(inner ? run_inside(x, at, &m, depth, &record)
-              : take_record(x, &record) &&
-                    call_instance(x, at, record, fs_cuda_times_take(x, at), m.stream)) ||
-      !record_on(x, record, m.stream) || !part_members(x, at, &m, record)) {
+  if (!wait_for_all(x, at, m) || !meet_members(x, at, m) ||
+      !(inner_of(x, at) != NULL
+            ? run_inside(x, at, m, depth, pair, &record)
+            : take_record(x, &record) && call_instance(x, at, record, pair, m->stream)) ||
+      !record_on(x, record, m->stream) || !part_members(x, at, m, record)) {
     return false;
   }
-  note_record(x, at, &m, record);
+  for (uint32_t c = m->first; c < m->end; c++) {
+    if (is_member(x, at, m, c)) {
+      note_record(x, at, c, record);
+    }
+  }
+  return true;
+}
+
+static bool issue_instance(fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
+  const fs_stream_loop *inner = inner_of(x, at);
+  cuda_members m = members_of(x, at, depth);
+  bool joined = inner != NULL && inner->joined != 0;
+  if (!(joined ? run_joined(x, at, &m, depth) : run_together(x, at, &m, depth))) {
+    return false;
+  }
   atomic_fetch_add_explicit(&x->moves, 1, memory_order_relaxed);
   return true;
 }
@@ -374,26 +432,44 @@ static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
   return walk->left == 0 || fail_stuck(x, walk, &at);
 }
 
-bool fs_cuda_loop_issue(fs_instance *x, uint32_t command, fs_cu_stream lane) {
-  const fs_cuda_loops *r = &x->loops;
-  assert(fs_cuda_is_loop(x, command));
-  const fs_stream_loop *loop = &x->s->loops[r->loops.of[x->s->commands[command].target]];
-  uint64_t begin;
-  if (!take_record(x, &begin) || !record_on(x, begin, lane)) {
-    return false;
+/* Whether a run of an outermost loop moves values at its end. */
+static bool moves_values(const fs_instance *x, const fs_stream_loop *loop, uint32_t command) {
+  uint64_t trips = fs_loop_trips(x->s, x->work->trips, loop);
+  bool moves = false;
+  for (uint32_t k = 0; k < loop->n_rings && !moves && !x->config.empty; k++) {
+    moves = fs_loop_last_value(x->s, loop, k, trips, command, NULL).bytes > 0;
   }
-  for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
-    if (!wait_for_record(x, begin, x->lane[r->lane0 + r->stream_of[x->s->loop_queues[q].queue]])) {
+  return moves;
+}
+
+/* The stream for the insides of loops, of the queue of a part. */
+static fs_cu_stream inside_of(const fs_instance *x, const fs_cuda_item *part) {
+  return x->lane[x->loops.lane0 + x->loops.stream_of[part->queue]];
+}
+
+/* Ends the parts of an outermost loop on their lanes. */
+static bool leave_parts(fs_instance *x, const fs_stream_loop *loop, const fs_cuda_item *part) {
+  fs_cu_stream first = x->lane[part->lane];
+  bool moves = moves_values(x, loop, part->command);
+  for (uint32_t i = 0; i < part->parts; i++) {
+    fs_cu_stream lane = x->lane[part[i].lane];
+    if (!follow_stream(x, lane, inside_of(x, &part[i])) ||
+        (moves && !follow_stream(x, first, lane))) {
       return false;
     }
   }
-  if (!run_instances(x, loop, NULL, command, 0)) {
-    return false;
-  }
-  for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
-    if (!follow_stream(x, lane, x->lane[r->lane0 + r->stream_of[x->s->loop_queues[q].queue]])) {
+  return !moves || leave_run(x, loop, NULL, part->command, first);
+}
+
+bool fs_cuda_loop_issue(fs_instance *x, uint32_t item) {
+  const fs_cuda_item *part = &x->program->plan.item[item];
+  assert(fs_cuda_is_loop(x, part->command) && part->parts > 0);
+  uint32_t op = x->s->commands[part->command].target;
+  const fs_stream_loop *loop = &x->s->loops[x->loops.loops.of[op]];
+  for (uint32_t i = 0; i < part->parts; i++) {
+    if (!follow_stream(x, inside_of(x, &part[i]), x->lane[part[i].lane])) {
       return false;
     }
   }
-  return leave_run(x, loop, NULL, command, lane);
+  return run_instances(x, loop, NULL, part->command, 0) && leave_parts(x, loop, part);
 }

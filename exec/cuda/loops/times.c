@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each slot of a time has a pair of events.  The members of a gang have one slot each and run once,
- * so theirs have the pair of the first slot in common.  A graph records its events whenever it is
- * launched: what it knows of pairs is kept until it is made anew. */
+ * so theirs have the pair of the first slot in common; those of a loop whose runs are joined do
+ * what they do on their own.  A graph records its events whenever it is launched: what it knows of
+ * pairs is kept until it is made anew. */
 #include "exec/cuda/loops/times.h"
 
 static bool make_pairs(fs_instance *x, uint32_t n) {
@@ -92,6 +93,8 @@ static uint32_t take_slot(fs_instance *x, const fs_loop_instance *at, uint32_t p
 uint32_t fs_cuda_times_take(fs_instance *x, const fs_loop_instance *at) {
   const fs_stream *s = x->s;
   uint32_t pair = FS_NONE, copy = s->loop_commands[at->loop_command].copy;
+  uint32_t inner = s->loop_ops[at->op].loop;
+  bool parts = inner != FS_NONE && s->loops[inner].joined != 0;
   assert(at->loop->queue0 + at->loop->n_queues <= s->n_loop_queues);
   if (!x->built.instances) {
     return FS_NONE;
@@ -103,7 +106,7 @@ uint32_t fs_cuda_times_take(fs_instance *x, const fs_loop_instance *at) {
       uint32_t slot = member ? take_slot(x, at, p, c) : FS_NONE;
       if (slot != FS_NONE) {
         pair = pair == FS_NONE ? slot : pair;
-        x->loops.times.pair[slot] = pair;
+        x->loops.times.pair[slot] = parts ? slot : pair;
       }
     }
   }

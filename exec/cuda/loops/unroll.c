@@ -3,10 +3,12 @@
  * of their calls and digests.  Each visit meets them in the same order, so nothing else is kept of
  * them, but for what the watch has to name.
  *
- *   item   ... -> begin -> instance of each queue -> ... -> end -> ...
+ *   part   ... -> begin -> instance of its queue -> ... -> end -> ...
  *
  * An instance comes after the one before it on each of its queues, and after those that it waits
- * for.  A run of a loop in a loop begins and ends with a node of its own, as an item does. */
+ * for.  Each part of a loop begins and ends with nodes of its own.  A run of a loop in a loop
+ * begins and ends with one node for all of its queues; where runs are joined, its queues have one
+ * each, before their parts. */
 #include "exec/cuda/loops/unroll.h"
 
 #include "base/saturate.h"
@@ -114,7 +116,7 @@ static bool visit_command(cuda_visit *v, uint32_t command) {
 static bool visit_all(cuda_visit *v) {
   const fs_cuda_plan *plan = &v->x->program->plan;
   bool done = true;
-  for (uint32_t i = 0; i < plan->n_items && done; i++) {
+  for (uint32_t i = 0; i < plan->n_items && done; i += plan->item[i].parts) {
     done = !fs_cuda_is_loop(v->x, plan->item[i].command) || visit_command(v, plan->item[i].command);
   }
   return done;
@@ -203,7 +205,7 @@ void fs_cuda_unroll_digests(fs_instance *x) {
 typedef struct fs_cuda_unrolling {
   fs_cu_node *last; /* per depth and queue of the stream: the last node */
   uint64_t *node0;  /* per loop command: its nodes in `node`, one for each of its iterations */
-  fs_cu_node *node; /* of the present run of each loop */
+  fs_cu_node *node; /* of the present run of each loop, or of all that are joined to it */
   uint64_t n;       /* instances so far */
   uint32_t n_foreign;
   uint32_t pair[FS_LOOP_NEST]; /* per depth: of the times of the present run of a loop there */
@@ -228,7 +230,8 @@ bool fs_cuda_unroll_begin(fs_cuda_graph_maker *m) {
   }
   for (uint32_t l = 0; l < s->n_loops; l++) {
     const fs_stream_loop *loop = &s->loops[l];
-    uint64_t most = runs_of(s, loop) == 0 ? 0 : loop->trip / loop->copies + 1;
+    uint64_t runs = loop->joined ? s->loops[loop->within].trip : 1;
+    uint64_t most = runs_of(s, loop) == 0 ? 0 : runs * loop->trip / loop->copies + 1;
     const fs_stream_loop_queue *end = &s->loop_queues[loop->queue0 + loop->n_queues];
     for (const fs_stream_loop_queue *q = &s->loop_queues[loop->queue0]; q < end; q++) {
       for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
@@ -270,35 +273,43 @@ static fs_cu_node *node_of(const fs_cuda_graph_maker *m, const fs_loop_instance 
   return &m->unrolling->node[m->unrolling->node0[c] + iteration / at->loop->copies];
 }
 
-/* Calls that for each command of the instance. */
-static void each_member(fs_cuda_graph_maker *m, const fs_loop_instance *at,
-                        void (*call)(fs_cuda_graph_maker *m, const fs_loop_instance *at,
+/* Calls that for each command of the instance, as long as it returns true; returns whether it has
+ * done so. */
+static bool each_member(fs_cuda_graph_maker *m, const fs_loop_instance *at,
+                        bool (*call)(fs_cuda_graph_maker *m, const fs_loop_instance *at,
                                      uint32_t c)) {
   const fs_stream *s = m->x->s;
   const fs_stream_loop_queue *first = &s->loop_queues[at->loop->queue0];
   const fs_stream_loop_queue *last = first + at->loop->n_queues - 1;
   uint32_t copy = s->loop_commands[at->loop_command].copy;
-  for (uint32_t c = first->command0; c < last->command0 + last->n_commands; c++) {
+  bool done = true;
+  for (uint32_t c = first->command0; c < last->command0 + last->n_commands && done; c++) {
     if (s->loop_commands[c].op == at->op && s->loop_commands[c].copy == copy) {
-      call(m, at, c);
+      done = call(m, at, c);
     }
   }
+  return done;
 }
 
-static void come_after(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+/* The number of an instance's iteration, over all runs that are joined. */
+static uint64_t number_of(const fs_loop_instance *at) { return at->before + at->iteration; }
+
+static bool come_after(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
   const fs_stream_loop_command *k = &m->x->s->loop_commands[c];
   fs_cuda_graph_after(m, *last_of(m, depth_of(at), m->x->loops.queue_of[c]));
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     const fs_stream_loop_wait *w = &m->x->s->loop_waits[i];
-    if (w->distance <= at->iteration) {
-      fs_cuda_graph_after(m, *node_of(m, at, w->command, at->iteration - w->distance));
+    if (w->distance <= number_of(at)) {
+      fs_cuda_graph_after(m, *node_of(m, at, w->command, number_of(at) - w->distance));
     }
   }
+  return true;
 }
 
-static void note_node(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
-  *node_of(m, at, c, at->iteration) = m->at;
+static bool note_node(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  *node_of(m, at, c, number_of(at)) = m->at;
   *last_of(m, depth_of(at), m->x->loops.queue_of[c]) = m->at;
+  return true;
 }
 
 /* Adds an event of a pair, if there is one. */
@@ -326,9 +337,9 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
   fs_cuda_launch l;
   fs_cuda_graph_begin(m);
-  each_member(m, at, come_after);
   uint32_t pair = fs_cuda_times_take(m->x, at);
-  if (!add_time(m, pair, false) || !add_kernel(m, at) || !add_time(m, pair, true)) {
+  if (!each_member(m, at, come_after) || !add_time(m, pair, false) || !add_kernel(m, at) ||
+      !add_time(m, pair, true)) {
     return false;
   }
   if ((fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
@@ -336,8 +347,7 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
     return false;
   }
   m->unrolling->n++;
-  each_member(m, at, note_node);
-  return true;
+  return each_member(m, at, note_node);
 }
 
 /* All queues of a loop begin behind the last node. */
@@ -360,14 +370,39 @@ static const fs_stream_loop *inner_of(const fs_cuda_graph_maker *m, const fs_loo
   return &m->x->s->loops[m->x->s->loop_ops[at->op].loop];
 }
 
+/* A queue's part of a run begins behind the queue's place in the loop around and the waits of its
+ * own command there. */
+static bool enter_part(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  fs_cuda_graph_begin(m);
+  if (!come_after(m, at, c) || !fs_cuda_graph_empty(m) ||
+      !add_time(m, fs_cuda_times_part(m->x, c), false)) {
+    return false;
+  }
+  *last_of(m, depth_of(at) + 1, m->x->loops.queue_of[c]) = m->at;
+  return true;
+}
+
+/* It is over with the last instance there. */
+static bool leave_part(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  uint32_t pair = fs_cuda_times_part(m->x, c);
+  fs_cuda_graph_begin(m);
+  m->at = *last_of(m, depth_of(at) + 1, m->x->loops.queue_of[c]);
+  fs_cuda_graph_after(m, m->at);
+  return add_time(m, pair, true) && note_node(m, at, c);
+}
+
 static bool enter_inner(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
+  if (inner_of(m, at)->joined != 0) {
+    (void)fs_cuda_times_take(m->x, at);
+    fs_cuda_times_enter(m->x, inner_of(m, at), at);
+    return each_member(m, at, enter_part);
+  }
   fs_cuda_graph_begin(m);
-  each_member(m, at, come_after);
   uint32_t *pair = &m->unrolling->pair[depth_of(at)];
   *pair = fs_cuda_times_take(m->x, at);
   fs_cuda_times_enter(m->x, inner_of(m, at), at);
-  if (!fs_cuda_graph_empty(m) || !add_time(m, *pair, false)) {
+  if (!each_member(m, at, come_after) || !fs_cuda_graph_empty(m) || !add_time(m, *pair, false)) {
     return false;
   }
   begin_queues(m, inner_of(m, at), depth_of(at) + 1);
@@ -376,11 +411,22 @@ static bool enter_inner(cuda_visit *v, const fs_loop_instance *at) {
 
 static bool leave_inner(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
+  if (inner_of(m, at)->joined != 0) {
+    return each_member(m, at, leave_part);
+  }
   if (!end_queues(m, inner_of(m, at), depth_of(at) + 1) ||
       !add_time(m, m->unrolling->pair[depth_of(at)], true)) {
     return false;
   }
-  each_member(m, at, note_node);
+  return each_member(m, at, note_node);
+}
+
+bool fs_cuda_unroll_enter(fs_cuda_graph_maker *m, uint32_t queue) {
+  assert(m->unrolling != NULL && queue < m->x->s->n_queues);
+  if (!fs_cuda_graph_empty(m)) {
+    return false;
+  }
+  *last_of(m, 0, queue) = m->at;
   return true;
 }
 
@@ -389,11 +435,13 @@ bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) {
   assert(m->unrolling != NULL && fs_cuda_is_loop(m->x, command));
   cuda_visit v = {
       .x = m->x, .instance = add_instance, .enter = enter_inner, .leave = leave_inner, .user = m};
-  const fs_stream_loop *loop = &s->loops[m->x->loops.loops.of[s->commands[command].target]];
-  if (!fs_cuda_graph_empty(m)) {
-    return false;
-  }
-  fs_cuda_times_enter(m->x, loop, NULL);
-  begin_queues(m, loop, 0);
-  return visit_command(&v, command) && end_queues(m, loop, 0);
+  fs_cuda_times_enter(m->x, &s->loops[m->x->loops.loops.of[s->commands[command].target]], NULL);
+  return visit_command(&v, command);
+}
+
+bool fs_cuda_unroll_leave(fs_cuda_graph_maker *m, uint32_t queue) {
+  assert(m->unrolling != NULL && queue < m->x->s->n_queues);
+  fs_cuda_graph_begin(m);
+  fs_cuda_graph_after(m, *last_of(m, 0, queue));
+  return fs_cuda_graph_empty(m);
 }

@@ -18,9 +18,13 @@ fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 void fs_cuda_unroll_calls(fs_instance *x);
 /* Makes room for adding loops to a graph.  False: poisoned. */
 bool fs_cuda_unroll_begin(fs_cuda_graph_maker *m) FS_MUST_USE;
-/* Adds a loop, as nodes of the item at hand.  Loops come in the order of items, and all of them do.
- * False: poisoned.  Requires a command that is a loop, and room.  O(instances and their waits). */
+/* Begins the part that a queue of the stream has in a loop, behind what is at hand; adds all
+ * instances of the loop, once its parts have begun; begins what comes behind a part.  Loops come in
+ * the order of items, and all of them do.  False: poisoned.  Require room; the second one a command
+ * that is a loop.  O(instances and their waits). */
+bool fs_cuda_unroll_enter(fs_cuda_graph_maker *m, uint32_t queue) FS_MUST_USE;
 bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) FS_MUST_USE;
+bool fs_cuda_unroll_leave(fs_cuda_graph_maker *m, uint32_t queue) FS_MUST_USE;
 /* The most nodes that an instance can come after.  O(commands in loops). */
 uint32_t fs_cuda_unroll_most_after(const fs_stream *s);
 

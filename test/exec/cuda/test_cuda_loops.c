@@ -211,7 +211,7 @@ START_TEST(nests_on_a_device)
 }
 END_TEST
 
-/* Barriers and syncs of loops are what their waits say; the queues of joined runs meet. */
+/* Barriers and syncs of loops are what their waits say; the queues of joined runs do not meet. */
 START_TEST(syncs_on_a_device)
 {
   uint64_t part = 20 + 4 * (uint64_t)_i;

@@ -34,6 +34,10 @@ START_TEST(random_nests)
 { check_random(_i + 1, open_cuda, close_cuda, fs_nest_gen, true); }
 END_TEST
 
+START_TEST(joined_nests)
+{ check_random(_i + 1, open_cuda, close_cuda, fs_nest_gen_joined, true); }
+END_TEST
+
 static const char form[] =
     "fsched: 1\n"
     "target:\n"
@@ -129,7 +133,7 @@ START_TEST(costs_nothing_else)
     fsched_profile_destroy(r.profile);
     close_cuda(on);
   }
-  uint64_t items = 1;
+  uint64_t items = 2; /* a part of the loop on each queue */
   ck_assert_uint_eq(made[1], made[0] + 2 * items + 1);
   ck_assert_uint_eq(recorded[1], recorded[0] + 2 * items + 1);
   fsched_program_destroy(p);
@@ -139,7 +143,7 @@ END_TEST
 FS_SUITE(cuda_trace, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_fake_cuda(t);
-  FS_LOOPS(t, 0, 2, random_loops, random_nests);
+  FS_LOOPS(t, 0, 2, random_loops, random_nests, joined_nests);
   FS_TESTS(t, as_often_as_given, in_a_graph);
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2, costs_nothing_else);

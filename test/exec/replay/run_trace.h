@@ -47,6 +47,23 @@ static inline fsched_program *compile_text(const char *text) {
   return p;
 }
 
+/* The instance of a command of loops on its queue; NULL: it is not shown. */
+static inline const tr_event *instance_on(const tr_trace *t, const fs_stream *s, uint32_t c,
+                                          const char *name) {
+  uint32_t q = 0;
+  while (c - s->loop_queues[q].command0 >= s->loop_queues[q].n_commands) {
+    q++;
+  }
+  for (uint32_t i = 0; i < t->n; i++) {
+    const tr_event *e = &t->event[i];
+    if (e->phase == 'X' && strcmp(e->name, name) == 0 &&
+        tr_queue(e, s, 1) == s->loop_queues[q].queue) {
+      return e;
+    }
+  }
+  return NULL;
+}
+
 /* Checks an instance of a command against those that it has waited for; returns how many are
  * shown. */
 static inline uint32_t check_waits(const tr_trace *t, const fs_stream *s, const tr_event *e,
@@ -62,7 +79,7 @@ static inline uint32_t check_waits(const tr_trace *t, const fs_stream *s, const 
                    fs_stream_string(s, s->loop_ops[s->loop_commands[wait->command].op].name),
                    (int)(last - e->name - (long)strlen(op)), e->name + strlen(op),
                    (unsigned long long)(i - wait->distance));
-    const tr_event *before = wait->distance <= i ? tr_find(t, name) : NULL;
+    const tr_event *before = wait->distance <= i ? instance_on(t, s, wait->command, name) : NULL;
     if (before != NULL) {
       ck_assert_msg(before->ts + before->dur <= e->ts + MOVED, "%s before %s", e->name, name);
       n++;
