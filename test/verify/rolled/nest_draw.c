@@ -100,7 +100,7 @@ static uint32_t add_own(nest_drawer *g, uint32_t loop, const int64_t *step) {
   if (r != NULL) {
     arg_at(n, arg)->step = 0;
     arg_at(n, arg)->ring = around->ring0;
-    arg_at(n, arg)->back = r->entry != 0 ? below(g, 3) : 0;
+    arg_at(n, arg)->back = r->entry != 0 ? below(g, 6) : 0;
   }
   return arg;
 }

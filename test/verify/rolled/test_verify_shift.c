@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The proof that what nests read was written: what it shows is so when they are unrolled, and it
  * shows most of what is so. */
+#include <string.h>
+
 #include "kit/turn.h"
 #include "verify/rolled/nest_draw.h"
 #include "verify/rolled/written_judge.h"
@@ -112,9 +114,11 @@ END_TEST
 
 typedef struct known_nest {
   uint64_t trip[2 + 2];      /* of two loops around, of one that writes, and of one that reads */
-  int64_t write[4], read[4]; /* offset, length, and steps but the outermost's, which is `outer` */
-  int64_t outer;
-  int64_t off; /* by so much more it reads what is not written */
+  int64_t write[5], read[5]; /* offset, length, and steps */
+  int64_t off;               /* by so much more it reads what is not written */
+  int64_t there[4];          /* two ranges that the loops find: offset and length */
+  bool param[4];             /* of the loops */
+  uint64_t least;            /* of these */
 } known_nest;
 
 static void make_known(const known_nest *k, fs_nest_draw *n) {
@@ -128,16 +132,21 @@ static void make_known(const known_nest *k, fs_nest_draw *n) {
                      .ops = &n->op,
                      .n_ops = 1,
                      .args = n->arg,
-                     .n_args = 1,
+                     .n_args = 3,
                      .buffers = &n->buffer,
                      .n_buffers = 1};
-  n->op = (fs_stream_op){.n_args = 1};
+  n->op = (fs_stream_op){.n_args = 3};
   n->arg[0] = (fs_stream_arg){.tag = FSCHED_OUT_EXISTING, .length = n->buffer.size};
+  for (uint32_t i = 0; i < 2; i++) {
+    n->arg[1 + i] = (fs_stream_arg){.tag = FSCHED_IN,
+                                    .offset = (uint64_t)k->there[2 * i],
+                                    .length = (uint64_t)k->there[2 * i + 1]};
+  }
   for (uint32_t i = 0; i < 4; i++) {
     n->loop[i] = (fs_stream_loop){.trip = k->trip[i],
-                                  .least = k->trip[i],
+                                  .least = k->param[i] ? k->least : k->trip[i],
                                   .most = k->trip[i],
-                                  .param = FS_NONE,
+                                  .param = k->param[i] ? 1 : FS_NONE,
                                   .within = i == 0   ? FS_NONE
                                             : i == 1 ? 0
                                                      : 1,
@@ -156,9 +165,9 @@ static void make_known(const known_nest *k, fs_nest_draw *n) {
     const int64_t *of = i % 2 == 0 ? k->write : k->read;
     n->loop_arg[i] = (fs_stream_loop_arg){.offset = (uint64_t)of[0],
                                           .length = (uint64_t)of[1],
-                                          .step = i < 2   ? k->outer
-                                                  : i < 4 ? of[2]
-                                                          : of[3],
+                                          .step = of[i < 2   ? 2
+                                                     : i < 4 ? 3
+                                                             : 4],
                                           .tag = i % 2 == 0 ? FSCHED_OUT_EXISTING : FSCHED_IN,
                                           .ring = FS_NONE,
                                           .own = i < 2 ? 0 : i - 2};
@@ -178,15 +187,18 @@ START_TEST(large_nests)
 {
   enum { MANY = 1 << 20 };
   static const known_nest right[] = {
-      {{1000, 1000, 10, 10}, {0, 4, 80, 8}, {0, 4, 80, 8}, 80000, 4},
-      {{1000, 1000, 10, 10}, {72, 4, 80, -8}, {0, 4, 80, 8}, 80000, 4},
-      {{1000, 1000, 10, 10}, {1 << 30, 4, -80, -8}, {1 << 30, 4, -80, -8}, -80000, 1},
-      {{MANY, MANY, MANY, MANY}, {0, 4, 0, 8}, {0, 4, 0, 8}, 0, 1},
-      {{MANY, MANY, MANY, MANY}, {8 * (MANY - 1), 4, 0, -8}, {0, 4, 0, 8}, 16, 4},
-      {{MANY, MANY, MANY, MANY / 2}, {0, 12, 32, 16}, {4, 4, 32, 32}, 64, 8},
-      {{MANY, MANY, MANY / 8, MANY}, {0, 64, 0, 64}, {0, 8, 0, 8}, 8, 1},
-      {{MANY, MANY, MANY, MANY / 8}, {0, 8, 0, 8}, {0, 64, 0, 64}, 8, 1},
-      {{MANY, MANY, 1, MANY}, {0, 8 * MANY, 8, 0}, {0, 8, 8, 8}, 8, 1},
+      {{1000, 1000, 10, 10}, {0, 4, 80000, 80, 8}, {0, 4, 80000, 80, 8}, .off = 4},
+      {{1000, 1000, 10, 10}, {72, 4, 80000, 80, -8}, {0, 4, 80000, 80, 8}, .off = 4},
+      {{1000, 1000, 10, 10},
+       {1 << 30, 4, -80000, -80, -8},
+       {1 << 30, 4, -80000, -80, -8},
+       .off = 1},
+      {{MANY, MANY, MANY, MANY}, {0, 4, 0, 0, 8}, {0, 4, 0, 0, 8}, .off = 1},
+      {{MANY, MANY, MANY, MANY}, {8 * (MANY - 1), 4, 16, 0, -8}, {0, 4, 16, 0, 8}, .off = 4},
+      {{MANY, MANY, MANY, MANY / 2}, {0, 12, 64, 32, 16}, {4, 4, 64, 32, 32}, .off = 8},
+      {{MANY, MANY, MANY / 8, MANY}, {0, 64, 8, 0, 64}, {0, 8, 8, 0, 8}, .off = 1},
+      {{MANY, MANY, MANY, MANY / 8}, {0, 8, 8, 0, 8}, {0, 64, 8, 0, 64}, .off = 1},
+      {{MANY, MANY, 1, MANY}, {0, 8 * MANY, 8, 8, 0}, {0, 8, 8, 8, 8}, .off = 1},
   };
   for (size_t i = 0; i < sizeof right / sizeof *right; i++) {
     known_nest more = right[i], wrong = right[i];
@@ -203,8 +215,51 @@ START_TEST(large_nests)
 }
 END_TEST
 
+/* What holds in the iterations that are looked at, and not in all for which they stand. */
+START_TEST(shifts_too_far)
+{
+  static const known_nest wrong[] = {
+      /* what reads is quicker than what writes, so (0, 2) reads what (0, 3) writes */
+      {{1, 4, 1, 1}, {8, 8, 0, 8, 0}, {0, 8, 0, 16, 0}, .there = {0, 8, 48, 8}},
+      /* what reads moves with another loop, so (0, 2) reads what (1, 0) writes */
+      {{2, 4, 1, 1}, {16, 8, 8, 0, 0}, {8, 8, 0, 8, 0}, .there = {8, 8, 32, 8}},
+  };
+  static const known_nest few[] = {
+      /* iteration 2 reads what iteration 3 of the other loop writes, if it has that */
+      {{1, 1, 4, 4},
+       {8, 8, 0, 0, 8},
+       {0, 8, 0, 0, 16},
+       .there = {0, 8, 48, 8},
+       .param = {false, false, true, true}},
+      /* so does (2, 0) with iteration 1 */
+      {{1, 4, 4, 4},
+       {8, 8, 0, 0, 8},
+       {0, 8, 0, 8, 0},
+       .there = {0, 8, 24, 8},
+       .param = {false, false, true, true}},
+      /* and so iteration 2 with iteration 2, of which there are but two for sure */
+      {{1, 1, 4, 4},
+       {0, 8, 0, 0, 8},
+       {0, 8, 0, 0, 8},
+       .there = {24, 8},
+       .param = {false, false, true, false},
+       .least = 2},
+  };
+  uint64_t steps;
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_assert_msg(!proves(&wrong[i], &steps), "nest %zu is shown", i);
+  }
+  for (size_t i = 0; i < sizeof few / sizeof *few; i++) {
+    known_nest most = few[i];
+    memset(most.param, 0, sizeof most.param);
+    ck_assert_msg(proves(&most, &steps), "nest %zu of most trips", i);
+    ck_assert_msg(!proves(&few[i], &steps), "nest %zu is shown of few trips", i);
+  }
+}
+END_TEST
+
 FS_SUITE(verify_shift, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 2, as_unrolled, with_parameters, of_many_iterations);
-  FS_TESTS(t, large_nests);
+  FS_TESTS(t, large_nests, shifts_too_far);
 }
