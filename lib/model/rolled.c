@@ -260,14 +260,17 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
 }
 
 /* The parts of a run that was followed, of which all that is in its second half comes `later`. */
-static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *latency,
-                       uint64_t later, fs_rolled_part *part) {
+static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
+                       const uint64_t *latency, uint64_t trip, uint64_t later,
+                       fs_rolled_part *part) {
   for (uint32_t q = 0; q < r->n_queues; q++) {
-    part[q] = (fs_rolled_part){UINT64_MAX, 0};
+    part[q] = (fs_rolled_part){UINT64_MAX, 0, 0};
     for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
       uint64_t last = x->start[x->first[c + 1] - 1];
       part[q].begin = fs_min(part[q].begin, x->start[x->first[c]]);
       part[q].end = fs_max(part[q].end, last + latency[r->command[c].member] + later);
+      part[q].work =
+          fs_add_most(part[q].work, fs_multiply_most(trip / r->copies, time[r->command[c].member]));
     }
   }
 }
@@ -341,7 +344,7 @@ fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const ui
     FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
   }
   if (*known) {
-    find_parts(r, &x, latency, later, part);
+    find_parts(r, &x, time, latency, trip, later, part);
     *again = find_again(r, &x, latency, n, later, part);
   }
   return FSCHED_OK;

@@ -130,10 +130,10 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
 
-/* What a queue has of a run: from its first start until all is over, in ticks from the run's begin.
- */
+/* What a queue has of a run: from its first start until all is over, in ticks from the run's begin;
+ * and how long its commands keep it. */
 typedef struct fs_rolled_part {
-  uint64_t begin, end;
+  uint64_t begin, end, work;
 } fs_rolled_part;
 
 /* Finds the parts of a run, per queue that takes part; and when, after a run begins, a next one

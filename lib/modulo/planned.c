@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "modulo/planned.h"
 
+#include "base/saturate.h"
 #include "modulo/ahead.h"
 #include "modulo/plain.h"
 
@@ -10,7 +11,8 @@ typedef struct planner {
   fs_arena *arena;
   const fsched_graph *g;
   const fs_loop_body *body;
-  const fs_modulo_split *split; /* or NULL */
+  const fs_modulo_split *split;   /* or NULL */
+  const fs_modulo_joined *joined; /* with it */
 } planner;
 
 /* The bytes of an op's name as it was described, without the iterations of `depth` loops. */
@@ -83,6 +85,35 @@ static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *
   return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
 }
 
+/* Whether the parts of loops inside keep their queues all of their time. */
+static bool are_full(const planner *k, const fs_modulo_problem *q) {
+  bool full = true;
+  for (uint32_t x = 0; x < q->n; x++) {
+    const fs_modulo_joined *j = &k->joined[k->split->op[x]];
+    const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[k->split->part[x]];
+    full = full && (part == NULL || part->work >= part->lasts);
+  }
+  return full;
+}
+
+/* The most that an iteration keeps a queue, of what can be nowhere else: parts for their work. */
+static fs_status find_work(const planner *k, const fs_modulo_problem *q, uint64_t *most) {
+  uint64_t *work;
+  uint32_t n_queues = k->g->target.n_queues;
+  FS_TRY(fs_new_zero(k->arena, &work, n_queues));
+  *most = 0;
+  for (uint32_t x = 0; x < q->n; x++) {
+    const fs_modulo_joined *j = &k->joined[k->split->op[x]];
+    uint32_t e = q->eligible0[x];
+    if (q->eligible0[x + 1] == e + 1) {
+      uint64_t more = j->n_parts == 0 ? (uint64_t)q->time[x] : j->part[k->split->part[x]].work;
+      work[q->eligible[e]] = fs_add_most(work[q->eligible[e]], more);
+      *most = fs_max(*most, work[q->eligible[e]]);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
                              const fs_modulo_plan *plan, fs_loop_report *r) {
   r->ii = ticks_of(plan->ii);
@@ -96,6 +127,11 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
     fs_modulo_ratio least = plan->bounds.resource;
     r->proven = r->proven && least.den != 0 && !fs_modulo_less(least, plan->ii);
     r->bound = ticks_of(least.den == 0 ? (fs_modulo_ratio){0, 1} : least);
+    if (!are_full(k, &loop->problem)) {
+      FS_TRY(find_work(k, &loop->problem, &r->bound.num));
+      r->bound.den = 1;
+      r->proven = r->proven && r->ii.num <= fs_multiply_most(r->bound.num, r->ii.den);
+    }
   }
   r->n_slots = k->body->n_values;
   FS_TRY(fs_new(k->arena, &r->slots, r->n_slots));
@@ -123,6 +159,7 @@ static fs_status split_loop(planner *k, const fs_modulo_joined *joined, fs_plann
   FS_TRY(fs_new(k->arena, &split, 1));
   FS_TRY(fs_modulo_split_parts(k->arena, &out->loop.problem, joined, split));
   k->split = out->split = split;
+  k->joined = joined;
   out->loop.problem = split->problem;
   out->loop.time = split->problem.time;
   out->loop.latency = split->problem.latency;
@@ -175,7 +212,7 @@ fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsche
                                const fs_loop_body *body, const fs_planned_options *options,
                                fs_planned_loop *out) {
   assert(body->n > 0 && (options->joined == NULL || options->single));
-  planner k = {arena, g, body, NULL};
+  planner k = {arena, g, body, NULL, NULL};
   uint32_t b = g->op_body_op[body->op[0]];
   *out = (fs_planned_loop){
       .report = {

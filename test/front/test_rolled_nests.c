@@ -590,10 +590,50 @@ START_TEST(has_slots_for_all_runs)
 }
 END_TEST
 
+/* Groups of slots in the outer body make copies of it, which parts can't have. */
+START_TEST(groups_beside_a_loop)
+{
+  fsched_graph *g =
+      parse(HEAD
+            "- loop: outer\n  trip: 6\n  buffers: {acc: {depth: 4, every: 2}}\n  ops:\n"
+            "  - {name: o, on: vec, time: 5, args: [{out: acc}]}\n"
+            "  - loop: inner\n    trip: 4\n    buffers: {a: {depth: 2}}\n    ops:\n"
+            "    - {name: load, on: dma, time: 4, args: [{in: A, at: {length: 256}}, {out: a}]}\n"
+            "    - {name: use, on: mac, time: 4, args: [{in: a}, {out_existing: C}]}\n"
+            "  - {name: p, on: vec, time: 5, args: [{in: acc}]}\n"
+            "- {name: last, on: vec, args: [{out: C}]}\n");
+  ck_assert_uint_eq(find_loop(g, "outer")->loop.copies, 2);
+  ck_assert(!find_loop(g, "inner")->joined);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* Loads whose queue is free before they are over keep it at the end of a part: that is not a bound,
+ * nor proven. */
+START_TEST(slow_parts_are_no_bound)
+{
+  fsched_graph *g = parse(
+      HEAD
+      "- loop: outer\n  trip: 20\n  ops:\n"
+      "  - loop: inner\n    trip: 3\n    ops:\n"
+      "    - {name: load, on: dma, time: 1, latency: 20, args: [{in: A, at: {length: 256}}, {out: "
+      "a}]}\n"
+      "    - {name: use, on: mac, time: 3, args: [{in: a}, {out_existing: C}]}\n"
+      "- {name: last, on: vec, args: [{out: C}]}\n");
+  const fs_loop_report *r = find_loop(g, "outer")->report;
+  ck_assert(find_loop(g, "inner")->joined);
+  ck_assert_uint_eq(r->bound.num, 9 * r->bound.den); /* what the uses take */
+  ck_assert_uint_gt(r->ii.num, r->bound.num);
+  ck_assert(!r->proven);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(rolled_nests, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, (int)(sizeof told / sizeof told[0]), is_told);
-  FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels);
+  FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels,
+           groups_beside_a_loop, slow_parts_are_no_bound);
   FS_LOOPS(t, 0, (int)(sizeof refused / sizeof refused[0]), is_refused);
   FS_LOOPS(t, 0, sizeof many_slots / sizeof many_slots[0], has_many_slots);
   FS_LOOPS(t, 0, sizeof for_all_runs / sizeof for_all_runs[0], has_slots_for_all_runs);

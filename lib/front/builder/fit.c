@@ -561,6 +561,15 @@ static bool has_wide(const fsched_graph *g, bool given) {
   return any;
 }
 
+/* What the outermost loops take, each in one run. */
+static uint64_t span_of(const fsched_graph *g) {
+  uint64_t span = 0;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    span = fs_add_most(span, g->rolled[l].within == FS_NONE ? g->rolled[l].report->span : 0);
+  }
+  return span;
+}
+
 /* Takes another graph, if there is one, in the place of *g. */
 static void take_graph(fsched_graph **g, fsched_graph *other) {
   if (other != NULL) {
@@ -571,7 +580,7 @@ static void take_graph(fsched_graph **g, fsched_graph *other) {
 }
 
 /* A graph is made, with slots for all runs: those stay that are joined, if they have room and were
- * given, or make a loop quicker. */
+ * given, or make the outermost loops quicker, and do not make them slower. */
 static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
   fsched_graph *other = NULL;
   bool any, has = true;
@@ -587,7 +596,8 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
   }
   FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
   fs_status status = has_bounded(f->described) ? has_schedule(f, *g, &has) : FSCHED_OK;
-  bool better = has_wide(*g, true) || (other != NULL && cost_of(*g) < cost_of(other));
+  uint64_t wide = span_of(*g), narrow = other == NULL ? UINT64_MAX : span_of(other);
+  bool better = wide < narrow || (wide == narrow && has_wide(*g, true));
   if (any || !has || !better) {
     take_graph(g, other);
   } else {

@@ -60,10 +60,20 @@ static uint64_t farthest_back(const fs_loop_body *body, const fs_body_value *val
   return back;
 }
 
+/* Whether slots of the loop are given back several at a time: such groups are those of a run. */
+static bool has_groups(const fs_roller *r, uint32_t loop) {
+  bool any = false;
+  for (size_t i = 0; i < r->b->ring.n && !any; i++) {
+    any = r->b->ring.at[i].loop == loop && r->b->ring.at[i].every > 1;
+  }
+  return any;
+}
+
 uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop) {
   const fsched_builder *b = r->b;
   uint32_t parent = fs_loop_at(b, loop)->parent;
-  bool apart = b->one_run || parent == FS_NONE || !fs_sync_has_waits(b->sync);
+  bool apart =
+      b->one_run || parent == FS_NONE || !fs_sync_has_waits(b->sync) || has_groups(r, loop);
   for (size_t i = 0; i < b->apart.n && !apart; i++) {
     apart = b->apart.at[i] == loop;
   }

@@ -164,7 +164,8 @@ static fs_status find_parts(const joined_finder *f, uint32_t member, fs_modulo_j
   FS_TRY(fs_new(f->r->scratch, &part, x->loop.n_queues));
   FS_TRY(fs_new(f->r->scratch, &touch, f->body->n));
   for (uint32_t q = 0; q < x->loop.n_queues && known; q++) {
-    part[q] = (fs_modulo_part){x->loop.queue[q], run[q].begin, run[q].end - run[q].begin};
+    part[q] =
+        (fs_modulo_part){x->loop.queue[q], run[q].begin, run[q].end - run[q].begin, run[q].work};
     known = run[q].end > run[q].begin; /* else it would take no time */
     first = fs_max(first, run[q].begin);
     last = fs_min(last, run[q].end);
@@ -182,9 +183,12 @@ fs_status fs_roller_find_joined(fs_roller *r, const fsched_graph *g, const fs_lo
                                 fs_modulo_joined **out) {
   assert(body->n > 0);
   const joined_finder f = {r, g, body};
-  bool any = false;
+  bool any = false, groups = false; /* these make copies of the body, which parts can't have */
   *out = NULL;
-  if (!fs_sync_has_waits(r->b->sync)) {
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    groups = groups || body->value[v].every > 1;
+  }
+  if (!fs_sync_has_waits(r->b->sync) || groups) {
     return FSCHED_OK;
   }
   fs_modulo_joined *joined;
