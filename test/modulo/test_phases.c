@@ -4,10 +4,10 @@
 #include "kit/issue_judge.h"
 #include "kit/turn.h"
 #include "modulo/body_gen.h"
-#include "modulo/stops/circle.h"
 #include "modulo/issue.h"
 #include "modulo/modulo.h"
 #include "modulo/phases.h"
+#include "modulo/stops/circle.h"
 
 #include "kit/context.h"
 
