@@ -36,8 +36,8 @@ static fs_status check_barriers(const fs_dot_job *job, const fsched_program *pro
 
 static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t size) {
   fs_cli *cli = job->cli;
-  static const fs_option of_graphs[] = {FS_OPTION_SCHEDULE, FS_OPTION_MEMORY, FS_OPTION_SET,
-                                        FS_OPTION_PROFILE, FS_OPTION_BUFFERS};
+  static const fs_option of_graphs[] = {FS_OPTION_SCHEDULE, FS_OPTION_MEMORY,  FS_OPTION_SET,
+                                        FS_OPTION_PROFILE,  FS_OPTION_BUFFERS, FS_OPTION_EFFORT};
   for (size_t i = 0; i < sizeof of_graphs / sizeof of_graphs[0]; i++) {
     if (fs_args_has(&cli->args, of_graphs[i])) {
       return fs_usage(cli->ctx, "a program holds its schedule and its target",

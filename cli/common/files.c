@@ -137,6 +137,7 @@ fs_status fs_cli_check_graph_option(fs_cli *cli, const char *input, const char *
       {FS_OPTION_SET, "a stream holds the target that it was compiled for"},
       {FS_OPTION_PROFILE, "a stream holds the target that it was compiled for"},
       {FS_OPTION_UNROLL, "loops of a stream stay loops"},
+      {FS_OPTION_EFFORT, "loops of a stream have their plans"},
       {FS_OPTION_SET_PARAM, "a stream takes it when it is run"},
       {FS_OPTION_UNTRUSTED, "it says what a graph may read; a stream reads no file"},
       {FS_OPTION_TARGETS, "it says where a graph's target may be"},

@@ -523,6 +523,21 @@ START_TEST(in_slots_of_loops_inside)
 }
 END_TEST
 
+/* Buffers without bytes are args of loops, too. */
+START_TEST(of_empty_buffers)
+{
+  must_be_right(
+      "fsched: 1\n"
+      "target: {queues: [{name: q0}, {name: q1}]}\n"
+      "buffers: [{name: e, size: 0}, {name: f, size: 0}, {name: z, size: 8, io: output}]\n"
+      "ops:\n"
+      "- {name: a, on: q0, args: [{out: e}]}\n"
+      "- loop: l\n  trip: 2\n  ops:\n"
+      "  - {name: b, on: q1, args: [{in: e}, {out: f}]}\n"
+      "  - {loop: m, trip: 2, ops: [{name: c, on: q0, args: [{in: f}, {inout: e}]}]}\n" LAST);
+}
+END_TEST
+
 /* What would take long is not told. */
 START_TEST(takes_too_long)
 {
@@ -538,5 +553,6 @@ FS_SUITE(rolled_written, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled, through_rings);
   FS_TESTS(t, two_loops, with_gaps, in_one_loop, in_parts_of_loops_inside, in_slots_of_loops_inside,
-           large_nests_are_proven, large_nests_with_parameters_are_proven, takes_too_long);
+           large_nests_are_proven, large_nests_with_parameters_are_proven, of_empty_buffers,
+           takes_too_long);
 }

@@ -226,3 +226,27 @@ ops:
 EOF
 run 1 "$FSCHED" compile wide.yaml
 expect "slots" holds err "4 slots of 't' take more than 2^48 bytes \[out-of-range\]"
+
+# The plans of loops depend on the effort, which a stream does not tell.
+cat >effort.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q}]}
+ops:
+  - loop: outer
+    trip: 1
+    ops:
+      - loop: inner
+        trip: 5
+        buffers: {a: {every: 4}, b: {every: 3}}
+        ops:
+          - {name: first, args: [{out: a, size: 0}]}
+          - {name: then, latency: 2, args: [{out: b, size: 0}]}
+END
+run 0 "$FSCHED" compile --effort 0 effort.yaml -q -o effort.fsb
+run 4 "$FSCHED" verify -g effort.yaml effort.fsb
+expect "loops have other plans" holds err "not the graph's: time"
+run 0 "$FSCHED" verify --effort 0 -g effort.yaml effort.fsb
+run 0 "$FSCHED" explain --effort 0 -g effort.yaml effort.fsb outer
+run 2 "$FSCHED" verify --effort 0 effort.fsb
+expect "a stream has its plans" holds err '\-\-effort needs --graph'
+run 2 "$FSCHED" dot --effort 0 effort.fsb

@@ -283,17 +283,19 @@ static fs_status move_with(contractor *c, const own_group *g) {
   return fs_vec_push(c->b->ctx, &c->moving, to);
 }
 
-static fs_status add_range(contractor *c, own_group *g, fsched_tag tag, uint64_t low, uint64_t high,
+static fs_status put_range(contractor *c, own_group *g, fsched_tag tag, uint64_t low, uint64_t high,
                            fs_pos at) {
   fs_arg_draft a = {.offset = low, .tag = (uint8_t)tag, .has_at = true};
   a.buffer = c->b->arg.at[g->arg].buffer;
   a.u.length = high - low;
-  if (low >= high) {
-    return FSCHED_OK;
-  }
   FS_TRY(move_with(c, g));
   g->own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
   return add_arg(c, a, at);
+}
+
+static fs_status add_range(contractor *c, own_group *g, fsched_tag tag, uint64_t low, uint64_t high,
+                           fs_pos at) {
+  return low < high ? put_range(c, g, tag, low, high, at) : FSCHED_OK;
 }
 
 static void note_use(contractor *c, uint32_t op, uint32_t arg, uint64_t trip, outer_use *u) {
@@ -340,6 +342,15 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
   if (left.low < left.high && !all) {
     u.read_low = fs_min(u.read_low, left.low);
     u.read_high = fs_max(u.read_high, left.high);
+  }
+  if (u.read_low >= u.read_high && u.write_low >= u.write_high) { /* they are empty */
+    uint64_t at = fs_min(u.read_low, u.write_low);
+    bool written = u.write_low != UINT64_MAX, read = u.read_low != UINT64_MAX;
+    return put_range(c, g,
+                     !written ? FSCHED_IN
+                     : read   ? FSCHED_INOUT
+                              : FSCHED_OUT_EXISTING,
+                     at, at, u.at);
   }
   fsched_tag tag = all ? FSCHED_INOUT : FSCHED_OUT_EXISTING;
   FS_TRY(there ? add_range(c, g, FSCHED_IN, u.read_low, u.read_high, u.at) : FSCHED_OK);
