@@ -63,17 +63,12 @@ static void move_on(rolled_run *x, uint32_t q) {
   }
 }
 
-/* How long a command keeps its queue, or until it is over. */
-static uint64_t lasts(const rolled_run *x, uint32_t c, const uint64_t *ticks) {
-  const fs_rolled_command *k = &x->r->command[c];
-  return k->lasts > 0 ? k->lasts : ticks[k->member];
-}
-
 static void start_command(rolled_run *x, uint32_t c, uint64_t start) {
   uint32_t q = x->queue[c];
-  uint64_t end = start + lasts(x, c, x->latency);
+  const fs_rolled_command *k = &x->r->command[c];
+  uint64_t end = start + (k->lasts > 0 ? k->lasts : x->latency[k->member]);
   uint64_t at = x->out->first[c] + x->done[c]++;
-  x->free[q] = start + lasts(x, c, x->time);
+  x->free[q] = start + (k->lasts > 0 ? k->keeps : x->time[k->member]);
   x->held[q] = fs_max(x->held[q], end);
   x->out->end = fs_max(x->out->end, end);
   x->out->start[at] = start;
@@ -261,17 +256,19 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
 
 /* The parts of a run that was followed, of which all that is in its second half comes `later`. */
 static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const uint64_t *time,
-                       const uint64_t *latency, uint64_t trip, uint64_t later,
+                       const uint64_t *latency, uint64_t trip, uint64_t later, const bool *slow,
                        fs_rolled_part *part) {
   for (uint32_t q = 0; q < r->n_queues; q++) {
-    part[q] = (fs_rolled_part){UINT64_MAX, 0, 0};
+    part[q] = (fs_rolled_part){UINT64_MAX, 0, 0, 0};
     for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
       uint64_t last = x->start[x->first[c + 1] - 1];
       part[q].begin = fs_min(part[q].begin, x->start[x->first[c]]);
       part[q].end = fs_max(part[q].end, last + latency[r->command[c].member] + later);
+      part[q].free = fs_max(part[q].free, last + time[r->command[c].member] + later);
       part[q].work =
           fs_add_most(part[q].work, fs_multiply_most(trip / r->copies, time[r->command[c].member]));
     }
+    part[q].free = slow[q] ? part[q].free : part[q].end;
   }
 }
 
@@ -304,7 +301,7 @@ static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x,
                            const fs_rolled_part *part) {
   uint64_t again = 0, u = r->copies;
   for (uint32_t q = 0; q < r->n_queues; q++) {
-    again = fs_max(again, part[q].end - part[q].begin);
+    again = fs_max(again, part[q].free - part[q].begin);
   }
   for (uint32_t c = 0; c < r->n_commands; c++) {
     const fs_rolled_command *k = &r->command[c];
@@ -324,8 +321,8 @@ static uint64_t find_again(const fs_rolled_loop *r, const fs_rolled_starts *x,
 }
 
 fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                          const uint64_t *latency, uint64_t trip, fs_rolled_part *part,
-                          uint64_t *again, bool *known) {
+                          const uint64_t *latency, uint64_t trip, const bool *slow,
+                          fs_rolled_part *part, uint64_t *again, bool *known) {
   assert(r->n_commands > 0 && trip > 0 && trip % r->copies == 0);
   uint64_t n = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), later = 0;
   fs_rolled_starts x;
@@ -344,7 +341,7 @@ fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const ui
     FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
   }
   if (*known) {
-    find_parts(r, &x, time, latency, trip, later, part);
+    find_parts(r, &x, time, latency, trip, later, slow, part);
     *again = find_again(r, &x, latency, n, later, part);
   }
   return FSCHED_OK;

@@ -60,9 +60,9 @@ typedef struct fs_rolled_command {
   uint32_t issue;            /* its place in a step, where the loop is issued; else 0 */
   bool slow;                 /* the queue goes on before the op is over */
   /* Of an op that is a loop whose runs are joined, the part that it has on this queue: as planned,
-   * it begins so long behind the first one of the run, and lasts so long (else 0); and so long
-   * after a run begins does the next one, at least. */
-  uint64_t behind, lasts, again;
+   * it begins so long behind the first one of the run, lasts so long (else 0), and keeps the queue
+   * so long; and so long after a run begins does the next one, at least. */
+  uint64_t behind, lasts, keeps, again;
 } fs_rolled_command;
 
 typedef struct fs_rolled_stop {
@@ -130,20 +130,20 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
                            const uint64_t *latency, uint64_t trip,
                            fs_rolled_starts *out) FS_MUST_USE;
 
-/* What a queue has of a run: from its first start until all is over, in ticks from the run's begin;
- * and how long its commands keep it. */
+/* What a queue has of a run: from its first start until it is free, or all is over, in ticks from
+ * the run's begin; and how long its commands keep it. */
 typedef struct fs_rolled_part {
-  uint64_t begin, end, work;
+  uint64_t begin, free, end, work;
 } fs_rolled_part;
 
-/* Finds the parts of a run, per queue that takes part; and when, after a run begins, a next one
- * could that is joined to it, as it is planned.  *known is false where it runs too often to be
- * followed, and does not repeat itself.  time and latency are of members.
- * Requires copies that divide `trip` above 0.
- * Complexity: O(2^14 waits).  Errors: FSCHED_SYSTEM. */
+/* Finds the parts of a run, per queue that takes part, of which those of `slow` are slow; and when,
+ * after a run begins, a next one could that is joined to it, as it is planned.  *known is false
+ * where it runs too often to be followed, and does not repeat itself.  time and latency are of
+ * members. Requires copies that divide `trip` above 0. Complexity: O(2^14 waits).  Errors:
+ * FSCHED_SYSTEM. */
 fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                          const uint64_t *latency, uint64_t trip, fs_rolled_part *part,
-                          uint64_t *again, bool *known) FS_MUST_USE;
+                          const uint64_t *latency, uint64_t trip, const bool *slow,
+                          fs_rolled_part *part, uint64_t *again, bool *known) FS_MUST_USE;
 
 /* How many waits a run of `trip` iterations has: each in those in which there is something to wait
  * for.  O(waits). */

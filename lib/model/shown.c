@@ -123,7 +123,7 @@ static void show_step(shown_finder *f, uint32_t q, uint64_t step, const shown_wi
       continue;
     }
     uint64_t begin = w->later + f->x.start[f->x.first[c] + nth - w->back];
-    uint64_t time = k->lasts > 0 ? k->lasts : f->time[k->member];
+    uint64_t time = k->lasts > 0 ? k->keeps : f->time[k->member];
     uint64_t latency = k->lasts > 0 ? k->lasts : f->latency[k->member];
     add_part(f, (fs_shown_part){c, i, begin, begin + time, begin + latency, begin - k->behind});
   }

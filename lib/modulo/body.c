@@ -75,7 +75,7 @@ static void add_ring(body_maker *m, uint32_t ring) {
     m->b->open[m->b->n_open++] = ring;
   }
   b->distances += (int64_t)p->ring[ring].ahead; /* of the orders that it gives */
-  if (depth != 0 && depth != FS_NONE) {
+  if (depth != 0 && depth != FS_NONE && !p->ring[ring].inside) {
     uint32_t writer = p->ring[ring].writer;
     add_arcs(m, writer, writer, depth, ring);
     for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {

@@ -55,7 +55,7 @@ static fs_status split_ops(splitter *s) {
     uint32_t op = s->out->op[x];
     const fs_modulo_joined *j = &s->joined[op];
     const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[s->out->part[x]];
-    time[x] = part == NULL ? p->time[op] : part->lasts;
+    time[x] = part == NULL ? p->time[op] : part->keeps;
     latency[x] = part == NULL ? p->latency[op] : part->lasts;
     gang[x] = part == NULL && p->gang != NULL && p->gang[op];
     eligible0[x] = n;
@@ -140,7 +140,8 @@ static fs_status split_rings(splitter *s) {
     ring[r] = p->ring[r];
     reader0[r] = n;
     ring[r].writer = s->out->first[p->ring[r].writer];
-    ring[r].depth = s->joined[p->ring[r].writer].n_parts > 0 ? 1 : ring[r].depth;
+    ring[r].inside = s->joined[p->ring[r].writer].n_parts > 0;
+    ring[r].depth = ring[r].inside ? 1 : ring[r].depth;
     for (uint32_t i = p->reader0[r]; i < p->reader0[r + 1]; i++) {
       uint32_t op = p->reader[i].op;
       for (uint32_t k = 0; k < n_parts(s, op); k++) {
@@ -180,6 +181,7 @@ void fs_modulo_join_parts(const fs_modulo_split *split, const fs_modulo_joined *
       const fs_modulo_part *part = &j->part[split->part[x]];
       loop->command[c].behind = part->begin;
       loop->command[c].lasts = part->lasts;
+      loop->command[c].keeps = part->keeps;
       loop->command[c].again = j->again;
     }
   }

@@ -14,6 +14,7 @@
 typedef struct fs_modulo_part {
   uint32_t queue;
   uint64_t begin, lasts; /* ticks, from the begin of the run */
+  uint64_t keeps;        /* until the queue goes on, from the begin of the part */
   uint64_t work;         /* how long its commands keep the queue; below `lasts` it may do more */
 } fs_modulo_part;
 

@@ -85,13 +85,13 @@ static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *
   return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
 }
 
-/* Whether the parts of loops inside keep their queues all of their time. */
+/* Whether the parts of loops inside work all of the time that they keep their queues. */
 static bool are_full(const planner *k, const fs_modulo_problem *q) {
   bool full = true;
   for (uint32_t x = 0; x < q->n; x++) {
     const fs_modulo_joined *j = &k->joined[k->split->op[x]];
     const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[k->split->part[x]];
-    full = full && (part == NULL || part->work >= part->lasts);
+    full = full && (part == NULL || part->work >= part->keeps);
   }
   return full;
 }

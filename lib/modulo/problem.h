@@ -64,6 +64,7 @@ typedef struct fs_modulo_ring {
   uint32_t every;  /* readers give so many slots back at once, at most depth; 0 as 1 */
   uint32_t ahead;  /* one more than the iterations that the writer is ahead of a reader that it
                     * shares a queue with; 0: to be chosen */
+  bool inside;     /* what lies in its slots is in order by the inside of its writer */
 } fs_modulo_ring;
 
 typedef struct fs_modulo_use {

@@ -197,6 +197,9 @@ static fs_status want_rings(roller *r) {
   const fs_modulo_problem *p = r->p;
   for (uint32_t k = 0; k < p->n_rings; k++) {
     uint32_t writer = p->ring[k].writer, depth = r->plan->depth[k];
+    if (p->ring[k].inside) {
+      continue;
+    }
     for (uint32_t i = p->reader0[k]; i < p->reader0[k + 1]; i++) {
       const fs_modulo_reader *reader = &p->reader[i];
       assert(depth >= reader->back);

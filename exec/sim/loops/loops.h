@@ -14,7 +14,8 @@
  * The parts of a loop that is in no other begin and end on their own: the run goes on from the
  * first begin to the last end.  Those of a loop in a loop begin and end together, unless its runs
  * are joined: then each begins, and ends, with the command of its own queue, and counts the
- * instances of all runs.
+ * instances of all runs.  If it is slow (model/stream/slow_parts.h) its queue goes on when it has
+ * no command left, and flights of several runs may be under way; so each flight knows its run.
  *
  * Of each part, one run at most goes on at any time, as those of a loop in a loop have their queues
  * one after the other; and so of each loop whose runs are not joined. */
@@ -32,6 +33,11 @@ typedef struct fs_sim_flight {
   bool over;
   uint32_t slot; /* of its times; FS_NONE: they are not recorded */
   uint64_t iteration, begin;
+  /* Where runs are joined: the op that the loop is, and its flight, which is over with this one if
+   * `ends` says so. */
+  uint32_t outer;
+  fs_loop_instance around;
+  bool ends;
 } fs_sim_flight;
 
 /* What a part does. */
@@ -63,6 +69,7 @@ typedef struct fs_sim_part {
 /* Of commands of one op and copy, which are a gang's if there are several, the first one leads. */
 typedef struct fs_sim_member {
   uint32_t leader, part;
+  bool slow;                 /* its queue goes on before it is over */
   uint32_t members, arrived; /* of a leader */
   uint32_t met;              /* of a leader: list of the parts that have arrived */
   uint32_t waiter;           /* list of the parts that wait for an instance of this command */
@@ -104,21 +111,23 @@ typedef struct fs_sim_loops {
   FS_VEC(uint64_t) seen; /* per flight that leads, n_places: hashes of the places' bytes */
 } fs_sim_loops;
 
-/* The flight's instance, which is that of all of its gang.  Requires a flight. */
+/* The flight's instance, which is that of all of its gang; it holds until there is a flight more.
+ * Requires a flight. */
 static inline fs_loop_instance fs_sim_instance_of(const fs_instance *x, uint32_t flight) {
   const fs_sim_loops *l = x->loops;
   assert(flight < l->flight.n);
   const fs_sim_flight *f = &l->flight.at[flight];
   const fs_sim_part *p = &l->part[f->part];
   const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  const fs_loop_instance *around = loop->joined != 0 ? &f->around : &p->around;
   return (fs_loop_instance){
       .loop = loop,
       .command = p->command,
       .loop_command = f->command,
       .op = x->stream->loop_commands[f->command].op,
       .iteration = f->iteration,
-      .before = fs_loop_before(loop, &p->around, fs_loop_trips(x->stream, x->work->trips, loop)),
-      .around = p->flight == FS_NONE ? NULL : &p->around};
+      .before = fs_loop_before(loop, around, fs_loop_trips(x->stream, x->work->trips, loop)),
+      .around = f->outer == FS_NONE ? NULL : around};
 }
 
 /* Requires a part. */

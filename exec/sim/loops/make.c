@@ -2,6 +2,8 @@
 /* Simulation: the tables of loops. */
 #include "exec/sim/loops/loops.h"
 
+#include "model/stream/slow_parts.h"
+
 /* Finds the part of each command, and the gang: commands of one op and copy. */
 static fs_status find_members(fs_instance *x, fs_sim_loops *l) {
   const fs_stream *s = x->stream;
@@ -21,6 +23,7 @@ static fs_status find_members(fs_instance *x, fs_sim_loops *l) {
       l->member[*leader].members++;
       l->member[c].leader = *leader;
       l->member[c].part = q;
+      l->member[c].slow = fs_stream_loop_command_slow(s, queue->queue, c);
       l->n_places = k->n_places > l->n_places ? k->n_places : l->n_places;
     }
   }

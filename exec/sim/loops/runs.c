@@ -118,20 +118,37 @@ static bool waits_over(fs_instance *x, uint32_t part, uint64_t iteration) {
   return true;
 }
 
+/* The part has no command left of a run that is joined to others: that is over once no flight of it
+ * is left, and if the part is slow its queue goes on. */
+static void leave_joined(fs_instance *x, uint32_t part, uint64_t time) {
+  fs_sim_loops *l = x->loops;
+  fs_sim_part *p = &l->part[part];
+  uint32_t outer = p->flight, on = l->flight.at[outer].part;
+  p->is = FS_SIM_PART_LEFT;
+  if (p->last != FS_NONE && l->flight.at[p->last].outer == outer) {
+    l->flight.at[p->last].ends = true;
+  } else {
+    fs_sim_push(x, time, fs_sim_flight_event(x, outer));
+  }
+  if (l->member[l->flight.at[outer].command].slow) {
+    fs_sim_push(x, time, fs_sim_part_event(x, on));
+  }
+}
+
 /* The part is over, once no flight of it is left. */
 static void leave_part(fs_instance *x, uint32_t part, uint64_t time) {
   fs_sim_part *p = &x->loops->part[part];
   fs_sim_loop_run *run = &x->loops->run[p->loop];
+  if (p->is == FS_SIM_PART_OVER && x->stream->loops[p->loop].joined != 0) {
+    leave_joined(x, part, time);
+    return;
+  }
   if (p->is != FS_SIM_PART_OVER || p->first != FS_NONE) {
     return;
   }
   p->is = FS_SIM_PART_LEFT;
   if (p->flight == FS_NONE) {
     fs_sim_push(x, fs_sim_loop_end(x, p->command, p->begin, time), fs_sim_part_event(x, part));
-    return;
-  }
-  if (x->stream->loops[p->loop].joined != 0) {
-    fs_sim_push(x, time, fs_sim_part_event(x, part));
     return;
   }
   if (--run->left > 0) {
@@ -160,7 +177,9 @@ static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, ui
                       .next_member = FS_NONE,
                       .slot = fs_shown_take(&p->shown, fs_sim_present(x, part) - first, iteration),
                       .iteration = iteration,
-                      .begin = time};
+                      .begin = time,
+                      .outer = p->flight,
+                      .around = p->around};
   if (p->first == FS_NONE) {
     p->first = flight;
   } else {
@@ -191,7 +210,7 @@ static void start_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   fs_sim_guard_begin_flight(x, flight);
   uint64_t duration = fs_sim_instance_duration(x, &at);
   fs_sim_push(x, fs_add_most(time, duration), fs_sim_flight_event(x, flight));
-  if (op->latency == op->time) {
+  if (!l->member[at.loop_command].slow) {
     return;
   }
   uint64_t free = fs_add_most(time, fs_sim_instance_occupancy(x, &at, duration));
@@ -370,7 +389,9 @@ static void reset_joined(fs_instance *x, const fs_stream_loop_queue *q) {
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     uint32_t inner = x->stream->loop_ops[x->stream->loop_commands[c].op].loop;
     if (inner != FS_NONE && x->stream->loops[inner].joined != 0) {
-      reset_members(x, fs_sim_queue_of(x, fs_sim_part_on(x, inner, q->queue)));
+      uint32_t part = fs_sim_part_on(x, inner, q->queue);
+      reset_members(x, fs_sim_queue_of(x, part));
+      x->loops->part[part].first = x->loops->part[part].last = FS_NONE;
     }
   }
 }
@@ -380,11 +401,16 @@ static void reset_part(fs_instance *x, uint32_t part, const fs_loop_instance *ar
                        uint32_t flight) {
   fs_sim_part *p = &x->loops->part[part];
   const fs_stream_loop_queue *q = fs_sim_queue_of(x, part);
-  *p = (fs_sim_part){.loop = p->loop, .flight = flight, .first = FS_NONE, .last = FS_NONE};
+  uint32_t first = p->first, last = p->last; /* a slow part may have some of a run before */
+  bool joined = x->stream->loops[p->loop].joined != 0;
+  *p = (fs_sim_part){.loop = p->loop,
+                     .flight = flight,
+                     .first = joined ? first : FS_NONE,
+                     .last = joined && first != FS_NONE ? last : FS_NONE};
   p->around = around == NULL ? (fs_loop_instance){0} : *around;
   p->steps = q->n_commands == 0 ? 0 : steps_of(x, part);
   walk_shown(x, part);
-  if (x->stream->loops[p->loop].joined == 0) {
+  if (!joined) {
     reset_members(x, q);
     reset_joined(x, q);
   }
@@ -492,8 +518,13 @@ static void settle(fs_instance *x, uint32_t part, uint64_t time) {
   while (p->first != FS_NONE && l->flight.at[p->first].over) {
     uint32_t flight = p->first, command = l->flight.at[flight].command;
     uint64_t iteration = l->flight.at[flight].iteration;
+    uint32_t ended = l->flight.at[flight].ends ? l->flight.at[flight].outer : FS_NONE;
     p->first = l->flight.at[flight].next;
+    p->last = p->first == FS_NONE ? FS_NONE : p->last;
     free_flight(l, flight);
+    if (ended != FS_NONE) {
+      fs_sim_push(x, time, fs_sim_flight_event(x, ended));
+    }
     arrive(x, command, iteration, time);
     if (x->stream->loop_commands[command].signal) {
       l->member[command].done++;
@@ -513,8 +544,7 @@ static void pass_on(fs_instance *x, uint32_t part, uint64_t time) {
 /* An instance is over; of a gang, on the queues of all members. */
 static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   fs_sim_loops *l = x->loops;
-  const fs_stream_loop_op *op =
-      &x->stream->loop_ops[x->stream->loop_commands[l->flight.at[flight].command].op];
+  bool slow = l->member[l->flight.at[flight].command].slow;
   uint32_t loop = l->part[l->flight.at[flight].part].loop;
   for (uint32_t m = flight; m != FS_NONE; m = l->flight.at[m].next_member) {
     l->flight.at[m].over = true;
@@ -528,7 +558,7 @@ static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
     uint32_t part = l->flight.at[m].part;
     next = l->flight.at[m].next_member;
     settle(x, part, time);
-    if (op->latency == op->time) {
+    if (!slow) {
       pass_on(x, part, time);
     }
   }
@@ -581,7 +611,8 @@ uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
   assert(event >= fs_sim_loop_event(x, 0));
   if (event >= fs_sim_flight_event(x, 0)) {
     uint32_t flight = event - fs_sim_flight_event(x, 0);
-    if (!x->config.empty) {
+    uint32_t op = x->stream->loop_commands[x->loops->flight.at[flight].command].op;
+    if (!x->config.empty && x->stream->loop_ops[op].loop == FS_NONE) {
       run_flight(x, flight);
     }
     end_flight(x, flight, time);
@@ -590,12 +621,7 @@ uint32_t fs_sim_loop_happens(fs_instance *x, uint32_t event, uint64_t time) {
   if (event >= fs_sim_part_event(x, 0)) {
     uint32_t part = event - fs_sim_part_event(x, 0);
     if (x->loops->part[part].is == FS_SIM_PART_LEFT) {
-      uint32_t flight = x->loops->part[part].flight;
-      if (flight == FS_NONE) {
-        return leave_loop(x, part);
-      }
-      end_flight(x, flight, time);
-      return FS_NONE;
+      return leave_loop(x, part);
     }
     pass_on(x, part, time);
     return FS_NONE;

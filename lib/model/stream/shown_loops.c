@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "model/stream/shown_loops.h"
 
+#include "model/stream/slow_parts.h"
+
+#include "model/stream/slow_parts.h"
+
 static fs_status take_commands(fs_arena *arena, const fs_stream *s, const fs_stream_loop *from,
                                fs_rolled_loop *x) {
   uint32_t first = s->loop_queues[from->queue0].command0, waits = 0;
@@ -68,16 +72,21 @@ static fs_status take_members(fs_arena *arena, const fs_stream *s, const fs_stre
 
 /* The commands of an op that is a loop whose runs are joined get the parts of a run, if these are
  * known. */
-static fs_status take_parts(fs_arena *arena, const fs_shown_loop *inner, uint32_t member,
-                            fs_rolled_loop *out) {
+static fs_status take_parts(fs_arena *arena, const fs_stream *s, uint32_t loop,
+                            const fs_shown_loop *inner, uint32_t member, fs_rolled_loop *out) {
   FS_SCRATCH(scratch, arena->ctx);
   fs_rolled_part *part;
+  bool *slow;
   uint64_t again;
   bool known = false;
   FS_TRY(fs_new(&scratch, &part, inner->loop.n_queues));
+  FS_TRY(fs_new(&scratch, &slow, inner->loop.n_queues));
+  for (uint32_t q = 0; q < inner->loop.n_queues; q++) {
+    slow[q] = fs_stream_part_slow(s, loop, s->loops[loop].queue0 + q);
+  }
   if (inner->trip > 0 && inner->trip % inner->loop.copies == 0) {
-    FS_TRY(fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->latency, inner->trip, part,
-                           &again, &known));
+    FS_TRY(fs_rolled_parts(arena->ctx, &inner->loop, inner->time, inner->latency, inner->trip, slow,
+                           part, &again, &known));
   }
   for (uint32_t q = 0; q < inner->loop.n_queues && known; q++) {
     known = part[q].end > part[q].begin;
@@ -88,6 +97,8 @@ static fs_status take_parts(fs_arena *arena, const fs_shown_loop *inner, uint32_
       if (out->command[c].member == member) {
         out->command[c].behind = part[at].begin;
         out->command[c].lasts = part[at].end - part[at].begin;
+        out->command[c].keeps = part[at].free - part[at].begin;
+        out->command[c].slow = slow[at];
         out->command[c].again = again;
       }
     }
@@ -99,8 +110,8 @@ static fs_status take_joined(fs_arena *arena, const fs_stream *s, fs_shown_loop 
   for (uint32_t l = 0; l < s->n_loops; l++) {
     const fs_stream_loop *of = &s->loops[l];
     if (of->joined != 0) {
-      FS_TRY(
-          take_parts(arena, &list[l], of->op - s->loops[of->within].op0, &list[of->within].loop));
+      FS_TRY(take_parts(arena, s, l, &list[l], of->op - s->loops[of->within].op0,
+                        &list[of->within].loop));
     }
   }
   return FSCHED_OK;

@@ -227,12 +227,15 @@ typedef struct fs_stream_place {
  *
  * Where the runs of a loop in a loop are joined, its queues do not meet: each begins its part of a
  * run once the waits of its own command in the outer loop are over, and that command is over when
- * the part is.  Then a run in iteration j of the loop around begins with iteration f = j * trip of
- * all runs, where trip is how often the loop runs there: waits at a distance reach back into runs
- * before, and slots are those of f.  Iterations, steps and names are still those of the run.  Such
- * a loop has waits (FS_SYNC_TIMELINE), no loops inside, no ring with a value on entry or one of an
- * earlier iteration, and a trip that does not vary if it has several copies, of which it is a
- * multiple then; and the loop around is not joined itself.
+ * the part is.  A part is slow if it has slow ops, of which none accesses bytes from outside that
+ * the loop writes, and not for each a quick one of the queue waits in its iteration: then its queue
+ * goes on when its last op has kept it for its time, so that ops of the run before may be under way
+ * while the next one begins.  A run in iteration j of the loop around begins with iteration f = j *
+ * trip of all runs, where trip is how often the loop runs there: waits at a distance reach back
+ * into runs before, and slots are those of f.  Iterations, steps and names are still those of the
+ * run.  Such a loop has waits (FS_SYNC_TIMELINE), no loops inside, no ring with a value on entry or
+ * one of an earlier iteration, and a trip that does not vary if it has several copies, of which it
+ * is a multiple then; and the loop around is not joined itself.
  *
  * A trip that is a parameter may be given with each invocation, within least .. most; what is
  * planned, ranges and places are those of `most` iterations. */

@@ -9,13 +9,14 @@
 
 #include "base/base.h"
 
-enum { QUEUES = 8, LOOPS = 16 };
+enum { QUEUES = 8, LOOPS = 16, PARTS = QUEUES * LOOPS };
 
 typedef struct event_maker {
   fs_event_judge *j;
   uint32_t size[LOOPS];    /* per loop: the instances of a run */
   uint32_t reached[LOOPS]; /* per loop: where the events "all up to a command" of its run begin */
-  uint32_t *run_begin;     /* per instance and loop: of its run that begins with the instance */
+  uint32_t all[PARTS]; /* per loop queue of joined runs: all of the run before is over; FS_NONE */
+  uint32_t *run_begin; /* per instance and loop: of its run that begins with the instance */
 } event_maker;
 
 static uint32_t new_event(fs_event_judge *j) { return j->n++; }
@@ -89,7 +90,57 @@ typedef struct run_of {
   uint64_t before; /* iterations of earlier runs that it is joined to */
 } run_of;
 
-static void follow_part(event_maker *m, run_of r, uint32_t part, uint32_t begin, uint32_t end);
+/* The events of what a queue does: its begin and end, and when it goes on. */
+typedef struct part_events {
+  uint32_t begin, end, on;
+} part_events;
+
+static void follow_part(event_maker *m, run_of r, uint32_t part, part_events e);
+
+static bool writes_outside(const fs_stream *s, const fs_stream_loop *l, uint32_t buffer) {
+  bool writes = false;
+  for (uint32_t op = l->op0; op < l->op0 + l->n_ops; op++) {
+    const fs_stream_loop_op *o = &s->loop_ops[op];
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+      const fs_stream_loop_arg *x = &s->loop_args[a];
+      writes |= x->buffer == buffer && x->ring == FS_NONE && fs_tag_writes(x->tag);
+    }
+  }
+  return writes;
+}
+
+/* Whether a quick command of the queue waits for this one in the same iteration. */
+static bool is_awaited(const fs_stream *s, const fs_stream_loop_queue *q, uint32_t command) {
+  bool awaited = false;
+  for (uint32_t i = 0; i < s->n_loop_waits; i++) {
+    bool of = s->loop_waits[i].command == command && s->loop_waits[i].distance == 0;
+    for (uint32_t c = q->command0; of && c < q->command0 + q->n_commands; c++) {
+      const fs_stream_loop_command *k = &s->loop_commands[c];
+      const fs_stream_loop_op *o = &s->loop_ops[k->op];
+      awaited |= i - k->wait0 < k->n_waits && o->time == o->latency;
+    }
+  }
+  return awaited;
+}
+
+/* Whether a queue goes on from its part of a joined run before that is over. */
+static bool goes_on_early(const fs_stream *s, const fs_stream_loop *l,
+                          const fs_stream_loop_queue *q) {
+  uint32_t under_way = 0, shared = 0;
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    const fs_stream_loop_op *o = &s->loop_ops[s->loop_commands[c].op];
+    if (o->time == o->latency) {
+      continue;
+    }
+    under_way += !is_awaited(s, q, c);
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+      const fs_stream_loop_arg *x = &s->loop_args[a];
+      shared += x->buffer != FS_NONE && x->ring == FS_NONE && fs_tag_accesses(x->tag) &&
+                writes_outside(s, l, x->buffer);
+    }
+  }
+  return under_way > 0 && shared == 0;
+}
 
 /* A run begins in which the queues meet. */
 static void follow_run(event_maker *m, run_of r, uint32_t begin, uint32_t end) {
@@ -100,17 +151,21 @@ static void follow_run(event_maker *m, run_of r, uint32_t begin, uint32_t end) {
     uint32_t inner = s->loop_ops[k].loop;
     if (inner != FS_NONE && s->loops[inner].joined != 0) {
       begin_counting(m, inner);
+      for (uint32_t q = 0; q < s->loops[inner].n_queues; q++) {
+        assert(s->loops[inner].queue0 + q < PARTS);
+        m->all[s->loops[inner].queue0 + q] = FS_NONE;
+      }
     }
   }
   add_edge(m->j, begin, end);
   for (uint32_t q = l->queue0; q < l->queue0 + l->n_queues; q++) {
-    follow_part(m, r, q, begin, end);
+    follow_part(m, r, q, (part_events){begin, end, end});
   }
 }
 
-/* A command whose op is a loop; finds its begin and its end. */
-static void follow_inner(event_maker *m, uint32_t inner, uint32_t base, uint64_t iteration,
-                         uint32_t queue, uint32_t *begin, uint32_t *end) {
+/* A command whose op is a loop. */
+static part_events follow_inner(event_maker *m, uint32_t inner, uint32_t base, uint64_t iteration,
+                                uint32_t queue) {
   const fs_stream *s = m->j->s;
   const fs_stream_loop *l = &s->loops[inner];
   if (l->joined != 0) {
@@ -118,20 +173,22 @@ static void follow_inner(event_maker *m, uint32_t inner, uint32_t base, uint64_t
     while (s->loop_queues[part].queue != queue) {
       part++;
     }
-    *begin = new_event(m->j);
-    *end = new_event(m->j);
-    add_edge(m->j, *begin, *end);
-    follow_part(m, (run_of){inner, base, iteration * l->trip}, part, *begin, *end);
-    return;
+    uint32_t first = new_events(m->j, 3);
+    part_events e = {first, first + 1, first + 2};
+    add_edge(m->j, e.begin, e.end);
+    add_edge(m->j, e.begin, e.on);
+    follow_part(m, (run_of){inner, base, iteration * l->trip}, part, e);
+    e.on = goes_on_early(s, l, &s->loop_queues[part]) ? e.on : e.end;
+    return e;
   }
   uint32_t *at = &m->run_begin[base * LOOPS + inner];
   bool first = *at == FS_NONE;
   *at = first ? new_events(m->j, 2) : *at;
-  *begin = *at;
-  *end = *begin + 1;
+  part_events e = {*at, *at + 1, *at + 1};
   if (first) {
-    follow_run(m, (run_of){inner, base, 0}, *begin, *end);
+    follow_run(m, (run_of){inner, base, 0}, e.begin, e.end);
   }
+  return e;
 }
 
 static void follow_waits(event_maker *m, run_of r, const fs_stream_loop_command *k, uint64_t f,
@@ -145,14 +202,19 @@ static void follow_waits(event_maker *m, run_of r, const fs_stream_loop_command 
 }
 
 /* What a queue does in a run. */
-static void follow_part(event_maker *m, run_of r, uint32_t part, uint32_t begin, uint32_t end) {
+static void follow_part(event_maker *m, run_of r, uint32_t part, part_events of) {
   const fs_stream *s = m->j->s;
   const fs_stream_loop *l = &s->loops[r.loop];
   const fs_stream_loop_queue *q = &s->loop_queues[part];
-  uint32_t last = begin, all = begin;
+  uint32_t last = of.begin, all = of.begin;
   uint64_t steps = l->trip;
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
     steps = fs_max(steps, l->trip + s->loop_commands[c].shift);
+  }
+  if (l->joined != 0 && m->all[part] != FS_NONE) {
+    all = new_event(m->j);
+    add_edge(m->j, of.begin, all);
+    add_edge(m->j, m->all[part], all);
   }
   for (uint64_t t = 0; t < steps; t++) {
     for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
@@ -162,21 +224,24 @@ static void follow_part(event_maker *m, run_of r, uint32_t part, uint32_t begin,
         continue;
       }
       const fs_stream_loop_op *o = &s->loop_ops[k->op];
-      uint32_t base = number(m, r.loop, r.base, k->op, i), from = 2 * base, to = 2 * base + 1;
+      uint32_t base = number(m, r.loop, r.base, k->op, i);
+      part_events e = {2 * base, 2 * base + 1, o->latency > o->time ? 2 * base : 2 * base + 1};
       if (o->loop != FS_NONE) {
-        follow_inner(m, o->loop, base, i, q->queue, &from, &to);
+        e = follow_inner(m, o->loop, base, i, q->queue);
       }
-      add_edge(m->j, last, from);
-      follow_waits(m, r, k, r.before + i, from);
+      add_edge(m->j, last, e.begin);
+      follow_waits(m, r, k, r.before + i, e.begin);
       uint32_t over = reached(m, r.loop, c, r.before + i);
       add_edge(m->j, all, over);
-      add_edge(m->j, to, over);
+      add_edge(m->j, e.end, over);
       all = over;
-      last = o->latency > o->time ? from : to;
+      last = e.on;
     }
   }
-  add_edge(m->j, last, end);
-  add_edge(m->j, all, end);
+  add_edge(m->j, last, of.end);
+  add_edge(m->j, all, of.end);
+  add_edge(m->j, last, of.on);
+  m->all[part] = all;
 }
 
 /* --- what comes behind what --- */

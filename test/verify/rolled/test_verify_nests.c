@@ -238,11 +238,8 @@ static fsched_program *compile_beside(const char *x, const char *trip, const cha
   return p;
 }
 
-/* Each wait of the outer loop is needed: which arg of the loop's op an access moves with does not
- * matter. */
-START_TEST(waits_for_parts)
-{
-  fsched_program *p = compile_beside("50", "4", "100");
+/* Each wait of the outer loop is needed; returns how many there are. */
+static uint32_t need_waits(const fsched_program *p) {
   ck_assert_uint_eq(p->view.loops[1].joined, 1);
   ck_assert(verify(p, NULL));
   uint32_t n = 0;
@@ -258,9 +255,44 @@ START_TEST(waits_for_parts)
       n++;
     }
   }
-  ck_assert_uint_gt(n, 1);
   fsched_diag_clear(ctx);
+  return n;
+}
+
+/* Which arg of the loop's op an access moves with does not matter. */
+START_TEST(waits_for_parts)
+{
+  fsched_program *p = compile_beside("50", "4", "100");
+  ck_assert_uint_gt(need_waits(p), 1);
   fsched_program_destroy(p);
+}
+END_TEST
+
+/* A queue goes on from a part with loads under way: what they read is written there again only when
+ * they are over. */
+START_TEST(waits_for_slow_parts)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: p, class: p}, {name: q, class: q}]}\n"
+      "buffers: [{name: w, size: 64}, {name: b, size: 64, io: output}]\n"
+      "ops:\n"
+      "- {name: init, on: p, args: [{out: w}]}\n"
+      "- loop: l\n"
+      "  trip: 5\n"
+      "  ops:\n"
+      "  - {name: fill, on: p, time: 5, args: [{out_existing: w}]}\n"
+      "  - loop: k\n"
+      "    trip: 3\n"
+      "    ops:\n"
+      "    - {name: load, on: p, time: 2, latency: 20, args: [{in: w}, {out: a, size: 64}]}\n"
+      "    - {name: use, on: q, time: 9, args: [{in: a}, {out_existing: b}]}\n";
+  fsched_graph *g;
+  fsched_program *p;
+  ck_fs(ctx, compile(text, false, &g, &p));
+  ck_assert_uint_gt(need_waits(p), 0);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
 }
 END_TEST
 
@@ -511,6 +543,6 @@ END_TEST
 FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
-  FS_TESTS(t, joined_nests, copies_of_a_gang, waits_for_parts, joined_without_time,
-           depths_and_trips_do_not_matter);
+  FS_TESTS(t, joined_nests, copies_of_a_gang, waits_for_parts, waits_for_slow_parts,
+           joined_without_time, depths_and_trips_do_not_matter);
 }

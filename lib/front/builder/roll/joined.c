@@ -50,6 +50,16 @@ static uint64_t queues_at(const fs_rolled *x, uint32_t buffer, bool writes) {
   return bits;
 }
 
+/* Whether its ops write bytes of a buffer from outside. */
+static bool writes_outside(const fs_rolled *x, uint32_t buffer) {
+  bool writes = false;
+  for (uint32_t a = 0; a < x->n_args; a++) {
+    const fs_body_arg *arg = &x->arg[a];
+    writes = writes || (arg->buffer == buffer && arg->ring == FS_NONE && fs_tag_writes(arg->tag));
+  }
+  return writes;
+}
+
 /* Whether the slots of a loop have values for its own iterations alone. */
 static bool has_own_slots(const joined_finder *f, const fs_rolled *x, uint32_t op) {
   const fs_roller *r = f->r;
@@ -67,6 +77,41 @@ static bool has_own_slots(const joined_finder *f, const fs_rolled *x, uint32_t o
     }
   }
   return true;
+}
+
+/* Whether a command of the queue that is not slow waits for this one in its iteration. */
+static bool is_awaited(const fs_rolled_loop *l, uint32_t queue, uint32_t command) {
+  bool awaited = false;
+  for (uint32_t c = l->command0[queue]; c < l->command0[queue + 1] && !awaited; c++) {
+    const fs_rolled_command *k = &l->command[c];
+    for (uint32_t w = k->wait0; w < k->wait0 + k->n_waits && !k->slow; w++) {
+      awaited = awaited || (l->wait[w].distance == 0 && l->wait[w].command == command);
+    }
+  }
+  return awaited;
+}
+
+/* Whether an op accesses bytes from outside that the loop writes. */
+static bool shares_bytes(const fs_rolled *x, const fs_body_op *o) {
+  bool shares = false;
+  for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+    const fs_body_arg *arg = &x->arg[a];
+    shares = shares || (arg->buffer != FS_NONE && arg->ring == FS_NONE &&
+                        fs_tag_accesses(arg->tag) && writes_outside(x, arg->buffer));
+  }
+  return shares;
+}
+
+/* Whether the part of a queue is slow, as model/stream/stream.h says. */
+static bool is_slow(const fs_rolled *x, uint32_t queue) {
+  const fs_rolled_loop *l = x->whole;
+  bool any = false, alone = true;
+  for (uint32_t c = l->command0[queue]; c < l->command0[queue + 1]; c++) {
+    const fs_rolled_command *k = &l->command[c];
+    any = any || (k->slow && !is_awaited(l, queue, c));
+    alone = alone && !(k->slow && shares_bytes(x, &x->body[k->member]));
+  }
+  return any && alone;
 }
 
 /* Whether each buffer from outside that it writes is touched by one queue alone. */
@@ -152,7 +197,7 @@ static fs_status find_parts(const joined_finder *f, uint32_t member, fs_modulo_j
   fs_rolled_part *run;
   fs_modulo_part *part;
   uint64_t *time, *latency, *touch, again, first = 0, last = UINT64_MAX;
-  bool known;
+  bool *slow, known;
   FS_TRY(fs_new(f->r->scratch, &time, x->n_ops));
   FS_TRY(fs_new(f->r->scratch, &latency, x->n_ops));
   FS_TRY(fs_new(f->r->scratch, &run, x->loop.n_queues));
@@ -160,13 +205,19 @@ static fs_status find_parts(const joined_finder *f, uint32_t member, fs_modulo_j
     time[m] = x->body[m].time;
     latency[m] = x->body[m].latency;
   }
-  FS_TRY(fs_rolled_parts(f->r->b->ctx, x->whole, time, latency, x->trip, run, &again, &known));
+  FS_TRY(fs_new(f->r->scratch, &slow, x->loop.n_queues));
+  for (uint32_t q = 0; q < x->loop.n_queues; q++) {
+    slow[q] = is_slow(x, q);
+  }
+  FS_TRY(
+      fs_rolled_parts(f->r->b->ctx, x->whole, time, latency, x->trip, slow, run, &again, &known));
   FS_TRY(fs_new(f->r->scratch, &part, x->loop.n_queues));
   FS_TRY(fs_new(f->r->scratch, &touch, f->body->n));
   for (uint32_t q = 0; q < x->loop.n_queues && known; q++) {
-    part[q] =
-        (fs_modulo_part){x->loop.queue[q], run[q].begin, run[q].end - run[q].begin, run[q].work};
-    known = run[q].end > run[q].begin; /* else it would take no time */
+    part[q] = (fs_modulo_part){x->loop.queue[q], run[q].begin, run[q].end - run[q].begin,
+                               run[q].free - run[q].begin, run[q].work};
+    part[q].lasts = fs_max(part[q].lasts, part[q].keeps + slow[q]); /* so it counts as slow */
+    known = run[q].end > run[q].begin;                              /* else it would take no time */
     first = fs_max(first, run[q].begin);
     last = fs_min(last, run[q].end);
   }

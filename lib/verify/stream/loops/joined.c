@@ -3,15 +3,17 @@
  *
  * Inside, such a loop is looked at as one that runs as often as all of its runs together: the
  * iterations f of all runs.  That it ends and begins between two of them only adds orders on its
- * queues, as all of a run is over on a queue before the next one begins there, so what is shown of
- * iterations that are not later than others holds (rules.joined, verify/loop/loop.h).  Accesses of
- * two runs to bytes without a ring are in order on one queue; on two, they have to be at all
- * distances.
+ * queues, as a queue begins all of a run before the next one, so what is shown of iterations that
+ * are not later than others holds (rules.joined, verify/loop/loop.h).  Accesses of two runs to
+ * bytes without a ring are in order on one queue: all of its quick ops are over before the next run
+ * begins there, and where a slow one accesses bytes that the loop writes, all of the part is, as it
+ * is not slow then (model/stream/slow_parts.h).  On two, they have to be at all distances.
  *
  * Outside, each of its queues is a member of its own, a part, which is over when its part of the
  * run is; what has to come behind, or before, an access of the loop's op comes behind, or before,
- * the parts that touch the arg.  Of its own runs the inside tells.  No part ends before all have
- * begun, so for circles of waits all are one.
+ * the parts that touch the arg; of a slow part queue order does not tell that it is over.  Of its
+ * own runs, and of the slots that they have, the inside tells.  No part ends before all have begun,
+ * so for circles of waits all are one.
  *
  * Slots are counted on from run to run, so no other op may look for a value in them. */
 #include "verify/stream/loops/parts.h"

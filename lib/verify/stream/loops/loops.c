@@ -26,6 +26,7 @@
  * Nothing is proven of the units of counted memories that ops of a body take for scratch, which no
  * record tells; of the planned time of the loop; nor that each wait is needed. */
 #include <stdio.h>
+#include "model/stream/slow_parts.h"
 
 #include "base/context.h"
 #include "verify/stream/loops/parts.h"
@@ -75,7 +76,6 @@ static fs_status fill_commands(loop_proof *p) {
   FS_TRY(fs_new(p->arena, &r->wait, room));
   for (uint32_t c = 0, q = 0; c < x->n_commands; c++) {
     const fs_stream_loop_command *m = &s->loop_commands[x->command0 + c];
-    const fs_stream_loop_op *o = &s->loop_ops[m->op];
     while (c >= r->command0[q + 1]) {
       q++;
     }
@@ -85,7 +85,7 @@ static fs_status fill_commands(loop_proof *p) {
                             .shift = m->shift,
                             .wait0 = r->n_waits,
                             .n_waits = m->n_waits,
-                            .slow = o->latency > o->time};
+                            .slow = fs_stream_loop_command_slow(s, r->queue[q], x->command0 + c)};
     for (uint32_t w = m->wait0; w < m->wait0 + m->n_waits; w++) {
       r->wait[r->n_waits++] =
           (fs_rolled_wait){s->loop_waits[w].command - x->command0, s->loop_waits[w].distance};
@@ -165,7 +165,9 @@ static fs_status fill_rings(loop_proof *p) {
   FS_TRY(fs_new(p->arena, &r->reader, room));
   for (uint32_t k = 0; k < r->n_rings; k++) {
     const fs_stream_ring *from = &x->v->s->rings[x->l->ring0 + k];
-    r->ring[k] = (fs_rolled_ring){from->writer - x->l->op0, from->depth, n, 0};
+    uint32_t depth =
+        is_inside(x, k) ? FS_LOOP_NUMBER : from->depth; /* no slot is taken again here */
+    r->ring[k] = (fs_rolled_ring){from->writer - x->l->op0, depth, n, 0};
     for (uint32_t i = 0; i < x->n_accesses; i++) {
       const fs_stream_loop_arg *a = &x->v->s->loop_args[x->access[i].arg];
       bool reads = a->ring == x->l->ring0 + k && !fs_tag_begins(a->tag) && !is_inside(x, k);
