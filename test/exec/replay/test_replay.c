@@ -304,7 +304,7 @@ START_TEST(blame_goes_to_the_culprit)
     }
   }
   options.check = 0;
-  options.timeout_ms = 20;
+  options.timeout_ms = 200; /* so that all have come to their waits */
   ck_assert_int_eq(replay(), FSCHED_REPLAY);
   assert_diag("replay-stuck",
               "queue 'c' is stuck at command 1 (op 'C'): it waits for epoch 1 of "
