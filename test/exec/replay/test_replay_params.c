@@ -348,7 +348,7 @@ START_TEST(values_used_behind_loops_that_do_not_run)
   bool one = passes[_i].inner[0] != '{';
   c.rng.state = c.seed;
   c.range[0] = (param_range){0, (uint64_t)passes[_i].most, true};
-  c.range[1] = (param_range){passes[_i].inner[17] == '1', 7, !one};
+  c.range[1] = (param_range){!one && passes[_i].inner[17] == '1', 7, !one};
   fs_text_init(&c.text, ctx);
   fs_text_printf(&c.text, passes[_i].text, passes[_i].most, passes[_i].inner);
   fs_text_add(&c.text, "", 1);
