@@ -608,8 +608,8 @@ START_TEST(groups_beside_a_loop)
 }
 END_TEST
 
-/* Loads whose queue is free before they are over keep it at the end of a part: that is not a bound,
- * nor proven. */
+/* Plans hold the parts of a run together, also where loads are over late: that is not a bound, nor
+ * proven. */
 START_TEST(slow_parts_are_no_bound)
 {
   fsched_graph *g = parse(
