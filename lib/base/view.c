@@ -40,12 +40,20 @@ uint64_t fs_view_elements(const fs_view *v) {
   return is_empty(v) ? 0 : n;
 }
 
-/* Takes a dimension into the run if its steps leave no gap; else puts it in front of those that are
- * there, which have smaller strides. */
+/* Takes a dimension into the run if its steps leave no gap, or into a dimension if it goes on with
+ * that one's steps (3 by 8 and 2 by 16 are 5 by 8); else puts it in front of those that are there,
+ * which have no greater strides. */
 static void add_dimension(fs_view_runs *r, uint64_t shape, uint64_t stride) {
   if (r->n_dims == 0 && stride <= r->run) {
     r->run += (shape - 1) * stride;
     return;
+  }
+  for (uint32_t d = 0; d < r->n_dims; d++) {
+    uint64_t ratio = stride / r->stride[d];
+    if (ratio * r->stride[d] == stride && ratio <= r->shape[d]) {
+      r->shape[d] += (shape - 1) * ratio;
+      return;
+    }
   }
   for (uint32_t d = r->n_dims++; d > 0; d--) {
     r->shape[d] = r->shape[d - 1];

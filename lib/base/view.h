@@ -24,8 +24,8 @@ typedef struct fs_view {
   uint64_t shape[FS_VIEW_DIMS], stride[FS_VIEW_DIMS];
 } fs_view;
 
-/* A view as its runs: dimensions by descending stride, each longer than what the ones behind it
- * make of a run, or none of them. */
+/* A view as its runs of bytes.  Dimensions are by descending stride; steps that leave no gap are
+ * part of the run, steps that go on with those of another dimension are part of that one. */
 typedef struct fs_view_runs {
   uint64_t offset, run; /* bytes of a run; 0: the view is empty */
   uint32_t n_dims;

@@ -82,10 +82,11 @@ static void draw_range(nest_drawer *g, uint32_t depth, uint32_t from, int64_t si
  * of a loop with a ring is the ring's.  The recursion is as deep as loops nest. */
 static uint32_t add_own(nest_drawer *g, uint32_t loop, const int64_t *step) {
   fs_nest_draw *n = g->n;
-  fs_stream_loop *l = &n->loop[loop], *around = &n->loop[l->within];
+  fs_stream_loop *l = &n->loop[loop];
   if (l->n_rings > 0 || l->within == FS_NONE) {
     return l->n_rings > 0 ? n->ring[l->ring0].arg : 0;
   }
+  const fs_stream_loop *around = &n->loop[l->within];
   const fs_stream_ring *r = around->n_rings > 0 ? &n->ring[around->ring0] : NULL;
   if (r != NULL && r->writer == l->op) {
     return n->loop_op[l->op].arg0;
