@@ -219,6 +219,33 @@ static uint32_t remove_node(fs_range_node *node, uint32_t at, uint32_t gone) {
   return balance(node, first);
 }
 
+fs_status fs_ranges_reserve(fs_ranges *r, size_t n) {
+  assert(r->node.n + n < FS_NONE);
+  return fs_vec_reserve(r->ctx, &r->node, r->node.n + n);
+}
+
+/* Where the tree has a range for an op, or FS_NONE. */
+static uint32_t find_range(const fs_range_node *node, uint32_t at, const fs_range_node *key) {
+  while (at != FS_NONE) {
+    const fs_range_node *n = &node[at];
+    bool less = key->lo != n->lo   ? key->lo < n->lo
+                : key->op != n->op ? key->op < n->op
+                                   : key->hi < n->hi;
+    if (!less && key->lo == n->lo && key->op == n->op && key->hi == n->hi) {
+      return at;
+    }
+    at = less ? n->left : n->right;
+  }
+  return FS_NONE;
+}
+
+void fs_ranges_remove(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, uint32_t op) {
+  uint32_t at = find_range(r->node.at, *set, &(fs_range_node){.lo = lo, .hi = hi, .op = op});
+  assert(at != FS_NONE);
+  *set = remove_node(r->node.at, *set, at);
+  free_node(r, at);
+}
+
 fs_status fs_ranges_cut(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi) {
   assert(lo < hi);
   for (;;) {

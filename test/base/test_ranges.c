@@ -11,6 +11,7 @@
 
 #include "base/ranges.h"
 #include "frontier/deaths_tree.h"
+#include "kit/budget.h"
 #include "kit/gen.h"
 
 #include "kit/context.h"
@@ -286,11 +287,37 @@ START_TEST(finds_what_a_list_finds)
     } else if (what == 14 && fs_rng_one_in(&rng, 8)) {
       m[k].n = 0;
       fs_ranges_clear(&r, &set[k]);
+    } else if (what == 15 && m[k].n > 0) {
+      uint32_t gone = fs_rng_below(&rng, m[k].n);
+      fs_ranges_remove(&r, &set[k], m[k].range[gone].lo, m[k].range[gone].hi, m[k].range[gone].op);
+      m[k].range[gone] = m[k].range[--m[k].n];
     }
     (void)height_of(&r, set[k]);
     assert_found(&m[k], &r, set[k], lo, hi);
   }
   fs_ranges_release(&r);
+}
+END_TEST
+
+/* With room for them, ranges are added when there is no memory any more. */
+START_TEST(reserved_ranges_need_no_memory)
+{
+  enum { N = 100 };
+  fs_budget budget = {.left = 1000};
+  fsched_context_options o = {
+      .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+  fsched_context *own;
+  ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+  fs_ranges r;
+  uint32_t set = FS_NONE;
+  fs_ranges_init(&r, own);
+  ck_assert_int_eq(fs_ranges_reserve(&r, N), FSCHED_OK);
+  budget.left = 0;
+  for (uint32_t i = 0; i < N; i++) {
+    ck_assert_int_eq(fs_ranges_add(&r, &set, i, i + 2, i), FSCHED_OK);
+  }
+  fs_ranges_release(&r);
+  fsched_context_destroy(own);
 }
 END_TEST
 
@@ -349,5 +376,6 @@ FS_SUITE(ranges, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, N_SHAPES, crafted_offsets_are_balanced, crafted_offsets_need_no_stack);
   FS_LOOPS(t, 0, 8, finds_what_a_list_finds);
+  FS_TESTS(t, reserved_ranges_need_no_memory);
   FS_LOOPS(t, 0, 4, replaces_as_a_list_does, pieces_stay_balanced);
 }
