@@ -1,0 +1,259 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Buffers: the user's, and declared ones with their present version.  What has been written of a
+ * version is a list of views, none of which covers another; a version that is written whole has
+ * none. */
+#include <inttypes.h>
+
+#include "base/context.h"
+#include "base/saturate.h"
+#include "exec/dynamic/private.h"
+
+static fs_dynamic_buffer buffer_handle(const fs_dynamic *e, uint32_t record) {
+  return (uint64_t)e->record.at[record].generation << 32 | record;
+}
+
+uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer) {
+  uint32_t id = (uint32_t)buffer;
+  if (id < e->record.n && e->record.at[id].used && e->record.at[id].generation == buffer >> 32) {
+    return id;
+  }
+  (void)fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no such buffer");
+  return FS_NONE;
+}
+
+static fs_status new_record(fs_dynamic *e, bool device, uint32_t *out) {
+  uint32_t id = e->unused_record[device];
+  if (id == FS_NONE) {
+    fs_dynamic_record fresh = {.device = device};
+    FS_TRY(fs_vec_reserve(e->ctx, &e->record, e->record.n + 1));
+    FS_TRY(fs_accesses_places(&e->accesses, device ? e->n_queues : 1, &fresh.place));
+    id = (uint32_t)e->record.n++;
+    e->record.at[id] = fresh;
+  } else {
+    e->unused_record[device] = e->record.at[id].next;
+    e->record.at[id] = (fs_dynamic_record){.generation = e->record.at[id].generation + 1,
+                                           .device = device,
+                                           .place = e->record.at[id].place};
+  }
+  fs_dynamic_record *r = &e->record.at[id];
+  r->used = true;
+  r->owner = FS_DYNAMIC_NO_TASK;
+  r->heap = r->written = FS_NONE;
+  *out = id;
+  return FSCHED_OK;
+}
+
+/* Whether two spans of bytes share some. */
+static bool spans_meet(const fs_dynamic_record *r, const fs_dynamic_import *d) {
+  uint64_t size = fs_min(r->size, d->size);
+  return size > 0 && r->address < d->address + d->size && d->address < r->address + r->size;
+}
+
+fs_status fs_dynamic_import_buffer(fs_dynamic *e, const fs_dynamic_import *desc,
+                                   fs_dynamic_buffer *out) {
+  if (desc->size > FSCHED_MAX_SIZE || desc->address > UINT64_MAX - desc->size) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a buffer of %" PRIu64 " bytes is too large",
+                            desc->size);
+  }
+  for (size_t i = 0; i < e->record.n; i++) {
+    const fs_dynamic_record *r = &e->record.at[i];
+    if (r->used && !r->owned && r->device == desc->device && spans_meet(r, desc)) {
+      return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "two imported buffers share bytes");
+    }
+  }
+  uint32_t id;
+  FS_TRY(new_record(e, desc->device, &id));
+  fs_dynamic_record *r = &e->record.at[id];
+  r->size = desc->size;
+  r->address = desc->address;
+  r->readable = desc->readable;
+  r->writable = desc->writable;
+  *out = buffer_handle(e, id);
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_declare(fs_dynamic *e, uint64_t size, fs_dynamic_buffer *out) {
+  if (size > FSCHED_MAX_SIZE) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a buffer of %" PRIu64 " bytes is too large",
+                            size);
+  }
+  uint32_t id;
+  FS_TRY(new_record(e, false, &id));
+  fs_dynamic_record *r = &e->record.at[id];
+  r->size = size;
+  r->owned = r->readable = r->writable = true;
+  *out = buffer_handle(e, id);
+  return FSCHED_OK;
+}
+
+static void drop_written(fs_dynamic *e, fs_dynamic_record *r) {
+  while (r->written != FS_NONE) {
+    fs_dynamic_written *w = &e->written.at[r->written];
+    uint32_t next = w->next;
+    w->next = e->unused_written;
+    e->unused_written = r->written;
+    r->written = next;
+  }
+}
+
+fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) {
+  uint32_t id = fs_record_of(e, buffer);
+  if (id == FS_NONE) {
+    return FSCHED_BAD_INPUT;
+  }
+  fs_dynamic_record *r = &e->record.at[id];
+  for (uint32_t i = 0; i < (r->device ? e->n_queues : 1); i++) {
+    fs_accesses_drop_place(&e->accesses, r->place + i);
+  }
+  drop_written(e, r);
+  r->used = false;
+  r->next = e->unused_record[r->device];
+  e->unused_record[r->device] = id;
+  return FSCHED_OK;
+}
+
+void fs_record_renew(fs_dynamic *e, uint32_t record, fs_dynamic_task owner, uint32_t piece,
+                     uint64_t carve) {
+  fs_dynamic_record *r = &e->record.at[record];
+  assert(r->owned);
+  fs_accesses_drop_place(&e->accesses, r->place);
+  drop_written(e, r);
+  r->full = r->size == 0;
+  r->owner = owner;
+  r->heap = e->heaps.piece.at[piece].ring;
+  r->offset = e->heaps.piece.at[piece].offset + carve;
+}
+
+void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, bool whole) {
+  assert(e->unused_written != FS_NONE || e->written.n < e->written.cap);
+  fs_dynamic_record *r = &e->record.at[record];
+  if (!r->owned || r->full || runs->run == 0) {
+    return;
+  }
+  if (whole || (runs->n_dims == 0 && runs->run == r->size)) {
+    drop_written(e, r);
+    r->full = true;
+    return;
+  }
+  for (uint32_t *at = &r->written; *at != FS_NONE;) {
+    uint32_t id = *at;
+    fs_dynamic_written *w = &e->written.at[id];
+    if (fs_view_overlap(&w->runs, runs, NULL) == FS_OVERLAP_COVERED) {
+      return;
+    }
+    if (fs_view_overlap(runs, &w->runs, NULL) == FS_OVERLAP_COVERED) {
+      *at = w->next;
+      w->next = e->unused_written;
+      e->unused_written = id;
+    } else {
+      at = &w->next;
+    }
+  }
+  uint32_t id = e->unused_written;
+  if (id == FS_NONE) {
+    assert(e->written.n < e->written.cap);
+    id = (uint32_t)e->written.n++;
+  } else {
+    e->unused_written = e->written.at[id].next;
+  }
+  e->written.at[id] = (fs_dynamic_written){*runs, r->written};
+  r->written = id;
+}
+
+/* How far the bytes from `at` on are written, in one step; `at`: the byte there is not, and *next
+ * is the first one behind it that is. */
+static uint64_t find_written(const fs_dynamic *e, const fs_dynamic_record *r, uint64_t at,
+                             uint64_t *next, uint32_t *steps) {
+  uint64_t low, high;
+  *next = UINT64_MAX;
+  for (uint32_t w = r->written; w != FS_NONE; w = e->written.at[w].next) {
+    if (fs_view_next(&e->written.at[w].runs, at, &low, &high, steps)) {
+      if (low <= at) {
+        return high;
+      }
+      *next = fs_min(*next, low);
+    }
+  }
+  return at;
+}
+
+fs_overlap fs_record_written(const fs_dynamic *e, const fs_dynamic_record *r,
+                             const fs_view_runs *runs) {
+  assert(r->owned);
+  bool some = false, missing = false;
+  uint64_t at = 0, low, high;
+  uint32_t steps = 0;
+  while (!r->full && !(some && missing) && fs_view_next(runs, at, &low, &high, &steps)) {
+    uint64_t from = fs_max(at, low), next;
+    at = find_written(e, r, from, &next, &steps);
+    some = some || at > from;
+    missing = missing || at == from;
+    at = at > from ? fs_min(at, high) : fs_min(next, high);
+    if (steps > FS_VIEW_STEPS) {
+      return FS_OVERLAP_COVERED;
+    }
+  }
+  return !missing ? FS_OVERLAP_COVERED : some ? FS_OVERLAP_PARTIAL : FS_OVERLAP_NONE;
+}
+
+fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
+                         fs_view_runs *out) {
+  fs_view all = {.element = 1, .n_dims = 1, .shape = {r->size}, .stride = {1}};
+  const fs_view *v = view == NULL ? &all : view;
+  if (!fs_view_valid(v) || fs_view_end(v) > r->size) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
+                            "a view is not within its buffer of %" PRIu64 " bytes", r->size);
+  }
+  *out = fs_view_runs_of(v);
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_hold(fs_dynamic *e, fs_dynamic_buffer buffer, fs_dynamic_task *task) {
+  uint32_t id = fs_record_of(e, buffer);
+  if (id == FS_NONE) {
+    return FSCHED_BAD_INPUT;
+  }
+  fs_dynamic_task owner = e->record.at[id].owner;
+  if (!fs_slot_lives(e, owner)) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
+                            "the buffer has no memory of a heap that could be held");
+  }
+  FS_TRY(fs_run_accepts(e));
+  fs_dynamic_slot *s = &e->slot.at[(uint32_t)owner];
+  s->holds++;
+  s->references++;
+  e->n_holds++;
+  *task = owner;
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_release(fs_dynamic *e, fs_dynamic_task task) {
+  uint32_t slot = fs_slot_of(e, task);
+  if (slot == FS_NONE || e->slot.at[slot].holds == 0) {
+    return fs_dynamic_error(e, FSCHED_USAGE, CALL, "nothing holds the task");
+  }
+  e->slot.at[slot].holds--;
+  e->n_holds--;
+  fs_slot_release(e, slot);
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_writers(fs_dynamic *e, fs_dynamic_buffer buffer, const fs_view *view,
+                             uint32_t queue, fs_dynamic_task *out, uint32_t room, uint32_t *n) {
+  fs_view_runs runs;
+  uint32_t id = fs_record_of(e, buffer);
+  if (id == FS_NONE) {
+    return FSCHED_BAD_INPUT;
+  }
+  const fs_dynamic_record *r = &e->record.at[id];
+  if (r->device && queue >= e->n_queues) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no queue %" PRIu32, queue);
+  }
+  FS_TRY(fs_record_runs(e, r, view, &runs));
+  FS_TRY(fs_accesses_find(&e->accesses, r->place + (r->device ? queue : 0), &runs, false));
+  *n = (uint32_t)e->accesses.found.n;
+  for (uint32_t i = 0; i < *n && i < room; i++) {
+    out[i] = fs_slot_handle(e, e->accesses.access.at[e->accesses.found.at[i].access].task);
+  }
+  return FSCHED_OK;
+}

@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submitting: checks (check.c), memory, look-ups, and only then changes, for which all room is
+ * there.  Waiting for memory may change everything, so the checks come again behind it. */
+#include "base/context.h"
+#include "base/saturate.h"
+#include "exec/dynamic/private.h"
+
+/* What a full heap waits by. */
+typedef struct heap_wait {
+  fs_dynamic *e;
+  bool waited;
+} heap_wait;
+
+static uint64_t read_clock(void *user) {
+  const fs_dynamic *e = ((heap_wait *)user)->e;
+  return e->options.now == NULL ? 0 : e->options.now(e->options.user);
+}
+
+static bool wait_for_end(void *user, uint64_t until) {
+  heap_wait *w = user;
+  const fs_dynamic *e = w->e;
+  w->waited = true;
+  return e->options.wait != NULL && e->options.wait(e->options.user, until) && e->n_causes == 0;
+}
+
+/* Whether a task cannot be consumed before its run's user goes on: its scope is open, something
+ * holds it, or it is memory that nobody has retained. */
+static bool is_stuck(void *user, uint32_t owner) {
+  const fs_dynamic *e = ((heap_wait *)user)->e;
+  const fs_dynamic_slot *s = &e->slot.at[owner];
+  if (s->holds > 0 || (fs_slot_ended(s) && s->releases == s->references + 1)) {
+    return true;
+  }
+  return s->in_scope;
+}
+
+fs_status fs_submission_memory(fs_dynamic *e, uint64_t bytes, uint32_t *piece, bool *waited) {
+  heap_wait user = {e, false};
+  fs_heap_waiting w = {&user, e->options.timeout, read_clock, wait_for_end, is_stuck};
+  uint32_t heap = fs_heap_ring_of(e->n_scopes);
+  fs_status status = fs_heap_take(&e->heaps, heap, bytes, &w, piece);
+  *waited = user.waited;
+  if (status == FSCHED_REPLAY) {
+    FS_TRY(fs_run_accepts(e)); /* which says why, if the run has failed meanwhile */
+    return fs_heap_full(&e->heaps, heap, fs_heap_rounded(bytes), "and nothing comes back any more");
+  }
+  return status;
+}
+
+/* Records a predecessor once. */
+static fs_status add_found(fs_dynamic *e, uint32_t slot, bool waits, bool retains) {
+  fs_dynamic_slot *s = &e->slot.at[slot];
+  if (s->seen_by == e->submission) {
+    fs_dynamic_found *f = &e->found.at[s->seen_at];
+    f->waits = f->waits || waits;
+    f->retains = f->retains || retains;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_vec_push(e->ctx, &e->found, ((fs_dynamic_found){slot, waits, retains})));
+  s->seen_by = e->submission;
+  s->seen_at = (uint32_t)e->found.n - 1;
+  return FSCHED_OK;
+}
+
+static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u) {
+  const fs_dynamic_record *r = &e->record.at[u->record];
+  switch (u->version) {
+    case FS_USE_MAKES:
+    case FS_USE_JOINS:
+    case FS_USE_RENEWS:
+      return FSCHED_OK;
+    case FS_USE_PRESENT:
+      break;
+  }
+  if (r->owned) {
+    FS_TRY(add_found(e, (uint32_t)r->owner, false, true));
+  }
+  if (u->reads || (u->writes && e->tracks_reads)) {
+    FS_TRY(fs_accesses_find(&e->accesses, u->place, &u->runs, u->writes && e->tracks_reads));
+    for (size_t i = 0; i < e->accesses.found.n; i++) {
+      uint32_t access = e->accesses.found.at[i].access;
+      FS_TRY(add_found(e, e->accesses.access.at[access].task, true, true));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
+  e->found.n = 0;
+  for (size_t i = 0; i < e->use.n; i++) {
+    FS_TRY(look_up_use(e, &e->use.at[i]));
+  }
+  for (uint32_t i = 0; i < s->n_predecessors; i++) {
+    const fs_dynamic_predecessor *p = &s->predecessor[i];
+    if (fs_slot_lives(e, p->task) && (p->waits || p->retains)) {
+      FS_TRY(add_found(e, (uint32_t)p->task, p->waits, p->retains));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Room for everything that a submission adds; the queues of a group are copied. */
+static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t **queues) {
+  FS_TRY(fs_slot_reserve(e, (uint32_t)e->found.n));
+  FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n));
+  FS_TRY(fs_vec_reserve(e->ctx, &e->written, e->written.n + e->use.n));
+  if (s->n_members > 1 && s->n_queues > 0) {
+    *queues = fs_realloc(e->ctx, NULL, 0, s->n_members * sizeof **queues);
+    if (*queues == NULL) {
+      return FSCHED_SYSTEM;
+    }
+    memcpy(*queues, s->queue, s->n_members * sizeof **queues);
+  }
+  return FSCHED_OK;
+}
+
+static void find_where(const fs_dynamic *e, uint32_t piece, fs_dynamic_where *where) {
+  const fs_heap_piece *p = &e->heaps.piece.at[piece];
+  for (size_t i = 0; i < e->use.n; i++) {
+    const fs_dynamic_use *u = &e->use.at[i];
+    const fs_dynamic_record *r = &e->record.at[u->record];
+    switch (u->version) {
+      case FS_USE_PRESENT:
+        where[i] = (fs_dynamic_where){r->heap, r->offset};
+        break;
+      case FS_USE_MAKES:
+      case FS_USE_JOINS:
+      case FS_USE_RENEWS:
+        where[i] = (fs_dynamic_where){p->ring, p->offset + u->carve};
+        break;
+    }
+  }
+}
+
+/* Makes the task's versions, and then adds its accesses; those of a version that it has renewed
+ * matter to nobody. */
+static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
+  for (size_t i = 0; i < e->use.n; i++) {
+    fs_dynamic_use *u = &e->use.at[i];
+    switch (u->version) {
+      case FS_USE_PRESENT:
+      case FS_USE_JOINS:
+        break;
+      case FS_USE_MAKES:
+      case FS_USE_RENEWS:
+        fs_record_renew(e, u->record, fs_slot_handle(e, slot), piece, u->carve);
+        break;
+    }
+  }
+  for (size_t i = 0; i < e->use.n; i++) {
+    const fs_dynamic_use *u = &e->use.at[i];
+    const fs_dynamic_record *r = &e->record.at[u->record];
+    bool past = u->version == FS_USE_PRESENT && r->owned && r->made_by == e->submission;
+    if (past || !(u->writes || (u->reads && e->tracks_reads))) {
+      continue;
+    }
+    if (u->writes) {
+      fs_record_write(e, u->record, &u->runs, u->whole);
+    }
+    fs_accesses_insert(&e->accesses, u->place, slot, &u->runs, !u->writes);
+  }
+}
+
+static uint32_t list_of(const fs_dynamic *e, const fs_dynamic_submission *s) {
+  return s->n_members > 1   ? 2 * e->n_queues
+         : s->n_queues == 1 ? s->queue[0]
+                            : e->n_queues + s->class_;
+}
+
+/* Adds the task; nothing can fail any more. */
+static fs_dynamic_task add_task(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
+                                uint32_t *queues) {
+  uint32_t slot = fs_slot_take(e, piece);
+  for (size_t i = 0; i < e->found.n; i++) {
+    fs_slot_follow(e, slot, &e->found.at[i]);
+  }
+  insert_uses(e, slot, piece);
+  fs_dynamic_slot *t = &e->slot.at[slot];
+  t->n_members = s->n_members;
+  t->queues = queues;
+  t->class_ = s->class_;
+  t->list = list_of(e, s);
+  t->user = s->user;
+  t->state = FS_TASK_PENDING;
+  e->n_unfinished++;
+  if (t->n_waits == 0) {
+    fs_ready_add(e, slot);
+  }
+  return fs_slot_handle(e, slot);
+}
+
+fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dynamic_task *out,
+                            fs_dynamic_where *where) {
+  uint32_t piece, *queues = NULL;
+  bool waited;
+  FS_TRY(fs_submission_check(e, s));
+  FS_TRY(fs_submission_memory(e, e->need, &piece, &waited));
+  fs_status status = waited ? fs_submission_check(e, s) : FSCHED_OK;
+  status = status == FSCHED_OK ? look_up(e, s) : status;
+  status = status == FSCHED_OK ? reserve_room(e, s, &queues) : status;
+  if (status != FSCHED_OK) {
+    fs_heap_give(&e->heaps, piece);
+    return status;
+  }
+  if (where != NULL) {
+    find_where(e, piece, where);
+  }
+  *out = add_task(e, s, piece, queues);
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape, uint64_t element,
+                           fs_dynamic_buffer *out, fs_dynamic_task *task) {
+  uint64_t size = element;
+  for (uint32_t d = 0; d < n_dims; d++) {
+    size = fs_multiply_most(size, shape[d]);
+  }
+  if (n_dims == 0 || size == 0) {
+    return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "memory is asked for without a dimension");
+  }
+  uint32_t piece;
+  bool waited;
+  fs_dynamic_buffer buffer;
+  FS_TRY(fs_run_accepts(e));
+  FS_TRY(fs_submission_memory(e, size, &piece, &waited));
+  fs_status status = waited ? fs_run_accepts(e) : FSCHED_OK;
+  status = status == FSCHED_OK ? fs_slot_reserve(e, 0) : status;
+  status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n) : status;
+  status = status == FSCHED_OK ? fs_dynamic_declare(e, size, &buffer) : status;
+  if (status != FSCHED_OK) {
+    fs_heap_give(&e->heaps, piece);
+    return status;
+  }
+  uint32_t slot = fs_slot_take(e, piece);
+  e->slot.at[slot].state = FS_TASK_COMPLETED;
+  e->slot.at[slot].releases = 1;
+  *task = fs_slot_handle(e, slot);
+  *out = buffer;
+  fs_record_renew(e, (uint32_t)buffer, *task, piece, 0);
+  return FSCHED_OK;
+}
