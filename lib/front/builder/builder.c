@@ -79,6 +79,35 @@ uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue) {
   return b->queue.at[queue].class_id;
 }
 
+fsched_context *fs_builder_context(const fsched_builder *b) { return b->ctx; }
+
+bool fs_builder_has_only_target(const fsched_builder *b) {
+  return b->buffer_size.n == 0 && b->op.n == 0 && b->loop.n == 0;
+}
+
+bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory) {
+  assert(memory < b->memory.n);
+  return fs_memory_bounded(&b->memory.at[memory].m);
+}
+
+uint32_t fs_builder_default_memory(const fsched_builder *b) {
+  for (uint32_t i = 0; i < b->memory.n; i++) {
+    if (fs_builder_memory_bounded(b, i)) {
+      return i;
+    }
+  }
+  return b->memory.n == 0 ? FS_NONE : 0;
+}
+
+fs_builder_faults fs_builder_mark_faults(const fsched_builder *b) {
+  return (fs_builder_faults){b->bad, b->incomplete};
+}
+
+void fs_builder_rewind_faults(fsched_builder *b, fs_builder_faults mark) {
+  b->bad = mark.bad;
+  b->incomplete = mark.incomplete;
+}
+
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind) {
   assert(kind < FS_KIND_SYNC);
   const fs_names *table[] = {

@@ -58,6 +58,30 @@ bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
 /* The id of a queue's class.  Requires a queue. */
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
+/* The context that the builder was made with. */
+fsched_context *fs_builder_context(const fsched_builder *b);
+/* Whether there is no buffer, op or loop yet. */
+bool fs_builder_has_only_target(const fsched_builder *b);
+/* The memory of buffers that name none: the first bounded one, else the first; FS_NONE without
+ * memories. */
+uint32_t fs_builder_default_memory(const fsched_builder *b);
+/* Requires a memory. */
+bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory);
+/* Reports what is wrong with the description of an op, apart from what it refers to. */
+fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) FS_MUST_USE;
+/* fsched_builder_kernel for several ops: adds a kernel. */
+fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *desc,
+                                uint32_t *kernel) FS_MUST_USE;
+/* Lets an op run a kernel that was added.  Requires an op and a kernel. */
+void fs_builder_set_kernel(fsched_builder *b, uint32_t op, uint32_t kernel);
+/* That faults were reported, for callers whose user may go on without the call that had one.
+ * Rewinding requires (unchecked: the builder keeps no trace of it) that nothing was added to the
+ * builder since the mark. */
+typedef struct fs_builder_faults {
+  bool bad, incomplete;
+} fs_builder_faults;
+fs_builder_faults fs_builder_mark_faults(const fsched_builder *b);
+void fs_builder_rewind_faults(fsched_builder *b, fs_builder_faults mark);
 /* Reports a diagnostic of the input, remembers that finish must fail, and returns
  * FSCHED_BAD_INPUT. */
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,

@@ -403,20 +403,14 @@ static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Finds the memory of buffers that name none: the first bounded one, else the first.  A target
- * without memories gets an unbounded one if there are buffers. */
+/* Finds the memory of buffers that name none.  A target without memories gets an unbounded one if
+ * there are buffers. */
 static fs_status default_memory(fsched_builder *b, uint32_t *id) {
-  *id = 0;
   if (b->memory.n == 0 && b->buffer_size.n > 0) {
     fsched_memory_desc d = {.size = sizeof d, .name = "memory", .capacity = FSCHED_UNBOUNDED};
-    FS_TRY(fsched_builder_memory(b, &d, id));
+    FS_TRY(fsched_builder_memory(b, &d, NULL));
   }
-  for (uint32_t i = 0; i < b->memory.n; i++) {
-    if (fs_memory_bounded(&b->memory.at[i].m)) {
-      *id = i;
-      return FSCHED_OK;
-    }
-  }
+  *id = fs_builder_default_memory(b);
   return FSCHED_OK;
 }
 

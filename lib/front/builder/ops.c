@@ -145,7 +145,7 @@ static uint64_t op_time(const fsched_op_desc *d) {
 static const char latency_hint[] =
     "'time' says how long the op keeps its queue, 'latency' when its result is there";
 
-static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
+fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) {
   FS_TRY(fs_builder_check_name(b, "op", d->name));
   FS_TRY(check_count(b, "ops", b->op.n));
   FS_TRY(fs_builder_limit(b, "the time", d->time, FSCHED_MAX_TIME));
@@ -172,7 +172,7 @@ static fs_status check_op(fsched_builder *b, const fsched_op_desc *d) {
 
 fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, uint32_t *id) {
   FS_TAKE_DESC(fsched_op_desc, name, d, desc);
-  fs_status checked = check_op(b, &d);
+  fs_status checked = fs_builder_check_op(b, &d);
   if (checked != FSCHED_OK) {
     b->incomplete = true;
     return checked;
@@ -455,12 +455,9 @@ static fs_status check_builtin(fsched_builder *b, const char *name) {
                          "there is no built-in kernel '%.80s'", name);
 }
 
-fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
-                                    const fsched_kernel_desc *desc) {
+fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *desc,
+                                uint32_t *kernel) {
   FS_TAKE_DESC(fsched_kernel_desc, function, d, desc);
-  if (op >= b->op.n) {
-    return bad_id(b, "op", op);
-  }
   bool whole = d.module != NULL && d.function != NULL;
   if ((d.builtin != NULL) == (d.module != NULL || d.function != NULL) ||
       (d.builtin == NULL && !whole)) {
@@ -480,6 +477,22 @@ fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
   FS_TRY(copy_string(b, d.module, &k.module));
   FS_TRY(copy_string(b, d.function, &k.function));
   FS_TRY(fs_vec_push(b->ctx, &b->kernel, k));
-  b->op.at[op].kernel = (uint32_t)b->kernel.n - 1;
+  *kernel = (uint32_t)b->kernel.n - 1;
+  return FSCHED_OK;
+}
+
+void fs_builder_set_kernel(fsched_builder *b, uint32_t op, uint32_t kernel) {
+  assert(op < b->op.n && kernel < b->kernel.n);
+  b->op.at[op].kernel = kernel;
+}
+
+fsched_status fsched_builder_kernel(fsched_builder *b, uint32_t op,
+                                    const fsched_kernel_desc *desc) {
+  uint32_t kernel = FS_NONE;
+  if (op >= b->op.n) {
+    return bad_id(b, "op", op);
+  }
+  FS_TRY(fs_builder_add_kernel(b, desc, &kernel));
+  fs_builder_set_kernel(b, op, kernel);
   return FSCHED_OK;
 }

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Callables: what is the same for many tasks is checked and copied once. */
+#include <stdio.h>
+
+#include "front/submit/private.h"
+
+static fs_status copy_text(fsched_submitter *s, const char *text, const char **copy) {
+  *copy = fs_arena_strndup(&s->arena, text, strlen(text));
+  return *copy == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* Checks a list of amounts: ids below n, each once, amounts up to `most`. */
+static fs_status check_amounts(fsched_submitter *s, const char *who, const char *kind,
+                               const fsched_submit_amount *list, uint32_t n_list, uint32_t n,
+                               uint64_t most) {
+  for (uint32_t i = 0; i < n_list; i++) {
+    if (list[i].id >= n) {
+      return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                     "%.100s: there is no %s %u", who, kind, list[i].id);
+    }
+    if (list[i].amount > most) {
+      return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_OUT_OF_RANGE, FS_NOWHERE, NULL,
+                     "%.100s: the amount of %s %u is %llu, at most %llu is possible", who, kind,
+                     list[i].id, (unsigned long long)list[i].amount, (unsigned long long)most);
+    }
+    for (uint32_t k = 0; k < i; k++) {
+      if (list[k].id == list[i].id) {
+        return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                       "%.100s names %s %u twice", who, kind, list[i].id);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The builder's own checks; their fault is forgotten, as nothing was added. */
+static fs_status check_op(fsched_submitter *s, const fsched_submit_callable_desc *d,
+                          fs_submit_callable *c) {
+  fs_builder_faults mark = fs_builder_mark_faults(s->b);
+  fs_status status = fs_builder_check_op(s->b, &c->op);
+  if (status == FSCHED_OK && d->kernel != NULL) {
+    status = fs_builder_add_kernel(s->b, d->kernel, &c->kernel);
+  }
+  fs_builder_rewind_faults(s->b, mark);
+  return status;
+}
+
+static fs_status check_callable(fsched_submitter *s, const fsched_submit_callable_desc *d,
+                                fs_submit_callable *c) {
+  char who[100];
+  FS_TRY(fs_submit_check_name(s, "a callable", d->name, &s->callables));
+  (void)snprintf(who, sizeof who, "callable '%.80s'", d->name);
+  FS_TRY(fs_submit_find_queue(s, who, d->on == NULL ? "compute" : d->on, &c->queue));
+  uint32_t n_resources = fs_names_count(fs_builder_names(s->b, FS_KIND_RESOURCE));
+  uint32_t n_memories = fs_names_count(fs_builder_names(s->b, FS_KIND_MEMORY));
+  FS_TRY(check_amounts(s, who, "resource", d->uses, d->n_uses, n_resources, FSCHED_MAX_TIME));
+  FS_TRY(check_amounts(s, who, "memory", d->scratch, d->n_scratch, n_memories, FSCHED_MAX_SIZE));
+  return check_op(s, d, c);
+}
+
+static fs_status add_amounts(fsched_submitter *s, const fsched_submit_amount *list, uint32_t n,
+                             uint32_t *first) {
+  *first = (uint32_t)s->amount.n;
+  FS_TRY(fs_vec_reserve(s->ctx, &s->amount, s->amount.n + n));
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(fs_vec_push(s->ctx, &s->amount, list[i]));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status record_callable(fsched_submitter *s, const fsched_submit_callable_desc *d,
+                                 fs_submit_callable *c, uint32_t *id) {
+  FS_TRY(copy_text(s, d->name, &c->op.name));
+  FS_TRY(copy_text(s, d->on == NULL ? "compute" : d->on, &c->op.on));
+  c->name_length = strlen(c->op.name);
+  FS_TRY(add_amounts(s, d->uses, d->n_uses, &c->use0));
+  FS_TRY(add_amounts(s, d->scratch, d->n_scratch, &c->scratch0));
+  c->n_uses = d->n_uses;
+  c->n_scratch = d->n_scratch;
+  FS_TRY(fs_vec_push(s->ctx, &s->callable, *c));
+  return fs_names_add_kept(&s->callables, c->op.name, id);
+}
+
+static fs_status add_callable(fsched_submitter *s, const fsched_submit_callable_desc *desc,
+                              uint32_t *id) {
+  FS_SUBMIT_TAKE(fsched_submit_callable_desc, name, d, desc);
+  d.n_uses = d.uses == NULL ? 0 : d.n_uses;
+  d.n_scratch = d.scratch == NULL ? 0 : d.n_scratch;
+  uint32_t at;
+  fs_submit_callable c = {.op = {.size = sizeof c.op,
+                                 .name = d.name,
+                                 .on = d.on,
+                                 .has_time = d.has_time,
+                                 .time = d.time,
+                                 .latency = d.latency},
+                          .kernel = FS_NONE};
+  FS_TRY(check_callable(s, &d, &c));
+  FS_TRY(fs_submit_recorded(s, record_callable(s, &d, &c, &at)));
+  if (id != NULL) {
+    *id = at;
+  }
+  return FSCHED_OK;
+}
+
+fsched_status fsched_submit_callable(fsched_submitter *s, const fsched_submit_callable_desc *desc,
+                                     uint32_t *id) {
+  FS_TRY(fs_submit_check_open(s));
+  return fs_submit_ended(s, add_callable(s, desc, id));
+}

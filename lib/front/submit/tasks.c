@@ -1,0 +1,432 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks.  A submit has three steps:
+ *
+ *   name     its own, or its callable's and a number
+ *   check    each arg against its buffer: rights, range, scope, and whether what it reads was
+ *            written; then the args against each other, and the predecessors
+ *   record   what it allocates, the op, its args; and what it writes is noted
+ *
+ * Nothing is recorded before all is checked, so a task's reads are of what was there before it, and
+ * a fault leaves no trace. */
+#include <stdio.h>
+
+#include "front/submit/private.h"
+
+/* A submit that is being looked at. */
+typedef struct submit_check {
+  fsched_submitter *s;
+  const fsched_submit_task_desc *d;
+  fs_submit_callable *callable;
+  const char *name; /* in s->name */
+  uint32_t queue;   /* FS_NONE: any of a class */
+  uint32_t arg;     /* the one in hand */
+} submit_check;
+
+/* Reports a fault of the arg in hand. */
+#define arg_fault(c, code, hint, format, ...)                              \
+  fs_fail((c)->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_##code, FS_NOWHERE, hint, \
+          "task '%.80s', arg %u: " format, (c)->name, (c)->arg, __VA_ARGS__)
+
+static const char *buffer_name(const fsched_submitter *s, uint32_t buffer) {
+  return fs_builder_names(s->b, FS_KIND_BUFFER)->text.at[buffer];
+}
+
+/* Writes "callable#number" into s->name. */
+static fs_status number_task(submit_check *c) {
+  fsched_submitter *s = c->s;
+  char digit[12];
+  uint32_t n = 0, number = c->callable->n_tasks;
+  size_t length = c->callable->name_length;
+  do {
+    digit[n++] = (char)('0' + number % 10);
+    number /= 10;
+  } while (number > 0);
+  FS_TRY(fs_vec_reserve(s->ctx, &s->name, length + n + 2));
+  memcpy(s->name.at, c->callable->op.name, length);
+  s->name.at[length++] = '#';
+  while (n > 0) {
+    s->name.at[length++] = digit[--n];
+  }
+  s->name.at[length] = '\0';
+  c->name = s->name.at;
+  return FSCHED_OK;
+}
+
+static fs_status name_task(submit_check *c) {
+  const fs_names *ops = fs_builder_names(c->s->b, FS_KIND_OP);
+  if (c->d->name != NULL) {
+    c->name = c->d->name;
+    return fs_submit_check_name(c->s, "a task", c->name, ops);
+  }
+  FS_TRY(number_task(c));
+  /* Only a task with a name of its own can have taken this one. */
+  return c->s->hash_named ? fs_submit_check_name(c->s, "a task", c->name, ops) : FSCHED_OK;
+}
+
+static fs_status check_view(submit_check *c, const fsched_submit_view *given, uint64_t size,
+                            fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  if (given == NULL) {
+    a->length = size;
+    return FSCHED_OK;
+  }
+  FS_SUBMIT_TAKE(fsched_submit_view, length, v, given);
+  if (v.length == 0) {
+    return arg_fault(c, AT_OUTSIDE, NULL, "a view of no bytes of '%.80s'",
+                     buffer_name(s, a->buffer));
+  }
+  if (v.offset > size || v.length > size - v.offset) {
+    return arg_fault(c, AT_OUTSIDE, NULL, "%llu bytes from %llu on leave '%.80s' of %llu bytes",
+                     (unsigned long long)v.length, (unsigned long long)v.offset,
+                     buffer_name(s, a->buffer), (unsigned long long)size);
+  }
+  a->has_at = true;
+  a->offset = v.offset;
+  a->length = v.length;
+  return FSCHED_OK;
+}
+
+/* Whether the buffer is there, and what is in it if the arg needs that. */
+static fs_status check_life(submit_check *c, const fs_submit_access *a) {
+  const fsched_submitter *s = c->s;
+  const fs_submit_buffer *x = &s->buffer.at[a->buffer];
+  if (fs_submit_gone(s, a->buffer)) {
+    return arg_fault(c, BUFFER_GONE, "hold it before the scope ends",
+                     "buffer '%.80s' has gone with scope '%.80s'", buffer_name(s, a->buffer),
+                     s->scope.at[x->scope].name);
+  }
+  if (fs_submit_content_gone(s, a->buffer) && !fs_tag_begins(a->tag)) {
+    return arg_fault(c, BUFFER_GONE, "hold it before the scope ends",
+                     "the content of buffer '%.80s' has gone with scope '%.80s'",
+                     buffer_name(s, a->buffer), s->scope.at[x->content_scope].name);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_rights(submit_check *c, const fs_submit_access *a) {
+  const fs_submit_buffer *x = &c->s->buffer.at[a->buffer];
+  unsigned tag = (unsigned)a->tag;
+  bool both = fs_tag_is_address(tag);
+  const char *name = buffer_name(c->s, a->buffer);
+  if ((fs_tag_reads(tag) || both) && (x->access & FSCHED_ACCESS_READ) == 0) {
+    return arg_fault(c, NOT_GRANTED, NULL, "the import of '%.80s' does not allow to read it", name);
+  }
+  if ((fs_tag_writes(tag) || both) && (x->access & FSCHED_ACCESS_WRITE) == 0) {
+    return arg_fault(c, NOT_GRANTED, NULL, "the import of '%.80s' does not allow to write it",
+                     name);
+  }
+  if (fs_tag_writes(tag) && x->fixed) {
+    return arg_fault(c, CONSTANT_WRITTEN, NULL, "the constant '%.80s' is written", name);
+  }
+  if (x->queue != FS_NONE && x->queue != c->queue) {
+    return arg_fault(c, NOT_GRANTED, "import it for that queue, too",
+                     "'%.80s' was imported for tasks on queue '%.80s' alone", name,
+                     fs_builder_names(c->s->b, FS_KIND_QUEUE)->text.at[x->queue]);
+  }
+  if (both && x->bounded) {
+    return arg_fault(c, NO_DEP_BOUNDED, "put the buffer into an unbounded memory, or use 'in'",
+                     "no_dep of '%.80s', whose life in a bounded memory it cannot hold", name);
+  }
+  return FSCHED_OK;
+}
+
+/* Finds whether what is read was written; an inout of bytes of which none was is a write. */
+static fs_status check_content(submit_check *c, fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  uint64_t end = fs_submit_end(a->offset, a->length), written;
+  if (!fs_tag_reads((unsigned)a->tag) || s->buffer.at[a->buffer].all_written) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_submit_written(s, a->buffer, a->offset, end, &written));
+  if (written == end - a->offset) {
+    return FSCHED_OK;
+  }
+  bool may_be_fresh = fs_tag_writes((unsigned)a->tag) && !s->buffer.at[a->buffer].imported;
+  if (written == 0 && may_be_fresh) {
+    a->tag = FSCHED_OUT_EXISTING;
+    return FSCHED_OK;
+  }
+  return arg_fault(c, NOT_PRODUCED,
+                   written == 0 ? "write it in a task before, or give the import content"
+                                : "a view reads a part",
+                   "reads %s '%.80s', which nothing before it has written",
+                   written == 0 ? "buffer" : "all of a range of buffer", buffer_name(s, a->buffer));
+}
+
+/* Whether an earlier arg of the task writes some of the same bytes. */
+static fs_status check_writes(submit_check *c, const fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  fs_submit_buffer *x = &s->buffer.at[a->buffer];
+  if (!fs_tag_writes((unsigned)a->tag)) {
+    return FSCHED_OK;
+  }
+  if (x->call != s->calls) {
+    x->call = s->calls;
+    x->first_arg = c->arg;
+    return FSCHED_OK;
+  }
+  for (uint32_t i = x->first_arg; i < c->arg; i++) {
+    const fs_submit_access *other = &s->access.at[i];
+    if (other->buffer == a->buffer && fs_tag_writes((unsigned)other->tag) &&
+        other->offset < fs_submit_end(a->offset, a->length) &&
+        a->offset < fs_submit_end(other->offset, other->length)) {
+      return arg_fault(c, WRITTEN_TWICE, NULL, "it writes bytes of '%.80s' that arg %u writes, too",
+                       buffer_name(s, a->buffer), i);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Names the buffer that the arg in hand allocates; the copy lasts as long as the call. */
+static fs_status name_alloc(submit_check *c, const char *given, const char **name) {
+  fsched_submitter *s = c->s;
+  fs_text text;
+  fs_text_init(&text, s->ctx);
+  if (given == NULL) {
+    fs_text_printf(&text, "%s.%u", c->name, c->arg);
+  } else {
+    fs_text_puts(&text, given);
+  }
+  *name = text.failed ? NULL : fs_arena_strndup(&s->arena, text.at == NULL ? "" : text.at, text.n);
+  fs_text_drop(&text);
+  return *name == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+/* Whether no other buffer has the name. */
+static fs_status check_alloc_name(submit_check *c, const char *name) {
+  fsched_submitter *s = c->s;
+  FS_TRY(fs_submit_check_name(s, "a buffer", name, fs_builder_names(s->b, FS_KIND_BUFFER)));
+  for (uint32_t i = 0; i < c->arg; i++) {
+    const char *other = s->access.at[i].alloc_name;
+    if (other != NULL && strcmp(other, name) == 0) {
+      return arg_fault(c, REPEATED_NAME, NULL, "arg %u allocates a buffer '%.80s', too", i, name);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_alloc(submit_check *c, const fsched_submit_arg *arg, fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  char who[120];
+  if (!fs_tag_begins((unsigned)a->tag) || arg->view != NULL) {
+    return arg_fault(c, BAD_ARGUMENT, NULL, "%s allocates a buffer",
+                     "only an 'out' without a view");
+  }
+  FS_SUBMIT_TAKE(fsched_submit_alloc_desc, shape, d, arg->alloc);
+  (void)snprintf(who, sizeof who, "task '%.80s', arg %u", c->name, c->arg);
+  FS_TRY(fs_submit_shape(s, who, &d, &a->alloc_bytes));
+  FS_TRY(fs_submit_find_memory(s, who, d.memory, &a->alloc_memory));
+  FS_TRY(name_alloc(c, d.name, &a->alloc_name));
+  a->buffer = FS_NONE;
+  a->allocated = arg->allocated;
+  return check_alloc_name(c, a->alloc_name);
+}
+
+static fs_status check_access(submit_check *c, const fsched_submit_arg *arg, fs_submit_access *a) {
+  const fsched_submitter *s = c->s;
+  if (arg->buffer >= s->buffer.n) {
+    return arg_fault(c, BAD_ARGUMENT, NULL, "there is no buffer %u", arg->buffer);
+  }
+  const fs_submit_buffer *x = &s->buffer.at[arg->buffer];
+  a->buffer = arg->buffer;
+  FS_TRY(check_view(c, arg->view, x->bytes, a));
+  FS_TRY(check_rights(c, a));
+  if (fs_tag_begins((unsigned)a->tag) && (a->has_at || x->imported)) {
+    a->tag = FSCHED_OUT_EXISTING;
+  }
+  FS_TRY(check_life(c, a));
+  FS_TRY(check_content(c, a));
+  return check_writes(c, a);
+}
+
+/* Checks the arg in hand, and adds what it is to s->access. */
+static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
+  fsched_submitter *s = c->s;
+  fsched_submit_arg whole = {0};
+  const fsched_submit_arg *arg = given;
+  if (given->size < sizeof whole) { /* of a caller with an older header */
+    FS_TRY(fs_submit_check_size(s, "fsched_submit_arg", given->size,
+                                FS_SIZE_UP_TO(fsched_submit_arg, allocated)));
+    memcpy(&whole, given, given->size);
+    arg = &whole;
+  }
+  if ((unsigned)arg->tag >= FS_N_TAGS) {
+    return arg_fault(c, BAD_ARGUMENT, NULL, "'tag' is %d, outside 0 .. %d", (int)arg->tag,
+                     FS_N_TAGS - 1);
+  }
+  fs_submit_access a = {
+      .tag = arg->tag, .buffer = FS_NONE, .value = arg->value, .alloc_memory = FS_NONE};
+  if (arg->alloc != NULL) {
+    FS_TRY(check_alloc(c, arg, &a));
+  } else if (fs_tag_names_buffer((unsigned)arg->tag)) {
+    FS_TRY(check_access(c, arg, &a));
+  }
+  return fs_vec_push(s->ctx, &s->access, a);
+}
+
+static fs_status check_args(submit_check *c) {
+  const fsched_submit_task_desc *d = c->d;
+  size_t stride = d->n_args == 0 ? 0 : d->args[0].size;
+  c->s->access.n = 0;
+  for (c->arg = 0; c->arg < d->n_args; c->arg++) {
+    const void *arg = (const char *)d->args + c->arg * stride;
+    const fsched_submit_arg *given = arg;
+    if (given->size != stride) {
+      return arg_fault(c, BAD_ARGUMENT, NULL, "'size' is %zu, and %zu in the first", given->size,
+                       stride);
+    }
+    FS_TRY(check_arg(c, given));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status check_predecessors(submit_check *c) {
+  uint32_t n_tasks = fs_names_count(fs_builder_names(c->s->b, FS_KIND_OP));
+  for (uint32_t i = 0; i < c->d->n_predecessors; i++) {
+    const fsched_submit_predecessor *p = &c->d->predecessors[i];
+    if (p->task >= n_tasks) {
+      return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                     "task '%.80s', predecessor %u: there is no task %u before it", c->name, i,
+                     p->task);
+    }
+    if (!p->wait && !p->retain) {
+      return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE,
+                     "set 'wait', 'retain' or both",
+                     "task '%.80s', predecessor %u is neither waited for nor retained", c->name, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_callable(submit_check *c) {
+  fsched_submitter *s = c->s;
+  if (c->d->callable >= s->callable.n) {
+    return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "there is no callable %u", c->d->callable);
+  }
+  c->callable = &s->callable.at[c->d->callable];
+  c->queue = c->callable->queue;
+  return FSCHED_OK;
+}
+
+static fs_status check_queue(submit_check *c) {
+  char who[100];
+  if (c->d->on == NULL) {
+    return FSCHED_OK;
+  }
+  (void)snprintf(who, sizeof who, "task '%.80s'", c->name);
+  return fs_submit_find_queue(c->s, who, c->d->on, &c->queue);
+}
+
+/* Allocates the buffers of args that have none. */
+static fs_status record_allocs(fsched_submitter *s) {
+  for (size_t i = 0; i < s->access.n; i++) {
+    fs_submit_access *a = &s->access.at[i];
+    if (a->alloc_name != NULL) {
+      fs_submit_buffer x = fs_submit_own_buffer(s, a->alloc_bytes);
+      FS_TRY(
+          fs_submit_add_buffer(s, x, a->alloc_name, a->alloc_memory, FSCHED_IO_NONE, &a->buffer));
+      a->length = a->alloc_bytes;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status record_args(fsched_submitter *s, uint32_t op) {
+  for (size_t i = 0; i < s->access.n; i++) {
+    const fs_submit_access *a = &s->access.at[i];
+    fsched_arg_desc d = {.size = sizeof d,
+                         .tag = a->tag,
+                         .buffer = a->buffer,
+                         .has_at = a->has_at,
+                         .offset = a->offset,
+                         .length = a->length,
+                         .value = a->value};
+    FS_TRY(fsched_builder_arg(s->b, op, &d));
+    if (fs_tag_begins((unsigned)a->tag)) {
+      s->buffer.at[a->buffer].content_scope = s->current;
+    }
+    if (fs_tag_writes((unsigned)a->tag)) {
+      FS_TRY(fs_submit_write(s, a->buffer, a->offset, fs_submit_end(a->offset, a->length)));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* What the op takes and waits for beside its args. */
+static fs_status record_rest(const submit_check *c, uint32_t op) {
+  fsched_submitter *s = c->s;
+  const fs_submit_callable *k = c->callable;
+  for (uint32_t i = 0; i < k->n_uses; i++) {
+    const fsched_submit_amount *use = &s->amount.at[k->use0 + i];
+    FS_TRY(fsched_builder_use(s->b, op, use->id, use->amount));
+  }
+  for (uint32_t i = 0; i < k->n_scratch; i++) {
+    const fsched_submit_amount *scratch = &s->amount.at[k->scratch0 + i];
+    FS_TRY(fsched_builder_scratch(s->b, op, scratch->id, scratch->amount));
+  }
+  for (uint32_t i = 0; i < c->d->n_predecessors; i++) {
+    if (c->d->predecessors[i].wait) {
+      FS_TRY(fsched_builder_after(s->b, op, c->d->predecessors[i].task));
+    }
+  }
+  if (k->kernel != FS_NONE) {
+    fs_builder_set_kernel(s->b, op, k->kernel);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status record_task(const submit_check *c, uint32_t *op) {
+  fsched_op_desc d = c->callable->op;
+  d.name = c->name;
+  d.on = c->d->on == NULL ? d.on : c->d->on;
+  FS_TRY(record_allocs(c->s));
+  FS_TRY(fsched_builder_op(c->s->b, &d, op));
+  FS_TRY(record_args(c->s, *op));
+  return record_rest(c, *op);
+}
+
+static fs_status check_task(submit_check *c) {
+  FS_TRY(find_callable(c));
+  FS_TRY(name_task(c));
+  FS_TRY(check_queue(c));
+  FS_TRY(check_args(c));
+  return check_predecessors(c);
+}
+
+/* Tells the caller what was made. */
+static void store_ids(const fsched_submitter *s, uint32_t op, uint32_t *task) {
+  for (size_t i = 0; i < s->access.n; i++) {
+    if (s->access.at[i].allocated != NULL) {
+      *s->access.at[i].allocated = s->access.at[i].buffer;
+    }
+  }
+  if (task != NULL) {
+    *task = op;
+  }
+}
+
+static fs_status submit_task(fsched_submitter *s, const fsched_submit_task_desc *d,
+                             uint32_t *task) {
+  submit_check c = {.s = s, .d = d};
+  uint32_t op = FS_NONE;
+  FS_TRY(check_task(&c));
+  FS_TRY(fs_submit_recorded(s, record_task(&c, &op)));
+  c.callable->n_tasks++;
+  s->hash_named |= d->name != NULL && strchr(d->name, '#') != NULL;
+  store_ids(s, op, task);
+  return FSCHED_OK;
+}
+
+fsched_status fsched_submit_task(fsched_submitter *s, const fsched_submit_task_desc *desc,
+                                 uint32_t *task) {
+  FS_TRY(fs_submit_check_open(s));
+  FS_SUBMIT_TAKE(fsched_submit_task_desc, n_args, d, desc);
+  d.n_args = d.args == NULL ? 0 : d.n_args;
+  d.n_predecessors = d.predecessors == NULL ? 0 : d.n_predecessors;
+  s->calls++;
+  fs_arena_mark mark = fs_arena_set_mark(&s->arena);
+  fs_status status = submit_task(s, &d, task);
+  fs_arena_reset(&s->arena, mark);
+  return fs_submit_ended(s, status);
+}

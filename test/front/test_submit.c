@@ -1,0 +1,386 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of a submitter one by one: names, ids, what args count as, scopes, and memory that runs
+ * out. */
+#include <string.h>
+
+#include "kit/budget.h"
+#include "model/graph.h"
+
+#include "front/submit_kit.h"
+
+START_TEST(names_count_the_tasks_of_a_callable)
+{
+  uint32_t g = FS_NONE, id = FS_NONE;
+  fsched_submit_callable_desc d = {.size = sizeof d, .name = "g"};
+  ck_fs(ctx, fsched_submit_callable(s, &d, &g));
+  ck_assert_uint_eq(g, 1);
+  static const char *const own[] = {NULL, "own", NULL, NULL};
+  static const char *const name[] = {"f#0", "own", "g#0", "f#2"};
+  for (uint32_t i = 0; i < 4; i++) {
+    fsched_submit_task_desc t = {.size = sizeof t, .callable = i == 2 ? g : f, .name = own[i]};
+    ck_fs(ctx, fsched_submit_task(s, &t, &id));
+    ck_assert_uint_eq(id, i);
+    ck_assert_str_eq(fsched_submit_task_name(s, i), name[i]);
+  }
+  ck_assert(fsched_submit_task_name(s, 4) == NULL);
+  refused_as(submit_args("own", NULL, 0), "repeated-name", "the name 'own' of a task is taken");
+  refused_as(submit_args("g#0", NULL, 0), "repeated-name", "the name 'g#0' of a task is taken");
+  ck_fs(ctx, submit_args("f#4", NULL, 0));
+  refused_as(submit_args(NULL, NULL, 0), "repeated-name", "the name 'f#4' of a task is taken");
+  for (uint32_t i = 5; i < 1003; i++) {
+    fsched_submit_task_desc t = {.size = sizeof t, .callable = g};
+    ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  }
+  ck_assert_str_eq(fsched_submit_task_name(s, 1002), "g#998");
+  fsched_graph *graph = finish();
+  ck_assert_str_eq(graph->op_name[1002], "g#998");
+  ck_assert_str_eq(fsched_submit_task_name(s, 0), "f#0");
+  fsched_graph_destroy(graph);
+}
+END_TEST
+
+START_TEST(callables_carry_over_to_each_task)
+{
+  fsched_kernel_desc kernel = {.size = sizeof kernel, .builtin = "copy"};
+  fsched_submit_amount use = {0, 2}, scratch = {0, 64};
+  fsched_submit_callable_desc d = {.size = sizeof d,
+                                   .name = "g",
+                                   .on = "q1",
+                                   .has_time = 1,
+                                   .latency = 7,
+                                   .kernel = &kernel,
+                                   .uses = &use,
+                                   .n_uses = 1,
+                                   .scratch = &scratch,
+                                   .n_scratch = 1};
+  ck_fs(ctx, fsched_submit_callable(s, &d, &f));
+  fsched_submit_task_desc t = {.size = sizeof t, .callable = f};
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  t.on = "q0";
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  fsched_graph *g = finish();
+  for (uint32_t op = 0; op < 2; op++) {
+    ck_assert_uint_eq(g->op_time[op], 0);
+    ck_assert_uint_eq(g->op_latency[op], 7);
+    ck_assert_str_eq(g->kernel[g->op_kernel[op]].builtin, "copy");
+    ck_assert_uint_eq(g->use_amount[g->op_use0[op]], 2);
+    ck_assert_uint_eq(g->scratch_size[g->op_scratch0[op]], 64);
+    const fs_target *target = &g->target;
+    ck_assert_uint_eq(target->domain_queue[target->domain_queue0[g->op_domain[op]]], 1 - op);
+  }
+  ck_assert_uint_eq(g->n_kernels, 1);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(memory_of_a_device_is_used_on_its_queue)
+{
+  static char memory[16];
+  ck_fs(ctx, import_at("d0", memory, 16, "q0"));
+  ck_fs(ctx, import_at("d1", memory, 16, "q1"));
+  refused_as(submit_one("t", FSCHED_IN, 0), "not-granted",
+             "task 't', arg 0: 'd0' was imported for tasks on queue 'q0' alone");
+  fsched_submit_arg arg = arg_of(FSCHED_OUT, 0), other = arg_of(FSCHED_IN, 1);
+  fsched_submit_task_desc d = {
+      .size = sizeof d, .args = &arg, .n_args = 1, .name = "t", .on = "q1"};
+  refused_as(fsched_submit_task(s, &d, NULL), "not-granted",
+             "task 't', arg 0: 'd0' was imported for tasks on queue 'q0' alone");
+  d.on = "q0";
+  ck_fs(ctx, fsched_submit_task(s, &d, NULL));
+  d.on = "q1";
+  d.name = "u";
+  d.args = &other;
+  ck_fs(ctx, fsched_submit_task(s, &d, NULL));
+  d.on = "q3";
+  refused_as(fsched_submit_task(s, &d, NULL), "repeated-name", "the name 'u' of a task is taken");
+  d.name = "v";
+  refused_as(fsched_submit_task(s, &d, NULL), "no-queue",
+             "task 'v' cannot run anywhere: no queue or class is named 'q3'");
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->n_edges, 0); /* they have nothing to do with each other */
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(what_is_read_was_written)
+{
+  uint32_t x = alloc("x", 16), u = import("u", 16, FSCHED_IO_NONE, 0);
+  refused_as(submit_one("t", FSCHED_IN, x), "not-produced",
+             "task 't', arg 0: reads buffer 'x', which nothing before it has written");
+  refused_as(submit_one("t", FSCHED_INOUT, u), "not-produced",
+             "task 't', arg 0: reads buffer 'u', which nothing before it has written");
+  ck_fs(ctx, submit_view(FSCHED_INOUT, x, 0, 8)); /* fresh, so it is written */
+  refused_as(submit_one("u", FSCHED_INOUT, x), "not-produced",
+             "task 'u', arg 0: reads all of a range of buffer 'x', which nothing before it has "
+             "written");
+  fsched_submit_view low = {sizeof low, 0, 8}, high = {sizeof high, 8, 8};
+  fsched_submit_arg arg[] = {arg_of(FSCHED_IN, x), arg_of(FSCHED_OUT, x)};
+  arg[0].view = &low;
+  arg[1].view = &high;
+  ck_fs(ctx, submit_args("v", arg, 2));
+  ck_fs(ctx, submit_one("w", FSCHED_INOUT, x));
+  fsched_graph *g = finish();
+  static const fsched_tag tag[] = {FSCHED_OUT_EXISTING, FSCHED_IN, FSCHED_OUT_EXISTING,
+                                   FSCHED_INOUT};
+  for (uint32_t i = 0; i < 4; i++) {
+    ck_assert_uint_eq(g->arg_tag[i], tag[i]);
+  }
+  ck_assert_uint_eq(g->n_versions, 1);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(two_args_do_not_write_one_byte)
+{
+  uint32_t x = alloc("x", 16), y = alloc("y", 16);
+  fsched_submit_view low = {sizeof low, 0, 8}, high = {sizeof high, 8, 8}, mid = {sizeof mid, 7, 2};
+  fsched_submit_arg arg[] = {arg_of(FSCHED_OUT, x), arg_of(FSCHED_OUT, y),
+                             arg_of(FSCHED_OUT_EXISTING, x), arg_of(FSCHED_INOUT, x)};
+  arg[0].view = &low;
+  arg[2].view = &high;
+  arg[3].view = &mid;
+  refused_as(submit_args("t", arg, 4), "written-twice",
+             "task 't', arg 3: it writes bytes of 'x' that arg 0 writes, too");
+  ck_fs(ctx, submit_args("t", arg, 3));
+  arg[0].view = NULL;
+  refused_as(submit_args("u", arg, 3), "written-twice",
+             "task 'u', arg 2: it writes bytes of 'x' that arg 0 writes, too");
+  arg[0].tag = FSCHED_IN; /* reads the old bytes: both together are an inout */
+  ck_fs(ctx, submit_args("u", arg, 3));
+  fsched_graph_destroy(finish());
+}
+END_TEST
+
+START_TEST(predecessors_wait_or_retain)
+{
+  fsched_submit_predecessor before[] = {{0, 0, 1}, {1, 1, 0}, {2, 1, 1}};
+  fsched_submit_task_desc d = {.size = sizeof d, .predecessors = before, .n_predecessors = 1};
+  refused_as(fsched_submit_task(s, &d, NULL), "bad-argument",
+             "task 'f#0', predecessor 0: there is no task 0 before it");
+  for (int i = 0; i < 3; i++) {
+    ck_fs(ctx, submit_args(NULL, NULL, 0));
+  }
+  d.n_predecessors = 3;
+  ck_fs(ctx, fsched_submit_task(s, &d, NULL));
+  before[2] = (fsched_submit_predecessor){2, 0, 0};
+  refused_as(fsched_submit_task(s, &d, NULL), "bad-argument",
+             "task 'f#4', predecessor 2 is neither waited for nor retained");
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->n_edges, 2);
+  ck_assert_uint_eq(g->pred[0], 1);
+  ck_assert_uint_eq(g->pred[1], 2);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+static void begin_scope(const char *name) {
+  fsched_submit_scope_desc d = {.size = sizeof d, .name = name};
+  ck_fs(ctx, fsched_submit_begin_scope(s, &d));
+}
+
+START_TEST(what_a_scope_allocates_goes_with_it)
+{
+  uint32_t outer = alloc("outer", 8);
+  ck_fs(ctx, submit_one("a", FSCHED_OUT, outer));
+  begin_scope("layer");
+  uint32_t x = alloc("x", 8), kept = alloc("kept", 8);
+  ck_fs(ctx, submit_one("b", FSCHED_OUT, x));
+  ck_fs(ctx, submit_one("c", FSCHED_OUT, kept));
+  ck_fs(ctx, submit_one("d", FSCHED_OUT, outer)); /* this version is of the scope */
+  ck_fs(ctx, fsched_submit_hold(s, kept));
+  ck_fs(ctx, fsched_submit_hold(s, kept));
+  ck_fs(ctx, fsched_submit_end_scope(s));
+  refused_as(submit_one("t", FSCHED_IN, x), "buffer-gone",
+             "task 't', arg 0: buffer 'x' has gone with scope 'layer'");
+  refused_as(submit_one("t", FSCHED_OUT, x), "buffer-gone",
+             "task 't', arg 0: buffer 'x' has gone with scope 'layer'");
+  refused_as(submit_one("t", FSCHED_IN, outer), "buffer-gone",
+             "task 't', arg 0: the content of buffer 'outer' has gone with scope 'layer'");
+  refused_as(submit_view(FSCHED_OUT, outer, 0, 4), "buffer-gone",
+             "task 't', arg 0: the content of buffer 'outer' has gone with scope 'layer'");
+  refused_as(fsched_submit_hold(s, x), "buffer-gone",
+             "hold: buffer 'x' has gone with scope 'layer'");
+  refused_as(fsched_submit_hold(s, outer), "buffer-gone",
+             "hold: the content of buffer 'outer' has gone with scope 'layer'");
+  ck_fs(ctx, submit_one("e", FSCHED_OUT, outer));
+  ck_fs(ctx, submit_one("f", FSCHED_IN, outer));
+  ck_fs(ctx, fsched_submit_release(s, kept));
+  ck_fs(ctx, submit_one("g", FSCHED_IN, kept));
+  ck_fs(ctx, fsched_submit_release(s, kept));
+  refused_as(submit_one("t", FSCHED_IN, kept), "buffer-gone",
+             "task 't', arg 0: buffer 'kept' has gone with scope 'layer'");
+  refused_as(fsched_submit_release(s, kept), "bad-scope",
+             "buffer 'kept' is released, and is not held");
+  refused_as(fsched_submit_release(s, 9), "bad-argument", "there is no buffer 9");
+  refused_as(fsched_submit_hold(s, 9), "bad-argument", "there is no buffer 9");
+  fsched_graph_destroy(finish());
+}
+END_TEST
+
+START_TEST(scopes_nest)
+{
+  fsched_graph *g;
+  refused_as(fsched_submit_end_scope(s), "bad-scope", "there is no scope to end");
+  for (int i = 0; i < 64; i++) {
+    ck_fs(ctx, fsched_submit_begin_scope(s, NULL));
+  }
+  refused_as(fsched_submit_begin_scope(s, NULL), "bad-scope", "scopes nest 64 deep at most");
+  for (int i = 63; i > 0; i--) {
+    ck_fs(ctx, fsched_submit_end_scope(s));
+  }
+  refused_as(fsched_submit_finish(s, &g), "bad-scope", "scope '#0' is open");
+  fsched_submit_scope_desc bad = {.size = 4};
+  refused_as(fsched_submit_begin_scope(s, &bad), "bad-argument",
+             "'size' of fsched_submit_scope_desc is 4, at least 8 is needed");
+  bad = (fsched_submit_scope_desc){.size = sizeof bad, .name = "\xff"};
+  refused_as(fsched_submit_begin_scope(s, &bad), "bad-argument",
+             "the name of a scope is not UTF-8");
+  ck_fs(ctx, fsched_submit_end_scope(s));
+  fsched_graph_destroy(finish());
+}
+END_TEST
+
+START_TEST(nothing_follows_finish)
+{
+  uint32_t x = import("x", 4, FSCHED_IO_STATE, 0);
+  fsched_graph *g = finish(), *none;
+  static const char over[] = "the submitter is already finished";
+  uint64_t shape = 1;
+  fsched_submit_import_desc i = {.size = sizeof i, .name = "y"};
+  fsched_submit_alloc_desc a = {.size = sizeof a, .element = 1, .n_dims = 1, .shape = &shape};
+  fsched_submit_callable_desc c = {.size = sizeof c, .name = "g"};
+  refused_as(fsched_submit_finish(s, &none), "bad-argument", over);
+  ck_assert_ptr_null(none);
+  refused_as(submit_one("t", FSCHED_IN, x), "bad-argument", over);
+  refused_as(fsched_submit_import(s, &i, NULL), "bad-argument", over);
+  refused_as(fsched_submit_alloc(s, &a, NULL), "bad-argument", over);
+  refused_as(fsched_submit_callable(s, &c, NULL), "bad-argument", over);
+  refused_as(fsched_submit_begin_scope(s, NULL), "bad-argument", over);
+  refused_as(fsched_submit_end_scope(s), "bad-argument", over);
+  refused_as(fsched_submit_hold(s, x), "bad-argument", over);
+  refused_as(fsched_submit_release(s, x), "bad-argument", over);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(the_builder_has_a_target_alone)
+{
+  fsched_submitter *other;
+  fsched_builder *b = make_target(ctx);
+  fsched_op_desc op = {.size = sizeof op, .name = "op"};
+  ck_fs(ctx, fsched_builder_op(b, &op, NULL));
+  refused_as(fsched_submit_create(b, &other), "bad-argument",
+             "the builder has buffers, ops or loops; a submitter takes the target alone");
+  ck_assert_ptr_null(other);
+  b = make_target(ctx);
+  fsched_buffer_desc buffer = {.size = sizeof buffer, .name = "x"};
+  ck_fs(ctx, fsched_builder_buffer(b, &buffer, NULL));
+  refused_as(fsched_submit_create(b, &other), "bad-argument",
+             "the builder has buffers, ops or loops; a submitter takes the target alone");
+}
+END_TEST
+
+/* A caller with an older header, whose args and descriptors end earlier or later. */
+START_TEST(other_sizes_of_structs)
+{
+  struct {
+    fsched_submit_arg arg;
+    uint64_t more;
+  } longer[2];
+  uint32_t x = alloc("x", 8), y = alloc("y", 8);
+  for (uint32_t i = 0; i < 2; i++) {
+    longer[i].arg = arg_of(FSCHED_OUT, i == 0 ? x : y);
+    longer[i].arg.size = sizeof longer[i];
+    longer[i].more = UINT64_MAX;
+  }
+  ck_fs(ctx, submit_args("t", &longer[0].arg, 2));
+  fsched_submit_task_desc d = {
+      .size = offsetof(fsched_submit_task_desc, n_args) + 4, .callable = f, .name = "not read"};
+  ck_fs(ctx, fsched_submit_task(s, &d, NULL));
+  ck_assert_str_eq(fsched_submit_task_name(s, 1), "f#1");
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->arg_buffer[1], y);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A small program that uses every call. */
+static fs_status whole_program(fsched_context *c, fsched_submitter **made) {
+  static char memory[16];
+  uint64_t shape = 8;
+  uint32_t x, y, z, k, t;
+  fsched_kernel_desc kernel = {.size = sizeof kernel, .builtin = "mix"};
+  fsched_submit_amount use = {0, 1};
+  fsched_submit_import_desc in = {.size = sizeof in,
+                                  .name = "x",
+                                  .bytes = 8,
+                                  .memory = "ddr",
+                                  .io = FSCHED_IO_STATE,
+                                  .address = memory};
+  fsched_submit_alloc_desc a = {.size = sizeof a, .element = 1, .n_dims = 1, .shape = &shape};
+  fsched_submit_callable_desc call = {
+      .size = sizeof call, .name = "k", .kernel = &kernel, .uses = &use, .n_uses = 1};
+  fsched_submit_scope_desc scope = {.size = sizeof scope, .name = "scope"};
+  fsched_submit_view v = {sizeof v, 0, 4};
+  fsched_builder *b = make_target(c);
+  if (b == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  FS_TRY(fsched_submit_create(b, made));
+  FS_TRY(fsched_submit_import(*made, &in, &x));
+  FS_TRY(fsched_submit_callable(*made, &call, &k));
+  FS_TRY(fsched_submit_begin_scope(*made, &scope));
+  FS_TRY(fsched_submit_alloc(*made, &a, &y));
+  fsched_submit_arg arg[] = {arg_of(FSCHED_IN, x), arg_of(FSCHED_OUT, y), arg_of(FSCHED_OUT, 0)};
+  arg[1].view = &v;
+  arg[2].alloc = &a;
+  arg[2].allocated = &z;
+  fsched_submit_task_desc d = {.size = sizeof d, .callable = k, .args = arg, .n_args = 3};
+  for (int i = 0; i < 20; i++) {
+    FS_TRY(fsched_submit_task(*made, &d, &t));
+  }
+  FS_TRY(fsched_submit_hold(*made, z));
+  return fsched_submit_end_scope(*made);
+}
+
+/* Wherever memory runs out, nothing leaks, and no graph is made. */
+START_TEST(memory_runs_out)
+{
+  fs_budget budget = {0};
+  bool whole = false;
+  for (long n = 0; !whole; n++) {
+    fsched_context *c;
+    fsched_submitter *made = NULL;
+    fsched_graph *g = NULL;
+    budget.left = n;
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    if (fsched_context_create(&o, &c) != FSCHED_OK) {
+      continue;
+    }
+    fs_status status = whole_program(c, &made);
+    if (status != FSCHED_OK && made != NULL) {
+      budget.left = 1000000; /* also with more memory, what is not whole is not finished */
+      ck_assert_int_eq(fsched_submit_finish(made, &g), FSCHED_SYSTEM);
+      ck_assert_ptr_null(g);
+    } else if (status == FSCHED_OK) {
+      status = fsched_submit_finish(made, &g);
+      whole = status == FSCHED_OK;
+    }
+    ck_assert(whole || status == FSCHED_SYSTEM);
+    fsched_submit_destroy(made);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(c);
+    ck_assert_int_eq(budget.blocks, 0);
+  }
+}
+END_TEST
+
+FS_SUITE(submit, suite) {
+  TCase *t = fs_case(suite, fixture);
+  FS_TESTS(t, names_count_the_tasks_of_a_callable, callables_carry_over_to_each_task,
+           memory_of_a_device_is_used_on_its_queue, what_is_read_was_written,
+           two_args_do_not_write_one_byte, predecessors_wait_or_retain,
+           what_a_scope_allocates_goes_with_it, scopes_nest, nothing_follows_finish,
+           the_builder_has_a_target_alone, other_sizes_of_structs, memory_runs_out);
+}

@@ -1,0 +1,559 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Random programs of submits beside a plain interpreter, which knows for every byte of every buffer
+ * which task wrote it last and which have read it since.  It says which calls are refused, what the
+ * edges are, and which graph file means the same; the graph that is captured is that of the file,
+ * compiles, verifies, and is replayed as an evaluation computes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "front/same_graph.h"
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "fsched/submit.h"
+#include "kit/gen.h"
+#include "kit/turn.h"
+
+#include "kit/context.h"
+
+enum { TASKS = 48, BUFFERS = 128, BYTES = 24, SCOPES = 256, ARGS = 4, UNWRITTEN = -1, GIVEN = -2 };
+
+typedef struct model_buffer {
+  char name[40];
+  uint32_t size, bytes; /* bytes: at least 1 */
+  bool imported, readable, writable, constant, bounded, output, elsewhere;
+  fsched_io io;
+  int scope, content_scope; /* -1: none */
+  int holds;
+  int writer[BYTES];
+  bool reader[BYTES][TASKS];
+} model_buffer;
+
+typedef struct model_arg {
+  fsched_tag tag;
+  uint32_t buffer;
+  bool view, alloc;
+  uint32_t offset, length;
+} model_arg;
+
+typedef struct model_program {
+  fs_rng rng;
+  fsched_submitter *s;
+  bool raw;
+  model_buffer buffer[BUFFERS];
+  uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */
+  bool ended[SCOPES];
+  int n_scopes, stack[FSCHED_SUBMIT_SCOPES], depth;
+  bool edge[TASKS][TASKS]; /* [later][earlier] */
+  fs_text buffers, ops;    /* of the graph file */
+  uint32_t refused;
+} model_program;
+
+static bool has_ended(const model_program *p, int scope) { return scope >= 0 && p->ended[scope]; }
+
+static int innermost(const model_program *p) { return p->depth == 0 ? -1 : p->stack[p->depth - 1]; }
+
+static bool one_in(model_program *p, uint32_t n) { return fs_rng_one_in(&p->rng, n); }
+static uint32_t below(model_program *p, uint32_t n) { return fs_rng_below(&p->rng, n); }
+
+static model_buffer *new_buffer(model_program *p, const char *name, uint32_t size, bool bounded) {
+  model_buffer *x = &p->buffer[p->n_buffers++];
+  ck_assert_uint_lt(p->n_buffers, BUFFERS);
+  memset(x, 0, sizeof *x);
+  (void)snprintf(x->name, sizeof x->name, "%s", name);
+  x->size = size;
+  x->bytes = size == 0 ? 1 : size;
+  x->readable = x->writable = true;
+  x->bounded = bounded;
+  x->scope = x->content_scope = innermost(p);
+  for (uint32_t i = 0; i < BYTES; i++) {
+    x->writer[i] = UNWRITTEN;
+  }
+  return x;
+}
+
+static void describe(model_program *p, const model_buffer *x) {
+  static const char *const io[] = {"", ", io: input", ", io: constant", ", io: output",
+                                   ", io: state"};
+  fs_text_printf(&p->buffers, "  - {name: '%s', size: %u, memory: %s%s}\n", x->name, x->size,
+                 x->bounded ? "fast" : "ddr", io[x->io]);
+}
+
+static void import_one(model_program *p) {
+  char name[20];
+  uint32_t id = FS_NONE, n = p->n_buffers;
+  bool bounded = one_in(p, 2);
+  (void)snprintf(name, sizeof name, "user%u", n);
+  model_buffer *x = new_buffer(p, name, below(p, BYTES), bounded);
+  unsigned access = one_in(p, 2) ? 0 : 1 + below(p, 3);
+  x->imported = true;
+  x->scope = x->content_scope = -1;
+  x->readable = access != 2;
+  x->writable = access != 1;
+  do {
+    x->io = (fsched_io)below(p, 5);
+    x->output = x->io == FSCHED_IO_OUTPUT;
+    x->constant = x->io == FSCHED_IO_CONSTANT;
+  } while ((!x->readable && x->io != FSCHED_IO_OUTPUT && x->io != FSCHED_IO_NONE) ||
+           (!x->writable && (x->output || x->io == FSCHED_IO_STATE)));
+  for (uint32_t i = 0; i < x->bytes && x->io != FSCHED_IO_NONE && !x->output; i++) {
+    x->writer[i] = GIVEN;
+  }
+  fsched_submit_import_desc d = {.size = sizeof d,
+                                 .name = name,
+                                 .bytes = x->size,
+                                 .memory = bounded ? (one_in(p, 2) ? NULL : "fast") : "ddr",
+                                 .io = x->io,
+                                 .access = access};
+  ck_fs(ctx, fsched_submit_import(p->s, &d, &id));
+  ck_assert_uint_eq(id, n);
+  describe(p, x);
+}
+
+static uint32_t draw_shape(model_program *p, uint64_t shape[2], uint64_t *element) {
+  *element = 1 + below(p, 2);
+  shape[0] = below(p, 4);
+  shape[1] = 1 + below(p, 3);
+  return (uint32_t)(*element * shape[0] * shape[1]);
+}
+
+static void alloc_one(model_program *p) {
+  uint64_t shape[2], element;
+  uint32_t size = draw_shape(p, shape, &element), id = FS_NONE, n = p->n_buffers;
+  char name[20];
+  bool named = one_in(p, 2), bounded = one_in(p, 2);
+  (void)snprintf(name, sizeof name, named ? "own%u" : "alloc#%u", named ? n : p->n_allocs);
+  p->n_allocs += !named;
+  describe(p, new_buffer(p, name, size, bounded));
+  fsched_submit_alloc_desc d = {.size = sizeof d,
+                                .element = element,
+                                .n_dims = 2,
+                                .shape = shape,
+                                .name = named ? name : NULL,
+                                .memory = bounded ? "fast" : "ddr"};
+  ck_fs(ctx, fsched_submit_alloc(p->s, &d, &id));
+  ck_assert_uint_eq(id, n);
+}
+
+static bool starts_version(const model_program *p, const model_arg *a) {
+  return a->alloc || (a->tag == FSCHED_OUT && !a->view && !p->buffer[a->buffer].imported);
+}
+
+static bool reads(fsched_tag tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
+static bool writes(fsched_tag tag) {
+  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
+}
+
+/* Whether an arg is possible by itself; it becomes what it counts as. */
+static bool arg_is_right(const model_program *p, model_arg *a) {
+  if (a->tag == FSCHED_VALUE || a->alloc) {
+    return true;
+  }
+  if (a->buffer >= p->n_buffers) {
+    return false;
+  }
+  const model_buffer *x = &p->buffer[a->buffer];
+  bool whole = starts_version(p, a), address = a->tag == FSCHED_NO_DEP;
+  if (!a->view) {
+    a->offset = 0;
+    a->length = x->bytes;
+  } else if (a->length == 0 || a->offset + a->length > x->size) {
+    return false;
+  }
+  if ((reads(a->tag) && !x->readable) || (writes(a->tag) && (!x->writable || x->constant)) ||
+      (address && (x->bounded || !x->readable || !x->writable))) {
+    return false;
+  }
+  if (x->holds == 0 && (has_ended(p, x->scope) || (has_ended(p, x->content_scope) && !whole))) {
+    return false;
+  }
+  uint32_t written = 0;
+  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
+    written += x->writer[i] != UNWRITTEN;
+  }
+  if (reads(a->tag) && written < a->length) {
+    if (a->tag == FSCHED_IN || written > 0 || x->imported) {
+      return false;
+    }
+    a->tag = FSCHED_OUT_EXISTING;
+  } else if (a->tag == FSCHED_OUT && !whole) {
+    a->tag = FSCHED_OUT_EXISTING;
+  }
+  return true;
+}
+
+static bool args_are_right(const model_program *p, model_arg *a, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (!arg_is_right(p, &a[i])) {
+      return false;
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t k = 0; k < i; k++) {
+      bool meet = a[i].buffer == a[k].buffer && !a[i].alloc && !a[k].alloc && writes(a[i].tag) &&
+                  writes(a[k].tag) && a[i].offset < a[k].offset + a[k].length &&
+                  a[k].offset < a[i].offset + a[i].length;
+      if (meet) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* The edges of the args, then what they leave. */
+static void look_up(model_program *p, const model_arg *a) {
+  const model_buffer *x = &p->buffer[a->buffer];
+  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
+    if (x->writer[i] >= 0 && (reads(a->tag) || !p->raw)) {
+      p->edge[p->n_tasks][x->writer[i]] = true;
+    }
+    for (uint32_t t = 0; t < p->n_tasks && writes(a->tag) && !p->raw; t++) {
+      p->edge[p->n_tasks][t] |= x->reader[i][t];
+    }
+  }
+}
+
+static void enter(model_program *p, const model_arg *a) {
+  model_buffer *x = &p->buffer[a->buffer];
+  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
+    if (a->tag == FSCHED_IN) {
+      x->reader[i][p->n_tasks] = true;
+    } else {
+      x->writer[i] = (int)p->n_tasks;
+      memset(x->reader[i], 0, sizeof x->reader[i]);
+    }
+  }
+}
+
+static void apply(model_program *p, const model_arg *a, uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (a[i].tag != FSCHED_OUT && a[i].tag <= FSCHED_OUT_EXISTING) {
+      look_up(p, &a[i]);
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (a[i].tag != FSCHED_OUT && a[i].tag <= FSCHED_OUT_EXISTING) {
+      enter(p, &a[i]);
+    }
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    if (a[i].tag == FSCHED_OUT) {
+      memset(p->buffer[a[i].buffer].reader, 0, sizeof p->buffer[a[i].buffer].reader);
+      enter(p, &a[i]);
+      p->buffer[a[i].buffer].content_scope = innermost(p);
+    }
+  }
+}
+
+static void describe_task(model_program *p, const char *name, const model_arg *a, uint32_t n) {
+  static const char *const tag[] = {"in", "out", "inout", "out_existing", "no_dep", "value"};
+  fs_text_printf(&p->ops, "  - name: '%s'\n    args: [", name);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_puts(&p->ops, i == 0 ? "" : ", ");
+    if (a[i].tag == FSCHED_VALUE) {
+      fs_text_printf(&p->ops, "{value: %u}", i);
+      continue;
+    }
+    fs_text_printf(&p->ops, "{%s: '%s'", tag[a[i].tag], p->buffer[a[i].buffer].name);
+    if (a[i].view) {
+      fs_text_printf(&p->ops, ", at: [%u, %u]", a[i].offset, a[i].length);
+    }
+    fs_text_puts(&p->ops, "}");
+  }
+  fs_text_puts(&p->ops, "]\n");
+}
+
+static model_arg draw_arg(model_program *p) {
+  model_arg a = {.tag = (fsched_tag)below(p, 6), .buffer = below(p, p->n_buffers + 1)};
+  a.buffer = a.buffer == p->n_buffers && !one_in(p, 8) ? 0 : a.buffer;
+  if (a.tag == FSCHED_OUT && one_in(p, 2)) {
+    a.alloc = true;
+  } else if (a.tag != FSCHED_VALUE && one_in(p, 2)) {
+    a.view = true;
+    a.offset = below(p, 10);
+    a.length = below(p, 8);
+  }
+  return a;
+}
+
+/* Submits a task, which must be refused, without any effect, or accepted as the model says. */
+static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_t n_before) {
+  model_arg a[ARGS];
+  fsched_submit_arg arg[ARGS];
+  fsched_submit_view view[ARGS];
+  fsched_submit_alloc_desc alloc[ARGS];
+  uint64_t shape[ARGS][2];
+  uint32_t size[ARGS], made[ARGS], id = FS_NONE;
+  char name[40], full[48];
+  bool bounded[ARGS], named = one_in(p, 4);
+  fsched_submit_task_desc d = {.size = sizeof d, .callable = below(p, 2), .args = arg, .n_args = n};
+  if (named) {
+    (void)snprintf(name, sizeof name, "task%u", p->n_tasks);
+  } else {
+    (void)snprintf(name, sizeof name, "%s#%u", d.callable == 0 ? "f" : "g", p->n_calls[d.callable]);
+  }
+  d.name = named ? name : NULL;
+  memcpy(a, drawn, sizeof a);
+  for (uint32_t i = 0; i < n; i++) {
+    view[i] = (fsched_submit_view){sizeof view[i], a[i].offset, a[i].length};
+    arg[i] = (fsched_submit_arg){.size = sizeof arg[i],
+                                 .tag = a[i].tag,
+                                 .buffer = a[i].buffer,
+                                 .view = a[i].view ? &view[i] : NULL,
+                                 .value = (int64_t)i,
+                                 .allocated = &made[i]};
+    made[i] = FS_NONE;
+    if (a[i].alloc) {
+      bounded[i] = one_in(p, 2);
+      alloc[i] = (fsched_submit_alloc_desc){
+          .size = sizeof alloc[i], .n_dims = 2, .memory = bounded[i] ? "fast" : "ddr"};
+      alloc[i].shape = shape[i];
+      size[i] = draw_shape(p, shape[i], &alloc[i].element);
+      arg[i].alloc = &alloc[i];
+    }
+  }
+  fsched_submit_predecessor before[2];
+  for (uint32_t i = 0; i < n_before; i++) {
+    before[i] = (fsched_submit_predecessor){below(p, p->n_tasks), one_in(p, 2), 1};
+  }
+  d.predecessors = before;
+  d.n_predecessors = n_before;
+  bool right = args_are_right(p, a, n);
+  fs_status status = fsched_submit_task(p->s, &d, &id);
+  ck_assert_msg(status == (right ? FSCHED_OK : FSCHED_BAD_INPUT), "task '%s' is %s: %s", name,
+                right ? "right" : "wrong", fs_test_diags(ctx));
+  fsched_diag_clear(ctx);
+  for (uint32_t i = 0; i < n && !right; i++) {
+    ck_assert_uint_eq(made[i], FS_NONE);
+  }
+  p->refused += !right;
+  if (!right) {
+    ck_assert_uint_eq(id, FS_NONE);
+    return;
+  }
+  ck_assert_uint_eq(id, p->n_tasks);
+  ck_assert_str_eq(fsched_submit_task_name(p->s, id), name);
+  for (uint32_t i = 0; i < n; i++) {
+    ck_assert_uint_eq(made[i], a[i].alloc ? p->n_buffers : FS_NONE);
+    if (a[i].alloc) {
+      (void)snprintf(full, sizeof full, "%s.%u", name, i);
+      a[i].buffer = p->n_buffers;
+      describe(p, new_buffer(p, full, size[i], bounded[i]));
+      a[i].offset = 0;
+      a[i].length = p->buffer[a[i].buffer].bytes;
+    }
+  }
+  apply(p, a, n);
+  describe_task(p, name, a, n);
+  bool after = false;
+  for (uint32_t i = 0; i < n_before; i++) {
+    if (before[i].wait) {
+      p->edge[id][before[i].task] = true;
+      fs_text_printf(&p->ops, "%s'%s'", after ? ", " : "    after: [",
+                     fsched_submit_task_name(p->s, before[i].task));
+      after = true;
+    }
+  }
+  fs_text_puts(&p->ops, after ? "]\n" : "");
+  p->n_calls[d.callable]++;
+  p->n_tasks++;
+}
+
+static void submit_any(model_program *p) {
+  model_arg a[ARGS];
+  uint32_t n = 1 + below(p, ARGS);
+  for (uint32_t i = 0; i < ARGS; i++) {
+    a[i] = draw_arg(p);
+  }
+  submit(p, a, n, p->n_tasks == 0 ? 0 : below(p, 3));
+}
+
+static void move_scopes(model_program *p) {
+  if (one_in(p, 2) && p->depth < 4 && p->n_scopes < SCOPES) {
+    ck_fs(ctx, fsched_submit_begin_scope(p->s, NULL));
+    p->stack[p->depth++] = p->n_scopes++;
+    return;
+  }
+  fs_status status = fsched_submit_end_scope(p->s);
+  ck_assert_int_eq(status, p->depth > 0 ? FSCHED_OK : FSCHED_BAD_INPUT);
+  fsched_diag_clear(ctx);
+  if (p->depth > 0) {
+    p->ended[p->stack[--p->depth]] = true;
+  }
+}
+
+static void move_holds(model_program *p) {
+  uint32_t id = below(p, p->n_buffers);
+  model_buffer *x = &p->buffer[id];
+  bool hold = one_in(p, 2);
+  bool gone = x->holds == 0 && (has_ended(p, x->scope) || has_ended(p, x->content_scope));
+  bool right = hold ? !gone : x->holds > 0;
+  fs_status status = hold ? fsched_submit_hold(p->s, id) : fsched_submit_release(p->s, id);
+  ck_assert_int_eq(status, right ? FSCHED_OK : FSCHED_BAD_INPUT);
+  fsched_diag_clear(ctx);
+  x->holds += right ? (hold ? 1 : -1) : 0;
+}
+
+/* Outputs that nothing has written yet are. */
+static void write_outputs(model_program *p) {
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    if (p->buffer[i].output) {
+      model_arg a[ARGS] = {{.tag = FSCHED_OUT_EXISTING, .buffer = i}};
+      submit(p, a, 1, 0);
+    }
+  }
+}
+
+static const char target_text[] =
+    "target:\n"
+    "  queues: [{name: q0}, {name: q1}, {name: dma, class: copy}]\n"
+    "  memories:\n"
+    "    - {name: fast, capacity: 128, backing: ddr, spill: {on: copy}}\n"
+    "    - {name: ddr}\n";
+
+static void begin_program(model_program *p, uint64_t seed) {
+  fsched_builder *b;
+  fsched_queue_desc q[] = {{.size = sizeof *q, .name = "q0"},
+                           {.size = sizeof *q, .name = "q1"},
+                           {.size = sizeof *q, .name = "dma", .queue_class = "copy"}};
+  fsched_memory_desc fast = {.size = sizeof fast,
+                             .name = "fast",
+                             .capacity = 128,
+                             .backing = "ddr",
+                             .spill_on = "copy",
+                             .write_fixed = 1,
+                             .read_fixed = 1},
+                     ddr = {.size = sizeof ddr, .name = "ddr"};
+  *p = (model_program){.rng = {seed}, .raw = seed % 3 == 0};
+  fs_text_init(&p->buffers, ctx);
+  fs_text_init(&p->ops, ctx);
+  ck_fs(ctx, fsched_builder_create(ctx, "random", &b));
+  ck_fs(ctx, fsched_builder_hazards(b, p->raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL));
+  for (int i = 0; i < 3; i++) {
+    ck_fs(ctx, fsched_builder_queue(b, &q[i], NULL));
+  }
+  ck_fs(ctx, fsched_builder_memory(b, &fast, NULL));
+  ck_fs(ctx, fsched_builder_memory(b, &ddr, NULL));
+  ck_fs(ctx, fsched_submit_create(b, &p->s));
+  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
+                              g = {.size = sizeof g, .name = "g"};
+  ck_fs(ctx, fsched_submit_callable(p->s, &f, NULL));
+  ck_fs(ctx, fsched_submit_callable(p->s, &g, NULL));
+}
+
+static fsched_graph *finish_program(model_program *p) {
+  fsched_graph *g;
+  write_outputs(p);
+  while (p->depth > 0) {
+    fsched_graph *none;
+    ck_assert_int_eq(fsched_submit_finish(p->s, &none), FSCHED_BAD_INPUT);
+    ck_assert(none == NULL && has_diag("bad-scope"));
+    fsched_diag_clear(ctx);
+    ck_fs(ctx, fsched_submit_end_scope(p->s));
+    p->depth--;
+  }
+  ck_fs(ctx, fsched_submit_finish(p->s, &g));
+  fsched_submit_destroy(p->s);
+  return g;
+}
+
+static fsched_graph *random_program(model_program *p, uint64_t seed) {
+  begin_program(p, seed);
+  for (int i = 0; i < 6; i++) {
+    import_one(p);
+    alloc_one(p);
+  }
+  for (int i = 0; i < 400 && p->n_tasks < TASKS - 16 && p->n_buffers < BUFFERS - 16; i++) {
+    switch (below(p, 12)) {
+      case 0:
+        move_scopes(p);
+        break;
+      case 1:
+        move_holds(p);
+        break;
+      case 2:
+        alloc_one(p);
+        break;
+      default:
+        submit_any(p);
+        break;
+    }
+  }
+  return finish_program(p);
+}
+
+static void check_edges(const model_program *p, const fsched_graph *g) {
+  ck_assert_uint_eq(g->n_ops, p->n_tasks);
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t e = g->pred0[op];
+    for (uint32_t before = 0; before < op; before++) {
+      if (p->edge[op][before]) {
+        ck_assert_msg(e < g->pred0[op + 1] && g->pred[e] == before, "'%s' is not behind '%s'",
+                      g->op_name[op], g->op_name[before]);
+        e++;
+      }
+    }
+    ck_assert_msg(e == g->pred0[op + 1], "'%s' has an edge too many", g->op_name[op]);
+  }
+}
+
+/* The same ops as a graph file. */
+static void check_file(model_program *p, const fsched_graph *g) {
+  fs_text t;
+  fs_text_init(&t, ctx);
+  fs_text_printf(&t, "fsched: 1\nname: random\nhazards: %s\n%sbuffers:\n%.*sops:\n%.*s",
+                 p->raw ? "raw" : "sequential", target_text, (int)p->buffers.n, p->buffers.at,
+                 (int)p->ops.n, p->ops.at);
+  fs_text_add(&t, "", 1);
+  fsched_graph *h = fs_parse(t.at);
+  assert_same(g, h, t.at);
+  for (uint32_t i = 0; i < g->n_buffers; i++) {
+    ck_assert_str_eq(g->buffer_name[i], h->buffer_name[i]);
+    ck_assert_uint_eq(g->buffer_memory[i], h->buffer_memory[i]);
+    ck_assert_uint_eq(g->buffer_io[i], h->buffer_io[i]);
+  }
+  fsched_graph_destroy(h);
+  fs_text_drop(&t);
+}
+
+static void check_replay(const fsched_graph *g) {
+  fsched_program *program;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  ck_fs(ctx, fsched_compile(ctx, g, &o, NULL, &program));
+  fsched_replay_options r = {.size = sizeof r, .check = 1};
+  fsched_replay_result result = {.size = sizeof result};
+  ck_fs(ctx, fsched_replay(ctx, program, &r, &result));
+  ck_assert_uint_eq(result.checked_ops, g->n_ops);
+  fsched_program_destroy(program);
+}
+
+/* Each _i is a hundred programs. */
+START_TEST(random_programs_are_as_interpreted)
+{
+  static model_program p;
+  uint32_t accepted = 0, refused = 0, edges = 0;
+  for (uint64_t i = 0; i < 100; i++) {
+    uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) * 100 + i;
+    fsched_graph *g = random_program(&p, seed);
+    check_edges(&p, g);
+    check_file(&p, g);
+    if (!p.raw && i % 10 == 0) {
+      check_replay(g);
+    }
+    accepted += p.n_tasks;
+    refused += p.refused;
+    edges += g->n_edges;
+    fsched_graph_destroy(g);
+    fs_text_drop(&p.buffers);
+    fs_text_drop(&p.ops);
+  }
+  ck_assert_uint_gt(accepted, 2000);
+  ck_assert_uint_gt(refused, 2000);
+  ck_assert_uint_gt(edges, 2000);
+}
+END_TEST
+
+FS_SUITE(submit_model, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  FS_LOOPS(t, 0, 4, random_programs_are_as_interpreted);
+}
