@@ -125,6 +125,14 @@ static void count_sync(fs_draft *d, const fs_sync *sync) {
   }
 }
 
+static uint32_t count_views(const fsched_graph *g) {
+  uint32_t n = 0;
+  for (uint32_t a = 0; a < g->n_args && g->n_views > 0; a++) {
+    n += fs_arg_view(g, a) != NULL;
+  }
+  return n;
+}
+
 static void count(fs_codegen *c) {
   const fsched_graph *g = c->g;
   fs_draft *d = &c->d;
@@ -138,6 +146,7 @@ static void count(fs_codegen *c) {
   d->n_versions = g->n_versions;
   d->n_ops = g->n_ops;
   d->n_args = g->n_args;
+  d->n_views = count_views(g);
   d->n_uses = g->op_use0[g->n_ops];
   d->n_scratches = g->op_scratch0[g->n_ops];
   d->n_afters = g->op_after0[g->n_ops];
@@ -275,7 +284,7 @@ static void write_args(fs_codegen *c) {
   for (uint32_t a = 0; a < g->n_args; a++) {
     uint32_t b = g->arg_buffer[a];
     bool value = b == FS_NONE;
-    bool whole = value || (g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[b]);
+    bool whole = value || fs_arg_whole(g, a);
     c->d.args[a] = (fs_stream_arg){.offset = value ? 0 : g->arg_offset[a],
                                    .length = value ? 0 : g->arg_length[a],
                                    .value = value ? g->arg_value[a] : 0,
@@ -285,6 +294,21 @@ static void write_args(fs_codegen *c) {
                                    .has_at = !whole,
                                    .begins = g->arg_begins != NULL && g->arg_begins[a]};
   }
+}
+
+static void write_views(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  uint32_t n = 0;
+  for (uint32_t a = 0; a < g->n_args && c->d.n_views > 0; a++) {
+    const fs_view *v = fs_arg_view(g, a);
+    if (v != NULL) {
+      fs_stream_view *to = &c->d.views[n++];
+      *to = (fs_stream_view){.element = v->element, .arg = a, .n_dims = v->n_dims};
+      memcpy(to->shape, v->shape, v->n_dims * sizeof *to->shape);
+      memcpy(to->stride, v->stride, v->n_dims * sizeof *to->stride);
+    }
+  }
+  assert(n == c->d.n_views);
 }
 
 static void write_op_details(fs_codegen *c) {
@@ -423,6 +447,7 @@ static fs_status write_program(fs_codegen *c, fs_arena *arena, fsched_program **
   write_buffers(c);
   write_ops(c);
   write_args(c);
+  write_views(c);
   write_op_details(c);
   write_kernels(c);
   write_commands(c);

@@ -5,7 +5,7 @@
 #define FS_ASM_H
 
 #include "base/text/fields.h"
-#include "model/stream/stream.h"
+#include "model/stream/views.h"
 #include "model/sync.h"
 
 typedef struct fs_asm {

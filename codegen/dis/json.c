@@ -8,6 +8,7 @@
 #include "fsched/graph.h"
 #include "model/kinds.h"
 #include "model/stream/physicals.h"
+#include "model/stream/views.h"
 #include "model/sync.h"
 
 static void put_meta(fs_dis *d, uint64_t physicals) {
@@ -145,10 +146,29 @@ void fs_dis_range(fs_dis *d, uint64_t offset, uint64_t length) {
   fs_dis_put(d, "]");
 }
 
+static void put_dims(fs_dis *d, const char *key, const uint64_t *dim, uint32_t n) {
+  fs_dis_put(d, key);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_dis_u64(d, i == 0 ? "[" : ", ", dim[i]);
+  }
+  fs_dis_put(d, "]");
+}
+
+static void put_view(fs_dis *d, uint64_t offset, const fs_stream_view *view) {
+  fs_dis_u64(d, ", \"at\": {\"offset\": ", offset);
+  put_dims(d, ", \"shape\": ", view->shape, view->n_dims);
+  put_dims(d, ", \"strides\": ", view->stride, view->n_dims);
+  fs_dis_u64(d, ", \"element\": ", view->element);
+  fs_dis_put(d, "}");
+}
+
 static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   fs_dis_tag(d, a->tag, a->buffer, a->value);
   put_index(d, a->version);
-  if (a->has_at) {
+  const fs_stream_view *view = fs_stream_view_of(d->s, (uint32_t)(a - d->s->args));
+  if (view != NULL) {
+    put_view(d, a->offset, view);
+  } else if (a->has_at) {
     fs_dis_range(d, a->offset, a->length);
   }
   fs_dis_put(d, a->begins ? ", \"begins\": true}" : "}");

@@ -15,6 +15,7 @@
 #include "codegen/draft.h"
 #include "codegen/load/load.h"
 #include "fsched/graph.h"
+#include "model/stream/views.h"
 #include "model/sync.h"
 
 fs_pos fs_checker_pos(const fs_checker *c) {
@@ -356,9 +357,41 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   FS_NEED(c, a->offset <= b->size && a->length <= b->size - a->offset, VALUE,
           "arg %u is the range [%llu, +%llu) of %llu bytes", arg, (unsigned long long)a->offset,
           (unsigned long long)a->length, (unsigned long long)b->size);
-  FS_NEED(c, a->value == 0 && a->has_at == !(a->offset == 0 && a->length == b->size), VALUE,
+  bool view = fs_stream_view_of(v, arg) != NULL; /* then has_at is 1 */
+  FS_NEED(c, a->value == 0 && a->has_at == (view || a->offset != 0 || a->length != b->size), VALUE,
           "arg %u has value %lld, has_at %u", arg, (long long)a->value, a->has_at);
   return fs_check_begins(c, a->begins, a->tag, "arg", arg);
+}
+
+/* Checks a view by itself.  Which arg it is of, and that this has its length, is checked with the
+ * args in their order. */
+static fs_status check_view(fs_checker *c, uint32_t i) {
+  const fs_stream_view *w = &c->v.views[i];
+  FS_NEED(c, w->arg < c->v.n_args && (i == 0 || c->v.views[i - 1].arg < w->arg), REFERENCE,
+          "view %u is of arg %u", i, w->arg);
+  const fs_stream_arg *a = &c->v.args[w->arg];
+  FS_NEED(c, fs_tag_known(a->tag) && fs_tag_names_buffer(a->tag) && !fs_tag_begins(a->tag), VALUE,
+          "view %u is of arg %u, of tag %u", i, w->arg, a->tag);
+  FS_NEED(c, w->n_dims >= 1 && w->n_dims <= FSCHED_MAX_DIMS && w->element <= FSCHED_MAX_SIZE, VALUE,
+          "view %u has %u dimensions of elements of %llu bytes", i, w->n_dims,
+          (unsigned long long)w->element);
+  for (uint32_t d = 0; d < FSCHED_MAX_DIMS; d++) {
+    bool used = d < w->n_dims;
+    FS_NEED(
+        c,
+        used ? w->shape[d] > 0 && w->shape[d] <= FSCHED_MAX_SIZE && w->stride[d] <= FSCHED_MAX_SIZE
+             : w->shape[d] == 0 && w->stride[d] == 0,
+        VALUE, "dimension %u of view %u has %llu points, %llu bytes apart", d, i,
+        (unsigned long long)w->shape[d], (unsigned long long)w->stride[d]);
+  }
+  fs_view placed = fs_stream_placed(w, 0);
+  FS_NEED(c,
+          fs_view_valid(&placed) && fs_view_end(&placed) == a->length && a->has_at == 1 &&
+              fs_view_elements(&placed) <= FSCHED_MAX_SIZE / placed.element,
+          VALUE, "view %u is not as long as arg %u, or has too many bytes", i, w->arg);
+  FS_NEED(c, !fs_tag_writes(a->tag) || !fs_view_overlaps_itself(&placed), VALUE,
+          "view %u is written, and elements of it overlap", i);
+  return FSCHED_OK;
 }
 
 /* Per resource or memory: 1 + the last op that named it; 0: none has. */
@@ -420,6 +453,9 @@ static fs_status check_ops(fs_checker *c) {
   uint32_t at[4] = {0};
   FS_TRY(fs_new_zero(&c->arena, &seen.resource, v->n_resources));
   FS_TRY(fs_new_zero(&c->arena, &seen.memory, v->n_memories));
+  for (uint32_t i = 0; i < v->n_views; i++) {
+    FS_TRY(check_view(c, i));
+  }
   for (uint32_t i = 0; i < v->n_ops; i++) {
     FS_TRY(check_op(c, i, &seen, at));
   }

@@ -18,11 +18,19 @@ static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t arg) {
   return low;
 }
 
+static bool share_runs(const fsched_graph *g, uint32_t w, uint32_t r) {
+  if (fs_arg_view(g, w) == NULL && fs_arg_view(g, r) == NULL) {
+    return true; /* as ranges, they do */
+  }
+  fs_view_runs x = fs_arg_pieces(g, w), y = fs_arg_pieces(g, r);
+  return fs_view_overlap(&x, &y, NULL) != FS_OVERLAP_NONE;
+}
+
 /* Whether arg w writes some of the bytes that arg r of the same version reads. */
 static bool passes(const fsched_graph *g, uint32_t w, uint32_t r) {
   return fs_tag_writes(g->arg_tag[w]) && fs_tag_reads(g->arg_tag[r]) &&
          g->arg_offset[r] < g->arg_offset[w] + g->arg_length[w] &&
-         g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r];
+         g->arg_offset[w] < g->arg_offset[r] + g->arg_length[r] && share_runs(g, w, r);
 }
 
 /* The first arg of op `b`, from `least` on, that reads bytes of arg w; FS_NONE: none does. */
@@ -109,7 +117,8 @@ static fs_status find_ends_of(fs_picture *p, const fsched_graph *g, uint32_t v,
     if (kept && fs_tag_writes(g->arg_tag[arg])) {
       FS_TRY(fs_vec_push(p->ctx, &p->kept, end));
     }
-    if (fs_tag_writes(g->arg_tag[arg]) && g->arg_length[arg] > length) {
+    if (fs_tag_writes(g->arg_tag[arg]) && g->arg_length[arg] > length &&
+        fs_arg_view(g, arg) == NULL) {
       from = offset;
       length = g->arg_length[arg];
     }

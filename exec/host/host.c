@@ -84,6 +84,7 @@ fs_status fs_effect_room_make(fs_arena *arena, fs_effect_size size, fs_hand *han
                               fs_effect_room *room) {
   room->hand = hand;
   FS_TRY(fs_new(arena, &room->args, size.args));
+  FS_TRY(fs_new(arena, &room->views, size.args));
   FS_TRY(fs_new(arena, &room->name, size.name_bytes));
   return fs_new(arena, &room->scratch, size.places);
 }
@@ -168,7 +169,8 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                          .args = room->args,
                          .scratch = room->scratch,
                          .n_args = op->n_args,
-                         .n_scratch = n_scratch};
+                         .n_scratch = n_scratch,
+                         .views = fs_kernel_views(s, op, room->views)};
   fs_kernels_shape(s, op->kernel, &call);
   return call;
 }

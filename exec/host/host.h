@@ -113,6 +113,7 @@ bool fs_hand_give_up(fs_hand *hand, uint64_t count);
 /* One thread's room for the args of the largest op, and for the names of instances of loops. */
 typedef struct fs_effect_room {
   fs_kernel_arg *args, *scratch;
+  fsched_kernel_view *views;
   char *name;
   fs_hand *hand;
 } fs_effect_room;

@@ -79,6 +79,136 @@ void fs_fill_bytes(uint64_t seed, void *data, uint64_t n) {
   }
 }
 
+/* ---- views */
+
+/* The bytes of an arg in the order of its elements, in pieces as long as they lie side by side. */
+typedef struct piece_walk {
+  uint8_t *data, *at; /* at: the piece at hand */
+  uint64_t n;         /* bytes of a piece */
+  uint64_t shape[FSCHED_MAX_DIMS], stride[FSCHED_MAX_DIMS], index[FSCHED_MAX_DIMS];
+  uint32_t n_dims;
+  bool over;
+} piece_walk;
+
+static const fsched_kernel_view *view_of(const fs_kernel_call *call, uint32_t arg) {
+  return call->views == NULL || call->views[arg].n_dims == 0 ? NULL : &call->views[arg];
+}
+
+static piece_walk walk_pieces(const fs_kernel_call *call, uint32_t arg) {
+  const fs_kernel_arg *a = &call->args[arg];
+  const fsched_kernel_view *v = view_of(call, arg);
+  piece_walk w = {.data = a->data, .at = a->data, .n = v == NULL ? a->length : v->element};
+  if (v == NULL) {
+    return w;
+  }
+  w.n_dims = v->n_dims;
+  for (; w.n_dims > 0 && v->strides[w.n_dims - 1] == w.n; w.n_dims--) {
+    w.n *= v->shape[w.n_dims - 1];
+  }
+  memcpy(w.shape, v->shape, sizeof w.shape);
+  memcpy(w.stride, v->strides, sizeof w.stride);
+  return w;
+}
+
+/* The next piece; false: there is none. */
+static bool next_piece(piece_walk *w, uint8_t **at, uint64_t *n) {
+  *at = w->at;
+  *n = w->over ? 0 : w->n;
+  if (w->over) {
+    return false;
+  }
+  uint32_t d = w->n_dims;
+  for (w->over = true; d > 0 && w->over; d--) {
+    w->at += w->stride[d - 1];
+    w->over = ++w->index[d - 1] == w->shape[d - 1];
+    if (w->over) {
+      w->at -= w->stride[d - 1] * w->shape[d - 1];
+      w->index[d - 1] = 0;
+    }
+  }
+  return true;
+}
+
+static uint64_t bytes_of(const fs_kernel_call *call, uint32_t arg) {
+  const fsched_kernel_view *v = view_of(call, arg);
+  uint64_t n = v == NULL ? call->args[arg].length : v->element;
+  for (uint32_t d = 0; v != NULL && d < v->n_dims; d++) {
+    n *= v->shape[d];
+  }
+  return n;
+}
+
+/* The hash of all pieces one after the other. */
+static uint64_t hash_arg(uint64_t seed, const fs_kernel_call *call, uint32_t arg) {
+  if (view_of(call, arg) == NULL) {
+    return fs_hash_bytes(seed, call->args[arg].data, call->args[arg].length);
+  }
+  uint64_t lane[LANES] = {seed, seed + STEP, seed + 2 * STEP, seed + 3 * STEP};
+  uint8_t word[WORD], *at;
+  uint64_t total = bytes_of(call, arg), done = 0, n;
+  piece_walk w = walk_pieces(call, arg);
+  while (next_piece(&w, &at, &n)) {
+    for (uint64_t i = 0; i < n;) {
+      uint64_t some = fs_min(WORD - done % WORD, n - i);
+      memcpy(word + done % WORD, at + i, (size_t)some);
+      i += some;
+      done += some;
+      if (done % WORD == 0 || done == total) {
+        memset(word + (done - 1) % WORD + 1, 0, (size_t)(WORD - 1 - (done - 1) % WORD));
+        uint64_t k = (done - 1) / WORD % LANES;
+        lane[k] = lane_step(lane[k], load(word));
+      }
+    }
+  }
+  uint64_t h = join_hashes(seed, total);
+  for (unsigned j = 0; j < LANES; j++) {
+    h = join_hashes(h, lane[j]);
+  }
+  return h;
+}
+
+/* Fills all pieces as if they lay one behind the other. */
+static void fill_arg(uint64_t seed, const fs_kernel_call *call, uint32_t arg) {
+  if (view_of(call, arg) == NULL) {
+    fs_fill_bytes(seed, call->args[arg].data, call->args[arg].length);
+    return;
+  }
+  uint64_t counter = scramble(seed), word = 0, done = 0, n;
+  uint8_t *at;
+  piece_walk w = walk_pieces(call, arg);
+  while (next_piece(&w, &at, &n)) {
+    for (uint64_t i = 0; i < n;) {
+      word = done % WORD == 0 ? scramble(counter += STEP) : word;
+      uint64_t some = fs_min(WORD - done % WORD, n - i);
+      memcpy(at + i, (const uint8_t *)&word + done % WORD, (size_t)some);
+      i += some;
+      done += some;
+    }
+  }
+}
+
+/* Copies piece by piece, and fills the rest with zeros. */
+static void copy_arg(const fs_kernel_call *call, uint32_t from, uint32_t to) {
+  piece_walk source = walk_pieces(call, from), target = walk_pieces(call, to);
+  uint8_t *in = NULL, *out;
+  uint64_t left = 0, n;
+  while (next_piece(&target, &out, &n)) {
+    while (n > 0) {
+      bool more = left > 0 || next_piece(&source, &in, &left);
+      uint64_t some = more ? fs_min(left, n) : n;
+      if (more) {
+        memmove(out, in, (size_t)some);
+        in += some;
+        left -= some;
+      } else {
+        memset(out, 0, (size_t)some);
+      }
+      out += some;
+      n -= some;
+    }
+  }
+}
+
 static uint64_t name_seed(uint64_t salt, const char *name) {
   return fs_hash_bytes(salt, name, strlen(name));
 }
@@ -117,7 +247,7 @@ static uint64_t hash_inputs(const fs_kernel_call *call) {
     if (!fs_tag_names_buffer(a->tag)) {
       h = join_hashes(h, join_hashes(i, (uint64_t)a->value));
     } else if (fs_tag_reads(a->tag)) {
-      h = join_hashes(h, fs_hash_bytes(i, a->data, a->length));
+      h = join_hashes(h, hash_arg(i, call, i));
     }
   }
   return h;
@@ -129,7 +259,7 @@ static void mix(const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (fs_tag_writes(a->tag)) {
-      fs_fill_bytes(join_hashes(seed, i), a->data, a->length);
+      fill_arg(join_hashes(seed, i), call, i);
     }
   }
   spoil_scratch(call);
@@ -140,16 +270,13 @@ static void nop(const fs_kernel_call *call) { (void)call; }
 /* Copies the bytes of the one `in` arg to the one written arg, and fills the rest of that with
  * zeros. */
 static void copy(const fs_kernel_call *call) {
-  const fs_kernel_arg *from = NULL, *to = NULL;
+  uint32_t from = FS_NONE, to = FS_NONE;
   for (uint32_t i = 0; i < call->n_args; i++) {
-    const fs_kernel_arg *a = &call->args[i];
-    from = fs_tag_only_reads(a->tag) ? a : from;
-    to = fs_tag_writes(a->tag) ? a : to;
+    from = fs_tag_only_reads(call->args[i].tag) ? i : from;
+    to = fs_tag_writes(call->args[i].tag) ? i : to;
   }
-  assert(from != NULL && to != NULL);
-  uint64_t n = fs_min(from->length, to->length);
-  memmove(to->data, from->data, n);
-  memset(to->data + n, 0, to->length - n);
+  assert(from != FS_NONE && to != FS_NONE);
+  copy_arg(call, from, to);
 }
 
 static void (*const builtins[FS_BUILTINS])(const fs_kernel_call *call) = {
@@ -199,7 +326,7 @@ uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call) {
   for (uint32_t i = 0; i < call->n_args && kernel != FS_BUILTIN_NOP; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (fs_tag_writes(a->tag)) {
-      h = join_hashes(h, fs_hash_bytes(i, a->data, a->length));
+      h = join_hashes(h, hash_arg(i, call, i));
     }
   }
   return h;

@@ -26,6 +26,10 @@ fs_tag_counts fs_count_op_tags(const fs_stream *s, const fs_stream_op *op);
 
 /* FS_BUILTINS when no built-in kernel has that name.  Requires a name. */
 fs_builtin fs_builtin_find(const char *name);
+/* The shapes of an op's args, of which `room` has one each; NULL: all are ranges.  Requires an op
+ * of the stream. */
+const fsched_kernel_view *fs_kernel_views(const fs_stream *s, const fs_stream_op *op,
+                                          fsched_kernel_view *room);
 /* NULL if the kernel can be called with these args, else a description of the args that it wants.
  * Requires a kernel of the list. */
 const char *fs_builtin_refusal(fs_builtin kernel, const fs_tag_counts *args);

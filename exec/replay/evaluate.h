@@ -24,6 +24,7 @@ typedef struct fs_reference {
   uint32_t *last_op; /* per version: its last op; FS_NONE: never accessed */
   fs_value *state;   /* per buffer: state that the invocation before has kept */
   fs_kernel_arg *args;
+  fsched_kernel_view *views;
   int64_t *other;  /* per arg of the stream: its value; NULL: the stream's values */
   uint64_t *trips; /* per loop of the stream; NULL: as it says itself */
   const fs_reference_run *run;

@@ -7,6 +7,7 @@
  */
 #include "exec/replay/evaluate.h"
 #include "exec/replay/reference_order.h"
+#include "model/stream/views.h"
 
 static uint64_t version_size(const fs_stream *s, uint32_t version) {
   return s->buffers[s->versions[version].buffer].size;
@@ -79,6 +80,38 @@ static bool accesses(const fs_stream_arg *a) {
   return fs_tag_reads(a->tag) || fs_tag_writes(a->tag);
 }
 
+/* The elements of an arg one by one, by their indices; a range is one element. */
+typedef struct element_walk {
+  const fs_stream_view *view;
+  uint64_t begin, end, number, count, base;
+} element_walk;
+
+static element_walk elements_of(const fs_stream *s, uint32_t arg) {
+  const fs_stream_arg *a = &s->args[arg];
+  element_walk w = {.view = fs_stream_view_of(s, arg), .base = a->offset, .count = 1};
+  w.begin = a->offset;
+  w.end = a->offset + a->length;
+  for (uint32_t d = 0; w.view != NULL && d < w.view->n_dims; d++) {
+    w.count *= w.view->shape[d];
+  }
+  return w;
+}
+
+static bool next_element(element_walk *w) {
+  uint64_t rest = w->number;
+  if (w->number++ == w->count) {
+    return false;
+  }
+  if (w->view != NULL) {
+    w->begin = w->base;
+    for (uint32_t d = w->view->n_dims; d-- > 0; rest /= w->view->shape[d]) {
+      w->begin += rest % w->view->shape[d] * w->view->stride[d];
+    }
+    w->end = w->begin + w->view->element;
+  }
+  return true;
+}
+
 /* Makes the op's call, and allocates the versions that it accesses; *known: all bytes that it reads
  * are defined. */
 static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, bool *known) {
@@ -94,14 +127,17 @@ static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, b
       continue;
     }
     FS_TRY(fs_evaluate_take(r, a->version));
-    FS_TRY(fs_evaluate_make(r, a->version, a->offset, a->offset + a->length));
     r->args[i].data = r->value[a->version].bytes + a->offset;
-    *known = *known &&
-             (!fs_tag_reads(a->tag) ||
-              fs_byteset_cover(&r->value[a->version].defined, a->offset, a->offset + a->length));
+    for (element_walk w = elements_of(s, o->arg0 + i); next_element(&w);) {
+      FS_TRY(fs_evaluate_make(r, a->version, w.begin, w.end));
+      *known = *known && (!fs_tag_reads(a->tag) ||
+                          fs_byteset_cover(&r->value[a->version].defined, w.begin, w.end));
+    }
   }
-  *call =
-      (fs_kernel_call){.op = fs_stream_string(s, o->name), .args = r->args, .n_args = o->n_args};
+  *call = (fs_kernel_call){.op = fs_stream_string(s, o->name),
+                           .args = r->args,
+                           .n_args = o->n_args,
+                           .views = fs_kernel_views(s, o, r->views)};
   fs_kernels_shape(s, o->kernel, call);
   return FSCHED_OK;
 }
@@ -112,9 +148,10 @@ static fs_status define(fs_reference *r, uint32_t op, bool known) {
     const fs_stream_arg *a = &r->s->args[i];
     if (fs_tag_writes(a->tag)) {
       fs_byteset *d = &r->value[a->version].defined;
-      uint64_t end = a->offset + a->length;
-      FS_TRY(known ? fs_byteset_add(r->ctx, d, a->offset, end)
-                   : fs_byteset_remove(r->ctx, d, a->offset, end));
+      for (element_walk w = elements_of(r->s, i); next_element(&w);) {
+        FS_TRY(known ? fs_byteset_add(r->ctx, d, w.begin, w.end)
+                     : fs_byteset_remove(r->ctx, d, w.begin, w.end));
+      }
     }
   }
   return FSCHED_OK;
@@ -271,6 +308,7 @@ static fs_status set_up(fs_reference *r) {
     most_args = s->loop_ops[op].n_args > most_args ? s->loop_ops[op].n_args : most_args;
   }
   FS_TRY(fs_loops_make(r->arena, s, &r->loops));
+  FS_TRY(fs_new(r->arena, &r->views, most_args));
   return fs_new(r->arena, &r->args, most_args);
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/ranges.h"
 #include "exec/host/kernel.h"
+#include "model/stream/views.h"
 
 typedef struct sorter {
   fsched_context *ctx;
@@ -29,9 +30,6 @@ static bool goes_back(const fs_stream *s) {
   return back;
 }
 
-/* The end of an arg's bytes; an arg of no length counts as one byte. */
-static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
-
 static fs_status find_preds(sorter *t, uint32_t op) {
   const fs_stream_op *o = &t->s->ops[op];
   const fs_stream_arg *a = t->s->args + o->arg0;
@@ -40,15 +38,23 @@ static fs_status find_preds(sorter *t, uint32_t op) {
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
     uint64_t covered;
-    if (fs_tag_reads(a[i].tag)) {
-      FS_TRY(fs_ranges_find(&t->ranges, t->writers[a[i].version], a[i].offset, end_of(&a[i]),
-                            &t->pred, &covered));
+    bool keeps = fs_tag_writes(a[i].tag) && fs_stream_coarse(t->s, o->arg0 + i);
+    fs_view_runs runs = {0};
+    if (fs_tag_reads(a[i].tag) || keeps) {
+      runs = fs_stream_pieces(t->s, o->arg0 + i, 0);
+    }
+    for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+      FS_TRY(fs_ranges_find(&t->ranges, t->writers[a[i].version], at.low, at.high, &t->pred,
+                            &covered));
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
+    fs_view_runs runs = {0};
     if (fs_tag_writes(a[i].tag)) {
-      FS_TRY(
-          fs_ranges_replace(&t->ranges, &t->writers[a[i].version], a[i].offset, end_of(&a[i]), op));
+      runs = fs_stream_pieces(t->s, o->arg0 + i, 0);
+    }
+    for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+      FS_TRY(fs_ranges_replace(&t->ranges, &t->writers[a[i].version], at.low, at.high, op));
     }
   }
   return FSCHED_OK;

@@ -13,6 +13,7 @@
  * A stream in which that happens for any durations lacks a wait.  In a program with races
  * (hazards: raw) it may happen, so such a program is not guarded. */
 #include "exec/sim/loops/loops.h"
+#include "model/stream/views.h"
 
 #include <stdio.h>
 
@@ -101,8 +102,18 @@ fs_status fs_sim_guard_make(fs_instance *x) {
   return FSCHED_OK;
 }
 
-static uint64_t hash_of(const fs_instance *x, const fs_stream_place *p) {
-  return fs_hash_bytes(0, fs_memories_at(&x->memories, p->index, p->address), p->size);
+static uint64_t hash_of(const fs_instance *x, const fs_stream_command *c,
+                        const fs_stream_place *p) {
+  const fs_stream_arg *a = arg_of(x->stream, c, p);
+  if (a == NULL || fs_stream_view_of(x->stream, p->arg) == NULL) {
+    return fs_hash_bytes(0, fs_memories_at(&x->memories, p->index, p->address), p->size);
+  }
+  fs_view_runs runs = fs_stream_pieces(x->stream, p->arg, p->address - a->offset);
+  uint64_t hash = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    hash = fs_hash_bytes(hash, fs_memories_at(&x->memories, p->index, at.low), at.high - at.low);
+  }
+  return hash;
 }
 
 void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
@@ -116,7 +127,7 @@ void fs_sim_guard_begin(fs_instance *x, uint32_t command) {
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     if (x->touch[i] == GUARD || x->touch[i] == SPOIL) {
-      x->seen[i] = hash_of(x, &x->stream->places[i]);
+      x->seen[i] = hash_of(x, c, &x->stream->places[i]);
     }
   }
 }
@@ -148,7 +159,7 @@ bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
   for (uint32_t i = c->place0; i < c->place0 + c->n_places && x->guarded; i++) {
     const fs_stream_place *p = &x->stream->places[i];
     bool seen = x->touch[i] == GUARD || x->touch[i] == SPOIL;
-    if (seen && hash_of(x, p) != x->seen[i]) {
+    if (seen && hash_of(x, c, p) != x->seen[i]) {
       if (x->work->failed != NULL) {
         tell_place(x, c, p);
       }

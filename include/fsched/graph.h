@@ -149,7 +149,18 @@ typedef struct fsched_arg_desc {
    * buffer is cut off, and a range that begins outside is an error.  NULL: it stays. */
   const int64_t *step;
   uint32_t n_steps;
+  /** With has_at, a strided view instead of a range: elements at the points of a lattice of n_dims
+   *  dimensions, which begins at `offset`; `length` is ignored.  Dimension i has shape[i] points,
+   *  strides[i] bytes apart.  No element of a view that is written overlaps another one, so a
+   *  stride of 0 is for reading.  `strides`
+   *  NULL: elements lie side by side, the last dimension innermost.  The arrays are copied. */
+  uint32_t n_dims;
+  const uint64_t *shape, *strides;
+  uint64_t element; /* bytes; 0: 1 */
 } fsched_arg_desc;
+
+/** The most dimensions of a view. */
+#define FSCHED_MAX_DIMS 5
 
 /** A loop means its unrolling: what its body says, once for each iteration, in program order. */
 typedef struct fsched_loop_desc {

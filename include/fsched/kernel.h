@@ -35,6 +35,15 @@ typedef struct fsched_kernel_arg {
   uint32_t tag; /* fsched_tag, as the graph's author gave it, whether loops stay loops or not */
 } fsched_kernel_arg;
 
+/** The shape of an arg that is a strided view (fsched-graph(5)): element i, j, ... is at `data` + i
+ * * strides[0] + j * strides[1] ...; the arg's length goes to the end of the last one.  The bytes
+ *  between elements are not the arg's: others may read and write them at the same time. */
+typedef struct fsched_kernel_view {
+  uint32_t n_dims; /* 0: a range of bytes, as the arg says */
+  uint64_t element;
+  uint64_t shape[5], strides[5]; /* in bytes; 0 behind the last dimension */
+} fsched_kernel_view;
+
 typedef struct fsched_kernel_call {
   size_t size; /* sizeof this struct as the library knows it */
   const char *op;
@@ -43,6 +52,7 @@ typedef struct fsched_kernel_call {
   uint32_t n_args, n_scratch;
   uint32_t grid[3], block[3]; /* as in the graph; 1 by default */
   uint64_t shared_bytes;
+  const fsched_kernel_view *views; /* of the args, in their order; NULL: all are ranges */
 } fsched_kernel_call;
 
 typedef int (*fsched_kernel_fn)(const fsched_kernel_call *call);

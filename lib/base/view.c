@@ -63,16 +63,22 @@ static void add_dimension(fs_view_runs *r, uint64_t shape, uint64_t stride) {
   r->stride[0] = stride;
 }
 
+/* The one with the smallest stride of those that are not taken, which it then is. */
+static uint32_t next_dimension(const fs_view *v, bool *taken) {
+  uint32_t least = FS_NONE;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    least = !taken[d] && (least == FS_NONE || v->stride[d] < v->stride[least]) ? d : least;
+  }
+  taken[least] = true;
+  return least;
+}
+
 fs_view_runs fs_view_runs_of(const fs_view *v) {
   assert(fs_view_valid(v));
   fs_view_runs r = {.offset = v->offset, .run = is_empty(v) ? 0 : v->element};
   bool taken[FS_VIEW_DIMS] = {false};
   for (uint32_t k = 0; k < v->n_dims && r.run > 0; k++) { /* by ascending stride */
-    uint32_t least = FS_NONE;
-    for (uint32_t d = 0; d < v->n_dims; d++) {
-      least = !taken[d] && (least == FS_NONE || v->stride[d] < v->stride[least]) ? d : least;
-    }
-    taken[least] = true;
+    uint32_t least = next_dimension(v, taken);
     if (v->shape[least] > 1 && v->stride[least] > 0) {
       add_dimension(&r, v->shape[least], v->stride[least]);
     }
@@ -113,6 +119,22 @@ bool fs_view_next(const fs_view_runs *v, uint64_t from, uint64_t *low, uint64_t 
   return true;
 }
 
+bool fs_view_walk_on(const fs_view_runs *v, fs_view_walk *w) {
+  w->steps = 0;
+  if (!fs_view_next(v, w->at, &w->low, &w->high, &w->steps)) {
+    return false;
+  }
+  w->low = fs_max(w->low, w->at);
+  w->at = w->high;
+  return true;
+}
+
+fs_view_runs fs_view_pieces_of(const fs_view *v) {
+  assert(fs_view_valid(v));
+  fs_view_runs r = fs_view_runs_of(v);
+  return fs_view_fine(&r) ? r : fs_view_range(r.offset, r.extent[0]);
+}
+
 static bool is_covered(const fs_view_runs *probe, const fs_view_runs *entry, uint32_t *steps) {
   uint64_t at = 0, low, high, from, to;
   bool covered = true;
@@ -149,10 +171,28 @@ fs_overlap fs_view_overlap(const fs_view_runs *probe, const fs_view_runs *entry,
                    : FS_OVERLAP_PARTIAL;
 }
 
+/* Whether each dimension's steps are at least as long as what those with shorter steps span: then
+ * no two elements meet. */
+static bool is_nested(const fs_view *v) {
+  uint64_t span = v->element;
+  bool taken[FS_VIEW_DIMS] = {false}, nested = true;
+  for (uint32_t k = 0; k < v->n_dims && nested; k++) {
+    uint32_t least = next_dimension(v, taken);
+    if (v->shape[least] > 1) {
+      nested = v->stride[least] >= span;
+      span += (v->shape[least] - 1) * v->stride[least];
+    }
+  }
+  return nested;
+}
+
 bool fs_view_overlaps_itself(const fs_view *v) {
   assert(fs_view_valid(v));
   fs_view_runs r = fs_view_runs_of(v);
   uint64_t bytes = fs_multiply_most(fs_view_elements(v), v->element), at = 0, found = 0, low, high;
+  if (is_nested(v)) {
+    return false;
+  }
   uint32_t steps = 0;
   while (steps <= FS_VIEW_STEPS && fs_view_next(&r, at, &low, &high, &steps)) {
     found += high - fs_max(low, at);

@@ -49,10 +49,36 @@ bool fs_view_overlaps_itself(const fs_view *v);
 
 /* Requires a valid view.  Complexity: O(dimensions^2). */
 fs_view_runs fs_view_runs_of(const fs_view *v);
+/* Whether there are so few runs (FS_VIEW_STEPS) that each is looked at.  Else a view counts as all
+ * bytes from its first to its last one, as fs_view_pieces_of says. */
+static inline bool fs_view_fine(const fs_view_runs *v) {
+  uint64_t runs = 1;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    runs = v->shape[d] > FS_VIEW_STEPS ? UINT64_MAX : runs * v->shape[d];
+    runs = runs > FS_VIEW_STEPS ? (uint64_t)FS_VIEW_STEPS + 1 : runs;
+  }
+  return runs <= FS_VIEW_STEPS;
+}
+/* The runs, or one that has them all if they are not few.  Requires a valid view. */
+fs_view_runs fs_view_pieces_of(const fs_view *v);
+/* One run of n bytes. */
+static inline fs_view_runs fs_view_range(uint64_t offset, uint64_t n) {
+  return (fs_view_runs){.offset = offset, .run = n, .extent = {n}};
+}
 /* The first run that ends behind `from`: [*low, *high); false: none does.  *steps grows by the
  * places that were looked at.  Complexity: O(dimensions) where no two rows interleave. */
 bool fs_view_next(const fs_view_runs *v, uint64_t from, uint64_t *low, uint64_t *high,
                   uint32_t *steps);
+
+/* All runs in turn, without repeats:
+ *
+ *     for (fs_view_walk w = {.at = 0}; fs_view_walk_on(&runs, &w);) {  ... [w.low, w.high) ...  }
+ */
+typedef struct fs_view_walk {
+  uint64_t at, low, high;
+  uint32_t steps;
+} fs_view_walk;
+bool fs_view_walk_on(const fs_view_runs *v, fs_view_walk *w);
 
 /* How the bytes of `probe` lie to those of `entry`: FS_OVERLAP_COVERED if it has all of them,
  * FS_OVERLAP_NONE if they share none.  Nothing is covered by everything.  *gave_up (may be NULL)

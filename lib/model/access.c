@@ -28,14 +28,35 @@ typedef struct touch {
 
 typedef struct filing {
   fs_accesses *out;
+  bool hulls;     /* views have too many runs: all bytes between their first and last ones count */
   uint32_t *fill; /* per residency: where its next access goes */
 } filing;
 
-static void count_touches(const fs_schedule *s, uint32_t *n) {
+/* The most touches of views that are filed run by run. */
+#define MOST_RUNS ((uint64_t)1 << 28)
+
+static uint32_t count_runs(const fsched_graph *g, uint32_t arg) {
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  uint32_t n = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    n++;
+  }
+  return n;
+}
+
+static bool too_many_runs(const fsched_graph *g) {
+  uint64_t n = 0;
+  for (uint32_t a = 0; a < g->n_args && g->n_views > 0 && n <= MOST_RUNS; a++) {
+    n += fs_arg_view(g, a) == NULL ? 0 : count_runs(g, a);
+  }
+  return n > MOST_RUNS;
+}
+
+static void count_touches(const fs_schedule *s, bool hulls, uint32_t *n) {
   const fsched_graph *g = s->graph;
   for (uint32_t a = 0; a < g->n_args; a++) {
     if (s->arg_residency[a] != FS_NONE) {
-      n[s->arg_residency[a]]++;
+      n[s->arg_residency[a]] += hulls || fs_arg_view(g, a) == NULL ? 1 : count_runs(g, a);
     }
   }
   for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
@@ -79,12 +100,21 @@ static void file_op(filing *f, const fs_schedule *s, uint32_t op) {
     if (residency == FS_NONE || !fs_tag_accesses(tag)) {
       continue;
     }
-    bool whole = g->arg_offset[a] == 0 && g->arg_length[a] == g->buffer_size[g->arg_buffer[a]];
+    bool whole = fs_arg_whole(g, a);
     touch t = {
         residency, op, whole ? 0 : g->arg_offset[a],
         whole ? FS_UNBOUNDED : g->arg_offset[a] + g->arg_length[a],
         (uint8_t)((fs_tag_reads(tag) ? FS_ACCESS_R : 0) | (fs_tag_writes(tag) ? FS_ACCESS_W : 0))};
-    file(f, &t);
+    if (f->hulls || fs_arg_view(g, a) == NULL) {
+      file(f, &t);
+      continue;
+    }
+    fs_view_runs runs = fs_arg_pieces(g, a);
+    for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+      t.low = at.low;
+      t.high = at.high;
+      file(f, &t);
+    }
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
     if (s->scratch_residency[i] != FS_NONE) {
@@ -138,7 +168,8 @@ static fs_status file_accesses(fsched_context *ctx, const fs_schedule *s, fs_are
                                fs_accesses *out) {
   uint32_t n = s->n_residencies;
   FS_TRY(fs_new_zero(arena, &out->res0, (size_t)n + 1));
-  count_touches(s, out->res0 + 1);
+  bool hulls = too_many_runs(s->graph);
+  count_touches(s, hulls, out->res0 + 1);
   fs_group_starts(out->res0, n);
   uint32_t total = out->res0[n];
   FS_TRY(fs_new(arena, &out->item, total));
@@ -146,7 +177,7 @@ static fs_status file_accesses(fsched_context *ctx, const fs_schedule *s, fs_are
   FS_TRY(fs_new(arena, &out->high, total));
   FS_TRY(fs_new(arena, &out->mode, total));
   FS_SCRATCH(scratch, ctx);
-  filing f = {out, NULL};
+  filing f = {out, hulls, NULL};
   FS_TRY(fs_new(&scratch, &f.fill, n));
   if (n > 0) {
     memcpy(f.fill, out->res0, n * sizeof *f.fill);

@@ -33,7 +33,7 @@ typedef struct fs_accesses {
  * then also holds the orderings that follow from the planned times alone.  `position` and `data`
  * live in `results`, the other arrays in `arena`.
  * Requires an order of all items.
- * Complexity: O(items + args + residencies).  Errors: FSCHED_SYSTEM. */
+ * Complexity: O(items + args, and the runs of views + residencies).  Errors: FSCHED_SYSTEM. */
 fs_status fs_accesses_collect(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                               fs_arena *results, fs_arena *arena, fs_accesses *out) FS_MUST_USE;
 

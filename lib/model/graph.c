@@ -38,6 +38,27 @@ bool fs_version_stays(const fsched_graph *g, uint32_t version) {
   return !fs_version_spills(g, version) && (first_state || fs_version_kept(g, version));
 }
 
+fs_view_runs fs_arg_pieces(const fsched_graph *g, uint32_t arg) {
+  assert(arg < g->n_args && g->arg_buffer[arg] != FS_NONE);
+  const fs_view *v = fs_arg_view(g, arg);
+  if (v == NULL) {
+    return fs_view_range(g->arg_offset[arg], fs_max(g->arg_length[arg], 1));
+  }
+  fs_view placed = *v;
+  placed.offset = g->arg_offset[arg];
+  return fs_view_pieces_of(&placed);
+}
+
+bool fs_arg_coarse(const fsched_graph *g, uint32_t arg) {
+  assert(arg < g->n_args);
+  const fs_view *v = fs_arg_view(g, arg);
+  if (v == NULL) {
+    return false;
+  }
+  fs_view_runs runs = fs_view_runs_of(v);
+  return !fs_view_fine(&runs);
+}
+
 fs_pos fs_op_pos(const fsched_context *ctx, const fsched_graph *g, uint32_t op) {
   assert(op < g->n_ops);
   return g->op_at == NULL || g->ctx != ctx ? FS_NOWHERE : g->op_at[op];

@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/context.h"
 #include "base/mem.h"
+#include "base/view.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
 #include "model/rolled.h"
@@ -135,6 +136,11 @@ struct fsched_graph {
   uint32_t *arg_buffer;              /* FS_NONE for a value */
   uint32_t *arg_version;             /* the version read and/or written; FS_NONE for a value */
   uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
+  /* A strided view: its offset is 0, the arg's offset is where it begins, and offset and length go
+   * from its first byte to its last one. */
+  uint32_t n_views;
+  fs_view *view;
+  uint32_t *arg_view; /* FS_NONE: a range; NULL: all are */
   int64_t *arg_value;
   bool *arg_begins; /* per arg: an `out_existing` of a slot, in which the op begins a value; to its
                      * kernel it is the `out` that was described.  NULL: no arg */
@@ -218,6 +224,24 @@ static inline fs_pos fs_graph_pos(const fsched_context *ctx, const fsched_graph 
 fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time,
                                    const fs_tick *op_latency, const fs_memory *memory,
                                    const char *file) FS_MUST_USE;
+/* The arg's view, or NULL: a range.  Requires an arg of the graph. */
+static inline const fs_view *fs_arg_view(const fsched_graph *g, uint32_t arg) {
+  FS_ASSERT_SLOW(arg < g->n_args);
+  return g->arg_view == NULL || g->arg_view[arg] == FS_NONE ? NULL : &g->view[g->arg_view[arg]];
+}
+/* Whether the arg is a range that is the whole buffer.  Requires an arg that names a buffer. */
+static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {
+  FS_ASSERT_SLOW(arg < g->n_args && g->arg_buffer[arg] != FS_NONE);
+  return g->arg_offset[arg] == 0 && g->arg_length[arg] == g->buffer_size[g->arg_buffer[arg]] &&
+         fs_arg_view(g, arg) == NULL;
+}
+/* The runs of bytes that an access is of (base/view.h); a buffer without bytes counts as one byte.
+ * Requires an arg that names a buffer. */
+fs_view_runs fs_arg_pieces(const fsched_graph *g, uint32_t arg);
+/* Whether the arg has so many runs of bytes that they count as one: then it may share bytes with
+ * all that lies between its first and its last one, but covers none of it.  Requires an arg of the
+ * graph. */
+bool fs_arg_coarse(const fsched_graph *g, uint32_t arg);
 /* The first slow op (fs_op_slow); FS_NONE: queue order implies the end of every op.  O(ops). */
 uint32_t fs_graph_first_slow(const fsched_graph *g);
 /* The number of barriers that a compilation may use, from its option (0: as the target says): at

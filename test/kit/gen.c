@@ -154,6 +154,51 @@ static void random_at(gen *g, gen_arg *a) {
   }
 }
 
+/* Whether two points of the lattice are less than an element apart: of small views, by looking at
+ * all pairs. */
+static bool elements_meet(const uint64_t *shape, const uint64_t *strides, uint32_t n_dims,
+                          uint64_t element) {
+  uint64_t at[64], n = 1;
+  at[0] = 0;
+  for (uint32_t d = 0; d < n_dims; d++) {
+    uint64_t old = n;
+    for (uint64_t i = 1; i < shape[d]; i++) {
+      for (uint64_t k = 0; k < old; k++) {
+        at[n++] = at[k] + i * strides[d];
+      }
+    }
+  }
+  for (uint64_t i = 0; i < n; i++) {
+    for (uint64_t k = 0; k < i; k++) {
+      if (at[i] < at[k] + element && at[k] < at[i] + element) {
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+/* Makes a view of a range, of up to 64 elements, whose numbers are drawn apart from the graph's. */
+static void random_view(fs_rng *rng, fsched_arg_desc *d, uint64_t *shape, uint64_t *strides) {
+  for (uint32_t tries = 0; tries < 8; tries++) {
+    uint64_t element = 1 + fs_rng_below(rng, 4), end = element;
+    uint32_t n_dims = 1 + fs_rng_below(rng, 3);
+    for (uint32_t i = 0; i < n_dims; i++) {
+      shape[i] = 1 + fs_rng_below(rng, 4);
+      strides[i] = fs_rng_below(rng, 2) == 0 ? fs_rng_below(rng, 8) : fs_rng_below(rng, 24);
+      end += (shape[i] - 1) * strides[i];
+    }
+    if (end <= d->length &&
+        (d->tag == FSCHED_IN || !elements_meet(shape, strides, n_dims, element))) {
+      d->n_dims = n_dims;
+      d->shape = shape;
+      d->strides = strides;
+      d->element = element;
+      return;
+    }
+  }
+}
+
 static void add_input(gen *g, gen_op *op) {
   uint32_t buffer = FS_NONE;
   if (g->p.io && fs_rng_one_in(&g->rng, 5)) {
@@ -336,6 +381,11 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
                           .offset = a->offset,
                           .length = a->length,
                           .value = a->tag == FSCHED_VALUE ? (int64_t)a->offset : 0};
+    uint64_t shape[3], strides[3];
+    fs_rng rng = {p->seed ^ (uint64_t)(id + 1) << 24 ^ i};
+    if (p->views && a->has_at) {
+      random_view(&rng, &ad, shape, strides);
+    }
     keep(g, fsched_builder_arg(g->b, id, &ad));
   }
   for (uint32_t m = 0; m < p->n_memories; m++) {
@@ -496,6 +546,7 @@ fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops) {
   for (size_t i = 0; i < sizeof option / sizeof option[0]; i++) {
     *option[i] = bits >> i & 1;
   }
+  p.views = p.ats && (bits >> 20 & 1) != 0;
   return p;
 }
 

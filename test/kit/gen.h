@@ -68,6 +68,7 @@ typedef struct fs_gen_params {
   uint32_t n_slots;     /* slots of a barrier: the target states them, and ops take up to: */
   uint32_t most_demand; /* slots of an op, 0: 1 */
   bool counting;        /* every other queue counts, for FSCHED_SYNC_BLOCK */
+  bool views;           /* most byte ranges become strided views of some of their bytes */
   bool latencies;       /* about one op in three is complete later than its queues go on */
 } fs_gen_params;
 

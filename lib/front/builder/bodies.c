@@ -203,12 +203,15 @@ static void check_steps(fs_bodies *u, uint32_t op, const fs_moving_draft *m) {
     least += step < 0 ? way : 0;
     most += step < 0 ? 0 : way;
   }
-  if (runs && (least < 0 || most >= (int64_t)fs_max((uint64_t)size, 1))) {
-    (void)fs_builder_fail(
-        b, FS_DIAG_AT_OUTSIDE, fs_pos_at(&b->arg_at, m->arg), NULL,
-        "op '%.80s': in some iteration the range of '%.80s' begins outside of its "
-        "%lld bytes",
-        b->ops.text.at[op], b->buffers.text.at[a->buffer], (long long)size);
+  bool view = a->view != FS_NONE;
+  int64_t end = view ? (int64_t)a->u.length - 1 : 0; /* what passes the end of a range is cut off */
+  if (runs && (least < 0 || most + end >= (int64_t)fs_max((uint64_t)size, 1))) {
+    (void)fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, fs_pos_at(&b->arg_at, m->arg), NULL,
+                          "op '%.80s': in some iteration the %s of '%.80s' %s outside of its "
+                          "%lld bytes",
+                          b->ops.text.at[op], view ? "view" : "range",
+                          b->buffers.text.at[a->buffer], view ? "has bytes" : "begins",
+                          (long long)size);
   }
 }
 

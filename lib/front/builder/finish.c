@@ -491,41 +491,6 @@ static fs_status copy_ops(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-static fs_status mark_begins(fsched_builder *b, fsched_graph *g, size_t arg) {
-  if (g->arg_begins == NULL) {
-    FS_TRY(fs_new_zero(&b->arena, &g->arg_begins, g->n_args));
-  }
-  g->arg_begins[arg] = true;
-  return FSCHED_OK;
-}
-
-static fs_status copy_args(fsched_builder *b, fsched_graph *g) {
-  size_t n = g->n_args = (uint32_t)b->arg.n;
-  FS_TRY(fs_new(&b->arena, &g->op_arg0, (size_t)g->n_ops + 1));
-  FS_TRY(fs_new(&b->arena, &g->arg_tag, n));
-  FS_TRY(fs_new(&b->arena, &g->arg_buffer, n));
-  FS_TRY(fs_new_none(&b->arena, &g->arg_version, n));
-  FS_TRY(fs_new(&b->arena, &g->arg_offset, n));
-  FS_TRY(fs_new(&b->arena, &g->arg_length, n));
-  FS_TRY(fs_new(&b->arena, &g->arg_value, n));
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    g->op_arg0[i] = b->op.at[i].arg0;
-  }
-  g->op_arg0[g->n_ops] = (uint32_t)n;
-  for (size_t i = 0; i < n; i++) {
-    const fs_arg_draft *a = &b->arg.at[i];
-    bool value = !fs_tag_names_buffer(a->tag);
-    g->arg_tag[i] = a->tag;
-    g->arg_buffer[i] = a->buffer;
-    g->arg_offset[i] = a->offset;
-    g->arg_length[i] = value ? 0 : a->u.length;
-    g->arg_value[i] = value ? a->u.value : 0;
-    FS_TRY(a->begins ? mark_begins(b, g, i) : FSCHED_OK);
-  }
-  fs_vec_free(b->ctx, &b->arg);
-  return FSCHED_OK;
-}
-
 /* The list itself is sorted, so that positions stay in step.  O(ops + items), and nothing is moved
  * when the calls came op by op. */
 fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
@@ -636,7 +601,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(copy_ops(b, g));
   FS_TRY(fs_builder_keep_loops(b, g));
   FS_TRY(make_target(b, g));
-  FS_TRY(copy_args(b, g));
+  FS_TRY(fs_builder_copy_args(b, g));
   FS_TRY(copy_items(b, g));
   FS_TRY(fs_builder_versions(b, g));
   FS_TRY(fs_builder_order(b, g));

@@ -157,7 +157,7 @@ static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t i
   if (g->buffer_memory[a] != g->buffer_memory[b]) {
     return "they are in different memories";
   }
-  if (g->arg_offset[in] != 0 || g->arg_length[in] != g->buffer_size[b]) {
+  if (!fs_arg_whole(g, in)) {
     return "only a part of the input is read";
   }
   return fs_version_kept(g, g->arg_version[in]) ? "the input is kept to the end" : NULL;

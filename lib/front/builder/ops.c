@@ -4,6 +4,7 @@
  * its name is entered, so that running out of memory leaves no name without its entity. */
 #include <stdio.h>
 
+#include "base/saturate.h"
 #include "base/text/plural.h"
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
@@ -214,17 +215,18 @@ static fs_status at_outside(fsched_builder *b, const fsched_arg_desc *d, const c
   assert(b->op.n > 0);
   char text[FS_SIZE_TEXT];
   const char *op = b->ops.text.at[b->op.n - 1];
+  const char *hint = d->n_dims == 0 ? "'at' is [offset, length]" : NULL;
   if (d->length == 0) {
-    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, hint,
                            "op '%s': a range of no bytes of '%s'", op, name);
   }
   if (d->length > UINT64_MAX - d->offset) {
-    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+    return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, hint,
                            "op '%s': %llu bytes from %llu on leave '%s' of size %s", op,
                            (unsigned long long)d->length, (unsigned long long)d->offset, name,
                            fs_size_text(text, size));
   }
-  return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, "'at' is [offset, length]",
+  return fs_builder_fail(b, FS_DIAG_AT_OUTSIDE, b->pos, hint,
                          "op '%s': bytes [%llu, %llu) leave '%s' of size %s", op,
                          (unsigned long long)d->offset, (unsigned long long)(d->offset + d->length),
                          name, fs_size_text(text, size));
@@ -279,9 +281,38 @@ static fs_status add_moving(fsched_builder *b, const fsched_arg_desc *d) {
   return fs_vec_push(b->ctx, &b->moving, m);
 }
 
+static fs_status bad_view(fsched_builder *b, const fsched_arg_desc *d, const char *what) {
+  return fs_builder_fail(b, FS_DIAG_BAD_VIEW, b->pos, NULL, "op '%s': a view of '%s' %s",
+                         b->ops.text.at[b->op.n - 1], b->buffers.text.at[d->buffer], what);
+}
+
+/* Makes the view that an arg describes, from offset 0 on.  Requires dimensions. */
+static fs_status take_view(fsched_builder *b, const fsched_arg_desc *d, fs_view *v) {
+  *v = (fs_view){.element = d->element == 0 ? 1 : d->element, .n_dims = d->n_dims};
+  if (d->n_dims > FSCHED_MAX_DIMS || d->shape == NULL) {
+    return bad_view(b, d, d->shape == NULL ? "has no shape" : "has more than 5 dimensions");
+  }
+  uint64_t dense = v->element;
+  for (uint32_t i = d->n_dims; i-- > 0;) {
+    v->shape[i] = d->shape[i];
+    v->stride[i] = d->strides == NULL ? dense : d->strides[i];
+    dense = fs_multiply_most(dense, d->shape[i]);
+    if (d->shape[i] == 0) {
+      return bad_view(b, d, "has a dimension of 0");
+    }
+  }
+  if (!fs_view_valid(v) || fs_view_end(v) > FSCHED_MAX_SIZE || dense > FSCHED_MAX_SIZE) {
+    return bad_view(b, d, "has more than 2^48 bytes");
+  }
+  return fs_tag_writes(d->tag) && fs_view_overlaps_itself(v)
+             ? bad_view(b, d, "is written, and elements of it overlap")
+             : FSCHED_OK;
+}
+
 static bool is_moving(const fsched_arg_desc *d) { return d->distance > 0 || d->n_steps > 0; }
 
-static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
+/* Checks an arg, and completes what a view says. */
+static fs_status check_arg(fsched_builder *b, fsched_arg_desc *d, fs_view *view) {
   FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FS_N_TAGS - 1));
   if (is_moving(d)) {
     FS_TRY(check_moving(b, d));
@@ -296,6 +327,10 @@ static fs_status check_arg(fsched_builder *b, const fsched_arg_desc *d) {
   if (fs_tag_begins(d->tag) && d->has_at) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
                            "'out' writes all of buffer '%s': it takes no range", name);
+  }
+  if (d->n_dims > 0) {
+    FS_TRY(take_view(b, d, view));
+    d->length = fs_view_end(view);
   }
   uint64_t size = b->buffer_size.at[d->buffer];
   bool moves = d->n_steps > 0; /* then the unrolling checks where it begins */
@@ -321,7 +356,9 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
                            "the args of op '%s' come before the next op", b->ops.text.at[op]);
   }
-  fs_status checked = check_arg(b, &d);
+  d.n_dims = d.has_at ? d.n_dims : 0;
+  fs_view view = {0};
+  fs_status checked = check_arg(b, &d, &view);
   if (checked == FSCHED_OK) {
     checked = check_count(b, "args", b->arg.n);
   }
@@ -329,7 +366,8 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
     b->incomplete = true;
     return checked;
   }
-  fs_arg_draft a = {.tag = (uint8_t)d.tag, .buffer = FS_NONE, .has_at = d.has_at != 0};
+  fs_arg_draft a = {
+      .tag = (uint8_t)d.tag, .buffer = FS_NONE, .has_at = d.has_at != 0, .view = FS_NONE};
   if (!fs_tag_names_buffer(d.tag)) {
     a.u.value = d.value;
   } else {
@@ -339,6 +377,10 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
   }
   if (is_moving(&d)) {
     FS_TRY(add_moving(b, &d));
+  }
+  if (d.n_dims > 0 && fs_tag_names_buffer(d.tag)) {
+    a.view = (uint32_t)b->view.n;
+    FS_TRY(fs_vec_push(b->ctx, &b->view, view));
   }
   FS_TRY(fs_vec_push(b->ctx, &b->arg, a));
   return fs_builder_place(b, &b->arg_at, b->arg.n - 1, b->pos);

@@ -42,7 +42,8 @@ typedef struct fs_arg_draft {
   uint32_t buffer;
   uint8_t tag;
   bool has_at;
-  bool begins; /* was an `out` (model/graph.h) */
+  bool begins;   /* was an `out` (model/graph.h) */
+  uint32_t view; /* of the builder's; FS_NONE: a range */
 } fs_arg_draft;
 
 /* What a loop adds to an arg: where its range moves, or of which earlier iteration its value is. */
@@ -145,6 +146,7 @@ struct fsched_builder {
   FS_VEC(const char *) file;
   FS_VEC(fs_moving_draft) moving; /* ascending in args */
   FS_VEC(int64_t) step;
+  FS_VEC(fs_view) view; /* with an offset of 0 */
   FS_VEC(fs_loop_draft) loop;
   FS_VEC(fs_ring_draft) ring;
   FS_VEC(fs_depth_limit) depth_limit;
@@ -200,7 +202,7 @@ struct fsched_builder {
   X(params) X(said)
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
-  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(loop) \
+  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
   X(ring) X(depth_limit) X(apart) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
@@ -276,6 +278,8 @@ fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list 
 /* fsched_builder_finish, with depths as they are planned: fit.c then looks for a schedule. */
 fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
 
+/* Copies the args, which the builder then has no more.  Requires a graph without args. */
+fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* The steps of finish; g is the graph in the making.  Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */
 /* Requires predecessors, as fs_builder_versions makes them. */

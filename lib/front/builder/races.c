@@ -121,14 +121,12 @@ typedef struct access_sets {
   uint32_t writes, all;
 } access_sets;
 
-/* Looks up one access, or enters it. */
-static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool enter) {
+/* Looks up one run of an access, or enters it. */
+static fs_status visit_range(race_finder *r, access_sets *s, uint32_t access, bool enter,
+                             uint64_t lo, uint64_t hi) {
   const fsched_graph *g = r->g;
-  uint32_t arg = g->access_arg[access];
   uint32_t op = g->access_op[access];
-  uint64_t lo = g->arg_offset[arg];
-  uint64_t hi = lo + fs_max(g->arg_length[arg], 1);
-  bool write = fs_tag_writes(g->arg_tag[arg]);
+  bool write = fs_tag_writes(g->arg_tag[g->access_arg[access]]);
   if (!enter) {
     uint64_t covered;
     return fs_ranges_find(&r->ranges, write ? s->all : s->writes, lo, hi, &r->found, &covered);
@@ -137,6 +135,21 @@ static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool ent
     FS_TRY(fs_ranges_add(&r->ranges, &s->writes, lo, hi, op));
   }
   return fs_ranges_add(&r->ranges, &s->all, lo, hi, op);
+}
+
+/* Looks up one access, or enters it. */
+static fs_status visit(race_finder *r, access_sets *s, uint32_t access, bool enter) {
+  const fsched_graph *g = r->g;
+  uint32_t arg = g->access_arg[access];
+  if (fs_arg_view(g, arg) == NULL) {
+    uint64_t lo = g->arg_offset[arg];
+    return visit_range(r, s, access, enter, lo, lo + fs_max(g->arg_length[arg], 1));
+  }
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    FS_TRY(visit_range(r, s, access, enter, at.low, at.high));
+  }
+  return FSCHED_OK;
 }
 
 /* Finds the races of one version.  The accesses of one op are looked up together, so that a pair is

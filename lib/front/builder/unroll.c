@@ -128,7 +128,9 @@ static fs_status unroll_arg(unroller *u, uint32_t arg, const fs_moving_draft *m,
     for (uint32_t i = 0; i < m->n_steps; i++) { /* modulo 2^64; the sum is in the buffer */
       a.offset += (uint64_t)b->step.at[m->step0 + i] * u->index[i];
     }
-    a.u.length = fs_min(a.u.length, b->buffer_size.at[a.buffer] - a.offset);
+    if (a.view == FS_NONE) { /* a view lies in the buffer in all iterations */
+      a.u.length = fs_min(a.u.length, b->buffer_size.at[a.buffer] - a.offset);
+    }
   }
   if (m != NULL && m->distance > 0) {
     uint64_t i = u->index[fs_loop_depth(u->b, b->carry.at[carry].loop) - 1];

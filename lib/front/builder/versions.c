@@ -26,6 +26,7 @@ typedef struct version_walk {
   fsched_graph *g;
   fs_ranges ranges;
   fs_ids found;
+  bool given;                            /* given content was found since `given` was cleared */
   uint32_t *writers, *readers;           /* per buffer: sets */
   uint32_t *unit_writers, *unit_readers; /* the same for the shared byte of counted memories */
   uint32_t *count;                       /* per buffer: versions so far */
@@ -42,6 +43,18 @@ static void range_of(const fsched_graph *g, uint32_t arg, uint64_t *lo, uint64_t
   *hi = *lo + fs_max(g->arg_length[arg], 1);
 }
 
+static uint64_t bytes_of(const fsched_graph *g, uint32_t arg) {
+  if (fs_arg_view(g, arg) == NULL) {
+    return fs_max(g->arg_length[arg], 1);
+  }
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  uint64_t n = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    n += at.high - at.low;
+  }
+  return n;
+}
+
 static fs_status add_pred(version_walk *w, uint32_t op, uint32_t before) {
   if (before == FS_NONE || before == op || w->mark[before] == op) {
     return FSCHED_OK;
@@ -55,26 +68,30 @@ static fs_status depend_on_range(version_walk *w, uint32_t op, uint32_t set, uin
   w->found.n = 0;
   FS_TRY(fs_ranges_find(&w->ranges, set, lo, hi, &w->found, covered));
   for (size_t i = 0; i < w->found.n; i++) {
+    w->given = w->given || w->found.at[i] == FS_NONE;
     FS_TRY(add_pred(w, op, w->found.at[i]));
   }
   return FSCHED_OK;
 }
 
+/* Looks up all runs of an arg; w->given tells whether given content was among the writers. */
 static fs_status depend_on(version_walk *w, uint32_t op, uint32_t set, uint32_t arg,
                            uint64_t *covered) {
   uint64_t lo;
   uint64_t hi;
-  range_of(w->g, arg, &lo, &hi);
-  return depend_on_range(w, op, set, lo, hi, covered);
-}
-
-/* Whether given content was among the writers that were looked up last. */
-static bool found_given(const version_walk *w) {
-  bool given = false;
-  for (size_t i = 0; i < w->found.n; i++) {
-    given = given || w->found.at[i] == FS_NONE;
+  w->given = false;
+  if (fs_arg_view(w->g, arg) == NULL) {
+    range_of(w->g, arg, &lo, &hi);
+    return depend_on_range(w, op, set, lo, hi, covered);
   }
-  return given;
+  fs_view_runs runs = fs_arg_pieces(w->g, arg);
+  *covered = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    uint64_t some;
+    FS_TRY(depend_on_range(w, op, set, at.low, at.high, &some));
+    *covered += some;
+  }
+  return FSCHED_OK;
 }
 
 static bool held_as_units(const fsched_graph *g, uint32_t buffer) {
@@ -123,14 +140,16 @@ static fs_status look_up(version_walk *w, uint32_t op, uint32_t arg) {
     w->touched[buffer] = 1;
     return FSCHED_OK;
   }
-  if (fs_tag_reads(tag) || sequential) {
+  /* A write to some bytes of a piece, which then is the op's as a whole, keeps the others. */
+  bool coarse = fs_arg_coarse(g, arg), keeps = coarse && !fs_tag_only_reads(tag);
+  if (fs_tag_reads(tag) || sequential || keeps) {
     FS_TRY(depend_on(w, op, w->writers[buffer], arg, &covered));
   }
-  if (fs_tag_reads(tag)) {
-    g->buffer_wanted[buffer] |= found_given(w);
+  if (fs_tag_reads(tag) || keeps) {
+    g->buffer_wanted[buffer] |= w->given;
   }
   bool checked = w->b->sample; /* of all iterations */
-  if (fs_tag_reads(tag) && covered < fs_max(g->arg_length[arg], 1) && !checked) {
+  if (fs_tag_reads(tag) && !checked && (coarse ? covered == 0 : covered < bytes_of(g, arg))) {
     not_produced(w, op, arg, covered);
   }
   if (!fs_tag_only_reads(tag) && sequential) {
@@ -153,20 +172,32 @@ static fs_status enter_units(version_walk *w, uint32_t op, uint32_t buffer, unsi
   return fs_ranges_replace(&w->ranges, &w->unit_writers[buffer], 0, 1, op);
 }
 
+static fs_status enter_range(version_walk *w, uint32_t op, uint32_t arg, uint64_t lo, uint64_t hi) {
+  uint32_t buffer = w->g->arg_buffer[arg];
+  if (fs_tag_only_reads(w->g->arg_tag[arg])) {
+    return w->tracked[buffer] ? fs_ranges_add(&w->ranges, &w->readers[buffer], lo, hi, op)
+                              : FSCHED_OK;
+  }
+  FS_TRY(fs_ranges_cut(&w->ranges, &w->readers[buffer], lo, hi));
+  return fs_ranges_replace(&w->ranges, &w->writers[buffer], lo, hi, op);
+}
+
 static fs_status enter_in_place(version_walk *w, uint32_t op, uint32_t arg) {
   const fsched_graph *g = w->g;
   uint32_t buffer = g->arg_buffer[arg];
   uint64_t lo;
   uint64_t hi;
-  range_of(g, arg, &lo, &hi);
   FS_TRY(enter_units(w, op, buffer, g->arg_tag[arg]));
-  if (fs_tag_only_reads(g->arg_tag[arg])) {
-    return w->tracked[buffer] ? fs_ranges_add(&w->ranges, &w->readers[buffer], lo, hi, op)
-                              : FSCHED_OK;
+  w->count[buffer] += w->count[buffer] == 0 && !fs_tag_only_reads(g->arg_tag[arg]);
+  if (fs_arg_view(g, arg) == NULL) {
+    range_of(g, arg, &lo, &hi);
+    return enter_range(w, op, arg, lo, hi);
   }
-  w->count[buffer] += w->count[buffer] == 0;
-  FS_TRY(fs_ranges_cut(&w->ranges, &w->readers[buffer], lo, hi));
-  return fs_ranges_replace(&w->ranges, &w->writers[buffer], lo, hi, op);
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    FS_TRY(enter_range(w, op, arg, at.low, at.high));
+  }
+  return FSCHED_OK;
 }
 
 static fs_status enter_out(version_walk *w, uint32_t op, uint32_t arg) {
@@ -256,7 +287,9 @@ static fs_status keep_given(version_walk *w) {
       w->found.n = 0;
       FS_TRY(fs_ranges_find(&w->ranges, w->writers[i], 0, fs_max(g->buffer_size[i], 1), &w->found,
                             &covered));
-      w->g->buffer_wanted[i] |= found_given(w);
+      for (size_t k = 0; k < w->found.n; k++) {
+        w->g->buffer_wanted[i] |= w->found.at[k] == FS_NONE;
+      }
     }
   }
   return FSCHED_OK;

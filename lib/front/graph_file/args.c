@@ -20,19 +20,84 @@ static bool read_step(fs_reader *r, uint32_t node, int64_t *step) {
   return false;
 }
 
-/* Reads {offset, length, step: [...]}; `step` has room for FSCHED_MAX_LOOPS. */
-static bool read_moving(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t *step) {
-  static const fs_key keys[] = {{"offset", false}, {"length", false}, {"step", false}};
-  uint32_t value[3];
-  if (!fs_read_keys(r, node, "'at'", keys, 3, value)) {
+/* What an arg's arrays point to. */
+typedef struct arg_room {
+  int64_t step[FSCHED_MAX_LOOPS];
+  uint64_t shape[FSCHED_MAX_DIMS], strides[FSCHED_MAX_DIMS];
+} arg_room;
+
+/* Reads a list of numbers, one for each dimension, of which there are FSCHED_MAX_DIMS at most. */
+static bool read_dims(fs_reader *r, uint32_t node, const char *what, uint64_t *dim, uint32_t *n) {
+  uint32_t item;
+  bool ok = true;
+  *n = 0;
+  if (!fs_read_list(r, node, what, &item)) {
     return false;
   }
-  if (value[1] == FS_NONE) {
-    fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "'at' needs a 'length'");
+  for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
+    if (*n == FSCHED_MAX_DIMS) {
+      fs_read_fail(r, FS_DIAG_BAD_VIEW, item, NULL, "a view has at most %d dimensions",
+                   FSCHED_MAX_DIMS);
+      return false;
+    }
+    ok = fs_read_size(r, item, what, &dim[(*n)++]) && ok;
+  }
+  if (*n == 0) {
+    fs_read_fail(r, FS_DIAG_BAD_VIEW, node, NULL, "%s has no number", what);
+  }
+  return ok && *n > 0;
+}
+
+/* Reads `shape`, `strides` and `element`, each of which may be missing. */
+static bool read_view(fs_reader *r, const uint32_t *value, fsched_arg_desc *d, arg_room *room) {
+  uint32_t n;
+  if (value[0] == FS_NONE) {
+    uint32_t other = value[1] != FS_NONE ? value[1] : value[2];
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, other, "give the 'shape', too", "only a view has '%s'",
+                 value[1] != FS_NONE ? "strides" : "element");
+    return false;
+  }
+  bool ok = read_dims(r, value[0], "'shape'", room->shape, &d->n_dims);
+  d->shape = room->shape;
+  if (value[1] != FS_NONE) {
+    d->strides = room->strides;
+    ok = read_dims(r, value[1], "'strides'", room->strides, &n) && ok;
+    if (ok && n != d->n_dims) {
+      fs_read_fail(r, FS_DIAG_BAD_VIEW, value[1], "'strides' has one number for each dimension",
+                   "'shape' has %u, 'strides' %u", d->n_dims, n);
+      return false;
+    }
+  }
+  if (value[2] != FS_NONE) {
+    ok = fs_read_size(r, value[2], "'element'", &d->element) && ok;
+    if (ok && d->element == 0) {
+      fs_read_fail(r, FS_DIAG_BAD_VIEW, value[2], NULL, "an element has at least one byte");
+      return false;
+    }
+  }
+  return ok;
+}
+
+/* Reads {offset, length, step: [...]}, or {offset, shape, strides, element, step}. */
+static bool read_moving(fs_reader *r, uint32_t node, fsched_arg_desc *d, arg_room *room) {
+  static const fs_key keys[] = {{"offset", false}, {"length", false},  {"step", false},
+                                {"shape", false},  {"strides", false}, {"element", false}};
+  uint32_t value[6];
+  int64_t *step = room->step;
+  if (!fs_read_keys(r, node, "'at'", keys, 6, value)) {
+    return false;
+  }
+  bool view = value[3] != FS_NONE || value[4] != FS_NONE || value[5] != FS_NONE;
+  if ((value[1] == FS_NONE) == !view) {
+    fs_read_fail(
+        r, FS_DIAG_MISSING_KEY, node, NULL,
+        view ? "a view has a 'shape' and no 'length'" : "'at' needs a 'length' or a 'shape'");
     return false;
   }
   bool ok = value[0] == FS_NONE || fs_read_size(r, value[0], "the offset", &d->offset);
-  ok = fs_read_size(r, value[1], "the length", &d->length) && ok;
+  ok = (view ? read_view(r, value + 3, d, room)
+             : fs_read_size(r, value[1], "the length", &d->length)) &&
+       ok;
   d->step = step;
   uint32_t item = value[2];
   if (item != FS_NONE && fs_read_node(r, item)->kind == FS_NODE_SCALAR) { /* of one loop */
@@ -56,15 +121,16 @@ static bool read_moving(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t
   return ok;
 }
 
-static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d, int64_t *step) {
+static bool read_at(fs_reader *r, uint32_t node, fsched_arg_desc *d, arg_room *room) {
   const fs_node *n = fs_read_node(r, node);
   if (n->kind == FS_NODE_MAPPING) {
     d->has_at = 1;
-    return read_moving(r, node, d, step);
+    return read_moving(r, node, d, room);
   }
   if (n->kind != FS_NODE_SEQUENCE || n->n_children != 2) {
     fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, NULL,
-                 "'at' must be [offset, length], or {offset, length, step}");
+                 "'at' must be [offset, length], {offset, length, step}, or "
+                 "{offset, shape, strides, element, step}");
     return false;
   }
   d->has_at = 1;
@@ -107,7 +173,7 @@ static bool read_tag(fs_reader *r, uint32_t node, const uint32_t *value, fsched_
 
 static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
   uint32_t value[ARG_KEYS];
-  int64_t step[FSCHED_MAX_LOOPS];
+  arg_room room;
   fsched_arg_desc d = {.size = sizeof d};
   if (!fs_read_keys(r, node, "an arg", arg_keys, ARG_KEYS, value) ||
       !read_tag(r, node, value, &d)) {
@@ -128,7 +194,7 @@ static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
     if (fs_tag_begins(d.tag)) {
       fs_read_fail(r, FS_DIAG_WRONG_TYPE, value[ARG_AT], "use 'out_existing' to write a part",
                    "'out' writes the whole buffer: it takes no 'at'");
-    } else if (!read_at(r, value[ARG_AT], &d, step)) {
+    } else if (!read_at(r, value[ARG_AT], &d, &room)) {
       fs_builder_incomplete(r->b);
       return FSCHED_OK;
     } else {

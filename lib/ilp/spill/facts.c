@@ -201,7 +201,7 @@ static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
     bool w = fs_tag_writes(g->arg_tag[a]);
     any = true;
     reads |= fs_tag_reads(g->arg_tag[a]);
-    whole |= w && g->arg_offset[a] == 0 && g->arg_length[a] == fs_version_size(g, v);
+    whole |= w && fs_arg_whole(g, a);
     writes |= w;
   }
   if (!any) {

@@ -10,11 +10,12 @@
 #define FS_STREAM_H
 
 #include "base/base.h"
+#include "fsched/graph.h"
 #include "fsched/program.h"
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 7u
+#define FS_STREAM_VERSION 8u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -28,6 +29,7 @@
   X(versions, fs_stream_version)           \
   X(ops, fs_stream_op)                     \
   X(args, fs_stream_arg)                   \
+  X(views, fs_stream_view)                 \
   X(uses, fs_stream_use)                   \
   X(scratches, fs_stream_scratch)          \
   X(afters, uint32_t)                      \
@@ -126,6 +128,15 @@ typedef struct fs_stream_arg {
   uint16_t begins; /* 0/1: an out_existing of a slot of a ring, in which the op begins a value; its
                     * kernel sees `out` */
 } fs_stream_arg;
+
+/* A strided view, ascending in args: the arg's offset is where it begins, and offset and length go
+ * from its first byte to its last one.  The kernel gets its elements in the order of the
+ * dimensions, the last one innermost. */
+typedef struct fs_stream_view {
+  uint64_t element;                                         /* bytes */
+  uint64_t shape[FSCHED_MAX_DIMS], stride[FSCHED_MAX_DIMS]; /* bytes; 0 behind the last dimension */
+  uint32_t arg, n_dims;
+} fs_stream_view;
 
 typedef struct fs_stream_use {
   uint64_t amount;

@@ -19,6 +19,7 @@
 
 #include "base/ranges.h"
 #include "fsched/graph.h"
+#include "model/stream/views.h"
 
 typedef struct access {
   uint64_t low, high;
@@ -283,18 +284,37 @@ static fs_status note_arg(want_finder *f, sets *s, const access *a) {
   return fs_ranges_add(&f->ranges, &s->written, a->low, a->high, a->item);
 }
 
-static fs_status look_up_arg(want_finder *f, uint32_t op, const fs_stream_arg *a) {
-  bool reads = fs_tag_reads(a->tag);
-  bool overwrites = (fs_tag_writes_in_place(a->tag)) && !f->raw;
-  access x = of_arg(f, op, a);
-  const sets *s = &f->buffer[a->buffer];
-  if (reads || overwrites) {
-    FS_TRY(look_up(f, s->written, x.low, x.high));
-    FS_TRY(want_found(f, op, a->version, reads ? FS_WANT_DATA : FS_WANT_REWRITE));
+static fs_status note_runs(want_finder *f, uint32_t arg, const access *a) {
+  sets *s = &f->buffer[f->s->args[arg].buffer];
+  if (fs_stream_view_of(f->s, arg) == NULL) {
+    return note_arg(f, s, a);
   }
-  if (overwrites) {
-    FS_TRY(look_up(f, s->read, x.low, x.high));
-    FS_TRY(want_found(f, op, a->version, FS_WANT_OVERWRITE));
+  fs_view_runs runs = fs_stream_pieces(f->s, arg, 0);
+  access run = *a;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    run.low = at.low;
+    run.high = at.high;
+    FS_TRY(note_arg(f, s, &run));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status look_up_arg(want_finder *f, uint32_t op, const fs_stream_arg *a) {
+  uint32_t arg = (uint32_t)(a - f->s->args);
+  bool reads = fs_tag_reads(a->tag), writes = fs_tag_writes_in_place(a->tag);
+  bool overwrites = writes && !f->raw, keeps = writes && fs_stream_coarse(f->s, arg);
+  fs_view_runs runs = {0};
+  const sets *s = &f->buffer[a->buffer];
+  if (reads || overwrites || keeps) {
+    runs = fs_stream_pieces(f->s, arg, 0);
+  }
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    FS_TRY(look_up(f, s->written, at.low, at.high));
+    FS_TRY(want_found(f, op, a->version, reads ? FS_WANT_DATA : FS_WANT_REWRITE));
+    if (overwrites) {
+      FS_TRY(look_up(f, s->read, at.low, at.high));
+      FS_TRY(want_found(f, op, a->version, FS_WANT_OVERWRITE));
+    }
   }
   return look_up_units(f, op, a);
 }
@@ -335,7 +355,7 @@ static fs_status walk_op(want_finder *f, uint32_t op) {
   for (uint32_t i = 0; i < o->n_args; i++) {
     if (is_access(&arg[i]) && f->current[arg[i].buffer] == arg[i].version) {
       access x = of_arg(f, op, &arg[i]);
-      FS_TRY(note_arg(f, &f->buffer[arg[i].buffer], &x));
+      FS_TRY(note_runs(f, o->arg0 + i, &x));
       FS_TRY(note_units(f, arg[i].buffer, &x));
     }
   }
@@ -513,18 +533,34 @@ static fs_status note_place(want_finder *f, uint32_t item, const fs_stream_place
   return note(f, &f->space[p.space][p.index], &a, keep);
 }
 
+static fs_status walk_place(want_finder *f, uint32_t item, const fs_stream_place *place,
+                            bool note) {
+  fs_stream_place p = *place;
+  bool named = fs_space_has_bytes(p.space) && p.version != FS_NONE && is_run(f, item);
+  if (!counts(f, place)) {
+    return FSCHED_OK;
+  }
+  if (!named || fs_stream_view_of(f->s, p.arg) == NULL || hold_all(f, &p)) {
+    return note ? note_place(f, item, place) : want_of_sets(f, item, place);
+  }
+  fs_view_runs runs = fs_stream_pieces(f->s, p.arg, p.address - f->s->args[p.arg].offset);
+  p.arg = FS_NONE; /* a run is no place of its own that holds all */
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    p.address = at.low;
+    p.size = at.high - at.low;
+    FS_TRY(note ? note_place(f, item, &p) : want_of_sets(f, item, &p));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status walk_places(want_finder *f, uint32_t item) {
   const fs_stream_command *c = &f->s->commands[item];
   const fs_stream_place *place = f->s->places + c->place0;
   for (uint32_t i = 0; i < c->n_places; i++) {
-    if (counts(f, &place[i])) {
-      FS_TRY(want_of_sets(f, item, &place[i]));
-    }
+    FS_TRY(walk_place(f, item, &place[i], false));
   }
   for (uint32_t i = 0; i < c->n_places; i++) {
-    if (counts(f, &place[i])) {
-      FS_TRY(note_place(f, item, &place[i]));
-    }
+    FS_TRY(walk_place(f, item, &place[i], true));
   }
   return FSCHED_OK;
 }

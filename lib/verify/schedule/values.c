@@ -135,11 +135,6 @@ static bool is_access(const fsched_graph *g, uint32_t arg) {
 
 /* --- bytes that are lost --- */
 
-/* The end of an arg's range; a version without bytes counts as one byte. */
-static uint64_t range_end(const fsched_graph *g, uint32_t arg) {
-  return g->arg_offset[arg] + fs_max(g->arg_length[arg], 1);
-}
-
 static bool any_lost(const values *w, uint32_t version, uint64_t lo, uint64_t hi) {
   assert(lo < hi);
   const fs_vmap *map = &w->lost[version];
@@ -185,8 +180,27 @@ static fs_status lose(values *w, uint32_t arg, const version_holder *h) {
   if (loses_given(w, version, h)) {
     FS_TRY(set_lost(w, version, 0, fs_max(fs_version_size(g, version), 1), LOST));
   }
-  bool some = w->lost[version].chunk != NULL;
-  return some ? set_lost(w, version, g->arg_offset[arg], range_end(g, arg), FS_NONE) : FSCHED_OK;
+  if (w->lost[version].chunk == NULL || fs_arg_coarse(g, arg)) { /* some bytes stay lost */
+    return FSCHED_OK;
+  }
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    FS_TRY(set_lost(w, version, at.low, at.high, FS_NONE));
+  }
+  return FSCHED_OK;
+}
+
+static bool reads_lost(const values *w, uint32_t arg) {
+  const fsched_graph *g = w->v->g;
+  if (w->lost[g->arg_version[arg]].chunk == NULL) {
+    return false;
+  }
+  fs_view_runs runs = fs_arg_pieces(g, arg);
+  bool lost = false;
+  for (fs_view_walk at = {.at = 0}; !lost && fs_view_walk_on(&runs, &at);) {
+    lost = any_lost(w, g->arg_version[arg], at.low, at.high);
+  }
+  return lost;
 }
 
 /* --- ops --- */
@@ -197,7 +211,7 @@ static void read_arg(values *w, uint32_t op, uint32_t arg) {
   if (r == FS_NONE) {
     return;
   }
-  if (any_lost(w, version, g->arg_offset[arg], range_end(g, arg))) {
+  if (reads_lost(w, arg)) {
     wrong_content(w, op, version, "reads given content that was not loaded");
   }
   if (w->current[version] == 0 || w->at[r].content != w->current[version]) {
@@ -216,7 +230,7 @@ static fs_status write_arg(values *w, uint32_t op, uint32_t arg) {
     return FSCHED_OK;
   }
   version_holder *h = &w->at[r];
-  bool whole = g->arg_offset[arg] == 0 && g->arg_length[arg] == fs_version_size(g, version);
+  bool whole = fs_arg_whole(g, arg);
   if (h->content == 0 && s->res_begin[r] != s->start[op]) {
     char name[FS_SNAME];
     FS_REFUTE(w->v, FS_DIAG_VERIFY_RESIDENCY, "%s does not begin with its first writer",

@@ -241,17 +241,30 @@ static bool writes_part(const accessed_item *t, uint32_t version) {
   const fs_stream_op *o = &t->v->s->ops[t->c->target];
   for (uint32_t i = 0; i < o->n_args; i++) {
     const fs_stream_arg *a = &t->v->s->args[o->arg0 + i];
-    if (a->version == version && fs_tag_writes_over(a->tag) && !fs_vs_whole(t->v, a)) {
+    if (a->version == version && fs_tag_writes_over(a->tag) && !fs_vs_whole(a)) {
       return true;
     }
   }
   return false;
 }
 
-/* Whether the item is a loop that may leave content as it is in the bytes that it writes over. */
+/* Whether the place is of an op's arg. */
+static bool is_of_arg(const accessed_item *t, const fs_stream_place *p) {
+  return fs_command_has_op(t->c) && fs_space_has_bytes(p->space) && p->version != FS_NONE;
+}
+
+/* Whether the item may leave content as it is in the bytes that it writes over: it is a loop, or
+ * writes bytes here and there that count as one piece. */
 static bool leaves_part(const accessed_item *t, const fs_stream_place *p) {
-  return t->v->in_part != NULL && fs_command_has_op(t->c) && fs_space_has_bytes(p->space) &&
-         p->version != FS_NONE && t->v->in_part[p->arg] != 0;
+  return is_of_arg(t, p) && ((t->v->in_part != NULL && t->v->in_part[p->arg] != 0) ||
+                             fs_stream_coarse(t->v->s, p->arg));
+}
+
+/* The runs of bytes of a place. */
+static fs_vs_runs place_runs(const accessed_item *t, const fs_stream_place *p) {
+  return is_of_arg(t, p) && p->arg < t->v->s->n_args && p->size > 0
+             ? fs_vs_runs_of(t->v, p->arg, place_base(t, p))
+             : (fs_vs_runs){.low = p->address, .high = p->address + p->size, .plain = true};
 }
 
 /* Whether what is ordered after a command is so after an earlier one, too: both are of one queue,
@@ -278,14 +291,14 @@ static fs_status add_reader(const accessed_item *t, uint32_t cell, uint32_t vers
   return FSCHED_OK;
 }
 
-static fs_status read_place(const accessed_item *t, const fs_stream_place *p) {
+static fs_status read_run(const accessed_item *t, const fs_stream_place *p, uint64_t lo,
+                          uint64_t hi, bool *all_right) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, p);
-  uint64_t hi = p->address + p->size;
   bool valued = p->version != FS_NONE, right = true, open = false;
   uint64_t base = place_base(t, p);
   fs_vmap_cursor at;
-  FS_TRY(fs_vpool_cut(&v->pool, map, p->address, hi, &at));
+  FS_TRY(fs_vpool_cut(&v->pool, map, lo, hi, &at));
   do {
     if (fs_vmap_at(map, at)->key >= hi) {
       break;
@@ -305,6 +318,15 @@ static fs_status read_place(const accessed_item *t, const fs_stream_place *p) {
       FS_TRY(add_reader(t, cell, p->version));
     }
   } while (fs_vmap_next(map, &at));
+  *all_right = *all_right && right;
+  return FSCHED_OK;
+}
+
+static fs_status read_place(const accessed_item *t, const fs_stream_place *p) {
+  bool right = true;
+  for (fs_vs_runs runs = place_runs(t, p); fs_vs_run(&runs);) {
+    FS_TRY(read_run(t, p, runs.low, runs.high, &right));
+  }
   if (!right) {
     report_value(t, p);
   }
@@ -340,14 +362,13 @@ static fs_status write_each(const accessed_item *t, fs_vmap *map, fs_vmap_cursor
   return FSCHED_OK;
 }
 
-static fs_status write_place(const accessed_item *t, const fs_stream_place *p,
-                             const fs_vcell *content) {
+static fs_status write_run(const accessed_item *t, const fs_stream_place *p, uint64_t lo,
+                           uint64_t hi, const fs_vcell *content) {
   fs_vs *v = t->v;
   fs_vmap *map = place_map(v, p);
-  uint64_t hi = p->address + p->size;
   bool open = false;
   fs_vmap_cursor first, at;
-  FS_TRY(fs_vpool_cut(&v->pool, map, p->address, hi, &first));
+  FS_TRY(fs_vpool_cut(&v->pool, map, lo, hi, &first));
   at = first;
   do {
     const fs_vmap_entry *e = fs_vmap_at(map, at);
@@ -365,6 +386,14 @@ static fs_status write_place(const accessed_item *t, const fs_stream_place *p,
   uint32_t cell;
   FS_TRY(fs_vpool_assign(&v->pool, map, first, hi, &cell));
   return add_writer(t, cell, content);
+}
+
+static fs_status write_place(const accessed_item *t, const fs_stream_place *p,
+                             const fs_vcell *content) {
+  for (fs_vs_runs runs = place_runs(t, p); fs_vs_run(&runs);) {
+    FS_TRY(write_run(t, p, runs.low, runs.high, content));
+  }
+  return FSCHED_OK;
 }
 
 /* --- copies --- */
@@ -472,7 +501,9 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
     for (uint32_t i = 0; i < o->n_args; i++) {
       const fs_stream_arg *a = &v->s->args[o->arg0 + i];
       if (fs_tag_writes(a->tag) && a->length > 0 && a->version != FS_NONE) {
-        FS_TRY(truth_write(v, a->version, a->offset, a->length, t.c->target));
+        for (fs_vs_runs runs = fs_vs_runs_of(v, o->arg0 + i, 0); fs_vs_run(&runs);) {
+          FS_TRY(truth_write(v, a->version, runs.low, runs.high - runs.low, t.c->target));
+        }
       }
     }
   }

@@ -65,9 +65,6 @@ static void check_version(deps *d, uint32_t op, uint32_t arg) {
   }
 }
 
-/* The end of an arg's range; a buffer without bytes carries dependencies as if it had one. */
-static uint64_t end_of(const fs_stream_arg *a) { return a->offset + fs_max(a->length, 1); }
-
 static bool held_as_units(const deps *d, uint32_t buffer) {
   return !d->raw && fs_vs_counted(&d->v->s->memories[d->v->s->buffers[buffer].memory]);
 }
@@ -94,12 +91,19 @@ static fs_status look_up_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, 
   return FSCHED_OK;
 }
 
-static fs_status look_up(deps *d, uint32_t op, const fs_stream_arg *a) {
+/* A buffer without bytes carries dependencies as if it had one.  What writes a few bytes here and
+ * there, and counts as one piece, keeps the others of that: so it looks up who wrote them. */
+static fs_status look_up(deps *d, uint32_t op, uint32_t arg) {
+  const fs_stream_arg *a = &d->v->s->args[arg];
   bool writes = fs_tag_writes(a->tag) && !d->raw;
-  if ((!writes && !fs_tag_reads(a->tag)) || fs_tag_begins(a->tag)) {
+  bool keeps = fs_tag_writes(a->tag) && fs_stream_coarse(d->v->s, arg);
+  if ((!writes && !fs_tag_reads(a->tag) && !keeps) || fs_tag_begins(a->tag)) {
     return FSCHED_OK;
   }
-  FS_TRY(look_up_range(d, op, &d->map[a->buffer], a->offset, end_of(a), writes));
+  fs_vs_runs runs = fs_vs_runs_of(d->v, arg, 0);
+  for (; fs_vs_run(&runs);) {
+    FS_TRY(look_up_range(d, op, &d->map[a->buffer], runs.low, runs.high, writes));
+  }
   return held_as_units(d, a->buffer) ? look_up_range(d, op, &d->units[a->buffer], 0, 1, writes)
                                      : FSCHED_OK;
 }
@@ -127,14 +131,18 @@ static fs_status insert_range(deps *d, uint32_t op, fs_vmap *map, uint64_t lo, u
   return FSCHED_OK;
 }
 
-static fs_status insert(deps *d, uint32_t op, const fs_stream_arg *a, uint32_t index) {
+static fs_status insert(deps *d, uint32_t op, uint32_t arg, uint32_t index) {
+  const fs_stream_arg *a = &d->v->s->args[arg];
   if (!fs_tag_accesses(a->tag) || index == FS_NONE ||
       (d->current[a->buffer] != index && !fs_tag_begins(a->tag) &&
        d->current[a->buffer] != FS_NONE)) {
     return FSCHED_OK; /* the arg's version is an old one since this op */
   }
   bool reads = fs_tag_only_reads(a->tag);
-  FS_TRY(insert_range(d, op, &d->map[a->buffer], a->offset, end_of(a), reads));
+  fs_vs_runs runs = fs_vs_runs_of(d->v, arg, 0);
+  for (; fs_vs_run(&runs);) {
+    FS_TRY(insert_range(d, op, &d->map[a->buffer], runs.low, runs.high, reads));
+  }
   return held_as_units(d, a->buffer) ? insert_range(d, op, &d->units[a->buffer], 0, 1, reads)
                                      : FSCHED_OK;
 }
@@ -167,7 +175,7 @@ static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
     if (fs_tag_names_buffer(a[i].tag)) {
       index[i] = arg_index(d, &a[i]);
       check_version(d, op, o->arg0 + i);
-      FS_TRY(look_up(d, op, &a[i]));
+      FS_TRY(look_up(d, op, o->arg0 + i));
     }
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
@@ -179,7 +187,7 @@ static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
   }
   for (uint32_t i = 0; i < o->n_args; i++) {
     if (fs_tag_names_buffer(a[i].tag)) {
-      FS_TRY(insert(d, op, &a[i], index[i]));
+      FS_TRY(insert(d, op, o->arg0 + i, index[i]));
     }
   }
   return FSCHED_OK;

@@ -202,6 +202,19 @@ static bool arg_begins(const fsched_graph *g, uint32_t arg) {
   return g->arg_begins != NULL && g->arg_begins[arg];
 }
 
+static bool same_view(const compare *c, uint32_t arg) {
+  const fs_stream_view *a = fs_stream_view_of(c->v->s, arg);
+  const fs_view *b = fs_arg_view(c->g, arg);
+  if (a == NULL || b == NULL) {
+    return a == NULL && b == NULL;
+  }
+  bool same = a->element == b->element && a->n_dims == b->n_dims;
+  for (uint32_t d = 0; same && d < a->n_dims; d++) {
+    same = a->shape[d] == b->shape[d] && a->stride[d] == b->stride[d];
+  }
+  return same;
+}
+
 static bool same_args(const compare *c, uint32_t first, uint32_t n) {
   const fsched_graph *g = c->g;
   for (uint32_t i = first; i < first + n; i++) {
@@ -210,7 +223,7 @@ static bool same_args(const compare *c, uint32_t first, uint32_t n) {
     if (a->tag != g->arg_tag[i] || a->buffer != g->arg_buffer[i] ||
         (value ? a->value != g->arg_value[i]
                : a->offset != g->arg_offset[i] || a->length != g->arg_length[i]) ||
-        (a->begins != 0) != arg_begins(g, i)) {
+        (a->begins != 0) != arg_begins(g, i) || !same_view(c, i)) {
       return false;
     }
   }

@@ -66,9 +66,15 @@ static bool is_address(const fs_vs *v, const fs_stream_command *c, const fs_stre
 
 /* --- which content is held --- */
 
+/* Whether the place has all bytes of its version. */
+static bool is_whole(const fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
+  const fs_stream_arg *a = arg_of(v, c, p);
+  return p->size == version_size(v->s, p->version) && (a == NULL || fs_vs_whole(a));
+}
+
 static void mark_place(fs_vs *v, const fs_stream_command *c, const fs_stream_place *p) {
   uint64_t size = p->version == FS_NONE ? 0 : version_size(v->s, p->version);
-  if (size > 0 && (p->size < size || is_address(v, c, p))) {
+  if (size > 0 && (!is_whole(v, c, p) || is_address(v, c, p))) {
     v->held[p->version] |= (uint8_t)lies_where(v, c, p);
   }
 }
@@ -195,7 +201,7 @@ static fs_status touch_cell(const hold_touch *t, uint32_t cell, const fs_stream_
 static bool writes_whole(const hold_touch *t, const fs_stream_place *p) {
   const fs_stream_arg *a = arg_of(t->v, t->c, p);
   bool anew = a == NULL ? p->mode == FS_MODE_W : fs_tag_writes_anew(a->tag);
-  return anew && p->size == version_size(t->v->s, p->version);
+  return anew && is_whole(t->v, t->c, p);
 }
 
 static void report_lost(const hold_touch *t, const fs_stream_place *p, uint64_t base) {

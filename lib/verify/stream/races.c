@@ -98,12 +98,28 @@ static void search(race_search *r, uint32_t op) {
   }
 }
 
-static bool conflict(const race_search *r, uint32_t x, uint32_t y) {
+/* Whether two args whose bytes lie between each other's share some. */
+static bool share_runs(race_search *r, uint32_t x, uint32_t y) {
+  const fs_stream *s = r->v->s;
+  if (s->n_views == 0) {
+    return true;
+  }
+  fs_vs_runs a = fs_vs_runs_of(r->v, x, 0), b = fs_vs_runs_of(r->v, y, 0);
+  bool more = fs_vs_run(&a) && fs_vs_run(&b);
+  while (more && (a.high <= b.low || b.high <= a.low)) {
+    r->steps++;
+    more = fs_vs_run(a.high <= b.low ? &a : &b);
+  }
+  return more;
+}
+
+static bool conflict(race_search *r, uint32_t x, uint32_t y) {
   const fs_stream_arg *a = &r->v->s->args[r->access_arg[x]];
   const fs_stream_arg *b = &r->v->s->args[r->access_arg[y]];
   return r->access_op[x] != r->access_op[y] && (fs_tag_writes(a->tag) || fs_tag_writes(b->tag)) &&
          a->offset < b->offset + fs_max(b->length, 1) &&
-         b->offset < a->offset + fs_max(a->length, 1);
+         b->offset < a->offset + fs_max(a->length, 1) &&
+         share_runs(r, r->access_arg[x], r->access_arg[y]);
 }
 
 /* Finds the earlier accesses that access y conflicts with and that are not ordered before it. */

@@ -8,7 +8,7 @@
 
 #include "base/findings.h"
 #include "model/graph.h"
-#include "model/stream/stream.h"
+#include "model/stream/views.h"
 #include "model/sync.h"
 #include "verify/clock.h"
 #include "verify/space.h"
@@ -143,9 +143,20 @@ static inline bool fs_vs_counted(const fs_stream_memory *m) {
 static inline bool fs_vs_contiguous(const fs_stream_memory *m) {
   return fs_placement_has_addresses(m->placement) && m->capacity != FS_UNBOUNDED;
 }
-static inline bool fs_vs_whole(const fs_vs *v, const fs_stream_arg *a) {
-  return a->offset == 0 && a->length == v->s->buffers[a->buffer].size;
-}
+/* Whether the arg is all of its buffer, and no view. */
+static inline bool fs_vs_whole(const fs_stream_arg *a) { return a->has_at == 0; }
+
+/* The runs of bytes of an arg, in turn: fs_vs_run moves on to [low, high), false: there are no
+ * more. */
+typedef struct fs_vs_runs {
+  uint64_t low, high;
+  bool plain, over; /* plain: one run, which is over, or not yet */
+  fs_view_runs view;
+  fs_view_walk walk;
+} fs_vs_runs;
+/* From `base` on where byte 0 of the buffer lies.  Requires an arg that names a buffer. */
+fs_vs_runs fs_vs_runs_of(const fs_vs *v, uint32_t arg, uint64_t base);
+bool fs_vs_run(fs_vs_runs *r);
 
 /* Whether the command may still run when the next one of its queue starts.  Requires a command. */
 static inline bool fs_vs_slow(const fs_vs *v, uint32_t command) {

@@ -4,6 +4,8 @@
 
 #include "exec/host/byteset.h"
 #include "exec/host/kernel.h"
+#include "kit/gen.h"
+#include "kit/turn.h"
 
 #include "kit/context.h"
 
@@ -50,6 +52,78 @@ START_TEST(content_does_not_repeat)
     ck_assert_uint_ne(words[i - 1], words[i]);
   }
   free(words);
+}
+END_TEST
+
+/* Where the bytes of the elements of a view are, in their order, by nested loops of its own. */
+static uint32_t places_of(const fsched_kernel_view *v, uint32_t *place) {
+  uint32_t n = 0;
+  uint64_t last[3] = {v->n_dims > 0 ? v->shape[0] : 1, v->n_dims > 1 ? v->shape[1] : 1,
+                      v->n_dims > 2 ? v->shape[2] : 1};
+  for (uint64_t i = 0; i < last[0]; i++) {
+    for (uint64_t j = 0; j < last[1]; j++) {
+      for (uint64_t k = 0; k < last[2]; k++) {
+        for (uint64_t b = 0; b < v->element; b++) {
+          place[n++] = (uint32_t)(i * v->strides[0] + j * v->strides[1] + k * v->strides[2] + b);
+        }
+      }
+    }
+  }
+  return n;
+}
+
+/* A view without elements that meet, of up to 3 dimensions in any order. */
+static fsched_kernel_view draw_view(fs_rng *rng, uint64_t *length) {
+  fsched_kernel_view v = {.n_dims = 1 + fs_rng_below(rng, 3), .element = 1 + fs_rng_below(rng, 9)};
+  uint64_t span = v.element;
+  uint32_t first = fs_rng_below(rng, v.n_dims);
+  for (uint32_t i = 0; i < v.n_dims; i++) {
+    uint32_t d = (first + i) % v.n_dims;
+    v.shape[d] = 1 + fs_rng_below(rng, 5);
+    v.strides[d] = span + (fs_rng_one_in(rng, 2) ? 0 : fs_rng_below(rng, 5));
+    span = v.strides[d] * (v.shape[d] - 1) + span;
+  }
+  *length = span;
+  return v;
+}
+
+/* Built-in kernels do to views what they do to the same bytes side by side. */
+START_TEST(views_as_their_bytes)
+{
+  enum { BYTES = 4096 };
+  static uint8_t in[BYTES], out[BYTES], near_in[BYTES], near_out[BYTES], before[BYTES];
+  static uint32_t from[BYTES], to[BYTES];
+  fs_rng rng = {fs_turn() * 4 + (uint64_t)_i};
+  for (uint32_t round = 0; round < 2000; round++) {
+    uint64_t length[2];
+    fsched_kernel_view view[2] = {draw_view(&rng, &length[0]), draw_view(&rng, &length[1])};
+    uint32_t n = places_of(&view[0], from), m = places_of(&view[1], to);
+    ck_assert_uint_le(length[0], BYTES);
+    ck_assert_uint_le(length[1], BYTES);
+    fs_fill_bytes(round, in, BYTES);
+    fs_fill_bytes(round + 1000000, out, BYTES);
+    memcpy(before, out, BYTES);
+    for (uint32_t i = 0; i < n; i++) {
+      near_in[i] = in[from[i]];
+    }
+    for (uint32_t i = 0; i < m; i++) {
+      near_out[i] = out[to[i]];
+    }
+    unsigned tag = fs_rng_one_in(&rng, 2) ? FSCHED_INOUT : FSCHED_OUT_EXISTING;
+    fs_builtin kernel = _i % 2 == 0 ? FS_BUILTIN_MIX : FS_BUILTIN_COPY;
+    fs_kernel_arg strided[2] = {{in, length[0], 0, FSCHED_IN}, {out, length[1], 0, tag}};
+    fs_kernel_arg dense[2] = {{near_in, n, 0, FSCHED_IN}, {near_out, m, 0, tag}};
+    fs_kernel_call a = {.op = "op", .args = strided, .n_args = 2, .views = view};
+    fs_kernel_call b = {.op = "op", .args = dense, .n_args = 2};
+    fs_builtin_run(kernel, &a);
+    fs_builtin_run(kernel, &b);
+    ck_assert_uint_eq(fs_builtin_digest(kernel, &a), fs_builtin_digest(kernel, &b));
+    for (uint32_t i = 0; i < m; i++) {
+      ck_assert_uint_eq(out[to[i]], near_out[i]);
+      before[to[i]] = near_out[i];
+    }
+    ck_assert_mem_eq(out, before, BYTES); /* and nothing between the elements */
+  }
 }
 END_TEST
 
@@ -176,4 +250,5 @@ FS_SUITE(kernel, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, hash_sees_every_byte_and_its_place, content_does_not_repeat, byteset_against_bits,
            mix_depends_on_what_it_should, mix_writes_all, names_of_builtins);
+  FS_LOOPS(t, 0, 4, views_as_their_bytes);
 }

@@ -285,7 +285,7 @@ static fs_status move_with(contractor *c, const own_group *g) {
 
 static fs_status put_range(contractor *c, own_group *g, fsched_tag tag, uint64_t low, uint64_t high,
                            fs_pos at) {
-  fs_arg_draft a = {.offset = low, .tag = (uint8_t)tag, .has_at = true};
+  fs_arg_draft a = {.offset = low, .tag = (uint8_t)tag, .has_at = true, .view = FS_NONE};
   a.buffer = c->b->arg.at[g->arg].buffer;
   a.u.length = high - low;
   FS_TRY(move_with(c, g));
@@ -388,7 +388,7 @@ static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at)
                ? fs_roller_begins_nothing(c->r, loop, buffer)
                : fs_roller_unsupported(c->r, loop, "it writes over what nothing has begun");
   }
-  fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT};
+  fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT, .view = FS_NONE};
   if (entry && ring->depth == 1) {
     a.tag = FSCHED_INOUT;
   } else if (!entry) {

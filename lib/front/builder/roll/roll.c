@@ -508,8 +508,39 @@ static fs_status roll_all(fsched_builder *b) {
   return status == FSCHED_OK ? keep_rolled(b) : status;
 }
 
+/* Refuses views of buffers that are accessed in loops. */
+static fs_status refuse_views(fsched_builder *b) {
+  FS_SCRATCH(scratch, b->ctx);
+  bool *in_loop;
+  FS_TRY(fs_new_zero(&scratch, &in_loop, b->buffer_size.n));
+  for (size_t l = 0; l < b->loop.n; l++) {
+    const fs_loop_draft *loop = &b->loop.at[l];
+    bool some = loop->parent == FS_NONE && loop->op0 < loop->op_end;
+    uint32_t first = some ? b->op.at[loop->op0].arg0 : 0;
+    uint32_t end = some ? fs_builder_args_end(b, loop->op_end - 1) : 0;
+    for (uint32_t a = first; a < end; a++) {
+      if (b->arg.at[a].buffer != FS_NONE) {
+        in_loop[b->arg.at[a].buffer] = true;
+      }
+    }
+  }
+  for (uint32_t a = 0; a < b->arg.n; a++) {
+    const fs_arg_draft *x = &b->arg.at[a];
+    if (x->buffer != FS_NONE && x->view != FS_NONE && in_loop[x->buffer]) {
+      return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->arg_at, a), "use --unroll",
+                             "a strided view of buffer '%.80s', which a loop accesses, while loops "
+                             "stay loops",
+                             b->buffers.text.at[x->buffer]);
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
+  if (b->view.n > 0) {
+    FS_TRY(refuse_views(b));
+  }
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
   fs_status status = fs_roller_merge_pairs(b);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Finish: args and their views. */
+#include "front/builder/private.h"
+
+static fs_status mark_begins(fsched_builder *b, fsched_graph *g, size_t arg) {
+  if (g->arg_begins == NULL) {
+    FS_TRY(fs_new_zero(&b->arena, &g->arg_begins, g->n_args));
+  }
+  g->arg_begins[arg] = true;
+  return FSCHED_OK;
+}
+
+static fs_status copy_view(fsched_builder *b, fsched_graph *g, size_t arg, uint32_t view) {
+  if (g->arg_view == NULL) {
+    FS_TRY(fs_new_none(&b->arena, &g->arg_view, g->n_args));
+    FS_TRY(fs_new(&b->arena, &g->view, b->view.n));
+    g->n_views = (uint32_t)b->view.n;
+    memcpy(g->view, b->view.at, b->view.n * sizeof *g->view);
+  }
+  g->arg_view[arg] = view;
+  return FSCHED_OK;
+}
+
+fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) {
+  assert(g->op_arg0 == NULL);
+  size_t n = g->n_args = (uint32_t)b->arg.n;
+  FS_TRY(fs_new(&b->arena, &g->op_arg0, (size_t)g->n_ops + 1));
+  FS_TRY(fs_new(&b->arena, &g->arg_tag, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_buffer, n));
+  FS_TRY(fs_new_none(&b->arena, &g->arg_version, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_offset, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_length, n));
+  FS_TRY(fs_new(&b->arena, &g->arg_value, n));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    g->op_arg0[i] = b->op.at[i].arg0;
+  }
+  g->op_arg0[g->n_ops] = (uint32_t)n;
+  for (size_t i = 0; i < n; i++) {
+    const fs_arg_draft *a = &b->arg.at[i];
+    bool value = !fs_tag_names_buffer(a->tag);
+    g->arg_tag[i] = a->tag;
+    g->arg_buffer[i] = a->buffer;
+    g->arg_offset[i] = a->offset;
+    g->arg_length[i] = value ? 0 : a->u.length;
+    g->arg_value[i] = value ? a->u.value : 0;
+    FS_TRY(a->begins ? mark_begins(b, g, i) : FSCHED_OK);
+    FS_TRY(a->view != FS_NONE ? copy_view(b, g, i, a->view) : FSCHED_OK);
+  }
+  fs_vec_free(b->ctx, &b->arg);
+  return FSCHED_OK;
+}
