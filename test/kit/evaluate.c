@@ -64,8 +64,37 @@ static uint64_t number_of_name(const char *kind, const char *name) {
 
 typedef struct operand {
   const fs_stream_arg *arg;
-  fs_evaluated at; /* the version's, from the arg's first byte on */
+  fs_evaluated at;            /* the version's, from the arg's first byte on */
+  const fs_stream_view *view; /* NULL: a range */
+  uint64_t n;                 /* bytes of the range, or of all elements */
 } operand;
+
+/* Where the i-th byte is, of a view in the order of its elements. */
+static uint64_t place(const operand *x, uint64_t i) {
+  if (x->view == NULL) {
+    return i;
+  }
+  uint64_t at = i % x->view->element, rest = i / x->view->element;
+  for (uint32_t d = x->view->n_dims; d-- > 0;) {
+    at += rest % x->view->shape[d] * x->view->stride[d];
+    rest /= x->view->shape[d];
+  }
+  return at;
+}
+
+static uint8_t *gather(const operand *x) {
+  uint8_t *bytes = malloc(x->n + 1);
+  for (uint64_t i = 0; i < x->n; i++) {
+    bytes[i] = x->at.data[place(x, i)];
+  }
+  return bytes;
+}
+
+static void scatter(const operand *x, const uint8_t *bytes) {
+  for (uint64_t i = 0; i < x->n; i++) {
+    x->at.data[place(x, i)] = bytes[i];
+  }
+}
 
 static bool reads(const fs_stream_arg *a) { return a->tag == FSCHED_IN || a->tag == FSCHED_INOUT; }
 static bool writes(const fs_stream_arg *a) {
@@ -78,12 +107,17 @@ static void mix(const char *name, const operand *x, uint32_t n) {
     if (x[i].arg->tag == FSCHED_VALUE) {
       number = pair(number, pair(i, (uint64_t)x[i].arg->value));
     } else if (reads(x[i].arg)) {
-      number = pair(number, number_of(i, x[i].at.data, x[i].arg->length));
+      uint8_t *bytes = gather(&x[i]);
+      number = pair(number, number_of(i, bytes, x[i].n));
+      free(bytes);
     }
   }
   for (uint32_t i = 0; i < n; i++) {
     if (writes(x[i].arg)) {
-      bytes_of(pair(number, i), x[i].at.data, x[i].arg->length);
+      uint8_t *bytes = malloc(x[i].n + 1);
+      bytes_of(pair(number, i), bytes, x[i].n);
+      scatter(&x[i], bytes);
+      free(bytes);
     }
   }
 }
@@ -97,11 +131,12 @@ static void copy(const operand *x, uint32_t n) {
   if (from == NULL || to == NULL) {
     return; /* whoever runs it refuses it */
   }
-  uint8_t *held = malloc(from->arg->length + 1);
-  memcpy(held, from->at.data, from->arg->length);
-  for (uint64_t i = 0; i < to->arg->length; i++) {
-    to->at.data[i] = i < from->arg->length ? held[i] : 0;
+  uint8_t *held = gather(from), *bytes = malloc(to->n + 1);
+  for (uint64_t i = 0; i < to->n; i++) {
+    bytes[i] = i < from->n ? held[i] : 0;
   }
+  scatter(to, bytes);
+  free(bytes);
   free(held);
 }
 
@@ -133,7 +168,16 @@ static void find_operands(const fs_stream *s, const fs_stream_op *op, fs_evaluat
   }
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_arg *a = &s->args[op->arg0 + i];
-    x[i] = (operand){a, {NULL, NULL}};
+    x[i] = (operand){a, {NULL, NULL}, NULL, a->length};
+    for (uint32_t k = 0; k < s->n_views; k++) {
+      x[i].view = s->views[k].arg == op->arg0 + i ? &s->views[k] : x[i].view;
+    }
+    if (x[i].view != NULL) {
+      x[i].n = x[i].view->element;
+      for (uint32_t d = 0; d < x[i].view->n_dims; d++) {
+        x[i].n *= x[i].view->shape[d];
+      }
+    }
     if (reads(a) || writes(a)) {
       bool starts = a->tag == FSCHED_OUT || now[a->buffer].data == NULL;
       fs_evaluated *of = starts ? &next[a->buffer] : &now[a->buffer];
@@ -148,8 +192,8 @@ static void find_operands(const fs_stream *s, const fs_stream_op *op, fs_evaluat
 static bool all_defined(const operand *x, uint32_t n) {
   bool all = true;
   for (uint32_t i = 0; i < n; i++) {
-    for (uint64_t b = 0; reads(x[i].arg) && b < x[i].arg->length; b++) {
-      all = all && x[i].at.defined[b] != 0;
+    for (uint64_t b = 0; reads(x[i].arg) && b < x[i].n; b++) {
+      all = all && x[i].at.defined[place(&x[i], b)] != 0;
     }
   }
   return all;
@@ -168,8 +212,8 @@ static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x)
     mix(fs_stream_string(s, op->name), x, op->n_args);
   }
   for (uint32_t i = 0; i < op->n_args; i++) {
-    if (writes(x[i].arg)) {
-      memset(x[i].at.defined, known, x[i].arg->length);
+    for (uint64_t b = 0; writes(x[i].arg) && b < x[i].n; b++) {
+      x[i].at.defined[place(&x[i], b)] = known;
     }
   }
 }
@@ -186,8 +230,11 @@ typedef struct evaluation {
 static bool writes_byte(const operand *x, uint32_t n, const uint8_t *byte) {
   bool found = false;
   for (uint32_t i = 0; i < n; i++) {
-    found = found || (writes(x[i].arg) && byte >= x[i].at.data &&
-                      byte - x[i].at.data < (ptrdiff_t)x[i].arg->length);
+    bool inside = writes(x[i].arg) && byte >= x[i].at.data &&
+                  byte - x[i].at.data < (ptrdiff_t)x[i].arg->length;
+    for (uint64_t b = 0; inside && !found && b < x[i].n; b++) {
+      found = x[i].at.data + place(&x[i], b) == byte;
+    }
   }
   return found;
 }
@@ -210,8 +257,8 @@ static bool may_run(const evaluation *e, uint32_t op) {
   }
   for (uint32_t i = 0; may && i < o->n_args; i++) {
     const operand *x = &e->x[e->first[op] + i];
-    for (uint64_t k = 0; may && reads(x->arg) && k < x->arg->length; k++) {
-      may = byte_is_there(e, op, x->at.data + k);
+    for (uint64_t k = 0; may && reads(x->arg) && k < x->n; k++) {
+      may = byte_is_there(e, op, x->at.data + place(x, k));
     }
   }
   return may;
