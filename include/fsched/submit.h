@@ -151,6 +151,12 @@ typedef struct fsched_submit_task_desc {
 typedef struct fsched_submit_scope_desc {
   size_t size;
   const char *name; /* for diagnostics; NULL: "#" and the number of scopes before it */
+  /** In a manual scope tags say what tasks do, and nothing of when: its tasks wait for the
+   *  predecessors that are given, alone.  Tasks behind it, in no manual scope, wait for them as for
+   *  others.  A captured graph has the edges of the tags all the same, so that it is right;
+   *  fsched_submit_lint lists what the program has left to them.  Scopes in a manual one must be
+   *  manual, too. */
+  int manual;
 } fsched_submit_scope_desc;
 
 /** Makes a submitter for the target and settings of a builder, which has neither buffers nor ops
@@ -204,6 +210,27 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_release(fsched_submitter 
  *  else as fsched_builder_finish. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_finish(fsched_submitter *s,
                                                               fsched_graph **out);
+
+/** Two tasks that touch the same bytes of a version, one of them writing, and which the program
+ * does not order: they are in manual scopes, or the graph's hazards are raw. */
+typedef struct fsched_submit_pair {
+  uint32_t before, after; /* in the order in which they were submitted */
+  uint32_t buffer;
+  int derived; /* the captured graph has them in this order, by their tags; else it is a race there,
+                  too */
+  const char *before_name, *after_name, *buffer_name; /* as long as the graph */
+} fsched_submit_pair;
+
+/** Finds these pairs; *n is their number.  `graph` is the one that finish made.
+ *  Complexity: O(1) without manual scopes and races; else O(tasks + edges) at worst for each task
+ *  that accesses a version which is written in place, or in a manual scope.
+ *  Errors: FSCHED_BAD_INPUT, for another graph, and for more than 2^20 pairs; FSCHED_SYSTEM. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_lint(fsched_submitter *s,
+                                                            const fsched_graph *graph, uint32_t *n);
+/** One of the pairs found last; NULL for an index that is not below their number.  It belongs to
+ *  the submitter, until the next lint. */
+FSCHED_API const fsched_submit_pair *fsched_submit_lint_pair(const fsched_submitter *s,
+                                                             uint32_t index);
 
 #ifdef __cplusplus
 }

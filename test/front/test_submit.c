@@ -240,6 +240,63 @@ START_TEST(scopes_nest)
 }
 END_TEST
 
+static void begin_manual(const char *name) {
+  fsched_submit_scope_desc d = {.size = sizeof d, .name = name, .manual = 1};
+  ck_fs(ctx, fsched_submit_begin_scope(s, &d));
+}
+
+static fs_status submit_behind(const char *name, fsched_tag tag, uint32_t buffer, uint32_t task) {
+  fsched_submit_arg arg = arg_of(tag, buffer);
+  fsched_submit_predecessor before = {.task = task, .wait = 1};
+  fsched_submit_task_desc d = {.size = sizeof d,
+                               .callable = f,
+                               .args = &arg,
+                               .n_args = 1,
+                               .name = name,
+                               .predecessors = &before,
+                               .n_predecessors = 1};
+  return fsched_submit_task(s, &d, NULL);
+}
+
+static void is_pair(uint32_t index, const char *before, const char *after, const char *buffer) {
+  const fsched_submit_pair *pair = fsched_submit_lint_pair(s, index);
+  ck_assert_ptr_nonnull(pair);
+  ck_assert_str_eq(pair->before_name, before);
+  ck_assert_str_eq(pair->after_name, after);
+  ck_assert_str_eq(pair->buffer_name, buffer);
+  ck_assert_int_eq(pair->derived, 1);
+}
+
+START_TEST(manual_scopes_leave_pairs_to_the_lint)
+{
+  uint32_t x = alloc("x", 8), n = 7;
+  fsched_graph *g;
+  ck_fs(ctx, submit_one("write", FSCHED_OUT, x));
+  begin_manual("by hand");
+  refused_as(fsched_submit_begin_scope(s, NULL), "bad-scope",
+             "a scope in the manual scope 'by hand' is manual, too");
+  begin_manual(NULL);
+  ck_fs(ctx, submit_one("read", FSCHED_IN, x)); /* reads before it is written */
+  ck_fs(ctx, fsched_submit_end_scope(s));
+  ck_fs(ctx, submit_behind("add", FSCHED_INOUT, x, 0)); /* changes what is being read */
+  ck_fs(ctx, submit_behind("more", FSCHED_INOUT, x, 2));
+  ck_fs(ctx, fsched_submit_end_scope(s));
+  ck_fs(ctx, submit_one("end", FSCHED_INOUT, x)); /* waits by its tags, for the last writer */
+  refused_as(fsched_submit_lint(s, NULL, &n), "bad-argument",
+             "the graph is not the one that the submitter has made");
+  g = finish();
+  ck_fs(ctx, fsched_submit_lint(s, g, &n));
+  ck_assert_uint_eq(n, 4);
+  is_pair(0, "write", "read", "x");
+  is_pair(1, "read", "add", "x");
+  is_pair(2, "read", "more", "x");
+  is_pair(3, "read", "end", "x");
+  ck_assert_ptr_null(fsched_submit_lint_pair(s, 4));
+  ck_assert_uint_eq(g->n_edges, 5); /* those of the tags */
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 START_TEST(nothing_follows_finish)
 {
   uint32_t x = import("x", 4, FSCHED_IO_STATE, 0);
@@ -381,6 +438,7 @@ FS_SUITE(submit, suite) {
   FS_TESTS(t, names_count_the_tasks_of_a_callable, callables_carry_over_to_each_task,
            memory_of_a_device_is_used_on_its_queue, what_is_read_was_written,
            two_args_do_not_write_one_byte, predecessors_wait_or_retain,
-           what_a_scope_allocates_goes_with_it, scopes_nest, nothing_follows_finish,
-           the_builder_has_a_target_alone, other_sizes_of_structs, memory_runs_out);
+           what_a_scope_allocates_goes_with_it, scopes_nest, manual_scopes_leave_pairs_to_the_lint,
+           nothing_follows_finish, the_builder_has_a_target_alone, other_sizes_of_structs,
+           memory_runs_out);
 }

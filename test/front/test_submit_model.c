@@ -26,7 +26,14 @@ typedef struct model_buffer {
   int holds;
   int writer[BYTES];
   bool reader[BYTES][TASKS];
+  uint32_t versions; /* that an `out` has begun */
 } model_buffer;
+
+/* What a task does to a version. */
+typedef struct model_access {
+  uint32_t task, buffer, version, offset, length;
+  bool write;
+} model_access;
 
 typedef struct model_arg {
   fsched_tag tag;
@@ -43,8 +50,12 @@ typedef struct model_program {
   uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */
   bool ended[SCOPES];
   int n_scopes, stack[FSCHED_SUBMIT_SCOPES], depth;
-  bool edge[TASKS][TASKS]; /* [later][earlier] */
-  fs_text buffers, ops;    /* of the graph file */
+  bool edge[TASKS][TASKS];  /* [later][earlier] */
+  bool order[TASKS][TASKS]; /* without what the tags of tasks in manual scopes give */
+  bool scope_manual[SCOPES], task_manual[TASKS];
+  model_access access[TASKS * ARGS];
+  uint32_t n_accesses;
+  fs_text buffers, ops; /* of the graph file */
   uint32_t refused;
 } model_program;
 
@@ -215,6 +226,8 @@ static void look_up(model_program *p, const model_arg *a) {
 
 static void enter(model_program *p, const model_arg *a) {
   model_buffer *x = &p->buffer[a->buffer];
+  p->access[p->n_accesses++] =
+      (model_access){p->n_tasks, a->buffer, x->versions, a->offset, a->length, writes(a->tag)};
   for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
     if (a->tag == FSCHED_IN) {
       x->reader[i][p->n_tasks] = true;
@@ -239,6 +252,7 @@ static void apply(model_program *p, const model_arg *a, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     if (a[i].tag == FSCHED_OUT) {
       memset(p->buffer[a[i].buffer].reader, 0, sizeof p->buffer[a[i].buffer].reader);
+      p->buffer[a[i].buffer].versions++;
       enter(p, &a[i]);
       p->buffer[a[i].buffer].content_scope = innermost(p);
     }
@@ -344,11 +358,15 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
     }
   }
   apply(p, a, n);
+  p->task_manual[id] = p->depth > 0 && p->scope_manual[innermost(p)];
+  for (uint32_t t = 0; t < id && !p->task_manual[id]; t++) {
+    p->order[id][t] = p->edge[id][t];
+  }
   describe_task(p, name, a, n);
   bool after = false;
   for (uint32_t i = 0; i < n_before; i++) {
     if (before[i].wait) {
-      p->edge[id][before[i].task] = true;
+      p->edge[id][before[i].task] = p->order[id][before[i].task] = true;
       fs_text_printf(&p->ops, "%s'%s'", after ? ", " : "    after: [",
                      fsched_submit_task_name(p->s, before[i].task));
       after = true;
@@ -370,8 +388,15 @@ static void submit_any(model_program *p) {
 
 static void move_scopes(model_program *p) {
   if (one_in(p, 2) && p->depth < 4 && p->n_scopes < SCOPES) {
-    ck_fs(ctx, fsched_submit_begin_scope(p->s, NULL));
-    p->stack[p->depth++] = p->n_scopes++;
+    fsched_submit_scope_desc d = {.size = sizeof d, .manual = one_in(p, 3)};
+    bool right = d.manual || p->depth == 0 || !p->scope_manual[innermost(p)];
+    fs_status begun = fsched_submit_begin_scope(p->s, &d);
+    ck_assert_int_eq(begun, right ? FSCHED_OK : FSCHED_BAD_INPUT);
+    fsched_diag_clear(ctx);
+    if (right) {
+      p->scope_manual[p->n_scopes] = d.manual;
+      p->stack[p->depth++] = p->n_scopes++;
+    }
     return;
   }
   fs_status status = fsched_submit_end_scope(p->s);
@@ -453,7 +478,6 @@ static fsched_graph *finish_program(model_program *p) {
     p->depth--;
   }
   ck_fs(ctx, fsched_submit_finish(p->s, &g));
-  fsched_submit_destroy(p->s);
   return g;
 }
 
@@ -497,6 +521,57 @@ static void check_edges(const model_program *p, const fsched_graph *g) {
   }
 }
 
+/* Extends an order by what follows from it. */
+static void close_order(bool (*order)[TASKS], uint32_t n) {
+  for (uint32_t to = 0; to < n; to++) {
+    for (uint32_t at = to; at-- > 0;) {
+      for (uint32_t from = 0; from < at && order[to][at]; from++) {
+        order[to][from] |= order[at][from];
+      }
+    }
+  }
+}
+
+/* Whether two tasks meet in a version. */
+static bool conflict(const model_access *a, const model_access *c) {
+  return a->buffer == c->buffer && a->version == c->version && (a->write || c->write) &&
+         a->offset < c->offset + c->length && c->offset < a->offset + a->length;
+}
+
+/* The lint has each pair that conflicts without an order once, and no other. */
+static uint32_t check_lint(model_program *p, const fsched_graph *g) {
+  static bool wanted[TASKS][TASKS][BUFFERS];
+  uint32_t n, n_wanted = 0, n_derived = 0;
+  memset(wanted, 0, sizeof wanted);
+  close_order(p->edge, p->n_tasks);
+  close_order(p->order, p->n_tasks);
+  for (uint32_t i = 0; i < p->n_accesses; i++) {
+    for (uint32_t k = 0; k < i; k++) {
+      const model_access *a = &p->access[k], *c = &p->access[i];
+      if (a->task != c->task && conflict(a, c) && !p->order[c->task][a->task]) {
+        n_wanted += !wanted[c->task][a->task][c->buffer];
+        wanted[c->task][a->task][c->buffer] = true;
+      }
+    }
+  }
+  ck_fs(ctx, fsched_submit_lint(p->s, g, &n));
+  ck_assert_uint_eq(n, n_wanted);
+  ck_assert_ptr_null(fsched_submit_lint_pair(p->s, n));
+  for (uint32_t i = 0; i < n; i++) {
+    const fsched_submit_pair *pair = fsched_submit_lint_pair(p->s, i);
+    bool *want = &wanted[pair->after][pair->before][pair->buffer];
+    ck_assert_msg(*want, "'%s' and '%s' are no pair of '%s'", pair->before_name, pair->after_name,
+                  pair->buffer_name);
+    *want = false;
+    ck_assert_int_eq(pair->derived, p->edge[pair->after][pair->before]);
+    ck_assert_str_eq(pair->before_name, g->op_name[pair->before]);
+    ck_assert_str_eq(pair->after_name, g->op_name[pair->after]);
+    ck_assert_str_eq(pair->buffer_name, p->buffer[pair->buffer].name);
+    n_derived += pair->derived != 0;
+  }
+  return n_derived;
+}
+
 /* The same ops as a graph file. */
 static void check_file(model_program *p, const fsched_graph *g) {
   fs_text t;
@@ -531,12 +606,14 @@ static void check_replay(const fsched_graph *g) {
 START_TEST(random_programs_are_as_interpreted)
 {
   static model_program p;
-  uint32_t accepted = 0, refused = 0, edges = 0;
+  uint32_t accepted = 0, refused = 0, edges = 0, derived = 0;
   for (uint64_t i = 0; i < 100; i++) {
     uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) * 100 + i;
     fsched_graph *g = random_program(&p, seed);
     check_edges(&p, g);
     check_file(&p, g);
+    derived += check_lint(&p, g);
+    fsched_submit_destroy(p.s);
     if (!p.raw && i % 10 == 0) {
       check_replay(g);
     }
@@ -550,6 +627,7 @@ START_TEST(random_programs_are_as_interpreted)
   ck_assert_uint_gt(accepted, 2000);
   ck_assert_uint_gt(refused, 2000);
   ck_assert_uint_gt(edges, 2000);
+  ck_assert_uint_gt(derived, 200);
 }
 END_TEST
 

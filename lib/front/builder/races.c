@@ -7,35 +7,35 @@
  * is found by one search backwards from the later op, not past the earliest candidate.  Cost: in
  * the worst case O(ops + edges) for each op that accesses a version with in-place writes, and for
  * each pair that `after` turns round; near the distance between the accesses in practice. */
+#include "front/builder/races.h"
 #include "front/builder/private.h"
 
 enum { MAX_RACES = 1 << 20 };
 
 typedef struct race_finder {
-  fsched_builder *b;
-  fsched_graph *g;
+  const fsched_graph *g;
+  const fs_race_order *order;
+  fs_race_list *list;
   fs_ranges ranges;
   fs_ids found;   /* ops with overlapping accesses */
   fs_ids stack;   /* the search's stack */
-  uint32_t *rank; /* position in topo */
   uint32_t *seen; /* per op: stamp of the last search that met it */
   uint32_t stamp;
-  FS_VEC(uint32_t) a, c, version;
 } race_finder;
 
 /* Marks the ancestors of `op` of at least `lowest` rank with the current stamp. */
 static fs_status mark_ancestors(race_finder *r, uint32_t op, uint32_t lowest) {
-  const fsched_graph *g = r->g;
+  const fs_race_order *order = r->order;
   r->stamp++;
   r->stack.n = 0;
-  FS_TRY(fs_vec_push(r->b->ctx, &r->stack, op));
+  FS_TRY(fs_vec_push(r->g->ctx, &r->stack, op));
   while (r->stack.n > 0) {
     uint32_t at = r->stack.at[--r->stack.n];
-    for (uint32_t e = g->pred0[at]; e < g->pred0[at + 1]; e++) {
-      uint32_t before = g->pred[e];
-      if (r->rank[before] >= lowest && r->seen[before] != r->stamp) {
+    for (uint32_t e = order->pred0[at]; e < order->pred0[at + 1]; e++) {
+      uint32_t before = order->pred[e];
+      if (order->rank[before] >= lowest && r->seen[before] != r->stamp) {
         r->seen[before] = r->stamp;
-        FS_TRY(fs_vec_push(r->b->ctx, &r->stack, before));
+        FS_TRY(fs_vec_push(r->g->ctx, &r->stack, before));
       }
     }
   }
@@ -43,9 +43,8 @@ static fs_status mark_ancestors(race_finder *r, uint32_t op, uint32_t lowest) {
 }
 
 static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t version) {
-  FS_TRY(fs_vec_push(r->b->ctx, &r->a, op < other ? op : other));
-  FS_TRY(fs_vec_push(r->b->ctx, &r->c, op < other ? other : op));
-  return fs_vec_push(r->b->ctx, &r->version, version);
+  fs_race race = {op < other ? op : other, op < other ? other : op, version};
+  return fs_vec_push(r->g->ctx, r->list, race);
 }
 
 /* Lists the races of `op` with the candidates.  Candidates that come before `op` in topo share one
@@ -54,7 +53,7 @@ static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t 
 static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
   uint32_t lowest = FS_NONE;
   for (size_t i = 0; i < r->found.n; i++) {
-    lowest = (uint32_t)fs_min(lowest, r->rank[r->found.at[i]]);
+    lowest = (uint32_t)fs_min(lowest, r->order->rank[r->found.at[i]]);
   }
   FS_TRY(mark_ancestors(r, op, lowest));
   uint32_t ancestors = r->stamp;
@@ -69,8 +68,8 @@ static fs_status judge(race_finder *r, uint32_t op, uint32_t version) {
     if (other == FS_NONE) {
       continue;
     }
-    if (r->rank[other] > r->rank[op]) {
-      FS_TRY(mark_ancestors(r, other, r->rank[op]));
+    if (r->order->rank[other] > r->order->rank[op]) {
+      FS_TRY(mark_ancestors(r, other, r->order->rank[op]));
       if (r->seen[op] == r->stamp) {
         continue;
       }
@@ -172,9 +171,10 @@ static fs_status race_version(race_finder *r, uint32_t version) {
     for (uint32_t k = first; k < i; k++) {
       FS_TRY(visit(r, &s, k, true));
     }
-    if (r->a.n > MAX_RACES) {
-      return fs_builder_fail(r->b, FS_DIAG_TOO_MANY_RACES, FS_NOWHERE, "use 'hazards: sequential'",
-                             "more than %d pairs of ops are left unordered", (int)MAX_RACES);
+    if (r->list->n > MAX_RACES) {
+      return fs_fail(g->ctx, FSCHED_BAD_INPUT, FS_DIAG_TOO_MANY_RACES, FS_NOWHERE,
+                     "use 'hazards: sequential'", "more than %d pairs of ops are left unordered",
+                     (int)MAX_RACES);
     }
   }
   fs_ranges_clear(&r->ranges, &s.writes);
@@ -182,38 +182,52 @@ static fs_status race_version(race_finder *r, uint32_t version) {
   return FSCHED_OK;
 }
 
-/* Whether the version has an in-place write: only such a version can have races, since readers wait
- * for the `out`. */
-static bool in_place(const fsched_graph *g, uint32_t version) {
+/* Whether the version may have races: some op writes it in place, or accesses it and is loose;
+ * else all wait for the `out`. */
+static bool may_race(const race_finder *r, uint32_t version) {
+  const fsched_graph *g = r->g;
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
     unsigned tag = g->arg_tag[g->access_arg[i]];
-    if (fs_tag_writes_in_place(tag)) {
+    if (fs_tag_writes_in_place(tag) ||
+        (r->order->loose != NULL && r->order->loose[g->access_op[i]])) {
       return true;
     }
   }
   return false;
 }
 
-static fs_status find_races(race_finder *r, fs_arena *scratch) {
-  fsched_graph *g = r->g;
-  FS_TRY(fs_new(scratch, &r->rank, g->n_ops));
-  FS_TRY(fs_new_zero(scratch, &r->seen, g->n_ops));
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    r->rank[g->topo[i]] = i;
-  }
+static fs_status find_races(race_finder *r) {
+  const fsched_graph *g = r->g;
+  FS_SCRATCH(scratch, g->ctx);
+  FS_TRY(fs_new_zero(&scratch, &r->seen, g->n_ops));
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (in_place(g, v)) {
+    if (may_race(r, v)) {
       FS_TRY(race_version(r, v));
     }
   }
-  g->n_races = (uint32_t)r->a.n;
-  FS_TRY(fs_new(&r->b->arena, &g->race_a, g->n_races));
-  FS_TRY(fs_new(&r->b->arena, &g->race_b, g->n_races));
-  FS_TRY(fs_new(&r->b->arena, &g->race_version, g->n_races));
+  return FSCHED_OK;
+}
+
+fs_status fs_race_find(const fsched_graph *g, const fs_race_order *order, fs_race_list *list) {
+  assert(order->rank != NULL && list->n == 0);
+  race_finder r = {.g = g, .order = order, .list = list};
+  fs_ranges_init(&r.ranges, g->ctx);
+  fs_status status = find_races(&r);
+  fs_ranges_release(&r.ranges);
+  fs_vec_free(g->ctx, &r.found);
+  fs_vec_free(g->ctx, &r.stack);
+  return status;
+}
+
+static fs_status keep_races(fsched_builder *b, fsched_graph *g, const fs_race_list *list) {
+  g->n_races = (uint32_t)list->n;
+  FS_TRY(fs_new(&b->arena, &g->race_a, g->n_races));
+  FS_TRY(fs_new(&b->arena, &g->race_b, g->n_races));
+  FS_TRY(fs_new(&b->arena, &g->race_version, g->n_races));
   for (uint32_t i = 0; i < g->n_races; i++) {
-    g->race_a[i] = r->a.at[i];
-    g->race_b[i] = r->c.at[i];
-    g->race_version[i] = r->version.at[i];
+    g->race_a[i] = list->at[i].before;
+    g->race_b[i] = list->at[i].after;
+    g->race_version[i] = list->at[i].version;
   }
   return FSCHED_OK;
 }
@@ -223,15 +237,16 @@ fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
   if (!fs_hazards_data_only(g->hazards) || b->bad) { /* with a cycle there is no topo */
     return FSCHED_OK;
   }
-  race_finder r = {.b = b, .g = g};
   FS_SCRATCH(scratch, b->ctx);
-  fs_ranges_init(&r.ranges, b->ctx);
-  fs_status status = find_races(&r, &scratch);
-  fs_ranges_release(&r.ranges);
-  fs_vec_free(b->ctx, &r.found);
-  fs_vec_free(b->ctx, &r.stack);
-  fs_vec_free(b->ctx, &r.a);
-  fs_vec_free(b->ctx, &r.c);
-  fs_vec_free(b->ctx, &r.version);
+  fs_race_list list = {0};
+  uint32_t *rank;
+  FS_TRY(fs_new(&scratch, &rank, g->n_ops));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    rank[g->topo[i]] = i;
+  }
+  fs_race_order order = {.pred0 = g->pred0, .pred = g->pred, .rank = rank};
+  fs_status status = fs_race_find(g, &order, &list);
+  status = status == FSCHED_OK ? keep_races(b, g, &list) : status;
+  fs_vec_free(b->ctx, &list);
   return status;
 }

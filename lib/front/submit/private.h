@@ -32,8 +32,13 @@ typedef struct fs_submit_buffer {
 typedef struct fs_submit_scope {
   const char *name;
   uint32_t parent; /* FS_NONE: none */
-  bool open;
+  bool open, manual;
 } fs_submit_scope;
+
+/* Tasks that were submitted in a manual scope. */
+typedef struct fs_submit_manual {
+  uint32_t first, end;
+} fs_submit_manual;
 
 typedef struct fs_submit_callable {
   fsched_op_desc op; /* name and `on` are the submitter's copies */
@@ -68,8 +73,11 @@ struct fsched_submitter {
   FS_VEC(fs_submit_callable) callable;
   FS_VEC(fsched_submit_amount) amount;
   FS_VEC(fs_submit_scope) scope;
+  FS_VEC(fs_submit_manual) manual; /* ascending; the last one may have no end yet */
   FS_VEC(fs_submit_access) access; /* of the task in hand */
   FS_VEC(char) name;               /* of the task in hand, with its NUL */
+  FS_VEC(fsched_submit_pair) pair; /* of the lint */
+  const fsched_graph *graph;       /* that finish made; not the submitter's */
   fs_ids found;
   uint32_t current, depth; /* the innermost open scope, FS_NONE: none; how many are open */
   uint32_t n_unnamed;      /* allocs without a name */

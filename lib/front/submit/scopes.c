@@ -2,7 +2,9 @@
 /* Scopes and holds.  A buffer belongs to the scope in which it was allocated, and the version in it
  * to that of the task which began it.  When a scope ends nothing is walked: whether a buffer has
  * gone is seen from its scope and its holds, when it is used.  A version that has gone cannot be
- * held, so what is held is there. */
+ * held, so what is held is there.
+ *
+ * In manual scopes stand only manual ones, so the tasks of an outermost one are a range of ids. */
 #include <stdio.h>
 
 #include "base/text/utf8.h"
@@ -22,6 +24,10 @@ bool fs_submit_content_gone(const fsched_submitter *s, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < s->buffer.n);
   const fs_submit_buffer *x = &s->buffer.at[buffer];
   return x->holds == 0 && has_ended(s, x->content_scope);
+}
+
+static uint32_t n_tasks(const fsched_submitter *s) {
+  return fs_names_count(fs_builder_names(s->b, FS_KIND_OP));
 }
 
 static fs_status name_scope(fsched_submitter *s, const char *given, const char **name) {
@@ -44,9 +50,19 @@ fsched_status fsched_submit_begin_scope(fsched_submitter *s, const fsched_submit
     return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_SCOPE, FS_NOWHERE, NULL,
                    "scopes nest %d deep at most", FSCHED_SUBMIT_SCOPES);
   }
-  fs_submit_scope scope = {.parent = s->current, .open = true};
+  bool inside = s->current != FS_NONE && s->scope.at[s->current].manual;
+  if (inside && !d.manual) {
+    return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_SCOPE, FS_NOWHERE, "set 'manual'",
+                   "a scope in the manual scope '%.80s' is manual, too",
+                   s->scope.at[s->current].name);
+  }
+  fs_submit_scope scope = {.parent = s->current, .open = true, .manual = d.manual != 0};
   FS_TRY(fs_submit_ended(s, name_scope(s, d.name, &scope.name)));
   FS_TRY(fs_submit_ended(s, fs_vec_push(s->ctx, &s->scope, scope)));
+  if (scope.manual && !inside) {
+    fs_submit_manual tasks = {n_tasks(s), FS_NONE};
+    FS_TRY(fs_submit_ended(s, fs_vec_push(s->ctx, &s->manual, tasks)));
+  }
   s->current = (uint32_t)s->scope.n - 1;
   s->depth++;
   return FSCHED_OK;
@@ -61,6 +77,10 @@ fsched_status fsched_submit_end_scope(fsched_submitter *s) {
   fs_submit_scope *scope = &s->scope.at[s->current];
   assert(scope->open);
   scope->open = false;
+  bool inside = scope->parent != FS_NONE && s->scope.at[scope->parent].manual;
+  if (scope->manual && !inside) {
+    s->manual.at[s->manual.n - 1].end = n_tasks(s);
+  }
   s->current = scope->parent;
   s->depth--;
   return FSCHED_OK;

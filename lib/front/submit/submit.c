@@ -50,6 +50,8 @@ void fsched_submit_destroy(fsched_submitter *s) {
   fs_vec_free(ctx, &s->callable);
   fs_vec_free(ctx, &s->amount);
   fs_vec_free(ctx, &s->scope);
+  fs_vec_free(ctx, &s->manual);
+  fs_vec_free(ctx, &s->pair);
   fs_vec_free(ctx, &s->access);
   fs_vec_free(ctx, &s->name);
   fs_vec_free(ctx, &s->found);
@@ -160,5 +162,7 @@ fsched_status fsched_submit_finish(fsched_submitter *s, fsched_graph **out) {
                    "scope '%.80s' is open", s->scope.at[s->current].name);
   }
   s->finished = true;
-  return fsched_builder_finish(s->b, out);
+  FS_TRY(fsched_builder_finish(s->b, out));
+  s->graph = *out;
+  return FSCHED_OK;
 }
