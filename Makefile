@@ -106,7 +106,7 @@ BENCH_BIN := $(BENCH_SRC:%.c=$(BUILD)/%)
 TOOL_BIN := $(BUILD)/test/fuzz/fuzz_smoke $(BUILD)/examples/gen_resnet50 \
 	$(BUILD)/examples/scenarios/gen_scenarios \
 	$(BUILD)/examples/gemm-out-of-core/gen_gemm $(BUILD)/examples/gemm-out-of-core/check_gemm \
-	$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/test/locale/fsched
+	$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/examples/submit/submit $(BUILD)/test/locale/fsched
 # Targets for libFuzzer, or, with each.c, for the inputs in files.
 FUZZ_NAMES := $(filter-out smoke,$(patsubst test/fuzz/fuzz_%.c,%,$(sort $(wildcard test/fuzz/fuzz_*.c))))
 FUZZ_BIN := $(FUZZ_NAMES:%=$(BUILD)/test/fuzz/fuzz_%)
@@ -234,7 +234,7 @@ $(GEMM_SO): %.so: %.o
 	$(call say,LINK,$@)$(LINK) -shared -o $@ $<
 
 # The library's examples, linked as a user links them.
-$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve: %: %.o $(BUILD)/libfsched.so
+$(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/examples/submit/submit: %: %.o $(BUILD)/libfsched.so
 	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o \
