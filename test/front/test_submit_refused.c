@@ -266,7 +266,9 @@ START_TEST(bad_args)
   d.size = 8;
   refused_as(fsched_submit_task(s, &d, NULL), "bad-argument",
              "'size' of fsched_submit_task_desc is 8, at least 28 is needed");
-  ck_assert_uint_eq(finish()->n_ops, 0);
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->n_ops, 0);
+  fsched_graph_destroy(g);
 }
 END_TEST
 
