@@ -224,6 +224,8 @@ void fs_dynamic_cancel(fs_dynamic *e, const char *cause) {
   end_submission(e);
 }
 
+bool fs_dynamic_is_open(const fs_dynamic *e) { return e->open; }
+
 fs_dynamic_run fs_dynamic_run_state(const fs_dynamic *e) {
   if (e->n_causes > 0) {
     return e->over ? FS_RUN_FAILED : FS_RUN_FAILING;

@@ -92,6 +92,8 @@ fs_status fs_dynamic_close(fs_dynamic *e) FS_MUST_USE;
 /* Fails all tasks that have not started, and closes.  `cause` is copied; one of an earlier failure
  * stays.  Nothing happens to a run that is over. */
 void fs_dynamic_cancel(fs_dynamic *e, const char *cause);
+/* Whether the submission has not ended. */
+bool fs_dynamic_is_open(const fs_dynamic *e);
 fs_dynamic_run fs_dynamic_run_state(const fs_dynamic *e);
 /* The first cause of the last run, of at most 255 bytes; NULL if nothing has failed. */
 const char *fs_dynamic_run_cause(const fs_dynamic *e);
@@ -168,6 +170,14 @@ typedef struct fs_dynamic_where {
   uint32_t heap;   /* FS_NONE: it is the user's */
   uint64_t offset; /* in the heap, of the buffer's first byte */
 } fs_dynamic_where;
+
+/* The bytes from the first to the last that an arg names. */
+typedef struct fs_dynamic_extent {
+  uint64_t address; /* of the buffer, as it was imported; 0 for others */
+  uint64_t offset, length;
+} fs_dynamic_extent;
+/* Requires an arg of a buffer that is known, with a view within it. */
+fs_dynamic_extent fs_dynamic_arg_extent(const fs_dynamic *e, const fs_dynamic_arg *arg);
 
 /* Submits a task.  `where` (may be NULL) is filled for all args, member after member.  Memory for
  * all versions that the task makes is one piece of a heap, each aligned to FS_HEAP_ALIGN.

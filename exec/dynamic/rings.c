@@ -68,13 +68,21 @@ static bool try_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, uint32_t i
     return false;
   }
   uint64_t offset = bytes == 0 ? 0 : bytes <= room.at_top ? h->top : 0;
+  fs_heap_piece *p = &r->piece.at[id];
+  r->unused = p->next;
+  *p = (fs_heap_piece){.serial = r->next_serial++,
+                       .offset = offset,
+                       .bytes = bytes,
+                       .ring = ring,
+                       .owner = FS_NONE,
+                       .last = h->pieces.last,
+                       .last_bytes = h->with_bytes.last,
+                       .top = h->top,
+                       .tail = h->tail};
   if (bytes > 0 && h->with_bytes.first == FS_NONE) {
     h->tail = offset;
   }
   h->top = bytes > 0 ? offset + bytes : h->top;
-  fs_heap_piece *p = &r->piece.at[id];
-  r->unused = p->next;
-  *p = (fs_heap_piece){r->next_serial++, offset, bytes, ring, FS_NONE, FS_NONE, FS_NONE, false};
   append_piece(r, h, id);
   r->n_active++;
   return true;
@@ -161,6 +169,34 @@ void fs_heap_give(fs_heap_rings *r, uint32_t piece) {
   while (h->pieces.first != FS_NONE && r->piece.at[h->pieces.first].given) {
     reclaim_oldest(r, h);
   }
+}
+
+/* A list without its last piece, behind which nothing comes; `last` is then the last one. */
+static void drop_last(fs_piece_list *l, uint32_t last) {
+  l->last = last;
+  l->first = last == FS_NONE ? FS_NONE : l->first;
+}
+
+void fs_heap_undo(fs_heap_rings *r, uint32_t piece) {
+  fs_heap_piece *p = &r->piece.at[piece];
+  fs_heap_ring *h = &r->ring[p->ring];
+  assert(h->pieces.last == piece && p->serial + 1 == r->next_serial && !p->given);
+  drop_last(&h->pieces, p->last);
+  if (p->last != FS_NONE) {
+    r->piece.at[p->last].next = FS_NONE;
+  }
+  if (p->bytes > 0) {
+    drop_last(&h->with_bytes, p->last_bytes);
+    if (p->last_bytes != FS_NONE) {
+      r->piece.at[p->last_bytes].next_bytes = FS_NONE;
+    }
+  }
+  h->top = p->top;
+  h->tail = p->tail;
+  p->next = r->unused;
+  r->unused = piece;
+  r->n_active--;
+  r->next_serial--;
 }
 
 fs_status fs_heap_reset(fs_heap_rings *r) {

@@ -26,6 +26,9 @@ typedef struct fs_heap_piece {
   uint32_t owner;            /* whatever the user says */
   uint32_t next, next_bytes; /* of the ring, and of those with bytes */
   bool given;                /* back */
+  /* How the ring was before, for fs_heap_undo. */
+  uint32_t last, last_bytes;
+  uint64_t top, tail;
 } fs_heap_piece;
 
 /* A list of pieces, FS_NONE where it has none. */
@@ -81,6 +84,9 @@ fs_status fs_heap_full(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const ch
 /* Requires a piece that was taken and not given back since.  Its id is then used again at some
  * time.  O(1) amortised. */
 void fs_heap_give(fs_heap_rings *r, uint32_t piece);
+/* Takes back what the last call of fs_heap_take has done.  Requires its piece, and that no piece
+ * was given back since.  O(1). */
+void fs_heap_undo(fs_heap_rings *r, uint32_t piece);
 /* Begins anew, serials too.  Errors: FSCHED_USAGE, reported: not all pieces have come back. */
 fs_status fs_heap_reset(fs_heap_rings *r) FS_MUST_USE;
 

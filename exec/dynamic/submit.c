@@ -199,7 +199,7 @@ fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dy
   status = status == FSCHED_OK ? look_up(e, s) : status;
   status = status == FSCHED_OK ? reserve_room(e, s, &queues) : status;
   if (status != FSCHED_OK) {
-    fs_heap_give(&e->heaps, piece);
+    fs_heap_undo(&e->heaps, piece);
     return status;
   }
   if (where != NULL) {
@@ -228,7 +228,7 @@ fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape
   status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n) : status;
   status = status == FSCHED_OK ? fs_dynamic_declare(e, size, &buffer) : status;
   if (status != FSCHED_OK) {
-    fs_heap_give(&e->heaps, piece);
+    fs_heap_undo(&e->heaps, piece);
     return status;
   }
   uint32_t slot = fs_slot_take(e, piece);
