@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dynamic runs on threads: the engine, four heaps of memory, and a worker for each queue.
+ *
+ * Tasks are functions.  A task may start as soon as it is submitted; whoever submits, or lets a
+ * member return, also hands out what may start next.  The engine is used under one lock; kernels
+ * run without it.
+ *
+ * Threads: one thread at a time calls the functions here, kernels call none of them.  The
+ * allocator of the context must be safe to call from any thread.
+ * Errors: as those of the engine (engine.h), reported to the context.  Units: bytes. */
+#ifndef FS_DYNAMIC_WORKERS_H
+#define FS_DYNAMIC_WORKERS_H
+
+#include "exec/dynamic/engine.h"
+#include "fsched/kernel.h"
+
+typedef struct fs_workers fs_workers;
+
+/* A member of a task.  Of an arg, `data` is the first byte of its view, and `length` what the view
+ * spans.  0: success; else the task has failed. */
+typedef int (*fs_workers_kernel)(const fsched_kernel_call *call, uint32_t member, void *user);
+
+typedef struct fs_workers_task {
+  const char *name;                 /* copied */
+  fs_dynamic_submission submission; /* its `user` is not used */
+  fs_workers_kernel kernel;         /* of all members */
+  void *user;                       /* of the kernel */
+} fs_workers_task;
+
+/* Starts the workers.  The options' clock and `wait` are not used: a full heap waits for the
+ * workers, and fails at once when nothing of the run is under way.  Errors: FSCHED_USAGE,
+ * FSCHED_SYSTEM (no memory, no threads). */
+fs_status fs_workers_create(fsched_context *ctx, const fs_dynamic_options *options,
+                            fs_workers **out) FS_MUST_USE;
+/* Cancels what has not started, and waits for what runs.  NULL is ignored. */
+void fs_workers_destroy(fs_workers *w);
+
+/* As those of the engine. */
+fs_status fs_workers_import(fs_workers *w, void *data, uint64_t size, bool readable, bool writable,
+                            fs_dynamic_buffer *out) FS_MUST_USE;
+fs_status fs_workers_declare(fs_workers *w, uint64_t size, fs_dynamic_buffer *out) FS_MUST_USE;
+fs_status fs_workers_alloc(fs_workers *w, uint32_t n_dims, const uint64_t *shape, uint64_t element,
+                           fs_dynamic_buffer *out, fs_dynamic_task *task) FS_MUST_USE;
+fs_status fs_workers_forget(fs_workers *w, fs_dynamic_buffer buffer) FS_MUST_USE;
+fs_status fs_workers_hold(fs_workers *w, fs_dynamic_buffer buffer,
+                          fs_dynamic_task *task) FS_MUST_USE;
+fs_status fs_workers_release(fs_workers *w, fs_dynamic_task task) FS_MUST_USE;
+fs_status fs_workers_scope_begin(fs_workers *w) FS_MUST_USE;
+fs_status fs_workers_scope_end(fs_workers *w) FS_MUST_USE;
+fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task,
+                            fs_dynamic_task *out) FS_MUST_USE;
+void fs_workers_cancel(fs_workers *w, const char *cause);
+
+/* Closes the run, if it is open, waits until it is over, and begins the next one.  Errors:
+ * FSCHED_REPLAY, reported with the first cause: the run has failed. */
+fs_status fs_workers_finish(fs_workers *w) FS_MUST_USE;
+
+#endif

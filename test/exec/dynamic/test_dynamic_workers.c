@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Dynamic runs on threads: random programs leave the bytes that the same tasks leave one after the
+ * other; failures, cancelling and full heaps end in an error, and never in a hang. */
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "exec/dynamic/workers.h"
+#include "kit/budget.h"
+#include "kit/context.h"
+#include "kit/gen.h"
+#include "kit/turn.h"
+
+enum {
+  QUEUES = 4,
+  SHARED = 4, /* imported buffers */
+  LOCAL = 4,  /* declared ones */
+  BUFFERS = SHARED + LOCAL,
+  BYTES = 256,
+  TASKS = 400,
+  MOST_ARGS = 4,
+  MEMBERS = 2
+};
+
+static const uint32_t class_of[QUEUES] = {0, 0, 1, 1};
+
+/* A task: the same description is for the workers and for the plain loop. */
+typedef struct plain_arg {
+  fsched_tag tag;
+  uint32_t buffer, begin, end; /* begin 0 and end BYTES: all */
+} plain_arg;
+
+typedef struct plain_task {
+  uint64_t seed;
+  uint32_t n_members, n_args[MEMBERS];
+  plain_arg arg[MEMBERS][MOST_ARGS];
+} plain_task;
+
+/* What a member does: it reads all that it reads, and then writes. */
+static void compute(const plain_task *t, uint32_t member, uint8_t *const *at) {
+  uint64_t sum = t->seed * 31 + member;
+  for (uint32_t i = 0; i < t->n_args[member]; i++) {
+    const plain_arg *a = &t->arg[member][i];
+    for (uint32_t k = a->begin; k < a->end && (a->tag == FSCHED_IN || a->tag == FSCHED_INOUT);
+         k++) {
+      sum = (sum ^ at[i][k - a->begin]) * 0x100000001b3u;
+    }
+  }
+  for (uint32_t i = 0; i < t->n_args[member]; i++) {
+    const plain_arg *a = &t->arg[member][i];
+    for (uint32_t k = a->begin; k < a->end && a->tag != FSCHED_IN; k++) {
+      sum = sum * 0x9e3779b97f4a7c15u + k;
+      at[i][k - a->begin] = (uint8_t)(sum >> 56);
+    }
+  }
+}
+
+static int run_task(const fsched_kernel_call *call, uint32_t member, void *user) {
+  const plain_task *t = user;
+  uint8_t *at[MOST_ARGS];
+  for (uint32_t i = 0; i < call->n_args; i++) {
+    at[i] = call->args[i].data;
+    if (call->args[i].length != t->arg[member][i].end - t->arg[member][i].begin ||
+        call->args[i].tag != (uint32_t)t->arg[member][i].tag) {
+      return 1;
+    }
+  }
+  compute(t, member, at);
+  return 0;
+}
+
+/* Draws a task that no two members of fight over: member m uses the buffers with number m modulo 2
+ * alone, if there are two.  `written`: which buffers have content. */
+static void draw_task(fs_rng *rng, plain_task *t, bool *written) {
+  static const fsched_tag tags[] = {FSCHED_IN, FSCHED_IN, FSCHED_OUT, FSCHED_INOUT,
+                                    FSCHED_OUT_EXISTING};
+  *t = (plain_task){.seed = fs_rng_next(rng), .n_members = fs_rng_one_in(rng, 5) ? MEMBERS : 1};
+  for (uint32_t m = 0; m < t->n_members; m++) {
+    bool used[BUFFERS] = {false};
+    for (uint32_t k = fs_rng_below(rng, MOST_ARGS + 1); k > 0; k--) {
+      plain_arg a = {.tag = tags[fs_rng_below(rng, 5)], .buffer = fs_rng_below(rng, BUFFERS)};
+      if (used[a.buffer] || (t->n_members == MEMBERS && a.buffer % MEMBERS != m)) {
+        continue;
+      }
+      used[a.buffer] = true;
+      a.tag = written[a.buffer] ? a.tag : FSCHED_OUT;
+      a.begin = 0;
+      a.end = BYTES;
+      if (written[a.buffer] && fs_rng_one_in(rng, 2)) {
+        a.begin = fs_rng_below(rng, BYTES - 1);
+        a.end = a.begin + 1 + fs_rng_below(rng, BYTES - a.begin - 1);
+      }
+      written[a.buffer] = true;
+      t->arg[m][t->n_args[m]++] = a;
+    }
+  }
+}
+
+typedef struct plain_program {
+  fs_workers *w;
+  fs_dynamic_buffer buffer[BUFFERS];
+  uint8_t memory[SHARED][BYTES], plain[BUFFERS][BYTES];
+  plain_task task[TASKS + LOCAL];
+  uint32_t n, full;
+} plain_program;
+
+static void run_plainly(plain_program *p, const plain_task *t) {
+  for (uint32_t m = 0; m < t->n_members; m++) {
+    uint8_t *at[MOST_ARGS];
+    for (uint32_t i = 0; i < t->n_args[m]; i++) {
+      at[i] = p->plain[t->arg[m][i].buffer] + t->arg[m][i].begin;
+    }
+    compute(t, m, at);
+  }
+}
+
+static fs_status submit_plain(plain_program *p, const plain_task *t, fs_rng *rng) {
+  fs_dynamic_arg arg[MEMBERS][MOST_ARGS];
+  fs_dynamic_member member[MEMBERS];
+  uint32_t queue[MEMBERS], first = fs_rng_below(rng, QUEUES);
+  for (uint32_t m = 0; m < t->n_members; m++) {
+    member[m] = (fs_dynamic_member){t->n_args[m], arg[m]};
+    queue[m] = (first + m) % QUEUES;
+    for (uint32_t i = 0; i < t->n_args[m]; i++) {
+      const plain_arg *a = &t->arg[m][i];
+      bool all = a->begin == 0 && a->end == BYTES;
+      arg[m][i] = (fs_dynamic_arg){
+          a->tag, p->buffer[a->buffer], !all, {a->begin, 1, 1, {a->end - a->begin}, {1}}};
+    }
+  }
+  fs_workers_task w = {.name = "task", .kernel = run_task, .user = (void *)(uintptr_t)t};
+  w.submission = (fs_dynamic_submission){.n_members = t->n_members, .member = member};
+  if (fs_rng_one_in(rng, 2)) {
+    w.submission.n_queues = t->n_members;
+    w.submission.queue = queue;
+  } else {
+    w.submission.class_ = fs_rng_below(rng, 2);
+  }
+  fs_dynamic_task out;
+  return fs_workers_submit(p->w, &w, &out);
+}
+
+/* One task after the other is evaluated plainly as it is drawn, and submitted. */
+static void run_random(plain_program *p, fs_rng *rng, uint32_t n) {
+  bool written[BUFFERS] = {true, true, true, true};
+  ck_fs(ctx, fs_workers_scope_begin(p->w));
+  for (uint32_t i = 0; i < n; i++) {
+    plain_task *t = &p->task[i];
+    draw_task(rng, t, written);
+    run_plainly(p, t);
+    ck_fs(ctx, submit_plain(p, t, rng));
+  }
+  /* What is in declared buffers is seen by copying it. */
+  for (uint32_t i = 0; i < LOCAL; i++) {
+    plain_task *t = &p->task[n + i];
+    *t = (plain_task){.seed = i, .n_members = 1, .n_args = {2}};
+    t->arg[0][0] = (plain_arg){FSCHED_IN, SHARED + i, 0, BYTES};
+    t->arg[0][1] = (plain_arg){FSCHED_INOUT, i, 0, BYTES};
+    if (written[SHARED + i]) {
+      run_plainly(p, t);
+      ck_fs(ctx, submit_plain(p, t, rng));
+    }
+  }
+  ck_fs(ctx, fs_workers_scope_end(p->w));
+  ck_fs(ctx, fs_workers_finish(p->w));
+}
+
+static fs_workers *start_workers(uint64_t heap_size) {
+  fs_dynamic_options o = {.n_queues = QUEUES, .class_of = class_of, .heap_size = heap_size};
+  fs_workers *w;
+  ck_fs(ctx, fs_workers_create(ctx, &o, &w));
+  return w;
+}
+
+START_TEST(as_one_after_the_other)
+{
+  plain_program *p = calloc(1, sizeof *p);
+  fs_rng rng = {fs_turn() * 16 + (uint64_t)_i};
+  p->w = start_workers(1 << 20);
+  for (uint32_t i = 0; i < SHARED; i++) {
+    ck_fs(ctx, fs_workers_import(p->w, p->memory[i], BYTES, true, true, &p->buffer[i]));
+  }
+  for (uint32_t run = 0; run < 4; run++) { /* declared buffers have no content at first */
+    for (uint32_t i = SHARED; i < BUFFERS; i++) {
+      ck_fs(ctx, fs_workers_declare(p->w, BYTES, &p->buffer[i]));
+    }
+    run_random(p, &rng, TASKS);
+    ck_assert_mem_eq(p->memory, p->plain, sizeof p->memory);
+    for (uint32_t i = SHARED; i < BUFFERS; i++) {
+      ck_fs(ctx, fs_workers_forget(p->w, p->buffer[i]));
+    }
+  }
+  fs_workers_destroy(p->w);
+  free(p);
+}
+END_TEST
+
+static int count_call(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)member;
+  atomic_fetch_add((_Atomic uint32_t *)user, 1);
+  for (uint32_t i = 0; i < call->n_args; i++) {
+    memset(call->args[i].data, 1, call->args[i].length);
+  }
+  return 0;
+}
+
+/* Through a heap that holds a few tasks at a time, all get their turn. */
+START_TEST(full_heaps_wait)
+{
+  enum { N = 20000 };
+  _Atomic uint32_t calls = 0;
+  fs_workers *w = start_workers(8 << 10);
+  for (uint32_t i = 0; i < N; i++) {
+    fs_dynamic_task t;
+    fs_dynamic_arg a = {.tag = FSCHED_OUT};
+    fs_dynamic_member m = {1, &a};
+    fs_workers_task task = {
+        "t", {.n_members = 1, .member = &m, .class_ = i % 2}, count_call, &calls};
+    if (fs_workers_declare(w, 1000, &a.buffer) != FSCHED_OK ||
+        fs_workers_submit(w, &task, &t) != FSCHED_OK ||
+        fs_workers_forget(w, a.buffer) != FSCHED_OK) {
+      ck_abort_msg("task %u: %s", i, fs_test_diags(ctx));
+    }
+  }
+  ck_fs(ctx, fs_workers_finish(w));
+  ck_assert_uint_eq(calls, N);
+  fs_workers_destroy(w);
+}
+END_TEST
+
+static int fail_call(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)call;
+  (void)member;
+  (void)user;
+  return 7;
+}
+
+/* Those that wait for a failed task do not run; the next run is as if nothing had been. */
+START_TEST(failures_are_of_one_run)
+{
+  uint8_t bytes[8] = {0};
+  _Atomic uint32_t calls = 0;
+  fs_workers *w = start_workers(1024);
+  fs_dynamic_buffer b;
+  ck_fs(ctx, fs_workers_import(w, bytes, sizeof bytes, true, true, &b));
+  fs_dynamic_arg a = {.tag = FSCHED_INOUT, .buffer = b};
+  fs_dynamic_member m = {1, &a};
+  fs_dynamic_task t;
+  fs_workers_task task = {"broken", {.n_members = 1, .member = &m}, fail_call, NULL};
+  ck_fs(ctx, fs_workers_submit(w, &task, &t));
+  task = (fs_workers_task){"next", task.submission, count_call, &calls};
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0; i < 10; i++) { /* the failure may be known by then */
+    status = status == FSCHED_OK ? fs_workers_submit(w, &task, &t) : status;
+  }
+  ck_assert(status == FSCHED_OK || status == FSCHED_REPLAY);
+  ck_assert_int_eq(fs_workers_finish(w), FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx), "task 'broken' has returned 7");
+  ck_assert_uint_eq(calls, 0);
+  ck_fs(ctx, fs_workers_submit(w, &task, &t));
+  ck_fs(ctx, fs_workers_finish(w));
+  ck_assert_uint_eq(calls, 1);
+  fs_workers_destroy(w);
+}
+END_TEST
+
+/* A heap that nothing will ever free is an error at once, and so is what is cancelled. */
+START_TEST(nothing_hangs)
+{
+  _Atomic uint32_t calls = 0;
+  fs_workers *w = start_workers(1024);
+  fs_dynamic_buffer b, other;
+  fs_dynamic_task t;
+  uint64_t size = 1000;
+  ck_fs(ctx, fs_workers_alloc(w, 1, &size, 1, &b, &t));
+  ck_assert_int_eq(fs_workers_alloc(w, 1, &size, 1, &other, &t), FSCHED_INFEASIBLE);
+  fs_dynamic_member m = {0, NULL};
+  fs_workers_task task = {"t", {.n_members = 1, .member = &m}, count_call, &calls};
+  for (uint32_t i = 0; i < 100; i++) {
+    ck_fs(ctx, fs_workers_submit(w, &task, &t));
+  }
+  fs_workers_cancel(w, "enough");
+  ck_assert_int_eq(fs_workers_submit(w, &task, &t), FSCHED_REPLAY);
+  ck_assert_int_eq(fs_workers_finish(w), FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx), "enough");
+  for (uint32_t i = 0; i < 100; i++) { /* what is under way ends with the workers */
+    ck_fs(ctx, fs_workers_submit(w, &task, &t));
+  }
+  fs_workers_destroy(w);
+}
+END_TEST
+
+START_TEST(without_memory)
+{
+  fs_status status = FSCHED_SYSTEM;
+  long n = 0;
+  for (; status != FSCHED_OK; n++) {
+    fs_budget budget = {.left = 1000};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *own;
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    budget.left = n;
+    _Atomic uint32_t calls = 0;
+    fs_dynamic_options d = {.n_queues = 2, .heap_size = 4096};
+    fs_dynamic_member m = {0, NULL};
+    fs_dynamic_task t;
+    fs_workers_task task = {"t", {.n_members = 1, .member = &m}, count_call, &calls};
+    fs_workers *w;
+    status = fs_workers_create(own, &d, &w);
+    status = status == FSCHED_OK ? fs_workers_submit(w, &task, &t) : status;
+    status = status == FSCHED_OK ? fs_workers_finish(w) : status;
+    ck_assert(status == FSCHED_OK || status == FSCHED_SYSTEM);
+    fs_workers_destroy(w);
+    fsched_context_destroy(own);
+    ck_assert_int_eq(budget.blocks, 0);
+  }
+  ck_assert_int_gt(n, 10);
+}
+END_TEST
+
+FS_SUITE(dynamic_workers, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 8, as_one_after_the_other);
+  FS_TESTS(t, full_heaps_wait, failures_are_of_one_run, nothing_hangs, without_memory);
+}
