@@ -240,6 +240,21 @@ static void bounds(fs_stats *o) {
   }
 }
 
+static void views(fs_stats *o) {
+  const fsched_graph *g = o->s->graph;
+  uint64_t n = 0, coarse = 0;
+  for (uint32_t a = 0; a < g->n_args && g->n_views > 0; a++) {
+    n += fs_arg_view(g, a) != NULL;
+    coarse += fs_arg_coarse(g, a);
+  }
+  if (n > 0) {
+    key(o, "views");
+    put_u64(o->t, "{\"args\": ", n);
+    put_u64(o->t, ", \"coarse\": ", coarse);
+    fs_text_puts(o->t, "}");
+  }
+}
+
 static fs_status control_edges(fs_stats *o) {
   if (o->sync == NULL) {
     key(o, "control_edges");
@@ -266,6 +281,7 @@ static fs_status put_stats(fs_stats *o, fs_arena *arena) {
   syncs(o);
   frontier(o);
   bounds(o);
+  views(o);
   if (s->n_loops > 0) {
     key(o, "loops");
     fs_loops_put_json(o->t, s);

@@ -486,6 +486,26 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
 }
 
+/* What a loop touches is of ranges, also where other ops touch it. */
+static fs_status check_no_views(fs_checker *c) {
+  const fs_stream *v = &c->v;
+  bool *in_loop;
+  FS_TRY(fs_new_zero(&c->arena, &in_loop, v->n_buffers));
+  for (uint32_t i = 0; i < v->n_loops; i++) {
+    const fs_stream_op *o = v->loops[i].within == FS_NONE ? &v->ops[v->loops[i].op] : NULL;
+    for (uint32_t k = 0; o != NULL && k < o->n_args; k++) {
+      if (v->args[o->arg0 + k].buffer != FS_NONE) {
+        in_loop[v->args[o->arg0 + k].buffer] = true;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < v->n_views; i++) {
+    FS_NEED(c, !in_loop[v->args[v->views[i].arg].buffer], VALUE,
+            "view %u is of a buffer that a loop touches", i);
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_check_loops(fs_checker *c) {
   assert(c->v.n_meta == 1);
   const fs_stream *v = &c->v;
@@ -497,6 +517,7 @@ fs_status fs_check_loops(fs_checker *c) {
     FS_TRY(check_commands(c, &v->loops[i], at.command, &at));
   }
   FS_TRY(check_ends(c, &at));
+  FS_TRY(check_no_views(c));
   FS_TRY(check_queues(c));
   return check_inner_queues(c);
 }

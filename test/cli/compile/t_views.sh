@@ -29,8 +29,9 @@ ops:
 EOF
 }
 tiles 8 >g.yaml
-run 0 "$FSCHED" compile g.yaml --verify -o g.fsb --emit schedule=g.json --emit trace=trace --emit svg=g.svg --emit c=g.c
+run 0 "$FSCHED" compile g.yaml --verify -o g.fsb --emit schedule=g.json --emit trace=trace --emit svg=g.svg --emit c=g.c --emit stats=st
 expect "both halves at once" holds err 'makespan 12'
+expect "statistics" holds st '"views": {"args": 5, "coarse": 0}'
 run 0 "$FSCHED" verify g.fsb -g g.yaml
 run 0 "$FSCHED" verify g.json -g g.yaml
 run 0 "$FSCHED" run g.fsb -q --check
@@ -85,3 +86,26 @@ tiles 9 >wide.yaml
 run 0 "$FSCHED" compile wide.yaml --verify -o w.fsb
 expect "one after the other" holds err 'makespan 15'
 run 0 "$FSCHED" run w.fsb -q --check
+
+# Where a loop stays one, what it touches has no views; unrolled it may.
+cat >loop.yaml <<'EOF'
+fsched: 1
+name: rows
+target: {queues: [{name: q0}, {name: q1}]}
+buffers: [{name: x, size: 256, io: state}]
+ops:
+  - {name: first, args: [{in: x}, {out: s, size: 8}]}
+  - {loop: rows, trip: 4, ops: [{name: row, args: [{inout: x, at: {length: 64, step: 64}}]}]}
+EOF
+run 0 "$FSCHED" compile -q loop.yaml -o l.fsb
+run 0 "$FSCHED" dis l.fsb --format json
+sed '/"name": "first"/s/{"in": "x", "version": 0}/{"in": "x", "version": 0, "at": {"offset": 0, "shape": [256], "strides": [1], "element": 1}}/' out >l.dis
+run 1 "$FSCHED" asm l.dis -o l.fsb
+expect "views beside loops" holds err 'view 0 is of a buffer that a loop touches'
+sed 's/at: {length: 64, step: 64}/at: {shape: [16, 16], step: 0}/' loop.yaml >l.yaml
+run 1 "$FSCHED" compile -q l.yaml -o l.fsb
+expect "a loop without views" holds err 'use --unroll'
+sed 's/at: {length: 64, step: 64}/at: {shape: [16, 4], strides: [16, 1], step: 4}/' loop.yaml >l.yaml
+run 0 "$FSCHED" compile l.yaml --unroll --verify -o l.fsb
+expect "columns are independent" holds err ' makespan 3'
+run 0 "$FSCHED" run l.fsb -q --check
