@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Buffers: the user's, and declared ones with their present version.  What has been written of a
- * version is a list of views, none of which covers another; a version that is written whole has
- * none. */
+ * version is a set of views, none of which covers another, in a tree by their spans; runs of bytes
+ * that touch are one.  A version that is written whole has none. */
 #include <inttypes.h>
 
 #include "base/context.h"
@@ -86,14 +86,25 @@ fs_status fs_dynamic_declare(fs_dynamic *e, uint64_t size, fs_dynamic_buffer *ou
   return FSCHED_OK;
 }
 
+static uint64_t span_end(const fs_view_runs *r) { return r->offset + r->extent[0]; }
+
+static void drop_view(fs_dynamic *e, fs_dynamic_record *r, uint32_t id) {
+  fs_dynamic_written *w = &e->written.at[id];
+  fs_ranges_remove(&e->spans, &r->written, w->runs.offset, span_end(&w->runs), id);
+  w->next = e->unused_written;
+  e->unused_written = id;
+}
+
 static void drop_written(fs_dynamic *e, fs_dynamic_record *r) {
   while (r->written != FS_NONE) {
-    fs_dynamic_written *w = &e->written.at[r->written];
-    uint32_t next = w->next;
-    w->next = e->unused_written;
-    e->unused_written = r->written;
-    r->written = next;
+    drop_view(e, r, e->spans.node.at[r->written].op);
   }
+}
+
+fs_status fs_record_reserve(fs_dynamic *e, size_t n) {
+  FS_TRY(fs_vec_reserve(e->ctx, &e->written, e->written.n + n));
+  FS_TRY(fs_vec_reserve(e->ctx, &e->near, e->written.n + n));
+  return fs_ranges_reserve(&e->spans, n);
 }
 
 fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) {
@@ -124,31 +135,18 @@ void fs_record_renew(fs_dynamic *e, uint32_t record, fs_dynamic_task owner, uint
   r->offset = e->heaps.piece.at[piece].offset + carve;
 }
 
-void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, bool whole) {
-  assert(e->unused_written != FS_NONE || e->written.n < e->written.cap);
-  fs_dynamic_record *r = &e->record.at[record];
-  if (!r->owned || r->full || runs->run == 0) {
-    return;
-  }
-  if (whole || (runs->n_dims == 0 && runs->run == r->size)) {
-    drop_written(e, r);
-    r->full = true;
-    return;
-  }
-  for (uint32_t *at = &r->written; *at != FS_NONE;) {
-    uint32_t id = *at;
-    fs_dynamic_written *w = &e->written.at[id];
-    if (fs_view_overlap(&w->runs, runs, NULL) == FS_OVERLAP_COVERED) {
-      return;
-    }
-    if (fs_view_overlap(runs, &w->runs, NULL) == FS_OVERLAP_COVERED) {
-      *at = w->next;
-      w->next = e->unused_written;
-      e->unused_written = id;
-    } else {
-      at = &w->next;
-    }
-  }
+/* Sets e->near to the views whose span has bytes of [low, high). */
+static void find_near(fs_dynamic *e, const fs_dynamic_record *r, uint64_t low, uint64_t high) {
+  uint64_t covered;
+  e->near.n = 0;
+  fs_status status = r->written == FS_NONE
+                         ? FSCHED_OK
+                         : fs_ranges_find(&e->spans, r->written, low, high, &e->near, &covered);
+  assert(status == FSCHED_OK); /* there is room for all */
+  (void)status;
+}
+
+static void add_view(fs_dynamic *e, fs_dynamic_record *r, const fs_view_runs *runs) {
   uint32_t id = e->unused_written;
   if (id == FS_NONE) {
     assert(e->written.n < e->written.cap);
@@ -156,44 +154,97 @@ void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, b
   } else {
     e->unused_written = e->written.at[id].next;
   }
-  e->written.at[id] = (fs_dynamic_written){*runs, r->written};
-  r->written = id;
+  e->written.at[id] = (fs_dynamic_written){*runs, FS_NONE};
+  fs_status status = fs_ranges_add(&e->spans, &r->written, runs->offset, span_end(runs), id);
+  assert(status == FSCHED_OK);
+  (void)status;
 }
 
-/* How far the bytes from `at` on are written, in one step; `at`: the byte there is not, and *next
- * is the first one behind it that is. */
-static uint64_t find_written(const fs_dynamic *e, const fs_dynamic_record *r, uint64_t at,
-                             uint64_t *next, uint32_t *steps) {
+/* Takes a view into the runs if it touches them, and both are one run; false: it does not. */
+static bool join_runs(fs_view_runs *runs, const fs_view_runs *other) {
+  if (runs->n_dims > 0 || other->n_dims > 0) {
+    return false;
+  }
+  uint64_t end = fs_max(span_end(runs), span_end(other));
+  runs->offset = fs_min(runs->offset, other->offset);
+  runs->run = runs->extent[0] = end - runs->offset;
+  return true;
+}
+
+void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, bool whole) {
+  assert(e->unused_written != FS_NONE || e->written.n < e->written.cap);
+  fs_dynamic_record *r = &e->record.at[record];
+  if (!r->owned || r->full || runs->run == 0) {
+    return;
+  }
+  fs_view_runs all = *runs;
+  find_near(e, r, runs->offset - (runs->offset > 0), span_end(runs) + 1);
+  for (size_t i = 0; i < e->near.n && !whole; i++) {
+    const fs_view_runs *w = &e->written.at[e->near.at[i]].runs;
+    if (fs_view_overlap(w, runs, NULL) == FS_OVERLAP_COVERED) {
+      return;
+    }
+  }
+  for (size_t i = 0; i < e->near.n && !whole; i++) {
+    const fs_view_runs *w = &e->written.at[e->near.at[i]].runs;
+    if (join_runs(&all, w) || fs_view_overlap(runs, w, NULL) == FS_OVERLAP_COVERED) {
+      drop_view(e, r, e->near.at[i]);
+    }
+  }
+  if (whole || (all.n_dims == 0 && all.run == r->size)) {
+    drop_written(e, r);
+    r->full = true;
+    return;
+  }
+  add_view(e, r, &all);
+}
+
+/* How far the bytes from `at` on are written, in one step; `at`: the byte there is not. */
+static uint64_t find_written(fs_dynamic *e, const fs_dynamic_record *r, uint64_t at,
+                             uint32_t *steps) {
   uint64_t low, high;
-  *next = UINT64_MAX;
-  for (uint32_t w = r->written; w != FS_NONE; w = e->written.at[w].next) {
-    if (fs_view_next(&e->written.at[w].runs, at, &low, &high, steps)) {
-      if (low <= at) {
-        return high;
-      }
-      *next = fs_min(*next, low);
+  find_near(e, r, at, at + 1);
+  for (size_t i = 0; i < e->near.n; i++) {
+    const fs_view_runs *w = &e->written.at[e->near.at[i]].runs;
+    if (fs_view_next(w, at, &low, &high, steps) && low <= at) {
+      return high;
     }
   }
   return at;
 }
 
-fs_overlap fs_record_written(const fs_dynamic *e, const fs_dynamic_record *r,
-                             const fs_view_runs *runs) {
+/* Whether any byte of a view is written. */
+static bool is_touched(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
+  bool touched = false;
+  find_near(e, r, runs->offset, span_end(runs));
+  for (size_t i = 0; i < e->near.n && !touched; i++) {
+    switch (fs_view_overlap(runs, &e->written.at[e->near.at[i]].runs, NULL)) {
+      case FS_OVERLAP_NONE:
+        break;
+      case FS_OVERLAP_PARTIAL:
+      case FS_OVERLAP_COVERED:
+        touched = true;
+        break;
+    }
+  }
+  return touched;
+}
+
+fs_overlap fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
   assert(r->owned);
-  bool some = false, missing = false;
   uint64_t at = 0, low, high;
   uint32_t steps = 0;
-  while (!r->full && !(some && missing) && fs_view_next(runs, at, &low, &high, &steps)) {
-    uint64_t from = fs_max(at, low), next;
-    at = find_written(e, r, from, &next, &steps);
-    some = some || at > from;
-    missing = missing || at == from;
-    at = at > from ? fs_min(at, high) : fs_min(next, high);
+  while (!r->full && fs_view_next(runs, at, &low, &high, &steps)) {
+    uint64_t from = fs_max(at, low), to = find_written(e, r, from, &steps);
     if (steps > FS_VIEW_STEPS) {
       return FS_OVERLAP_COVERED;
     }
+    if (to == from) {
+      return is_touched(e, r, runs) ? FS_OVERLAP_PARTIAL : FS_OVERLAP_NONE;
+    }
+    at = fs_min(to, high);
   }
-  return !missing ? FS_OVERLAP_COVERED : some ? FS_OVERLAP_PARTIAL : FS_OVERLAP_NONE;
+  return FS_OVERLAP_COVERED;
 }
 
 fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,

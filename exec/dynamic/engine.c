@@ -80,6 +80,7 @@ fs_status fs_dynamic_create(fsched_context *ctx, const fs_dynamic_options *optio
   }
   fs_heap_rings_init(&e->heaps, ctx, options->heap_size);
   fs_accesses_init(&e->accesses, ctx);
+  fs_ranges_init(&e->spans, ctx);
   fs_status status = make_queues(e);
   if (status != FSCHED_OK) {
     fs_dynamic_destroy(e);
@@ -103,6 +104,8 @@ void fs_dynamic_destroy(fs_dynamic *e) {
   fs_vec_free(e->ctx, &e->edge);
   fs_vec_free(e->ctx, &e->record);
   fs_vec_free(e->ctx, &e->written);
+  fs_vec_free(e->ctx, &e->near);
+  fs_ranges_release(&e->spans);
   fs_vec_free(e->ctx, &e->use);
   fs_vec_free(e->ctx, &e->found);
   (void)fs_realloc(e->ctx, e->queue, e->n_queues * sizeof *e->queue, 0);

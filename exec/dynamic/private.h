@@ -59,7 +59,7 @@ typedef struct fs_dynamic_record {
   fs_dynamic_task owner; /* FS_DYNAMIC_NO_TASK: there was none yet */
   uint32_t heap;
   uint64_t offset;
-  uint32_t written; /* what has been written, as a list; FS_NONE: nothing, or: */
+  uint32_t written; /* what has been written, as a set of e->spans; FS_NONE: nothing, or: */
   bool full;        /* all of it */
   /* While a submission is checked: which of its args makes a version. */
   uint64_t made_by;
@@ -68,7 +68,7 @@ typedef struct fs_dynamic_record {
 
 typedef struct fs_dynamic_written {
   fs_view_runs runs;
-  uint32_t next;
+  uint32_t next; /* unused one */
 } fs_dynamic_written;
 
 /* How an arg of a submission finds the version of its buffer. */
@@ -103,6 +103,8 @@ struct fs_dynamic {
   FS_VEC(fs_dynamic_edge) edge;
   FS_VEC(fs_dynamic_record) record;
   FS_VEC(fs_dynamic_written) written;
+  fs_ranges spans; /* of what has been written, from first byte to last */
+  fs_ids near;     /* scratch, with room for all of them */
   uint32_t unused_slot, unused_edge, unused_written;
   uint32_t unused_record[2]; /* of those on all devices, too */
   uint32_t n_edges, n_live, n_unfinished, n_holds;
@@ -177,11 +179,12 @@ void fs_ready_remove(fs_dynamic *e, uint32_t slot);
 
 /* Buffers (buffers.c).  FS_NONE, reported: there is no such buffer. */
 uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer);
+/* Makes room, so that the next n calls of fs_record_write cannot fail. */
+fs_status fs_record_reserve(fs_dynamic *e, size_t n) FS_MUST_USE;
 /* How the bytes that have been written lie to those of a view: FS_OVERLAP_COVERED if the view is
  * written, or nobody can tell.  Requires a declared buffer. */
-fs_overlap fs_record_written(const fs_dynamic *e, const fs_dynamic_record *r,
-                             const fs_view_runs *runs);
-/* Notes what is written from now on.  Requires room for it in e->written. */
+fs_overlap fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs);
+/* Notes what is written from now on.  Requires room for it. */
 void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, bool whole);
 /* A new version, without content. */
 void fs_record_renew(fs_dynamic *e, uint32_t record, fs_dynamic_task owner, uint32_t piece,

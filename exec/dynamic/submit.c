@@ -103,7 +103,7 @@ static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
 static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t **queues) {
   FS_TRY(fs_slot_reserve(e, (uint32_t)e->found.n));
   FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n));
-  FS_TRY(fs_vec_reserve(e->ctx, &e->written, e->written.n + e->use.n));
+  FS_TRY(fs_record_reserve(e, e->use.n));
   if (s->n_members > 1 && s->n_queues > 0) {
     *queues = fs_realloc(e->ctx, NULL, 0, s->n_members * sizeof **queues);
     if (*queues == NULL) {

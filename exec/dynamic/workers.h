@@ -28,7 +28,7 @@ typedef struct fs_workers_task {
 } fs_workers_task;
 
 /* Starts the workers.  The options' clock and `wait` are not used: a full heap waits for the
- * workers, and fails at once when nothing of the run is under way.  Errors: FSCHED_USAGE,
+ * workers.  Errors: FSCHED_USAGE,
  * FSCHED_SYSTEM (no memory, no threads). */
 fs_status fs_workers_create(fsched_context *ctx, const fs_dynamic_options *options,
                             fs_workers **out) FS_MUST_USE;

@@ -132,6 +132,32 @@ START_TEST(heaps_turn_over)
 }
 END_TEST
 
+/* Tiles of one buffer in any order cost no more than those of many; what is missing is known. */
+START_TEST(many_tiles)
+{
+  enum { TILES = 100003, TILE = 8, STEP = 7919 }; /* a prime number, and a step through all */
+  fs_dynamic *e = make_engine(ctx, 1, FSCHED_HAZARDS_SEQUENTIAL);
+  fs_dynamic_arg a = {.tag = FSCHED_OUT_EXISTING, .has_view = true};
+  fs_dynamic_arg all = {.tag = FSCHED_IN};
+  fs_dynamic_task t;
+  ck_fs(ctx, fs_dynamic_declare(e, (uint64_t)TILES * TILE, &a.buffer));
+  all.buffer = a.buffer;
+  for (uint32_t i = 0; i < TILES; i++) {
+    uint64_t tile = (uint64_t)i * STEP % TILES;
+    a.view = (fs_view){tile * TILE, TILE, 0, {0}, {0}};
+    must(submit_args(e, 1, &a, &t, NULL) == FSCHED_OK);
+    must((fs_dynamic_predecessors(e, t, NULL, 0) == 1) == (i > 0)); /* whose memory it is */
+    if (i == TILES - 2) {
+      ck_assert_int_eq(submit_args(e, 1, &all, &t, NULL), FSCHED_BAD_INPUT);
+    }
+  }
+  ck_assert_uint_eq(fs_dynamic_accesses(e), TILES);
+  ck_fs(ctx, submit_args(e, 1, &all, &t, NULL));
+  ck_assert_uint_eq(fs_dynamic_predecessors(e, t, NULL, 0), TILES);
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
 /* A group of all workers, under tasks that never end to come. */
 START_TEST(groups_get_their_turn)
 {
@@ -307,5 +333,5 @@ END_TEST
 FS_SUITE(dynamic_many, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn);
-  FS_TESTS(t, heaps_turn_over, others_go_on, younger_groups_wait, without_memory);
+  FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, without_memory);
 }
