@@ -71,6 +71,18 @@ static fs_status find_near(fs_access_map *m, uint32_t set, const fs_view_runs *r
              : fs_ranges_find(&m->spans, set, runs->offset, span_end(runs), &m->near, &covered);
 }
 
+/* fs_view_overlap; what are single runs, as most are, are compared at once. */
+static fs_overlap compare_runs(const fs_view_runs *probe, const fs_view_runs *entry) {
+  if (probe->n_dims + entry->n_dims > 0 || entry->run == 0) {
+    return fs_view_overlap(probe, entry, NULL);
+  }
+  if (probe->offset <= entry->offset && span_end(entry) <= span_end(probe)) {
+    return FS_OVERLAP_COVERED;
+  }
+  bool apart = span_end(probe) <= entry->offset || span_end(entry) <= probe->offset;
+  return apart ? FS_OVERLAP_NONE : FS_OVERLAP_PARTIAL;
+}
+
 static int compare_order(const void *a, const void *b) {
   const fs_access_order *x = a, *y = b;
   return x->order < y->order ? -1 : x->order > y->order;
@@ -88,7 +100,7 @@ fs_status fs_accesses_find(fs_access_map *m, uint32_t place, const fs_view_runs 
   }
   for (size_t i = 0; i < m->near.n; i++) {
     const fs_task_access *a = &m->access.at[m->near.at[i]];
-    switch (fs_view_overlap(runs, &a->runs, NULL)) {
+    switch (compare_runs(runs, &a->runs)) {
       case FS_OVERLAP_NONE:
         break;
       case FS_OVERLAP_PARTIAL:
@@ -110,7 +122,7 @@ static void drop_covered(fs_access_map *m, uint32_t set, const fs_view_runs *run
   assert(status == FSCHED_OK); /* there is room for all accesses */
   (void)status;
   for (size_t i = 0; i < m->near.n; i++) {
-    switch (fs_view_overlap(runs, &m->access.at[m->near.at[i]].runs, NULL)) {
+    switch (compare_runs(runs, &m->access.at[m->near.at[i]].runs)) {
       case FS_OVERLAP_NONE:
       case FS_OVERLAP_PARTIAL:
         break;

@@ -249,13 +249,15 @@ fs_overlap fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs
 
 fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) {
-  fs_view all = {.element = 1, .n_dims = 1, .shape = {r->size}, .stride = {1}};
-  const fs_view *v = view == NULL ? &all : view;
-  if (!fs_view_valid(v) || fs_view_end(v) > r->size) {
+  if (view == NULL) {
+    *out = (fs_view_runs){.run = r->size, .extent = {r->size}};
+    return FSCHED_OK;
+  }
+  if (!fs_view_valid(view) || fs_view_end(view) > r->size) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "a view is not within its buffer of %" PRIu64 " bytes", r->size);
   }
-  *out = fs_view_runs_of(v);
+  *out = fs_view_runs_of(view);
   return FSCHED_OK;
 }
 
