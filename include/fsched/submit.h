@@ -34,8 +34,8 @@
  * of an array of such structs all have the size of the first.
  *
  * Threads: a submitter, with its context, is used by one thread at a time.
- * Complexity: O(1) amortised per call, and for a task O(log n) per arg, n the ranges of its buffer
- * that are written so far, and O(w^2) for w written args of one buffer. */
+ * Complexity: O(1) amortised per call, and for a task O(log n) per arg, or per row of its tile, n
+ * the ranges of its buffer that are written so far, and O(w^2) for w written args of one buffer. */
 #ifndef FSCHED_SUBMIT_H
 #define FSCHED_SUBMIT_H
 
@@ -107,10 +107,15 @@ typedef struct fsched_submit_callable_desc {
   uint32_t n_scratch;
 } fsched_submit_callable_desc;
 
-/** Which bytes of its buffer an arg is. */
+/** Which bytes of its buffer an arg is: a range, or a tile of n_dims dimensions as in
+ *  fsched_arg_desc. */
 typedef struct fsched_submit_view {
   size_t size;
-  uint64_t offset, length; /* bytes; length 1 or more */
+  uint64_t offset, length; /* bytes; length 1 or more, ignored for a tile */
+  uint32_t n_dims;         /* 0: a range; else up to FSCHED_MAX_DIMS */
+  const uint64_t *shape;   /* elements along each dimension */
+  const uint64_t *strides; /* bytes from one to the next; NULL: side by side, the last innermost */
+  uint64_t element;        /* bytes; 0: 1 */
 } fsched_submit_view;
 
 /** An argument of a task.  Its tag says what the task does with it (fsched_tag), where

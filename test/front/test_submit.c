@@ -113,7 +113,8 @@ START_TEST(what_is_read_was_written)
   refused_as(submit_one("u", FSCHED_INOUT, x), "not-produced",
              "task 'u', arg 0: reads all of a range of buffer 'x', which nothing before it has "
              "written");
-  fsched_submit_view low = {sizeof low, 0, 8}, high = {sizeof high, 8, 8};
+  fsched_submit_view low = {.size = sizeof low, .offset = 0, .length = 8},
+                     high = {.size = sizeof high, .offset = 8, .length = 8};
   fsched_submit_arg arg[] = {arg_of(FSCHED_IN, x), arg_of(FSCHED_OUT, x)};
   arg[0].view = &low;
   arg[1].view = &high;
@@ -133,7 +134,9 @@ END_TEST
 START_TEST(two_args_do_not_write_one_byte)
 {
   uint32_t x = alloc("x", 16), y = alloc("y", 16);
-  fsched_submit_view low = {sizeof low, 0, 8}, high = {sizeof high, 8, 8}, mid = {sizeof mid, 7, 2};
+  fsched_submit_view low = {.size = sizeof low, .offset = 0, .length = 8},
+                     high = {.size = sizeof high, .offset = 8, .length = 8},
+                     mid = {.size = sizeof mid, .offset = 7, .length = 2};
   fsched_submit_arg arg[] = {arg_of(FSCHED_OUT, x), arg_of(FSCHED_OUT, y),
                              arg_of(FSCHED_OUT_EXISTING, x), arg_of(FSCHED_INOUT, x)};
   arg[0].view = &low;
@@ -378,7 +381,7 @@ static fs_status whole_program(fsched_context *c, fsched_submitter **made) {
   fsched_submit_callable_desc call = {
       .size = sizeof call, .name = "k", .kernel = &kernel, .uses = &use, .n_uses = 1};
   fsched_submit_scope_desc scope = {.size = sizeof scope, .name = "scope"};
-  fsched_submit_view v = {sizeof v, 0, 4};
+  fsched_submit_view v = {.size = sizeof v, .offset = 0, .length = 4};
   fsched_builder *b = make_target(c);
   if (b == NULL) {
     return FSCHED_SYSTEM;

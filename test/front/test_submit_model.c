@@ -31,15 +31,17 @@ typedef struct model_buffer {
 
 /* What a task does to a version. */
 typedef struct model_access {
-  uint32_t task, buffer, version, offset, length;
+  uint32_t task, buffer, version, mask;
   bool write;
 } model_access;
 
 typedef struct model_arg {
   fsched_tag tag;
   uint32_t buffer;
-  bool view, alloc;
+  bool view, tile, alloc;
   uint32_t offset, length;
+  uint64_t shape[2], stride[2], element; /* of a tile */
+  uint32_t mask;                         /* of its bytes */
 } model_arg;
 
 typedef struct model_program {
@@ -154,6 +156,33 @@ static bool writes(fsched_tag tag) {
   return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
 }
 
+static bool has_byte(const model_arg *a, uint32_t i) { return (a->mask >> i & 1) != 0; }
+
+/* Finds the bytes of an arg; false: they are not those of a view that is possible. */
+static bool mask_bytes(const model_buffer *x, model_arg *a) {
+  a->mask = 0;
+  if (!a->view) {
+    a->mask = x->bytes == 32 ? UINT32_MAX : ((uint32_t)1 << x->bytes) - 1;
+    return true;
+  }
+  if (!a->tile) {
+    a->shape[0] = a->shape[1] = a->element = 1;
+    a->shape[1] = a->length;
+    a->stride[0] = a->stride[1] = 1;
+  }
+  bool twice = false;
+  for (uint64_t i = 0; i < a->shape[0] * a->shape[1] * a->element; i++) {
+    uint64_t row = i / a->element / a->shape[1], column = i / a->element % a->shape[1];
+    uint64_t at = a->offset + row * a->stride[0] + column * a->stride[1] + i % a->element;
+    if (at >= x->size) {
+      return false;
+    }
+    twice |= (a->mask >> at & 1) != 0;
+    a->mask |= (uint32_t)1 << at;
+  }
+  return a->mask != 0 && !(twice && writes(a->tag));
+}
+
 /* Whether an arg is possible by itself; it becomes what it counts as. */
 static bool arg_is_right(const model_program *p, model_arg *a) {
   if (a->tag == FSCHED_VALUE || a->alloc) {
@@ -164,10 +193,7 @@ static bool arg_is_right(const model_program *p, model_arg *a) {
   }
   const model_buffer *x = &p->buffer[a->buffer];
   bool whole = starts_version(p, a), address = a->tag == FSCHED_NO_DEP;
-  if (!a->view) {
-    a->offset = 0;
-    a->length = x->bytes;
-  } else if (a->length == 0 || a->offset + a->length > x->size) {
+  if (!mask_bytes(x, a)) {
     return false;
   }
   if ((reads(a->tag) && !x->readable) || (writes(a->tag) && (!x->writable || x->constant)) ||
@@ -178,10 +204,10 @@ static bool arg_is_right(const model_program *p, model_arg *a) {
     return false;
   }
   uint32_t written = 0;
-  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
-    written += x->writer[i] != UNWRITTEN;
+  for (uint32_t i = 0; i < BYTES; i++) {
+    written += has_byte(a, i) && x->writer[i] != UNWRITTEN;
   }
-  if (reads(a->tag) && written < a->length) {
+  if (reads(a->tag) && written < (uint32_t)__builtin_popcount(a->mask)) {
     if (a->tag == FSCHED_IN || written > 0 || x->imported) {
       return false;
     }
@@ -201,8 +227,7 @@ static bool args_are_right(const model_program *p, model_arg *a, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
     for (uint32_t k = 0; k < i; k++) {
       bool meet = a[i].buffer == a[k].buffer && !a[i].alloc && !a[k].alloc && writes(a[i].tag) &&
-                  writes(a[k].tag) && a[i].offset < a[k].offset + a[k].length &&
-                  a[k].offset < a[i].offset + a[i].length;
+                  writes(a[k].tag) && (a[i].mask & a[k].mask) != 0;
       if (meet) {
         return false;
       }
@@ -214,7 +239,10 @@ static bool args_are_right(const model_program *p, model_arg *a, uint32_t n) {
 /* The edges of the args, then what they leave. */
 static void look_up(model_program *p, const model_arg *a) {
   const model_buffer *x = &p->buffer[a->buffer];
-  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
+  for (uint32_t i = 0; i < BYTES; i++) {
+    if (!has_byte(a, i)) {
+      continue;
+    }
     if (x->writer[i] >= 0 && (reads(a->tag) || !p->raw)) {
       p->edge[p->n_tasks][x->writer[i]] = true;
     }
@@ -227,8 +255,11 @@ static void look_up(model_program *p, const model_arg *a) {
 static void enter(model_program *p, const model_arg *a) {
   model_buffer *x = &p->buffer[a->buffer];
   p->access[p->n_accesses++] =
-      (model_access){p->n_tasks, a->buffer, x->versions, a->offset, a->length, writes(a->tag)};
-  for (uint32_t i = a->offset; i < a->offset + a->length; i++) {
+      (model_access){p->n_tasks, a->buffer, x->versions, a->mask, writes(a->tag)};
+  for (uint32_t i = 0; i < BYTES; i++) {
+    if (!has_byte(a, i)) {
+      continue;
+    }
     if (a->tag == FSCHED_IN) {
       x->reader[i][p->n_tasks] = true;
     } else {
@@ -269,7 +300,11 @@ static void describe_task(model_program *p, const char *name, const model_arg *a
       continue;
     }
     fs_text_printf(&p->ops, "{%s: '%s'", tag[a[i].tag], p->buffer[a[i].buffer].name);
-    if (a[i].view) {
+    if (a[i].tile) {
+      fs_text_printf(&p->ops, ", at: {offset: %u, shape: [%u, %u], strides: [%u, %u], element: %u}",
+                     a[i].offset, (unsigned)a[i].shape[0], (unsigned)a[i].shape[1],
+                     (unsigned)a[i].stride[0], (unsigned)a[i].stride[1], (unsigned)a[i].element);
+    } else if (a[i].view) {
       fs_text_printf(&p->ops, ", at: [%u, %u]", a[i].offset, a[i].length);
     }
     fs_text_puts(&p->ops, "}");
@@ -286,6 +321,12 @@ static model_arg draw_arg(model_program *p) {
     a.view = true;
     a.offset = below(p, 10);
     a.length = below(p, 8);
+    a.tile = one_in(p, 2);
+    a.element = 1 + below(p, 2);
+    for (int i = 0; i < 2; i++) {
+      a.shape[i] = one_in(p, 20) ? 0 : 1 + below(p, 3);
+      a.stride[i] = below(p, i == 0 ? 9 : 4);
+    }
   }
   return a;
 }
@@ -309,7 +350,14 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   d.name = named ? name : NULL;
   memcpy(a, drawn, sizeof a);
   for (uint32_t i = 0; i < n; i++) {
-    view[i] = (fsched_submit_view){sizeof view[i], a[i].offset, a[i].length};
+    view[i] =
+        (fsched_submit_view){.size = sizeof view[i], .offset = a[i].offset, .length = a[i].length};
+    if (a[i].tile) {
+      view[i].n_dims = 2;
+      view[i].shape = drawn[i].shape;
+      view[i].strides = drawn[i].stride;
+      view[i].element = a[i].element;
+    }
     arg[i] = (fsched_submit_arg){.size = sizeof arg[i],
                                  .tag = a[i].tag,
                                  .buffer = a[i].buffer,
@@ -353,8 +401,7 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
       (void)snprintf(full, sizeof full, "%s.%u", name, i);
       a[i].buffer = p->n_buffers;
       describe(p, new_buffer(p, full, size[i], bounded[i]));
-      a[i].offset = 0;
-      a[i].length = p->buffer[a[i].buffer].bytes;
+      ck_assert(mask_bytes(&p->buffer[a[i].buffer], &a[i]));
     }
   }
   apply(p, a, n);
@@ -535,7 +582,7 @@ static void close_order(bool (*order)[TASKS], uint32_t n) {
 /* Whether two tasks meet in a version. */
 static bool conflict(const model_access *a, const model_access *c) {
   return a->buffer == c->buffer && a->version == c->version && (a->write || c->write) &&
-         a->offset < c->offset + c->length && c->offset < a->offset + a->length;
+         (a->mask & c->mask) != 0;
 }
 
 /* The lint has each pair that conflicts without an order once, and no other. */

@@ -236,6 +236,23 @@ START_TEST(bad_args)
              "task 't', arg 0: 4 bytes from 13 on leave 'x' of 16 bytes");
   refused_as(submit_view(FSCHED_OUT, x, UINT64_MAX, 2), "at-outside",
              "task 't', arg 0: 2 bytes from 18446744073709551615 on leave 'x' of 16 bytes");
+  uint64_t tile[] = {2, 4, 0}, stride[] = {8, 1};
+  fsched_submit_view t = {.size = sizeof t, .n_dims = 2, .offset = 5};
+  arg[0].view = &t;
+  refused_as(submit_args("t", arg, 1), "bad-view", "task 't', arg 0: the view of 'x' has no shape");
+  t.shape = tile + 1;
+  refused_as(submit_args("t", arg, 1), "bad-view",
+             "task 't', arg 0: the view of 'x' has a dimension of 0");
+  t.shape = tile;
+  t.strides = stride;
+  refused_as(submit_args("t", arg, 1), "at-outside",
+             "task 't', arg 0: 12 bytes from 5 on leave 'x' of 16 bytes");
+  stride[0] = 3;
+  refused_as(submit_args("t", arg, 1), "bad-view",
+             "task 't', arg 0: the view of 'x' is written, and elements of it overlap");
+  t.n_dims = 6;
+  refused_as(submit_args("t", arg, 1), "bad-view",
+             "task 't', arg 0: the view of 'x' has more than 5 dimensions");
   refused_as(submit_one("t", FSCHED_NO_DEP, x), "no-dep-bounded",
              "task 't', arg 0: no_dep of 'x', whose life in a bounded memory it cannot hold");
   v.size = sizeof v;

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/names.h"
+#include "base/view.h"
 #include "fsched/graph.h"
 
 /* Sets the position of what the following calls describe, for diagnostics, including those of
@@ -69,6 +70,9 @@ uint32_t fs_builder_default_memory(const fsched_builder *b);
 bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory);
 /* Reports what is wrong with the description of an op, apart from what it refers to. */
 fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) FS_MUST_USE;
+/* Makes the strided view that an arg describes, from offset 0 on, and says what is wrong with it;
+ * NULL: nothing.  Requires dimensions. */
+const char *fs_builder_view_fault(const fsched_arg_desc *d, fs_view *v);
 /* fsched_builder_kernel for several ops: adds a kernel. */
 fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *desc,
                                 uint32_t *kernel) FS_MUST_USE;

@@ -286,11 +286,11 @@ static fs_status bad_view(fsched_builder *b, const fsched_arg_desc *d, const cha
                          b->ops.text.at[b->op.n - 1], b->buffers.text.at[d->buffer], what);
 }
 
-/* Makes the view that an arg describes, from offset 0 on.  Requires dimensions. */
-static fs_status take_view(fsched_builder *b, const fsched_arg_desc *d, fs_view *v) {
+const char *fs_builder_view_fault(const fsched_arg_desc *d, fs_view *v) {
+  assert(d->n_dims > 0);
   *v = (fs_view){.element = d->element == 0 ? 1 : d->element, .n_dims = d->n_dims};
   if (d->n_dims > FSCHED_MAX_DIMS || d->shape == NULL) {
-    return bad_view(b, d, d->shape == NULL ? "has no shape" : "has more than 5 dimensions");
+    return d->shape == NULL ? "has no shape" : "has more than 5 dimensions";
   }
   uint64_t dense = v->element;
   for (uint32_t i = d->n_dims; i-- > 0;) {
@@ -298,15 +298,14 @@ static fs_status take_view(fsched_builder *b, const fsched_arg_desc *d, fs_view 
     v->stride[i] = d->strides == NULL ? dense : d->strides[i];
     dense = fs_multiply_most(dense, d->shape[i]);
     if (d->shape[i] == 0) {
-      return bad_view(b, d, "has a dimension of 0");
+      return "has a dimension of 0";
     }
   }
   if (!fs_view_valid(v) || fs_view_end(v) > FSCHED_MAX_SIZE || dense > FSCHED_MAX_SIZE) {
-    return bad_view(b, d, "has more than 2^48 bytes");
+    return "has more than 2^48 bytes";
   }
-  return fs_tag_writes(d->tag) && fs_view_overlaps_itself(v)
-             ? bad_view(b, d, "is written, and elements of it overlap")
-             : FSCHED_OK;
+  bool written_twice = fs_tag_writes(d->tag) && fs_view_overlaps_itself(v);
+  return written_twice ? "is written, and elements of it overlap" : NULL;
 }
 
 static bool is_moving(const fsched_arg_desc *d) { return d->distance > 0 || d->n_steps > 0; }
@@ -329,7 +328,8 @@ static fs_status check_arg(fsched_builder *b, fsched_arg_desc *d, fs_view *view)
                            "'out' writes all of buffer '%s': it takes no range", name);
   }
   if (d->n_dims > 0) {
-    FS_TRY(take_view(b, d, view));
+    const char *fault = fs_builder_view_fault(d, view);
+    FS_TRY(fault == NULL ? FSCHED_OK : bad_view(b, d, fault));
     d->length = fs_view_end(view);
   }
   uint64_t size = b->buffer_size.at[d->buffer];

@@ -54,7 +54,8 @@ typedef struct fs_submit_access {
   fsched_tag tag;  /* as the graph has it */
   uint32_t buffer; /* FS_NONE: a number, or what is allocated */
   bool has_at;
-  uint64_t offset, length;
+  uint64_t offset, length; /* of a tile, up to its last byte */
+  uint32_t tile;           /* into the submitter's; FS_NONE: a range */
   int64_t value;
   uint64_t alloc_bytes; /* of what is allocated */
   uint32_t alloc_memory;
@@ -75,6 +76,7 @@ struct fsched_submitter {
   FS_VEC(fs_submit_scope) scope;
   FS_VEC(fs_submit_manual) manual; /* ascending; the last one may have no end yet */
   FS_VEC(fs_submit_access) access; /* of the task in hand */
+  FS_VEC(fs_view) tile;            /* of the task in hand, each where it is in its buffer */
   FS_VEC(char) name;               /* of the task in hand, with its NUL */
   FS_VEC(fsched_submit_pair) pair; /* of the lint */
   const fsched_graph *graph;       /* that finish made; not the submitter's */

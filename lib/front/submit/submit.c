@@ -53,6 +53,7 @@ void fsched_submit_destroy(fsched_submitter *s) {
   fs_vec_free(ctx, &s->manual);
   fs_vec_free(ctx, &s->pair);
   fs_vec_free(ctx, &s->access);
+  fs_vec_free(ctx, &s->tile);
   fs_vec_free(ctx, &s->name);
   fs_vec_free(ctx, &s->found);
   fs_arena_release(&s->arena);

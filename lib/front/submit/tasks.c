@@ -63,6 +63,42 @@ static fs_status name_task(submit_check *c) {
   return c->s->hash_named ? fs_submit_check_name(c->s, "a task", c->name, ops) : FSCHED_OK;
 }
 
+/* What an access touches, as runs of bytes; of tiles with very many rows all between its first and
+ * its last byte. */
+static fs_view_runs pieces_of(const fsched_submitter *s, const fs_submit_access *a) {
+  return a->tile == FS_NONE ? fs_view_range(a->offset, fs_max(a->length, 1))
+                            : fs_view_pieces_of(&s->tile.at[a->tile]);
+}
+
+static fs_status check_inside(submit_check *c, const fs_submit_access *a, uint64_t size) {
+  if (a->offset <= size && a->length <= size - a->offset) {
+    return FSCHED_OK;
+  }
+  return arg_fault(c, AT_OUTSIDE, NULL, "%llu bytes from %llu on leave '%.80s' of %llu bytes",
+                   (unsigned long long)a->length, (unsigned long long)a->offset,
+                   buffer_name(c->s, a->buffer), (unsigned long long)size);
+}
+
+static fs_status check_tile(submit_check *c, const fsched_submit_view *v, uint64_t size,
+                            fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  fs_view tile;
+  fsched_arg_desc d = {.tag = a->tag,
+                       .n_dims = v->n_dims,
+                       .shape = v->shape,
+                       .strides = v->strides,
+                       .element = v->element};
+  const char *fault = fs_builder_view_fault(&d, &tile);
+  if (fault != NULL) {
+    return arg_fault(c, BAD_VIEW, NULL, "the view of '%.80s' %s", buffer_name(s, a->buffer), fault);
+  }
+  a->length = fs_view_end(&tile);
+  FS_TRY(check_inside(c, a, size));
+  tile.offset = a->offset;
+  a->tile = (uint32_t)s->tile.n;
+  return fs_vec_push(s->ctx, &s->tile, tile);
+}
+
 static fs_status check_view(submit_check *c, const fsched_submit_view *given, uint64_t size,
                             fs_submit_access *a) {
   fsched_submitter *s = c->s;
@@ -71,19 +107,17 @@ static fs_status check_view(submit_check *c, const fsched_submit_view *given, ui
     return FSCHED_OK;
   }
   FS_SUBMIT_TAKE(fsched_submit_view, length, v, given);
+  a->has_at = true;
+  a->offset = v.offset;
+  if (v.n_dims > 0) {
+    return check_tile(c, &v, size, a);
+  }
   if (v.length == 0) {
     return arg_fault(c, AT_OUTSIDE, NULL, "a view of no bytes of '%.80s'",
                      buffer_name(s, a->buffer));
   }
-  if (v.offset > size || v.length > size - v.offset) {
-    return arg_fault(c, AT_OUTSIDE, NULL, "%llu bytes from %llu on leave '%.80s' of %llu bytes",
-                     (unsigned long long)v.length, (unsigned long long)v.offset,
-                     buffer_name(s, a->buffer), (unsigned long long)size);
-  }
-  a->has_at = true;
-  a->offset = v.offset;
   a->length = v.length;
-  return FSCHED_OK;
+  return check_inside(c, a, size);
 }
 
 /* Whether the buffer is there, and what is in it if the arg needs that. */
@@ -130,15 +164,38 @@ static fs_status check_rights(submit_check *c, const fs_submit_access *a) {
   return FSCHED_OK;
 }
 
+/* How many bytes an access has, and how many of them are written. */
+static fs_status count_bytes(fsched_submitter *s, const fs_submit_access *a, uint64_t *bytes,
+                             uint64_t *written) {
+  fs_view_runs runs = pieces_of(s, a);
+  *bytes = *written = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    uint64_t some;
+    FS_TRY(fs_submit_written(s, a->buffer, at.low, at.high, &some));
+    *bytes += at.high - at.low;
+    *written += some;
+  }
+  return FSCHED_OK;
+}
+
+/* Whether an access has more rows than are looked at one by one. */
+static bool is_coarse(const fsched_submitter *s, const fs_submit_access *a) {
+  if (a->tile == FS_NONE) {
+    return false;
+  }
+  fs_view_runs runs = fs_view_runs_of(&s->tile.at[a->tile]);
+  return !fs_view_fine(&runs);
+}
+
 /* Finds whether what is read was written; an inout of bytes of which none was is a write. */
 static fs_status check_content(submit_check *c, fs_submit_access *a) {
   fsched_submitter *s = c->s;
-  uint64_t end = fs_submit_end(a->offset, a->length), written;
+  uint64_t bytes, written;
   if (!fs_tag_reads((unsigned)a->tag) || s->buffer.at[a->buffer].all_written) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_submit_written(s, a->buffer, a->offset, end, &written));
-  if (written == end - a->offset) {
+  FS_TRY(count_bytes(s, a, &bytes, &written));
+  if (written == bytes || (written > 0 && is_coarse(s, a))) {
     return FSCHED_OK;
   }
   bool may_be_fresh = fs_tag_writes((unsigned)a->tag) && !s->buffer.at[a->buffer].imported;
@@ -151,6 +208,27 @@ static fs_status check_content(submit_check *c, fs_submit_access *a) {
                                 : "a view reads a part",
                    "reads %s '%.80s', which nothing before it has written",
                    written == 0 ? "buffer" : "all of a range of buffer", buffer_name(s, a->buffer));
+}
+
+/* Whether two accesses of a buffer share bytes; if that takes too long to find out, they do. */
+static bool meet(const fsched_submitter *s, const fs_submit_access *a, const fs_submit_access *b) {
+  if (a->offset >= fs_submit_end(b->offset, b->length) ||
+      b->offset >= fs_submit_end(a->offset, a->length)) {
+    return false;
+  }
+  if (a->tile == FS_NONE && b->tile == FS_NONE) {
+    return true;
+  }
+  fs_view_runs x = a->tile == FS_NONE ? pieces_of(s, a) : fs_view_runs_of(&s->tile.at[a->tile]);
+  fs_view_runs y = b->tile == FS_NONE ? pieces_of(s, b) : fs_view_runs_of(&s->tile.at[b->tile]);
+  switch (fs_view_overlap(&x, &y, NULL)) {
+    case FS_OVERLAP_NONE:
+      return false;
+    case FS_OVERLAP_PARTIAL:
+    case FS_OVERLAP_COVERED:
+      return true;
+  }
+  return true;
 }
 
 /* Whether an earlier arg of the task writes some of the same bytes. */
@@ -167,9 +245,7 @@ static fs_status check_writes(submit_check *c, const fs_submit_access *a) {
   }
   for (uint32_t i = x->first_arg; i < c->arg; i++) {
     const fs_submit_access *other = &s->access.at[i];
-    if (other->buffer == a->buffer && fs_tag_writes((unsigned)other->tag) &&
-        other->offset < fs_submit_end(a->offset, a->length) &&
-        a->offset < fs_submit_end(other->offset, other->length)) {
+    if (other->buffer == a->buffer && fs_tag_writes((unsigned)other->tag) && meet(s, other, a)) {
       return arg_fault(c, WRITTEN_TWICE, NULL, "it writes bytes of '%.80s' that arg %u writes, too",
                        buffer_name(s, a->buffer), i);
     }
@@ -254,8 +330,11 @@ static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
     return arg_fault(c, BAD_ARGUMENT, NULL, "'tag' is %d, outside 0 .. %d", (int)arg->tag,
                      FS_N_TAGS - 1);
   }
-  fs_submit_access a = {
-      .tag = arg->tag, .buffer = FS_NONE, .value = arg->value, .alloc_memory = FS_NONE};
+  fs_submit_access a = {.tag = arg->tag,
+                        .buffer = FS_NONE,
+                        .tile = FS_NONE,
+                        .value = arg->value,
+                        .alloc_memory = FS_NONE};
   if (arg->alloc != NULL) {
     FS_TRY(check_alloc(c, arg, &a));
   } else if (fs_tag_names_buffer((unsigned)arg->tag)) {
@@ -267,7 +346,7 @@ static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
 static fs_status check_args(submit_check *c) {
   const fsched_submit_task_desc *d = c->d;
   size_t stride = d->n_args == 0 ? 0 : d->args[0].size;
-  c->s->access.n = 0;
+  c->s->access.n = c->s->tile.n = 0;
   for (c->arg = 0; c->arg < d->n_args; c->arg++) {
     const void *arg = (const char *)d->args + c->arg * stride;
     const fsched_submit_arg *given = arg;
@@ -332,6 +411,14 @@ static fs_status record_allocs(fsched_submitter *s) {
   return FSCHED_OK;
 }
 
+static fs_status note_write(fsched_submitter *s, const fs_submit_access *a) {
+  fs_view_runs runs = pieces_of(s, a);
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    FS_TRY(fs_submit_write(s, a->buffer, at.low, at.high));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status record_args(fsched_submitter *s, uint32_t op) {
   for (size_t i = 0; i < s->access.n; i++) {
     const fs_submit_access *a = &s->access.at[i];
@@ -342,13 +429,18 @@ static fs_status record_args(fsched_submitter *s, uint32_t op) {
                          .offset = a->offset,
                          .length = a->length,
                          .value = a->value};
+    if (a->tile != FS_NONE) {
+      const fs_view *tile = &s->tile.at[a->tile];
+      d.n_dims = tile->n_dims;
+      d.shape = tile->shape;
+      d.strides = tile->stride;
+      d.element = tile->element;
+    }
     FS_TRY(fsched_builder_arg(s->b, op, &d));
     if (fs_tag_begins((unsigned)a->tag)) {
       s->buffer.at[a->buffer].content_scope = s->current;
     }
-    if (fs_tag_writes((unsigned)a->tag)) {
-      FS_TRY(fs_submit_write(s, a->buffer, a->offset, fs_submit_end(a->offset, a->length)));
-    }
+    FS_TRY(fs_tag_writes((unsigned)a->tag) ? note_write(s, a) : FSCHED_OK);
   }
   return FSCHED_OK;
 }
