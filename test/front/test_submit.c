@@ -367,7 +367,7 @@ END_TEST
 /* A small program that uses every call. */
 static fs_status whole_program(fsched_context *c, fsched_submitter **made) {
   static char memory[16];
-  uint64_t shape = 8;
+  uint64_t shape = 8, rows = 4;
   uint32_t x, y, z, k, t;
   fsched_kernel_desc kernel = {.size = sizeof kernel, .builtin = "mix"};
   fsched_submit_amount use = {0, 1};
@@ -381,7 +381,7 @@ static fs_status whole_program(fsched_context *c, fsched_submitter **made) {
   fsched_submit_callable_desc call = {
       .size = sizeof call, .name = "k", .kernel = &kernel, .uses = &use, .n_uses = 1};
   fsched_submit_scope_desc scope = {.size = sizeof scope, .name = "scope"};
-  fsched_submit_view v = {.size = sizeof v, .offset = 0, .length = 4};
+  fsched_submit_view v = {.size = sizeof v, .n_dims = 1, .shape = &rows};
   fsched_builder *b = make_target(c);
   if (b == NULL) {
     return FSCHED_SYSTEM;
