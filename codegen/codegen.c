@@ -93,7 +93,7 @@ static uint64_t string_bytes(const fs_codegen *c) {
   bytes += name_bytes(g->op_name, g->n_ops);
   for (uint32_t k = 0; k < g->n_kernels; k++) {
     bytes += fs_string_bytes(g->kernel[k].builtin) + fs_string_bytes(g->kernel[k].module) +
-             fs_string_bytes(g->kernel[k].function);
+             fs_string_bytes(g->kernel[k].function) + fs_string_bytes(g->kernel[k].params);
   }
   return bytes + fs_loops_string_bytes(g);
 }
@@ -337,6 +337,7 @@ static void write_kernels(fs_codegen *c) {
     to->builtin = fs_draft_string(&c->d, from->builtin);
     to->module = fs_draft_string(&c->d, from->module);
     to->function = fs_draft_string(&c->d, from->function);
+    to->params = fs_draft_string(&c->d, from->params);
     memcpy(to->grid, from->grid, sizeof to->grid);
     memcpy(to->block, from->block, sizeof to->block);
   }

@@ -434,10 +434,10 @@ static fs_status triple(fs_asm *a, uint32_t list, uint32_t *out) {
 }
 
 static fs_status kernel(fs_asm *a, uint32_t node) {
-  enum { SHARED, BUILTIN, MODULE, FUNCTION, GRID, BLOCK, FIELDS };
-  static const fs_field fields[FIELDS] = {{"shared", true},  {"builtin", false},
-                                          {"module", false}, {"function", false},
-                                          {"grid", true},    {"block", true}};
+  enum { SHARED, BUILTIN, MODULE, FUNCTION, PARAMS, GRID, BLOCK, FIELDS };
+  static const fs_field fields[FIELDS] = {
+      {"shared", true},  {"builtin", false}, {"module", false}, {"function", false},
+      {"params", false}, {"grid", true},     {"block", true}};
   uint32_t value[FIELDS];
   fs_stream_kernel r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
@@ -445,6 +445,7 @@ static fs_status kernel(fs_asm *a, uint32_t node) {
   FS_TRY(fs_asm_string(a, value[BUILTIN], &r.builtin));
   FS_TRY(fs_asm_string(a, value[MODULE], &r.module));
   FS_TRY(fs_asm_string(a, value[FUNCTION], &r.function));
+  FS_TRY(fs_asm_string(a, value[PARAMS], &r.params));
   FS_TRY(triple(a, value[GRID], r.grid));
   FS_TRY(triple(a, value[BLOCK], r.block));
   return fs_asm_push(a, kernels, r);

@@ -270,6 +270,7 @@ static void put_kernels(fs_dis *d) {
     fs_dis_optional(d, ", \"builtin\": ", k->builtin);
     fs_dis_optional(d, ", \"module\": ", k->module);
     fs_dis_optional(d, ", \"function\": ", k->function);
+    fs_dis_optional(d, ", \"params\": ", k->params);
     put_triple(d, ", \"grid\": [", k->grid);
     put_triple(d, ", \"block\": [", k->block);
     fs_dis_put(d, "}");

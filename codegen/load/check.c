@@ -12,6 +12,7 @@
 
 #include "base/crc32c.h"
 #include "base/names.h"
+#include "base/text/hex.h"
 #include "codegen/draft.h"
 #include "codegen/load/load.h"
 #include "fsched/graph.h"
@@ -473,9 +474,12 @@ static fs_status check_kernels(fs_checker *c) {
     FS_TRY(check_optional_string(c, k->builtin, "kernel", i));
     FS_TRY(check_optional_string(c, k->module, "kernel", i));
     FS_TRY(check_optional_string(c, k->function, "kernel", i));
-    FS_NEED(c, k->shared_bytes <= FS_STREAM_MOST && k->reserved == 0, VALUE,
-            "kernel %u has %llu shared bytes, reserved %u", i, (unsigned long long)k->shared_bytes,
-            k->reserved);
+    FS_TRY(check_optional_string(c, k->params, "kernel", i));
+    const char *params = k->params == FS_NONE ? "00" : v->strings + k->params;
+    FS_NEED(c, params[0] != '\0' && fs_hex_valid(params, FSCHED_MAX_PARAMS, false), VALUE,
+            "the parameters of kernel %u are not bytes in hexadecimal digits", i);
+    FS_NEED(c, k->shared_bytes <= FS_STREAM_MOST, VALUE, "kernel %u has %llu shared bytes", i,
+            (unsigned long long)k->shared_bytes);
   }
   for (uint32_t i = 0; i < v->n_races; i++) {
     const fs_stream_race *r = &v->races[i];

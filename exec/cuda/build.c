@@ -47,7 +47,11 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
   const fs_stream_op *op = &x->s->ops[c->target];
   fs_cuda_call *call = staged_call(x, item);
   fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
-  *call = (fs_cuda_call){.seed = fs_kernel_seed(fs_stream_string(x->s, op->name)),
+  const fs_cuda_kernel *kernel =
+      op->kernel == FS_NONE ? NULL : &x->program->modules.kernel[op->kernel];
+  *call = (fs_cuda_call){.seed = fs_kernel_seed(fs_stream_string(x->s, op->name),
+                                                kernel == NULL ? NULL : kernel->params,
+                                                kernel == NULL ? 0 : kernel->n_params),
                          .digest = x->aux + x->digests + (uint64_t)c->target * 8,
                          .n_args = op->n_args,
                          .kernel = builtin_of(x, c)};
@@ -108,6 +112,11 @@ static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *a
     }
   }
   *at += op->n_args;
+  uint32_t words = fs_cuda_params_words(x->s, op->kernel);
+  if (words > 0) {
+    memcpy(&x->param[*at], x->program->modules.kernel[op->kernel].params, (size_t)words * 8);
+    *at += words;
+  }
 }
 
 static void build_run(fs_instance *x, uint32_t item, const fs_stream_command *c, uint64_t *at) {

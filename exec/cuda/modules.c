@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A module is loaded once, however many of its kernels are used.  A kernel is checked against each
- * op that runs it, since the number of its parameters must be the number of the op's args. */
+ * op that runs it, since the number of its parameters must be the number of the op's args, and one
+ * more for its own block of parameters. */
 #include "exec/cuda/modules.h"
 
 #include <stdio.h>
@@ -19,6 +20,7 @@ typedef struct loader {
   uint32_t n_args;
   fs_tag_counts tags;
   const fs_stream_kernel *kernel;
+  uint32_t index; /* the kernel's */
 } loader;
 
 static fs_status refuse_module(const loader *l, const char *format, ...)
@@ -92,22 +94,30 @@ static fs_status find_module(const loader *l, fs_cu_module *module) {
 static fs_status check_params(const loader *l, fs_cu_function function) {
   const fs_cuda *d = &l->device->cuda;
   const char *name = fs_stream_string(l->s, l->kernel->function);
-  uint32_t n_args = l->n_args, n = 0;
+  uint32_t n_args = l->n_args, block = l->m->kernel[l->index].n_params, n = 0;
+  uint32_t last = block > 0 ? n_args : FS_NONE; /* the block is behind the args */
   size_t offset, size;
   if (d->api.cuFuncGetParamInfo == NULL) {
     return FSCHED_OK;
   }
+  n_args += block > 0;
   while (n <= n_args && d->api.cuFuncGetParamInfo(function, n, &offset, &size) == FS_CU_SUCCESS) {
-    if (size > PARAM_BYTES) {
+    if (n == last && size != block) {
+      return refuse_module(l, "the last parameter of '%s' has %zu bytes, the kernel's 'params' %u",
+                           name, size, block);
+    }
+    if (n != last && size > PARAM_BYTES) {
       return refuse_module(
           l, "parameter %u of '%s' has %zu bytes, not those of an address or a number", n, name,
           size);
     }
     n++;
   }
-  return n == n_args ? FSCHED_OK
-                     : refuse_module(l, "'%s' has %s parameters than the op has args, which are %u",
-                                     name, n < n_args ? "fewer" : "more", n_args);
+  return n == n_args
+             ? FSCHED_OK
+             : refuse_module(l, "'%s' has %s parameters than the op has args, which are %u%s", name,
+                             n < n_args ? "fewer" : "more", l->n_args,
+                             block > 0 ? ", and its 'params'" : "");
 }
 
 static fs_status check_launch(const loader *l, fs_cu_function function) {
@@ -167,6 +177,7 @@ static fs_status load_kernel(loader *l, uint32_t index) {
     return FSCHED_OK;
   }
   l->kernel = &l->s->kernels[index];
+  l->index = index;
   fs_cuda_kernel *kernel = &l->m->kernel[index];
   if (l->kernel->builtin == FS_NONE) {
     kernel->builtin = FS_BUILTINS;
@@ -212,6 +223,14 @@ fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cu
   FS_TRY(fs_new(arena, &m->path, s->n_kernels));
   FS_TRY(fs_new(arena, &m->status, s->n_kernels));
   FS_TRY(fs_new_zero(arena, &m->kernel, s->n_kernels));
+  for (uint32_t k = 0; k < s->n_kernels; k++) {
+    const char *text = fs_stream_string(s, s->kernels[k].params);
+    m->kernel[k].n_params = text == NULL ? 0 : (uint32_t)fs_hex_bytes(text);
+    FS_TRY(fs_new_zero(arena, &m->kernel[k].params, (size_t)fs_cuda_params_words(s, k) * 8));
+    if (text != NULL) {
+      fs_hex_decode(text, m->kernel[k].params);
+    }
+  }
   for (uint32_t i = 0; i < s->n_ops; i++) {
     fs_status one = load_for_op(&l, &s->ops[i]);
     status = status == FSCHED_OK ? one : status;

@@ -5,13 +5,22 @@
 #define FS_EXEC_CUDA_MODULES_H
 
 #include "base/mem.h"
+#include "base/text/hex.h"
 #include "exec/cuda/device.h"
 #include "exec/host/module_file.h"
 
 typedef struct fs_cuda_kernel {
   fs_cu_function function;
   fs_builtin builtin; /* FS_BUILTINS: a kernel of a module */
+  uint8_t *params;    /* the block of parameters; or NULL */
+  uint32_t n_params;  /* its bytes */
 } fs_cuda_kernel;
+
+/* The words that a block of parameters takes.  FS_NONE: of no kernel. */
+static inline uint32_t fs_cuda_params_words(const fs_stream *s, uint32_t kernel) {
+  const char *text = kernel == FS_NONE ? NULL : fs_stream_string(s, s->kernels[kernel].params);
+  return text == NULL ? 0 : (uint32_t)((fs_hex_bytes(text) + 7) / 8);
+}
 
 typedef struct fs_cuda_modules {
   const fs_cuda_device *device;

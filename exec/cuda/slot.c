@@ -147,7 +147,8 @@ static fs_status make_tables(fs_instance *x) {
   uint64_t n_params = 0;
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
-    n_params += fs_command_has_op(c) ? x->s->ops[c->target].n_args + 2 : 0;
+    const fs_stream_op *op = fs_command_has_op(c) ? &x->s->ops[c->target] : NULL;
+    n_params += op == NULL ? 0 : op->n_args + 2 + fs_cuda_params_words(x->s, op->kernel);
   }
   FS_TRY(fs_new_zero(&x->arena, &x->todo, plan->n_items));
   FS_TRY(fs_new_zero(&x->arena, &x->param, n_params));

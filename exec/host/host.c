@@ -171,7 +171,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                          .n_args = op->n_args,
                          .n_scratch = n_scratch,
                          .views = fs_kernel_views(s, op, room->views)};
-  fs_kernels_shape(s, op->kernel, &call);
+  fs_kernels_shape(e->kernels, op->kernel, &call);
   return call;
 }
 

@@ -39,7 +39,9 @@ void fs_host_give_pool(fs_machine *machine, void *memory, uint64_t bytes);
 typedef struct fs_resolved {
   fs_builtin builtin; /* FS_BUILTINS: not built in, see `function` */
   fsched_kernel_fn function;
-  void *module; /* handle of dlopen; or NULL */
+  void *module;    /* handle of dlopen; or NULL */
+  uint8_t *params; /* or NULL */
+  uint64_t n_params;
 } fs_resolved;
 
 typedef struct fs_kernels {
@@ -77,7 +79,7 @@ fsched_cause fs_kernels_answer(const fs_kernels *kernels, int answer);
  * or none. */
 uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_kernel_call *call);
 /* Fills in the call's grid, block and shared memory.  Requires a kernel of the stream, or none. */
-void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call);
+void fs_kernels_shape(const fs_kernels *kernels, uint32_t kernel, fs_kernel_call *call);
 
 /* What the effects of commands need. */
 typedef struct fs_effects {

@@ -15,6 +15,7 @@
 #define MUL_B UINT64_C(0xA0761D6478BD642F)
 #define SALT_OUTPUT UINT64_C(0x6F75747075740000)
 #define SALT_SCRATCH UINT64_C(0x7363726174636800)
+#define SALT_PARAMS UINT64_C(0x706172616D730000)
 #define SALT_GIVEN UINT64_C(0x676976656E000000)
 
 enum { LANES = 4, WORD = 8, BLOCK = LANES * WORD };
@@ -213,7 +214,10 @@ static uint64_t name_seed(uint64_t salt, const char *name) {
   return fs_hash_bytes(salt, name, strlen(name));
 }
 
-uint64_t fs_kernel_seed(const char *op) { return name_seed(SALT_OUTPUT, op); }
+uint64_t fs_kernel_seed(const char *op, const void *params, uint64_t n_params) {
+  uint64_t seed = name_seed(SALT_OUTPUT, op);
+  return n_params == 0 ? seed : join_hashes(seed, fs_hash_bytes(SALT_PARAMS, params, n_params));
+}
 
 void fs_fill_given(const char *buffer, void *data, uint64_t n) {
   fs_fill_bytes(name_seed(SALT_GIVEN, buffer), data, n);
@@ -241,7 +245,7 @@ static void spoil_scratch(const fs_kernel_call *call) {
 }
 
 static uint64_t hash_inputs(const fs_kernel_call *call) {
-  uint64_t h = fs_kernel_seed(call->op);
+  uint64_t h = fs_kernel_seed(call->op, call->params, call->n_params);
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (!fs_tag_names_buffer(a->tag)) {

@@ -44,8 +44,8 @@ uint64_t fs_builtin_digest(fs_builtin kernel, const fs_kernel_call *call);
 uint64_t fs_hash_bytes(uint64_t seed, const void *data, uint64_t n);
 /* Fills n bytes with words that depend on seed and position. */
 void fs_fill_bytes(uint64_t seed, void *data, uint64_t n);
-/* The seed with which mix begins for an op of that name. */
-uint64_t fs_kernel_seed(const char *op);
+/* The seed with which mix begins for an op of that name and these parameters. */
+uint64_t fs_kernel_seed(const char *op, const void *params, uint64_t n_params);
 /* Fills in the given content of the buffer of that name. */
 void fs_fill_given(const char *buffer, void *data, uint64_t n);
 /* The same for bytes [begin, end) alone, at their offsets from `data`.  Requires begin <= end. */

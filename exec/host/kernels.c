@@ -10,6 +10,7 @@
 #include <stdio.h>
 
 #include "base/process.h"
+#include "base/text/hex.h"
 #include "exec/host/backends.h"
 #include "exec/host/child.h"
 #include "exec/host/host.h"
@@ -115,6 +116,18 @@ static fs_status find_in_loops(const kernel_finder *f, fs_kernels *kernels) {
   return status;
 }
 
+static fs_status decode_params(fs_arena *arena, const fs_stream *s, const fs_stream_kernel *k,
+                               fs_resolved *out) {
+  const char *text = fs_stream_string(s, k->params);
+  if (text == NULL) {
+    return FSCHED_OK;
+  }
+  out->n_params = fs_hex_bytes(text);
+  FS_TRY(fs_new(arena, &out->params, out->n_params));
+  fs_hex_decode(text, out->params);
+  return FSCHED_OK;
+}
+
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
   assert(s->n_meta == 1);
@@ -124,6 +137,9 @@ fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream 
   *kernels = (fs_kernels){.s = s, .options = options, .birth = fs_process_birth()};
   FS_TRY(fs_new_zero(arena, &kernels->at, s->n_kernels));
   kernels->n = s->n_kernels;
+  for (uint32_t k = 0; k < s->n_kernels; k++) {
+    FS_TRY(decode_params(arena, s, &s->kernels[k], &kernels->at[k]));
+  }
   for (uint32_t op = 0; op < s->n_ops; op++) {
     const fs_stream_op *o = &s->ops[op];
     fs_tag_counts tags = fs_count_op_tags(s, o);
@@ -192,8 +208,11 @@ uint64_t fs_kernels_digest(const fs_kernels *kernels, uint32_t kernel, const fs_
   return fs_builtin_digest(builtin_of(kernels, kernel), call);
 }
 
-void fs_kernels_shape(const fs_stream *s, uint32_t kernel, fs_kernel_call *call) {
-  assert(kernel == FS_NONE || kernel < s->n_kernels);
+void fs_kernels_shape(const fs_kernels *kernels, uint32_t kernel, fs_kernel_call *call) {
+  assert(kernel == FS_NONE || kernel < kernels->n);
+  const fs_stream *s = kernels->s;
+  call->params = kernel == FS_NONE ? NULL : kernels->at[kernel].params;
+  call->n_params = kernel == FS_NONE ? 0 : kernels->at[kernel].n_params;
   call->size = sizeof *call;
   for (unsigned i = 0; i < 3; i++) {
     call->grid[i] = kernel == FS_NONE ? 1 : s->kernels[kernel].grid[i];

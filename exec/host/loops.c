@@ -207,7 +207,7 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                          .scratch = room->scratch,
                          .n_args = op->n_args,
                          .n_scratch = n_scratch};
-  fs_kernels_shape(s, op->kernel, &call);
+  fs_kernels_shape(e->kernels, op->kernel, &call);
   return call;
 }
 

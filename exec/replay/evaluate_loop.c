@@ -182,7 +182,7 @@ static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_str
   }
   fs_loop_name(name, fs_stream_string(s, op->name), &l->at);
   fs_kernel_call call = {.op = name, .args = l->r->args, .n_args = op->n_args};
-  fs_kernels_shape(s, op->kernel, &call);
+  fs_kernels_shape(&l->r->kernels, op->kernel, &call);
   return call;
 }
 

@@ -138,7 +138,7 @@ static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, b
                            .args = r->args,
                            .n_args = o->n_args,
                            .views = fs_kernel_views(s, o, r->views)};
-  fs_kernels_shape(s, o->kernel, call);
+  fs_kernels_shape(&r->kernels, o->kernel, call);
   return FSCHED_OK;
 }
 

@@ -115,7 +115,13 @@ typedef struct fsched_kernel_desc {
   const char *function;
   uint32_t grid[3], block[3];
   uint64_t shared_bytes;
+  /** A block of up to FSCHED_MAX_PARAMS bytes, which is copied: the kernel gets it as it is
+   * (kernel.h; on a CUDA device as its last parameter, by value), and what `mix` writes depends on
+   * it.  NULL with n_params 0: none. */
+  const void *params;
+  size_t n_params;
 } fsched_kernel_desc;
+#define FSCHED_MAX_PARAMS 1024
 
 typedef struct fsched_op_desc {
   size_t size;

@@ -52,6 +52,8 @@ typedef struct fsched_kernel_call {
   uint32_t n_args, n_scratch;
   uint32_t grid[3], block[3]; /* as in the graph; 1 by default */
   uint64_t shared_bytes;
+  const void *params; /* the block of parameters, at any address; NULL: the kernel has none */
+  uint64_t n_params;  /* bytes */
   const fsched_kernel_view *views; /* of the args, in their order; NULL: all are ranges */
 } fsched_kernel_call;
 

@@ -38,6 +38,7 @@ typedef struct fs_kernel {
   const char *builtin, *module, *function; /* or NULL */
   uint32_t grid[3], block[3];
   uint64_t shared_bytes;
+  const char *params; /* hexadecimal digits in lower case; or NULL */
 } fs_kernel;
 
 #define FS_BARRIERS_AUTO FS_NONE /* as many barriers as need no new order */

@@ -126,11 +126,13 @@ static result make_kernel(function *f, const unsigned *grid, const unsigned *blo
   if (!f->loaded) {
     note_fault("%s: the function is not loaded yet", call);
   }
-  for (uint32_t i = 0; ptx_param_bytes(f->entry, i) > 0; i++) {
-    if (ptx_param_bytes(f->entry, i) > sizeof c->launch.params[i]) {
+  for (uint32_t i = 0, word = 0; ptx_param_bytes(f->entry, i) > 0; i++) {
+    uint32_t bytes = ptx_param_bytes(f->entry, i);
+    if (word + (bytes + 7) / 8 > PTX_PARAMS) {
       return INVALID_VALUE;
     }
-    memcpy(&c->launch.params[i], params[i], ptx_param_bytes(f->entry, i));
+    memcpy(&c->launch.params[word], params[i], bytes);
+    word += (bytes + 7) / 8;
   }
   return OK;
 }

@@ -270,11 +270,13 @@ static bool read_name(reader *r, ptx_operand *o) {
     *o = (ptx_operand){.kind = PTX_REG, .index = intern(&r->registers, name, 0)};
     return true;
   }
+  uint64_t param = 0; /* each takes whole words of 8 bytes */
   for (uint32_t i = 0; i < r->entry->n_params; i++) {
     if (strcmp(r->entry->param_name[i], name) == 0) {
-      *o = (ptx_operand){.kind = PTX_IMM, .value = 8 * i};
+      *o = (ptx_operand){.kind = PTX_IMM, .value = param};
       return true;
     }
+    param += ((uint64_t)r->entry->param_bytes[i] + 7) / 8 * 8;
   }
   for (uint32_t i = 0; i < r->shared.n; i++) {
     if (strcmp(r->shared.at[i], name) == 0) {

@@ -101,8 +101,20 @@ static bool writes(const fs_stream_arg *a) {
   return a->tag == FSCHED_OUT || a->tag == FSCHED_INOUT || a->tag == FSCHED_OUT_EXISTING;
 }
 
-static void mix(const char *name, const operand *x, uint32_t n) {
+/* A kernel's block of parameters, of hexadecimal digits; they count like more of the name. */
+static uint64_t with_params(uint64_t number, const char *digits) {
+  uint8_t bytes[2048];
+  uint64_t n = strlen(digits) / 2;
+  for (uint64_t i = 0; i < n; i++) {
+    char two[3] = {digits[2 * i], digits[2 * i + 1], '\0'};
+    bytes[i] = (uint8_t)strtoul(two, NULL, 16);
+  }
+  return pair(number, number_of(UINT64_C(0x706172616D730000), bytes, n));
+}
+
+static void mix(const char *name, const char *params, const operand *x, uint32_t n) {
   uint64_t number = number_of_name("output", name);
+  number = params == NULL ? number : with_params(number, params);
   for (uint32_t i = 0; i < n; i++) {
     if (x[i].arg->tag == FSCHED_VALUE) {
       number = pair(number, pair(i, (uint64_t)x[i].arg->value));
@@ -209,7 +221,9 @@ static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x)
   if (strcmp(kernel, "copy") == 0) {
     copy(x, op->n_args);
   } else {
-    mix(fs_stream_string(s, op->name), x, op->n_args);
+    const char *params =
+        op->kernel == FS_NONE ? NULL : fs_stream_string(s, s->kernels[op->kernel].params);
+    mix(fs_stream_string(s, op->name), params, x, op->n_args);
   }
   for (uint32_t i = 0; i < op->n_args; i++) {
     for (uint64_t b = 0; writes(x[i].arg) && b < x[i].n; b++) {

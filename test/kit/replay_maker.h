@@ -161,7 +161,8 @@ static inline void mk_kernel(maker *m, const char *builtin) {
   m->kernels[v->n_kernels] =
       (fs_stream_kernel){.builtin = builtin == NULL ? FS_NONE : mk_string(m, builtin),
                          .module = builtin == NULL ? mk_string(m, "kernels.so") : FS_NONE,
-                         .function = builtin == NULL ? mk_string(m, "f") : FS_NONE};
+                         .function = builtin == NULL ? mk_string(m, "f") : FS_NONE,
+                         .params = FS_NONE};
   m->ops[v->n_ops - 1].kernel = v->n_kernels++;
 }
 

@@ -397,6 +397,7 @@ static fsched_program *write_bytes(fsched_context *ctx, const fs_stream *s, cons
   for (uint32_t i = 0; i < 3 && more != NULL; i++) {
     uint32_t at = s->n_strings + 4 * i;
     d.kernels[s->n_kernels + i] = (fs_stream_kernel){.builtin = at,
+                                                     .params = FS_NONE,
                                                      .module = FS_NONE,
                                                      .function = FS_NONE,
                                                      .grid = {1, 1, 1},

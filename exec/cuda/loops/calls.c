@@ -34,7 +34,7 @@ fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
     uint64_t bytes = sizeof(fs_cuda_call) + args * sizeof(fs_cuda_arg);
     size_t name = fs_loop_name_bytes(fs_stream_string(s, op->name), depth);
     r->call_bytes = fs_max(r->call_bytes, bytes);
-    n_params = fs_max(n_params, op->n_args);
+    n_params = fs_max(n_params, op->n_args + fs_cuda_params_words(s, op->kernel));
     name_bytes = name > name_bytes ? name : name_bytes;
   }
   FS_TRY(fs_new(&x->arena, &r->param, n_params));
@@ -88,10 +88,14 @@ void fs_cuda_call_write(fs_instance *x, const fs_loop_instance *at, fs_cu_addres
   fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
   assert(x->pinned != NULL && op->loop == FS_NONE);
   fs_loop_name(x->loops.name, fs_stream_string(x->s, op->name), at);
-  *call = (fs_cuda_call){.seed = fs_kernel_seed(x->loops.name),
-                         .digest = digest,
-                         .n_args = op->n_args,
-                         .kernel = builtin_of(x, op)};
+  const fs_cuda_kernel *kernel =
+      op->kernel == FS_NONE ? NULL : &x->program->modules.kernel[op->kernel];
+  *call =
+      (fs_cuda_call){.seed = fs_kernel_seed(x->loops.name, kernel == NULL ? NULL : kernel->params,
+                                            kernel == NULL ? 0 : kernel->n_params),
+                     .digest = digest,
+                     .n_args = op->n_args,
+                     .kernel = builtin_of(x, op)};
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_loop_arg *a = &x->s->loop_args[op->arg0 + i];
     arg[i] = (fs_cuda_arg){.value = (uint64_t)a->value,
@@ -112,6 +116,11 @@ static void write_params(fs_instance *x, const fs_loop_instance *at) {
   for (uint32_t i = 0; i < op->n_args; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
     x->loops.param[i] = fs_tag_names_buffer(a->tag) ? 0 : (uint64_t)a->value;
+  }
+  uint32_t words = fs_cuda_params_words(s, op->kernel);
+  if (words > 0) {
+    memcpy(&x->loops.param[op->n_args], x->program->modules.kernel[op->kernel].params,
+           (size_t)words * 8);
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];

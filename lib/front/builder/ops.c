@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/saturate.h"
+#include "base/text/hex.h"
 #include "base/text/plural.h"
 #include "base/text/size_text.h"
 #include "front/builder/private.h"
@@ -481,6 +482,24 @@ static fs_status copy_string(fsched_builder *b, const char *s, const char **out)
   return s != NULL && *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
+/* Writes a block of parameters as text. */
+static fs_status copy_params(fsched_builder *b, const void *params, size_t n, const char **out) {
+  FS_TRY(fs_builder_limit(b, "the number of bytes of parameters", n, FSCHED_MAX_PARAMS));
+  if (n == 0) {
+    return FSCHED_OK;
+  }
+  if (params == NULL) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "a kernel's 'params' is NULL");
+  }
+  char *text = fs_arena_alloc(&b->arena, 2 * n + 1);
+  if (text == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  fs_hex_encode(params, n, text);
+  *out = text;
+  return FSCHED_OK;
+}
+
 static fs_status check_builtin(fsched_builder *b, const char *name) {
   enum { BUILTINS = sizeof fs_builtin_names / sizeof fs_builtin_names[0] };
   for (size_t i = 0; i < BUILTINS; i++) {
@@ -518,6 +537,7 @@ fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *des
   FS_TRY(copy_string(b, d.builtin, &k.builtin));
   FS_TRY(copy_string(b, d.module, &k.module));
   FS_TRY(copy_string(b, d.function, &k.function));
+  FS_TRY(copy_params(b, d.params, d.n_params, &k.params));
   FS_TRY(fs_vec_push(b->ctx, &b->kernel, k));
   *kernel = (uint32_t)b->kernel.n - 1;
   return FSCHED_OK;

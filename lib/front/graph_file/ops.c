@@ -3,6 +3,7 @@
  * handed over last. */
 #include <stdio.h>
 
+#include "base/text/hex.h"
 #include "front/graph_file/private.h"
 
 /* Reports amounts that are no mapping; a name alone, or a list of one, gets the form to write. */
@@ -105,12 +106,28 @@ enum {
   KERNEL_GRID,
   KERNEL_BLOCK,
   KERNEL_SHARED,
+  KERNEL_PARAMS,
   KERNEL_KEYS
 };
 
+/* Reads a block of parameters, for which there is room. */
+static bool read_params(fs_reader *r, uint32_t node, uint8_t *bytes, fsched_kernel_desc *d) {
+  const fs_node *n = fs_read_node(r, node);
+  if (n->kind != FS_NODE_SCALAR || !fs_hex_valid(n->text, FSCHED_MAX_PARAMS, true)) {
+    fs_read_fail(r, FS_DIAG_WRONG_TYPE, node, "two hexadecimal digits for each byte, as 0a000000",
+                 "'params' must be up to %d bytes in hexadecimal digits", FSCHED_MAX_PARAMS);
+    return false;
+  }
+  fs_hex_decode(n->text, bytes);
+  d->params = bytes;
+  d->n_params = fs_hex_bytes(n->text);
+  return true;
+}
+
 static fs_status read_kernel(fs_reader *r, uint32_t op, uint32_t node) {
   static const fs_key keys[] = {{"builtin", false}, {"module", false}, {"function", false},
-                                {"grid", false},    {"block", false},  {"shared", false}};
+                                {"grid", false},    {"block", false},  {"shared", false},
+                                {"params", false}};
   uint32_t value[KERNEL_KEYS];
   const fs_node *n = node == FS_NONE ? NULL : fs_read_node(r, node);
   if (n != NULL && n->kind == FS_NODE_SCALAR && n->text[0] != '\0') {
@@ -136,6 +153,10 @@ static fs_status read_kernel(fs_reader *r, uint32_t op, uint32_t node) {
   read_extent(r, value[KERNEL_BLOCK], "'block'", d.block);
   if (value[KERNEL_SHARED] != FS_NONE) {
     (void)fs_read_size(r, value[KERNEL_SHARED], "'shared'", &d.shared_bytes);
+  }
+  uint8_t params[FSCHED_MAX_PARAMS];
+  if (value[KERNEL_PARAMS] != FS_NONE && !read_params(r, value[KERNEL_PARAMS], params, &d)) {
+    return FSCHED_OK;
   }
   if (named) { /* a bad name was reported */
     return FSCHED_OK;

@@ -151,7 +151,8 @@ typedef struct fs_stream_scratch {
 typedef struct fs_stream_kernel {
   uint64_t shared_bytes;
   uint32_t builtin, module, function; /* strings or FS_NONE */
-  uint32_t grid[3], block[3], reserved;
+  uint32_t grid[3], block[3];
+  uint32_t params; /* string of hexadecimal digits in lower case, or FS_NONE */
 } fs_stream_kernel;
 
 typedef struct fs_stream_race {

@@ -194,6 +194,7 @@ bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uin
   return same_text(fs_stream_string(s, a->builtin), b->builtin) &&
          same_text(fs_stream_string(s, a->module), b->module) &&
          same_text(fs_stream_string(s, a->function), b->function) &&
+         same_text(fs_stream_string(s, a->params), b->params) &&
          a->shared_bytes == b->shared_bytes && memcmp(a->grid, b->grid, sizeof a->grid) == 0 &&
          memcmp(a->block, b->block, sizeof a->block) == 0;
 }

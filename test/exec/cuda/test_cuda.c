@@ -66,6 +66,7 @@ static fs_stream_kernel *module_kernel(const char *module, const char *function,
                           .builtin = FS_NONE,
                           .module = mk_string(m, module),
                           .function = mk_string(m, function),
+                          .params = FS_NONE,
                           .grid = {grid, 1, 1},
                           .block = {block, 1, 1}};
   m->ops[v->n_ops - 1].kernel = v->n_kernels++;
@@ -162,6 +163,43 @@ START_TEST(kernels_that_are_refused)
   ck_assert_int_eq(replay(), FSCHED_OK);
   options.check = 1;
   ck_assert_int_ne(replay(), FSCHED_OK);
+}
+END_TEST
+
+/* A block of parameters is the last one, by value; each kernel has its own. */
+START_TEST(blocks_of_parameters)
+{
+  uint32_t out[2][3] = {{0}};
+  open_device(_i, NULL);
+  uint32_t mem = mk_memory(m, "hbm", 4096), q = mk_queue(m, "q");
+  static const char *const names[] = {"first", "second"}, *const ops[] = {"a", "b"};
+  static const char *const blocks[] = {"010000000200000003000000040000000500000006000000",
+                                       "ff00000000000000000000000001000000000000efbeadde"};
+  fsched_binding bindings[2];
+  for (uint32_t k = 0; k < 2; k++) {
+    uint32_t y = (mk_buffer(m, names[k], 12, FSCHED_IO_OUTPUT), mk_version(m, mem, 256 * k));
+    mk_kept(m, y, mem, 256 * k);
+    (void)mk_op(m, ops[k]), mk_arg(m, FSCHED_OUT, y);
+    module_kernel("kernels.ptx", "stamp", 1, 1, 0)->params = mk_string(m, blocks[k]);
+    (void)mk_run(m, q, k);
+    bindings[k] = (fsched_binding){.buffer = names[k], .data = out[k], .bytes = 12};
+  }
+  options.bindings = bindings;
+  options.n_bindings = 2;
+  options.check = 0;
+  options.repeat = 2;
+  assert_ok();
+  static const uint32_t want[2][3] = {{1, 4, 6}, {255, 256, 0xdeadbeef}};
+  ck_assert_mem_eq(out, want, sizeof want);
+  m->kernels[1].params = mk_string(m, "00");
+  refused(FSCHED_REPLAY, "replay-kernel",
+          "the last parameter of 'stamp' has 24 bytes, the kernel's 'params' 1");
+  m->kernels[1].params = FS_NONE;
+  refused(FSCHED_REPLAY, "replay-kernel", "parameter 1 of 'stamp' has 24 bytes");
+  m->kernels[1].params = mk_string(m, blocks[0]);
+  m->kernels[1].function = mk_string(m, "none");
+  refused(FSCHED_REPLAY, "replay-kernel",
+          "'none' has fewer parameters than the op has args, which are 1, and its 'params'");
 }
 END_TEST
 
@@ -391,7 +429,7 @@ FS_SUITE(cuda, s) {
   fs_test_cuda(t);
   FS_LOOPS(t, 0, LOOPS, ping_pong, spill, gang, kernels_of_modules, state_is_carried,
            traced_and_paced, commands_alone, slots_in_a_pool, content_changes, memory_that_moves);
-  FS_LOOPS(t, 0, 2, kernels_that_are_refused, function_with_two_limits, nothing_to_do, copy_and_nop,
-           scratch_shows, a_deadlock_is_found);
+  FS_LOOPS(t, 0, 2, kernels_that_are_refused, blocks_of_parameters, function_with_two_limits,
+           nothing_to_do, copy_and_nop, scratch_shows, a_deadlock_is_found);
   FS_LOOPS(t, 0, cuda_is_real() ? 0 : 2, an_old_driver);
 }

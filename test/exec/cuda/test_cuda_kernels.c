@@ -148,7 +148,7 @@ static void check_case(call_case *c, fs_builtin kernel, fs_cu_function f) {
   fs_cuda_call *call = (fs_cuda_call *)(void *)(pinned + ROOM);
   fs_cuda_arg *args = (fs_cuda_arg *)(call + 1);
   memcpy(pinned, c->bytes, ROOM);
-  *call = (fs_cuda_call){.seed = fs_kernel_seed(c->call.op),
+  *call = (fs_cuda_call){.seed = fs_kernel_seed(c->call.op, NULL, 0),
                          .digest = device + ROOM + CALL_BYTES,
                          .n_args = c->call.n_args,
                          .n_scratch = c->call.n_scratch,

@@ -44,7 +44,7 @@ static void name_instances(void) {
   for (uint32_t i = 0; i < INSTANCES; i++) {
     char name[32];
     (void)snprintf(name, sizeof name, "%s[%u]", ops[i / TRIP], i % TRIP);
-    seeds[i] = fs_kernel_seed(name);
+    seeds[i] = fs_kernel_seed(name, NULL, 0);
   }
 }
 
