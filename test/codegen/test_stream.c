@@ -52,6 +52,7 @@ END_TEST
 START_TEST(round_trip_random)
 {
   fs_gen_params params = fs_gen_any((uint64_t)_i, 80);
+  params.views = params.ats;
   params.raw = _i % 7 == 0;
   fsched_graph *g;
   fsched_program *p;

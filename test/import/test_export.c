@@ -471,7 +471,7 @@ START_TEST(quoted_and_aligned)
   ck_assert_str_eq(first_fault(ctx), "the schedule has no place for op ' c'");
   fsched_diag_clear(ctx);
   ck_assert_int_eq(fsched_export(ctx, (fsched_format)77, s, &solution, &n), FSCHED_USAGE);
-  ck_assert_str_eq(first_fault(ctx), "there is no format 87");
+  ck_assert_str_eq(first_fault(ctx), "there is no format 77");
   fsched_schedule_destroy(s);
   fsched_graph_destroy(g);
 }

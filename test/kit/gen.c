@@ -546,7 +546,6 @@ fs_gen_params fs_gen_any(uint64_t seed, uint32_t max_ops) {
   for (size_t i = 0; i < sizeof option / sizeof option[0]; i++) {
     *option[i] = bits >> i & 1;
   }
-  p.views = p.ats && (bits >> 20 & 1) != 0;
   return p;
 }
 

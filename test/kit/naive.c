@@ -44,7 +44,7 @@ static bool op_writes(const fsched_graph *g, uint32_t op, uint32_t version) {
 static bool op_needs(const fsched_graph *g, uint32_t op, uint32_t version) {
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     if (g->arg_version[a] == version && g->arg_tag[a] != FSCHED_NO_DEP &&
-        (fs_tag_reads(g->arg_tag[a]) || g->arg_length[a] != fs_version_size(g, version))) {
+        (fs_tag_reads(g->arg_tag[a]) || !fs_arg_whole(g, a))) {
       return true;
     }
   }

@@ -68,6 +68,7 @@ static void print_rules(const caught *table) {
 /* Makes a small graph that has everything: the judge has to finish. */
 static fsched_graph *small_graph(uint64_t seed, fs_sync_kind kind) {
   fs_gen_params p = fs_gen_any(seed, 7);
+  p.views = p.ats;
   p.latencies = seed % 3 == 0 && kind == FS_SYNC_TIMELINE;
   fsched_graph *g = NULL;
   return fs_gen_graph(ctx, &p, &g) == FSCHED_OK ? g : NULL;

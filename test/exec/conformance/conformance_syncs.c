@@ -92,7 +92,6 @@ CONFORMS(other_syncs_in_flight) {
 CONFORMS(compiled_with_barriers) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     fs_gen_params params = fs_gen_any(seed, 50);
-    params.views = false; /* devices do not run them */
     fsched_compile_options options = {
         .size = sizeof options,
         .effort = FS_QUICK,
@@ -179,7 +178,8 @@ CONFORMS(other_syncs_with_a_failing_kernel) {
     make_ping_pong(c->m, 24, 4);
     c->m->kernels[0] = (fs_stream_kernel){.builtin = FS_NONE,
                                           .module = mk_string(c->m, "kernels.so"),
-                                          .function = mk_string(c->m, "f")};
+                                          .function = mk_string(c->m, "f"),
+                                          .params = FS_NONE};
     c->m->program.view.n_kernels = 1;
     c->m->ops[13].kernel = 0;
     fsched_program *p = fs_resync(c->ctx, &c->m->program.view, kind_of(as), 1);

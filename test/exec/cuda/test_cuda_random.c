@@ -61,7 +61,6 @@ START_TEST(any_graph)
   total = (fsched_replay_result){0};
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_gen_params params = fs_gen_any(seed, 60);
-    params.views = false; /* devices do not run them */
     compile_and_replay(seed, &params, kind_of(_i),
                        (fsched_replay_options){.repeat = 1 + seed % 3, .trace = seed % 5 == 0});
   }
@@ -93,7 +92,6 @@ START_TEST(odd_graphs)
   total = (fsched_replay_result){0};
   for (uint64_t seed = 1; seed <= 4 * GRAPHS; seed++) {
     fs_gen_params params = fs_gen_odd(seed, 25);
-    params.views = false; /* devices do not run them */
     params.sync = sync[seed % 3];
     params.raw = seed % 2 == 0;
     compile_and_replay(

@@ -24,6 +24,40 @@ static cell make_cell(uint32_t buffer, uint32_t version, uint64_t offset, uint32
   return mix(mix(mix(mix(buffer + 11) + version + 1) + offset + 3) + op + 7) | 2;
 }
 
+/* --- views --- */
+
+/* Whether the k-th byte from the arg's begin is one of its elements', by trying all of these. */
+static bool has_byte(const fs_stream *s, uint32_t arg, uint64_t k) {
+  const fs_stream_view *v = NULL;
+  for (uint32_t i = 0; i < s->n_views; i++) {
+    v = s->views[i].arg == arg ? &s->views[i] : v;
+  }
+  if (v == NULL) {
+    return true;
+  }
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    n *= v->shape[d];
+  }
+  bool has = false;
+  for (uint64_t i = 0; i < n && !has; i++) {
+    uint64_t at = 0, rest = i;
+    for (uint32_t d = 0; d < v->n_dims; d++) {
+      at += rest % v->shape[d] * v->stride[d];
+      rest /= v->shape[d];
+    }
+    has = k >= at && k < at + v->element;
+  }
+  return has;
+}
+
+/* The same for a place, of which a command touches all unless it is of an op's arg. */
+static bool has_place_byte(const machine *x, uint32_t c, const fs_stream_place *p, uint64_t k) {
+  bool arg = x->s->commands[c].kind == FS_COMMAND_RUN && p->space == FS_SPACE_MEMORY &&
+             p->version != FS_NONE && p->arg < x->s->n_args;
+  return !arg || has_byte(x->s, p->arg, k);
+}
+
 /* --- the sequential evaluation --- */
 
 static void evaluate(machine *x) {
@@ -62,7 +96,9 @@ static void evaluate(machine *x) {
           memset(x->final[g->buffer], 0, s->buffers[g->buffer].size * sizeof(cell));
         }
         for (uint64_t i = g->offset; i < g->offset + g->length; i++) {
-          x->final[g->buffer][i] = make_cell(g->buffer, x->version_of_arg[a], i, o);
+          if (has_byte(s, a, i - g->offset)) {
+            x->final[g->buffer][i] = make_cell(g->buffer, x->version_of_arg[a], i, o);
+          }
         }
       }
     }
@@ -118,7 +154,7 @@ static fs_oracle_verdict reads_right(const machine *x, uint32_t c) {
       continue;
     }
     for (uint64_t k = 0; k < p->size && k < x->s->args[p->arg].length; k++) {
-      if (x->byte[p->index][p->address + k] != x->want[p->arg][k]) {
+      if (has_place_byte(x, c, p, k) && x->byte[p->index][p->address + k] != x->want[p->arg][k]) {
         return FS_ORACLE_VALUE;
       }
     }
@@ -130,7 +166,7 @@ static void spoil(machine *x, uint32_t c) {
   for (uint32_t i = 0; i < x->s->commands[c].n_places; i++) {
     const fs_stream_place *p = &places(x, c)[i];
     for (uint64_t k = 0; k < p->size && (p->mode & FS_MODE_W); k++) {
-      if (p->space == FS_SPACE_MEMORY && !is_no_dep(x, p)) {
+      if (p->space == FS_SPACE_MEMORY && !is_no_dep(x, p) && has_place_byte(x, c, p, k)) {
         set(x, false, p->index, p->address + k, SPOILT);
       } else if (p->space == FS_SPACE_COUNTED) {
         set(x, true, p->index, p->address + k, p->version == FS_NONE ? SPOILT : p->version + 2u);
@@ -147,6 +183,9 @@ static void finish(machine *x, uint32_t c) {
       continue;
     }
     for (uint64_t k = 0; k < p->size; k++) {
+      if (!has_place_byte(x, c, p, k)) {
+        continue;
+      }
       cell value = SPOILT;
       if (m->kind == FS_COMMAND_COPY) {
         const fs_stream_place *from = &places(x, c)[0];

@@ -384,7 +384,8 @@ static const char *check_op_values(const oracle_schedule_look *l, uint32_t op) {
     }
     fs_tick ready;
     uint32_t have = content(l, r, v, position, &ready);
-    bool part = l->g->arg_offset[a] > 0 || l->g->arg_length[a] < fs_version_size(l->g, v);
+    bool part = l->g->arg_offset[a] > 0 || l->g->arg_length[a] < fs_version_size(l->g, v) ||
+                (l->g->arg_view != NULL && l->g->arg_view[a] != FS_NONE);
     bool need = fs_tag_reads(l->g->arg_tag[a]) || part;
     if (need && have != writes_before(l, v, position)) {
       return "content";
