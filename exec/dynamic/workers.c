@@ -60,22 +60,28 @@ static void drop_job(fs_workers *w, worker_job *job) {
   (void)fs_realloc(w->ctx, job, job->bytes, 0);
 }
 
+static bool has_ended(const fs_workers *w, fs_dynamic_task task) {
+  switch (fs_dynamic_task_get(w->e, task).state) {
+    case FS_TASK_FREE:
+    case FS_TASK_BUILDING:
+    case FS_TASK_PENDING:
+    case FS_TASK_READY:
+    case FS_TASK_RUNNING:
+      break;
+    case FS_TASK_COMPLETED:
+    case FS_TASK_FAILED:
+    case FS_TASK_CONSUMED:
+      return true;
+  }
+  return false;
+}
+
 /* Frees the tasks that have ended without running: those that were poisoned or cancelled. */
 static void drop_ended(fs_workers *w) {
   for (worker_job *job = w->jobs, *next; job != NULL; job = next) {
     next = job->next;
-    switch (fs_dynamic_task_get(w->e, job->task).state) {
-      case FS_TASK_FREE:
-      case FS_TASK_BUILDING:
-      case FS_TASK_PENDING:
-      case FS_TASK_READY:
-      case FS_TASK_RUNNING:
-        break;
-      case FS_TASK_COMPLETED:
-      case FS_TASK_FAILED:
-      case FS_TASK_CONSUMED:
-        drop_job(w, job);
-        break;
+    if (has_ended(w, job->task)) {
+      drop_job(w, job);
     }
   }
 }
@@ -110,18 +116,8 @@ static void run_member(fs_workers *w, worker_thread *t) {
     (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", job->call[0].op, answer);
     fs_dynamic_fail(w->e, task, t->member, cause);
   }
-  switch (fs_dynamic_task_get(w->e, task).state) {
-    case FS_TASK_FREE:
-    case FS_TASK_BUILDING:
-    case FS_TASK_PENDING:
-    case FS_TASK_READY:
-    case FS_TASK_RUNNING:
-      break;
-    case FS_TASK_COMPLETED:
-    case FS_TASK_FAILED:
-    case FS_TASK_CONSUMED:
-      drop_job(w, job);
-      break;
+  if (has_ended(w, task)) {
+    drop_job(w, job);
   }
   hand_out(w);
   (void)pthread_cond_signal(&w->ends);

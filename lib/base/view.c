@@ -93,7 +93,7 @@ fs_view_runs fs_view_runs_of(const fs_view *v) {
 /* Where the first run begins that ends behind `from`, of dimension d and those behind it, which
  * begin at `base`.  Requires that there is one. */
 static uint64_t find_next(const fs_view_runs *v, uint32_t d, uint64_t base, uint64_t from,
-                          uint32_t *steps) {
+                          uint32_t most, uint32_t *steps) {
   ++*steps;
   if (d == v->n_dims) {
     return base;
@@ -102,9 +102,9 @@ static uint64_t find_next(const fs_view_runs *v, uint32_t d, uint64_t base, uint
    * the first one's. */
   uint64_t reach = base + v->extent[d + 1];
   uint64_t i = from < reach ? 0 : (from - reach) / v->stride[d] + 1;
-  uint64_t best = find_next(v, d + 1, base + i * v->stride[d], from, steps);
-  for (i++; i < v->shape[d] && base + i * v->stride[d] < best && *steps <= FS_VIEW_STEPS; i++) {
-    best = fs_min(best, find_next(v, d + 1, base + i * v->stride[d], from, steps));
+  uint64_t best = find_next(v, d + 1, base + i * v->stride[d], from, most, steps);
+  for (i++; i < v->shape[d] && base + i * v->stride[d] < best && *steps <= most; i++) {
+    best = fs_min(best, find_next(v, d + 1, base + i * v->stride[d], from, most, steps));
   }
   return best;
 }
@@ -114,18 +114,19 @@ bool fs_view_next(const fs_view_runs *v, uint64_t from, uint64_t *low, uint64_t 
   if (v->run == 0 || v->offset + v->extent[0] <= from) {
     return false;
   }
-  *low = find_next(v, 0, v->offset, from, steps);
+  *low = find_next(v, 0, v->offset, from, FS_VIEW_STEPS, steps);
   *high = *low + v->run;
   return true;
 }
 
 bool fs_view_walk_on(const fs_view_runs *v, fs_view_walk *w) {
-  w->steps = 0;
-  if (!fs_view_next(v, w->at, &w->low, &w->high, &w->steps)) {
+  uint32_t steps = 0; /* no limit: a run that is left out would be a dependence that is lost */
+  if (v->run == 0 || v->offset + v->extent[0] <= w->at) {
     return false;
   }
-  w->low = fs_max(w->low, w->at);
-  w->at = w->high;
+  uint64_t low = find_next(v, 0, v->offset, w->at, UINT32_MAX, &steps);
+  w->low = fs_max(low, w->at);
+  w->high = w->at = low + v->run;
   return true;
 }
 

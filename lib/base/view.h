@@ -76,7 +76,6 @@ bool fs_view_next(const fs_view_runs *v, uint64_t from, uint64_t *low, uint64_t 
  */
 typedef struct fs_view_walk {
   uint64_t at, low, high;
-  uint32_t steps;
 } fs_view_walk;
 bool fs_view_walk_on(const fs_view_runs *v, fs_view_walk *w);
 

@@ -136,6 +136,44 @@ START_TEST(runs_are_the_bytes)
 }
 END_TEST
 
+/* A walk leaves no run out, however many rows lie over each other. */
+START_TEST(walks_are_whole)
+{
+  enum { SPAN = 4096 };
+  static uint8_t want[SPAN];
+  fs_rng rng = {fs_turn() * 8 + 5};
+  for (uint32_t k = 0; k < 60; k++) {
+    fs_view v = {.element = 1 + fs_rng_below(&rng, 3), .n_dims = 5};
+    uint32_t n = 1;
+    for (uint32_t d = 0; d < v.n_dims; d++) {
+      v.shape[d] = 2 + fs_rng_below(&rng, 8);
+      v.stride[d] = 11 + fs_rng_below(&rng, 60);
+      n *= (uint32_t)v.shape[d];
+    }
+    memset(want, 0, sizeof want);
+    for (uint32_t i = 0; i < n; i++) {
+      uint64_t at = 0, rest = i;
+      for (uint32_t d = 0; d < v.n_dims; d++) {
+        at += rest % v.shape[d] * v.stride[d];
+        rest /= v.shape[d];
+      }
+      memset(want + at, 1, v.element);
+    }
+    fs_view_runs runs = fs_view_runs_of(&v);
+    ck_assert(fs_view_fine(&runs));
+    for (fs_view_walk w = {.at = 0}; fs_view_walk_on(&runs, &w);) {
+      for (uint64_t at = w.low; at < w.high; at++) {
+        ck_assert_uint_eq(want[at], 1);
+        want[at] = 0;
+      }
+    }
+    for (uint32_t at = 0; at < SPAN; at++) {
+      ck_assert_uint_eq(want[at], 0);
+    }
+  }
+}
+END_TEST
+
 /* Tiles of a large matrix cost a step a row; what interleaves too often is not called apart. */
 START_TEST(limits)
 {
@@ -221,5 +259,5 @@ END_TEST
 FS_SUITE(view, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, as_sets_of_bytes);
-  FS_TESTS(t, runs_are_the_bytes, limits, overlap_facts);
+  FS_TESTS(t, runs_are_the_bytes, walks_are_whole, limits, overlap_facts);
 }
