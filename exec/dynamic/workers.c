@@ -1,63 +1,48 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock for all.  A worker sleeps on a condition of its own until it gets a member to run; the
- * submitting thread sleeps on another one, while a heap is full or until the run is over.  What a
- * kernel has written is seen by the next one, as the lock lies between them. */
+/* One lock for all.  The submitting thread sleeps on a condition, while a heap is full or until the
+ * run is over. */
 #include "exec/dynamic/workers.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdio.h>
+#include <inttypes.h>
 #include <time.h>
 
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/mem.h"
 #include "base/saturate.h"
+#include "exec/dynamic/jobs.h"
 #include "exec/dynamic/rings.h"
 
-/* A task that is submitted and has not ended: one block with its calls, args and name. */
-typedef struct worker_job {
-  struct worker_job *next, *previous;
-  size_t bytes;
-  fs_workers_kernel kernel;
-  void *user;
-  fs_dynamic_task task;
-  fsched_kernel_call *call; /* of each member */
-} worker_job;
-
-typedef struct worker_thread {
-  fs_workers *of;
-  pthread_t thread;
-  pthread_cond_t wakes;
-  worker_job *job; /* NULL: it is idle */
+/* What a queue's worker runs. */
+typedef struct worker_queue {
+  fs_task_job *job; /* NULL: it is idle */
   uint32_t member;
-} worker_thread;
+} worker_queue;
 
 struct fs_workers {
   fsched_context *ctx;
   fs_dynamic *e;
+  fs_carrier *carrier;
   uint64_t heap_size;
   unsigned char *heap, *block; /* of all four, aligned; and as it was allocated */
   pthread_mutex_t lock;
   pthread_cond_t ends; /* a member has returned */
-  uint32_t n_threads, n_conditions, n_queues, n_running;
-  worker_thread *thread;
-  worker_job *jobs;
-  bool has_lock, has_ends, stops;
+  uint32_t n_queues, n_kernels, n_running;
+  worker_queue *queue;
+  fs_task_job *jobs;
+  bool has_lock, has_ends;
 };
-
-enum { WORKER_STACK = 256 << 10 };
 
 static size_t block_bytes(const fs_workers *w) {
   return FS_HEAP_RINGS * w->heap_size + FS_HEAP_ALIGN;
 }
 
-static void drop_job(fs_workers *w, worker_job *job) {
+static void drop_job(fs_workers *w, fs_task_job *job) {
   *(job->previous == NULL ? &w->jobs : &job->previous->next) = job->next;
   if (job->next != NULL) {
     job->next->previous = job->previous;
   }
-  (void)fs_realloc(w->ctx, job, job->bytes, 0);
+  fs_task_job_drop(w->ctx, job);
 }
 
 static bool has_ended(const fs_workers *w, fs_dynamic_task task) {
@@ -78,7 +63,7 @@ static bool has_ended(const fs_workers *w, fs_dynamic_task task) {
 
 /* Frees the tasks that have ended without running: those that were poisoned or cancelled. */
 static void drop_ended(fs_workers *w) {
-  for (worker_job *job = w->jobs, *next; job != NULL; job = next) {
+  for (fs_task_job *job = w->jobs, *next; job != NULL; job = next) {
     next = job->next;
     if (has_ended(w, job->task)) {
       drop_job(w, job);
@@ -90,52 +75,34 @@ static void drop_ended(fs_workers *w) {
 static void hand_out(fs_workers *w) {
   fs_dynamic_start s;
   while (fs_dynamic_next(w->e, &s)) {
+    fs_task_job *job = (fs_task_job *)(uintptr_t)s.user;
     for (uint32_t m = 0; m < s.n_members; m++) {
-      worker_thread *t = &w->thread[s.queue[m]];
-      t->job = (worker_job *)(uintptr_t)s.user;
-      t->member = m;
+      fs_started_member member = {&job->call[m], job->kernel, m};
+      w->queue[s.queue[m]] = (worker_queue){job, m};
       w->n_running++;
-      (void)pthread_cond_signal(&t->wakes);
+      w->carrier->functions->start(w->carrier, s.queue[m], &member);
     }
   }
 }
 
-/* Runs the member that a worker has got; the lock is open meanwhile. */
-static void run_member(fs_workers *w, worker_thread *t) {
-  worker_job *job = t->job;
-  fs_dynamic_task task = job->task;
-  (void)pthread_mutex_unlock(&w->lock);
-  int answer = job->kernel(&job->call[t->member], t->member, job->user);
-  (void)pthread_mutex_lock(&w->lock);
-  t->job = NULL;
+/* A member has ended; for the carrier. */
+static void take_back(void *user, uint32_t worker, const char *cause) {
+  fs_workers *w = user;
+  worker_queue had = w->queue[worker];
+  assert(had.job != NULL);
+  fs_dynamic_task task = had.job->task;
+  w->queue[worker].job = NULL;
   w->n_running--;
-  if (answer == 0) {
-    fs_dynamic_complete(w->e, task, t->member);
+  if (cause == NULL) {
+    fs_dynamic_complete(w->e, task, had.member);
   } else {
-    char cause[200];
-    (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", job->call[0].op, answer);
-    fs_dynamic_fail(w->e, task, t->member, cause);
+    fs_dynamic_fail(w->e, task, had.member, cause);
   }
   if (has_ended(w, task)) {
-    drop_job(w, job);
+    drop_job(w, had.job);
   }
   hand_out(w);
   (void)pthread_cond_signal(&w->ends);
-}
-
-static void *work_on_queue(void *user) {
-  worker_thread *t = user;
-  fs_workers *w = t->of;
-  (void)pthread_mutex_lock(&w->lock);
-  while (!w->stops) {
-    if (t->job == NULL) {
-      (void)pthread_cond_wait(&t->wakes, &w->lock);
-    } else {
-      run_member(w, t);
-    }
-  }
-  (void)pthread_mutex_unlock(&w->lock);
-  return NULL;
 }
 
 static uint64_t read_now(void *user) {
@@ -164,58 +131,45 @@ static bool make_condition(pthread_cond_t *c) {
   return made;
 }
 
-static bool start_thread(worker_thread *t) {
-  pthread_attr_t attr;
-  if (pthread_attr_init(&attr) != 0) {
-    return false;
-  }
-  bool started = pthread_attr_setstacksize(&attr, WORKER_STACK) == 0 &&
-                 pthread_create(&t->thread, &attr, work_on_queue, t) == 0;
-  (void)pthread_attr_destroy(&attr);
-  return started;
-}
-
-static fs_status start_threads(fs_workers *w) {
+static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
+  fs_carrier_options o = {.n_workers = w->n_queues,
+                          .n_kernels = options->n_kernels,
+                          .kernel = options->kernel,
+                          .lock = &w->lock,
+                          .user = w,
+                          .returned = take_back};
+  w->n_kernels = o.n_kernels;
   w->has_lock = pthread_mutex_init(&w->lock, NULL) == 0;
   w->has_ends = w->has_lock && make_condition(&w->ends);
-  while (w->has_ends && w->n_conditions < w->n_queues &&
-         make_condition(&w->thread[w->n_conditions].wakes)) {
-    w->n_conditions++;
+  if (!w->has_ends) {
+    return fs_fail(w->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
+                   "no lock for workers could be made");
   }
-  while (w->n_conditions == w->n_queues && w->n_threads < w->n_queues) {
-    w->thread[w->n_threads].of = w;
-    if (!start_thread(&w->thread[w->n_threads])) {
-      break;
-    }
-    w->n_threads++;
-  }
-  return w->n_threads == w->n_queues ? FSCHED_OK
-                                     : fs_fail(w->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE,
-                                               NULL, "no thread for a worker could be started");
+  return fs_carrier_threads(w->ctx, &o, &w->carrier);
 }
 
-static fs_status make_workers(fs_workers *w, const fs_dynamic_options *options) {
-  fs_dynamic_options o = *options;
+static fs_status make_workers(fs_workers *w, const fs_workers_options *options) {
+  fs_dynamic_options o = options->engine;
   o.user = w;
   o.now = read_now;
   o.wait = wait_for_member;
   FS_TRY(fs_dynamic_create(w->ctx, &o, &w->e));
   w->n_queues = o.n_queues;
   w->heap_size = fs_min(fs_heap_rounded(o.heap_size), FSCHED_MAX_SIZE);
-  w->thread = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->thread);
-  if (w->thread == NULL) {
+  w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
+  if (w->queue == NULL) {
     return FSCHED_SYSTEM;
   }
-  memset(w->thread, 0, w->n_queues * sizeof *w->thread);
+  memset(w->queue, 0, w->n_queues * sizeof *w->queue);
   w->block = fs_realloc(w->ctx, NULL, 0, block_bytes(w));
   if (w->block == NULL) {
     return FSCHED_SYSTEM;
   }
   w->heap = w->block + (FS_HEAP_ALIGN - (uintptr_t)w->block % FS_HEAP_ALIGN) % FS_HEAP_ALIGN;
-  return start_threads(w);
+  return make_carrier(w, options);
 }
 
-fs_status fs_workers_create(fsched_context *ctx, const fs_dynamic_options *options,
+fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *options,
                             fs_workers **out) {
   *out = NULL;
   fs_workers *w = fs_realloc(ctx, NULL, 0, sizeof *w);
@@ -244,38 +198,31 @@ static void wait_for_all(fs_workers *w) {
   }
 }
 
-static void stop_threads(fs_workers *w) {
+static void stop_workers(fs_workers *w) {
   lock_workers(w);
   fs_dynamic_cancel(w->e, "the workers are stopped");
   wait_for_all(w);
   drop_ended(w);
-  w->stops = true;
-  for (uint32_t i = 0; i < w->n_threads; i++) {
-    (void)pthread_cond_signal(&w->thread[i].wakes);
-  }
   (void)unlock_workers(w, FSCHED_OK);
-  for (uint32_t i = 0; i < w->n_threads; i++) {
-    (void)pthread_join(w->thread[i].thread, NULL);
-  }
+  w->carrier->functions->destroy(w->carrier);
 }
 
 void fs_workers_destroy(fs_workers *w) {
   if (w == NULL) {
     return;
   }
-  if (w->has_lock) {
-    stop_threads(w);
-    (void)pthread_mutex_destroy(&w->lock);
+  if (w->carrier != NULL) {
+    stop_workers(w);
   }
-  for (uint32_t i = 0; i < w->n_conditions; i++) {
-    (void)pthread_cond_destroy(&w->thread[i].wakes);
+  if (w->has_lock) {
+    (void)pthread_mutex_destroy(&w->lock);
   }
   if (w->has_ends) {
     (void)pthread_cond_destroy(&w->ends);
   }
   fs_dynamic_destroy(w->e);
   (void)fs_realloc(w->ctx, w->block, block_bytes(w), 0);
-  (void)fs_realloc(w->ctx, w->thread, w->n_queues * sizeof *w->thread, 0);
+  (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
 
@@ -322,75 +269,31 @@ fs_status fs_workers_scope_end(fs_workers *w) {
   return unlock_workers(w, fs_dynamic_scope_end(w->e));
 }
 
-static uint32_t count_args(const fs_dynamic_submission *s) {
-  uint32_t n = 0;
-  for (uint32_t m = 0; m < s->n_members; m++) {
-    n += s->member[m].n_args;
-  }
-  return n;
-}
-
-/* Makes the block of a task; `where`, behind the args, has room for what the engine tells. */
-static worker_job *make_job(fs_workers *w, const fs_workers_task *task, fs_dynamic_where **where) {
-  const fs_dynamic_submission *s = &task->submission;
-  uint32_t n_args = count_args(s);
-  size_t length = strlen(task->name) + 1, calls = s->n_members * sizeof(fsched_kernel_call);
-  size_t args = n_args * sizeof(fsched_kernel_arg), places = n_args * sizeof **where;
-  size_t bytes = sizeof(worker_job) + calls + args + places + length;
-  unsigned char *block = fs_realloc(w->ctx, NULL, 0, bytes);
-  if (block == NULL) {
-    return NULL;
-  }
-  worker_job *job = (worker_job *)(void *)block;
-  fsched_kernel_call *call = (fsched_kernel_call *)(void *)(block + sizeof *job);
-  fsched_kernel_arg *arg = (fsched_kernel_arg *)(void *)(block + sizeof *job + calls);
-  char *name = (char *)block + sizeof *job + calls + args + places;
-  *where = (fs_dynamic_where *)(void *)(block + sizeof *job + calls + args);
-  *job = (worker_job){.bytes = bytes, .kernel = task->kernel, .user = task->user, .call = call};
-  memcpy(name, task->name, length);
-  for (uint32_t m = 0; m < s->n_members; m++) {
-    call[m] = (fsched_kernel_call){.size = sizeof *call,
-                                   .op = name,
-                                   .args = arg,
-                                   .n_args = s->member[m].n_args,
-                                   .grid = {1, 1, 1},
-                                   .block = {1, 1, 1}};
-    arg += s->member[m].n_args;
-  }
-  return job;
-}
-
-/* Where the args of a job are, once it is submitted. */
-static void fill_args(fs_workers *w, const fs_dynamic_submission *s, worker_job *job,
-                      const fs_dynamic_where *where) {
-  fsched_kernel_arg *out = (fsched_kernel_arg *)(void *)(job->call + s->n_members);
-  for (uint32_t m = 0; m < s->n_members; m++) {
-    for (uint32_t i = 0; i < s->member[m].n_args; i++, where++, out++) {
-      const fs_dynamic_arg *a = &s->member[m].arg[i];
-      fs_dynamic_extent x = fs_dynamic_arg_extent(w->e, a);
-      unsigned char *base = where->heap == FS_NONE
-                                ? (unsigned char *)(uintptr_t)x.address
-                                : w->heap + where->heap * w->heap_size + where->offset;
-      *out = (fsched_kernel_arg){.data = base + x.offset, .length = x.length, .tag = a->tag};
-    }
-  }
+static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
+  fs_dynamic_submission s = task->submission;
+  s.user = (uintptr_t)job;
+  FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, job->where));
+  fs_task_job_fill(job, w->e, task, w->heap, w->heap_size);
+  return FSCHED_OK;
 }
 
 fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynamic_task *out) {
-  fs_dynamic_where *where;
-  lock_workers(w);
-  worker_job *job = make_job(w, task, &where);
-  if (job == NULL) {
-    return unlock_workers(w, FSCHED_SYSTEM);
+  if (task->kernel >= w->n_kernels) {
+    return fs_fail(w->ctx, FSCHED_BAD_INPUT, FS_DIAG_DYNAMIC_ARG, FS_NOWHERE, NULL,
+                   "task '%s' names kernel %" PRIu32 " of %" PRIu32, task->name, task->kernel,
+                   w->n_kernels);
   }
-  fs_dynamic_submission s = task->submission;
-  s.user = (uintptr_t)job;
-  fs_status status = fs_dynamic_submit(w->e, &s, &job->task, where);
+  lock_workers(w);
+  fs_task_job *job;
+  fs_status status = fs_task_job_make(w->ctx, task, &job);
   if (status != FSCHED_OK) {
-    (void)fs_realloc(w->ctx, job, job->bytes, 0);
     return unlock_workers(w, status);
   }
-  fill_args(w, &s, job, where);
+  status = submit_job(w, task, job);
+  if (status != FSCHED_OK) {
+    fs_task_job_drop(w->ctx, job);
+    return unlock_workers(w, status);
+  }
   job->next = w->jobs;
   if (job->next != NULL) {
     job->next->previous = job;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic runs on threads: the engine, four heaps of memory, and a worker for each queue.
+/* Dynamic runs with workers: the engine, four heaps of memory, and a carrier (carrier.h) with a
+ * worker for each queue.
  *
- * Tasks are functions.  A task may start as soon as it is submitted; whoever submits, or lets a
- * member return, also hands out what may start next.  The engine is used under one lock; kernels
- * run without it.
+ * A task names a kernel of a table.  It may start as soon as it is submitted; whoever submits, or
+ * lets a member return, also hands out what may start next.  The engine is used under one lock;
+ * kernels run without it.
  *
  * Threads: one thread at a time calls the functions here, kernels call none of them.  The
  * allocator of the context must be safe to call from any thread.
@@ -11,26 +12,37 @@
 #ifndef FS_DYNAMIC_WORKERS_H
 #define FS_DYNAMIC_WORKERS_H
 
+#include "exec/dynamic/carrier/carrier.h"
 #include "exec/dynamic/engine.h"
-#include "fsched/kernel.h"
 
 typedef struct fs_workers fs_workers;
 
-/* A member of a task.  Of an arg, `data` is the first byte of its view, and `length` what the view
- * spans.  0: success; else the task has failed. */
-typedef int (*fs_workers_kernel)(const fsched_kernel_call *call, uint32_t member, void *user);
+/* A number among the args of a member; it has no bytes, so the engine does not know it. */
+typedef struct fs_task_value {
+  uint32_t member, at; /* its place among the args of the kernel's call */
+  int64_t value;
+} fs_task_value;
 
 typedef struct fs_workers_task {
   const char *name;                 /* copied */
   fs_dynamic_submission submission; /* its `user` is not used */
-  fs_workers_kernel kernel;         /* of all members */
-  void *user;                       /* of the kernel */
+  uint32_t kernel;                  /* of all members: an index into the table */
+  uint32_t n_values;
+  const fs_task_value *value; /* by ascending member and place */
+  /* Its grid, block, shared_bytes and params (copied, at most FSCHED_MAX_PARAMS bytes) are those of
+   * the kernel's calls; NULL: 1, 1, 0 and none. */
+  const fsched_kernel_call *shape;
 } fs_workers_task;
 
-/* Starts the workers.  The options' clock and `wait` are not used: a full heap waits for the
- * workers.  Errors: FSCHED_USAGE,
- * FSCHED_SYSTEM (no memory, no threads). */
-fs_status fs_workers_create(fsched_context *ctx, const fs_dynamic_options *options,
+typedef struct fs_workers_options {
+  fs_dynamic_options engine; /* its clock and `wait` are not used: a full heap waits for workers */
+  uint32_t n_kernels;
+  const fs_task_kernel *kernel; /* the table, copied */
+} fs_workers_options;
+
+/* Starts the workers.  Of an arg of a kernel's call, `data` is the first byte of its view, and
+ * `length` what the view spans.  Errors: FSCHED_USAGE, FSCHED_SYSTEM (no memory, no threads). */
+fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *options,
                             fs_workers **out) FS_MUST_USE;
 /* Cancels what has not started, and waits for what runs.  NULL is ignored. */
 void fs_workers_destroy(fs_workers *w);
@@ -47,6 +59,8 @@ fs_status fs_workers_hold(fs_workers *w, fs_dynamic_buffer buffer,
 fs_status fs_workers_release(fs_workers *w, fs_dynamic_task task) FS_MUST_USE;
 fs_status fs_workers_scope_begin(fs_workers *w) FS_MUST_USE;
 fs_status fs_workers_scope_end(fs_workers *w) FS_MUST_USE;
+/* Errors besides: FSCHED_BAD_INPUT: no such kernel, values out of place, too large a block of
+ * parameters. */
 fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task,
                             fs_dynamic_task *out) FS_MUST_USE;
 void fs_workers_cancel(fs_workers *w, const char *cause);

@@ -56,19 +56,77 @@ static void compute(const plain_task *t, uint32_t member, uint8_t *const *at) {
   }
 }
 
+/* The parameters are the description. */
 static int run_task(const fsched_kernel_call *call, uint32_t member, void *user) {
-  const plain_task *t = user;
+  (void)user;
+  plain_task t;
   uint8_t *at[MOST_ARGS];
+  if (call->n_params != sizeof t) {
+    return 2;
+  }
+  memcpy(&t, call->params, sizeof t);
   for (uint32_t i = 0; i < call->n_args; i++) {
     at[i] = call->args[i].data;
-    if (call->args[i].length != t->arg[member][i].end - t->arg[member][i].begin ||
-        call->args[i].tag != (uint32_t)t->arg[member][i].tag) {
+    if (call->args[i].length != t.arg[member][i].end - t.arg[member][i].begin ||
+        call->args[i].tag != (uint32_t)t.arg[member][i].tag) {
       return 1;
     }
   }
-  compute(t, member, at);
+  compute(&t, member, at);
   return 0;
 }
+
+/* Counts its calls in its first arg, and fills the others. */
+static int count_call(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)member;
+  (void)user;
+  atomic_fetch_add((_Atomic uint32_t *)call->args[0].data, 1);
+  for (uint32_t i = 1; i < call->n_args; i++) {
+    memset(call->args[i].data, 1, call->args[i].length);
+  }
+  return 0;
+}
+
+static int fail_call(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)call;
+  (void)member;
+  (void)user;
+  return 7;
+}
+
+/* Compares what it is told with what `check_call` has submitted. */
+static int check_told(const fsched_kernel_call *call, uint32_t member, void *user) {
+  const fsched_kernel_arg *a = call->args;
+  const fsched_kernel_view *v = call->views;
+  bool right = user == NULL && member < 2 && strcmp(call->op, "told") == 0;
+  right = right && call->size == sizeof *call && call->n_scratch == 0 && call->shared_bytes == 77;
+  for (uint32_t i = 0; i < 3; i++) {
+    right = right && call->grid[i] == 2 + i && call->block[i] == 5 + i;
+  }
+  right = right && call->n_params == 4 && memcmp(call->params, "args", 4) == 0;
+  if (!right || call->n_args != 4 - member) {
+    return 1;
+  }
+  if (member == 1) { /* inout, value, value */
+    return a[0].tag == FSCHED_INOUT && a[0].length == 6 && a[1].tag == FSCHED_VALUE &&
+                   a[1].value == INT64_MIN && a[2].value == 3 && a[1].data == NULL &&
+                   v[0].n_dims == 0 && v[1].n_dims == 0
+               ? 0
+               : 2;
+  }
+  /* value, in, value, out */
+  return a[0].value == -1 && a[0].tag == FSCHED_VALUE && a[1].tag == FSCHED_IN &&
+                 a[1].length == 11 && a[2].value == 2 && a[3].length == 4 && v[0].n_dims == 0 &&
+                 v[1].n_dims == 2 && v[1].element == 1 && v[1].shape[0] == 2 &&
+                 v[1].shape[1] == 3 && v[1].strides[0] == 8 && v[1].strides[1] == 1 &&
+                 v[1].shape[2] == 0 && ((uint8_t *)a[1].data)[8] == 9
+             ? 0
+             : 3;
+}
+
+enum { RUN_TASK, COUNT_CALL, FAIL_CALL, CHECK_TOLD, KERNELS };
+static const fs_task_kernel table[KERNELS] = {
+    {run_task, NULL}, {count_call, NULL}, {fail_call, NULL}, {check_told, NULL}};
 
 /* Draws a task that no two members of fight over: member m uses the buffers with number m modulo 2
  * alone, if there are two.  `written`: which buffers have content. */
@@ -129,7 +187,8 @@ static fs_status submit_plain(plain_program *p, const plain_task *t, fs_rng *rng
           a->tag, p->buffer[a->buffer], !all, {a->begin, 1, 1, {a->end - a->begin}, {1}}};
     }
   }
-  fs_workers_task w = {.name = "task", .kernel = run_task, .user = (void *)(uintptr_t)t};
+  fsched_kernel_call shape = {.params = t, .n_params = sizeof *t};
+  fs_workers_task w = {.name = "task", .kernel = RUN_TASK, .shape = &shape};
   w.submission = (fs_dynamic_submission){.n_members = t->n_members, .member = member};
   if (fs_rng_one_in(rng, 2)) {
     w.submission.n_queues = t->n_members;
@@ -167,7 +226,8 @@ static void run_random(plain_program *p, fs_rng *rng, uint32_t n) {
 }
 
 static fs_workers *start_workers(uint64_t heap_size) {
-  fs_dynamic_options o = {.n_queues = QUEUES, .class_of = class_of, .heap_size = heap_size};
+  fs_workers_options o = {
+      {.n_queues = QUEUES, .class_of = class_of, .heap_size = heap_size}, KERNELS, table};
   fs_workers *w;
   ck_fs(ctx, fs_workers_create(ctx, &o, &w));
   return w;
@@ -196,13 +256,11 @@ START_TEST(as_one_after_the_other)
 }
 END_TEST
 
-static int count_call(const fsched_kernel_call *call, uint32_t member, void *user) {
-  (void)member;
-  atomic_fetch_add((_Atomic uint32_t *)user, 1);
-  for (uint32_t i = 0; i < call->n_args; i++) {
-    memset(call->args[i].data, 1, call->args[i].length);
-  }
-  return 0;
+/* The arg of count_call; access to it is not ordered. */
+static fs_dynamic_arg count_in(fs_workers *w, _Atomic uint32_t *calls) {
+  fs_dynamic_arg a = {.tag = FSCHED_NO_DEP};
+  ck_fs(ctx, fs_workers_import(w, calls, sizeof *calls, true, true, &a.buffer));
+  return a;
 }
 
 /* Through a heap that holds a few tasks at a time, all get their turn. */
@@ -211,15 +269,16 @@ START_TEST(full_heaps_wait)
   enum { N = 20000 };
   _Atomic uint32_t calls = 0;
   fs_workers *w = start_workers(8 << 10);
+  fs_dynamic_arg a[2] = {count_in(w, &calls), {.tag = FSCHED_OUT}};
   for (uint32_t i = 0; i < N; i++) {
     fs_dynamic_task t;
-    fs_dynamic_arg a = {.tag = FSCHED_OUT};
-    fs_dynamic_member m = {1, &a};
-    fs_workers_task task = {
-        "t", {.n_members = 1, .member = &m, .class_ = i % 2}, count_call, &calls};
-    if (fs_workers_declare(w, 1000, &a.buffer) != FSCHED_OK ||
+    fs_dynamic_member m = {2, a};
+    fs_workers_task task = {.name = "t",
+                            .submission = {.n_members = 1, .member = &m, .class_ = i % 2},
+                            .kernel = COUNT_CALL};
+    if (fs_workers_declare(w, 1000, &a[1].buffer) != FSCHED_OK ||
         fs_workers_submit(w, &task, &t) != FSCHED_OK ||
-        fs_workers_forget(w, a.buffer) != FSCHED_OK) {
+        fs_workers_forget(w, a[1].buffer) != FSCHED_OK) {
       ck_abort_msg("task %u: %s", i, fs_test_diags(ctx));
     }
   }
@@ -229,13 +288,6 @@ START_TEST(full_heaps_wait)
 }
 END_TEST
 
-static int fail_call(const fsched_kernel_call *call, uint32_t member, void *user) {
-  (void)call;
-  (void)member;
-  (void)user;
-  return 7;
-}
-
 /* Those that wait for a failed task do not run; the next run is as if nothing had been. */
 START_TEST(failures_are_of_one_run)
 {
@@ -244,12 +296,14 @@ START_TEST(failures_are_of_one_run)
   fs_workers *w = start_workers(1024);
   fs_dynamic_buffer b;
   ck_fs(ctx, fs_workers_import(w, bytes, sizeof bytes, true, true, &b));
-  fs_dynamic_arg a = {.tag = FSCHED_INOUT, .buffer = b};
-  fs_dynamic_member m = {1, &a};
+  fs_dynamic_arg a[2] = {count_in(w, &calls), {.tag = FSCHED_INOUT, .buffer = b}};
+  fs_dynamic_member m = {2, a};
   fs_dynamic_task t;
-  fs_workers_task task = {"broken", {.n_members = 1, .member = &m}, fail_call, NULL};
+  fs_workers_task task = {
+      .name = "broken", .submission = {.n_members = 1, .member = &m}, .kernel = FAIL_CALL};
   ck_fs(ctx, fs_workers_submit(w, &task, &t));
-  task = (fs_workers_task){"next", task.submission, count_call, &calls};
+  task.name = "next";
+  task.kernel = COUNT_CALL;
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0; i < 10; i++) { /* the failure may be known by then */
     status = status == FSCHED_OK ? fs_workers_submit(w, &task, &t) : status;
@@ -275,8 +329,10 @@ START_TEST(nothing_hangs)
   uint64_t size = 1000;
   ck_fs(ctx, fs_workers_alloc(w, 1, &size, 1, &b, &t));
   ck_assert_int_eq(fs_workers_alloc(w, 1, &size, 1, &other, &t), FSCHED_INFEASIBLE);
-  fs_dynamic_member m = {0, NULL};
-  fs_workers_task task = {"t", {.n_members = 1, .member = &m}, count_call, &calls};
+  fs_dynamic_arg a = count_in(w, &calls);
+  fs_dynamic_member m = {1, &a};
+  fs_workers_task task = {
+      .name = "t", .submission = {.n_members = 1, .member = &m}, .kernel = COUNT_CALL};
   for (uint32_t i = 0; i < 100; i++) {
     ck_fs(ctx, fs_workers_submit(w, &task, &t));
   }
@@ -287,6 +343,65 @@ START_TEST(nothing_hangs)
   for (uint32_t i = 0; i < 100; i++) { /* what is under way ends with the workers */
     ck_fs(ctx, fs_workers_submit(w, &task, &t));
   }
+  fs_workers_destroy(w);
+}
+END_TEST
+
+/* Args, values, views, parameters and shape arrive as they were given. */
+START_TEST(kernels_are_told)
+{
+  uint8_t bytes[64] = {[8 + 4] = 9};
+  fs_workers *w = start_workers(1024);
+  fs_dynamic_buffer b, c;
+  fs_dynamic_task t;
+  ck_fs(ctx, fs_workers_import(w, bytes, sizeof bytes, true, true, &b));
+  ck_fs(ctx, fs_workers_declare(w, 4, &c));
+  fs_dynamic_arg first[2] = {{FSCHED_IN, b, true, {4, 1, 2, {2, 3}, {8, 1}}},
+                             {.tag = FSCHED_OUT, .buffer = c}};
+  fs_dynamic_arg second = {FSCHED_INOUT, b, true, {30, 2, 1, {3}, {2}}};
+  fs_dynamic_member m[2] = {{2, first}, {1, &second}};
+  fs_task_value values[] = {{0, 0, -1}, {0, 2, 2}, {1, 1, INT64_MIN}, {1, 2, 3}};
+  fsched_kernel_call shape = {
+      .grid = {2, 3, 4}, .block = {5, 6, 7}, .shared_bytes = 77, .params = "args", .n_params = 4};
+  fs_workers_task task = {.name = "told",
+                          .submission = {.n_members = 2, .member = m},
+                          .kernel = CHECK_TOLD,
+                          .n_values = 4,
+                          .value = values,
+                          .shape = &shape};
+  ck_fs(ctx, fs_workers_submit(w, &task, &t));
+  ck_fs(ctx, fs_workers_finish(w));
+  fs_workers_destroy(w);
+}
+END_TEST
+
+static void refuses(fs_workers *w, const fs_workers_task *task, const char *why) {
+  fs_dynamic_task t;
+  ck_assert_int_eq(fs_workers_submit(w, task, &t), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fs_test_diags(ctx), why);
+}
+
+START_TEST(wrong_tasks)
+{
+  fs_workers *w = start_workers(1024);
+  fs_dynamic_member m[2] = {{0, NULL}, {0, NULL}};
+  static const fs_task_value far[] = {{0, 1, 1}}, other[] = {{2, 0, 1}},
+                             twice[] = {{0, 0, 1}, {0, 0, 1}}, back[] = {{1, 0, 1}, {0, 0, 1}};
+  static const fs_task_value *const wrong[] = {far, other, twice, back};
+  static const uint32_t n_wrong[] = {1, 1, 2, 2};
+  fs_workers_task task = {.name = "t", .submission = {.n_members = 2, .member = m}};
+  for (uint32_t i = 0; i < 4; i++) {
+    task.n_values = n_wrong[i];
+    task.value = wrong[i];
+    refuses(w, &task, "task 't': a number is out of place");
+  }
+  task.n_values = 0;
+  fsched_kernel_call shape = {.params = wrong, .n_params = 1025};
+  task.shape = &shape;
+  refuses(w, &task, "task 't': 1025 bytes of parameters, of at most 1024");
+  task.kernel = KERNELS;
+  refuses(w, &task, "task 't' names kernel 4 of 4");
+  ck_fs(ctx, fs_workers_finish(w));
   fs_workers_destroy(w);
 }
 END_TEST
@@ -302,11 +417,15 @@ START_TEST(without_memory)
     fsched_context *own;
     ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
     budget.left = n;
-    _Atomic uint32_t calls = 0;
-    fs_dynamic_options d = {.n_queues = 2, .heap_size = 4096};
+    fs_workers_options d = {{.n_queues = 2, .heap_size = 4096}, KERNELS, table};
     fs_dynamic_member m = {0, NULL};
     fs_dynamic_task t;
-    fs_workers_task task = {"t", {.n_members = 1, .member = &m}, count_call, &calls};
+    plain_task nothing = {.n_members = 1};
+    fsched_kernel_call shape = {.params = &nothing, .n_params = sizeof nothing};
+    fs_workers_task task = {.name = "t",
+                            .submission = {.n_members = 1, .member = &m},
+                            .kernel = RUN_TASK,
+                            .shape = &shape};
     fs_workers *w;
     status = fs_workers_create(own, &d, &w);
     status = status == FSCHED_OK ? fs_workers_submit(w, &task, &t) : status;
@@ -323,5 +442,6 @@ END_TEST
 FS_SUITE(dynamic_workers, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, as_one_after_the_other);
-  FS_TESTS(t, full_heaps_wait, failures_are_of_one_run, nothing_hangs, without_memory);
+  FS_TESTS(t, full_heaps_wait, failures_are_of_one_run, nothing_hangs, kernels_are_told,
+           wrong_tasks, without_memory);
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carriers bring members of tasks to workers, and their ends back.  A carrier has one worker for
+ * each queue; what a worker is (a thread, a process) is the carrier's affair.
+ *
+ * Kernels are indices into a table that is closed when the carrier is made.
+ *
+ * Threads: the user has one lock, which it holds when it calls `start`; a carrier holds it when it
+ * calls `returned`, from a thread of its own, and never from within `start`.  Kernels run without
+ * it. */
+#ifndef FS_DYNAMIC_CARRIER_H
+#define FS_DYNAMIC_CARRIER_H
+
+#include <pthread.h>
+
+#include "base/base.h"
+#include "fsched/kernel.h"
+
+/* A function of the application.  0: success; else the member has failed. */
+typedef int (*fs_member_function)(const fsched_kernel_call *call, uint32_t member, void *user);
+
+typedef struct fs_task_kernel {
+  fs_member_function function;
+  void *user; /* of the function */
+} fs_task_kernel;
+
+typedef struct fs_started_member {
+  const fsched_kernel_call *call; /* stays until the member has returned */
+  uint32_t kernel, member;
+} fs_started_member;
+
+typedef struct fs_carrier fs_carrier;
+typedef struct fs_carrier_functions {
+  /* Starts a member on an idle worker.  Cannot fail: what goes wrong is the member's end. */
+  void (*start)(fs_carrier *c, uint32_t worker, const fs_started_member *member);
+  /* Ends the workers, which are idle; the user's lock is open. */
+  void (*destroy)(fs_carrier *c);
+} fs_carrier_functions;
+/* The first member of each carrier. */
+struct fs_carrier {
+  const fs_carrier_functions *functions;
+};
+
+/* What all carriers are made from; arrays are copied. */
+typedef struct fs_carrier_options {
+  uint32_t n_workers;
+  uint32_t n_kernels;
+  const fs_task_kernel *kernel;
+  pthread_mutex_t *lock; /* of the user */
+  void *user;
+  /* The member that a worker had has ended; `cause`: why it failed, or NULL.  The worker is idle.
+   */
+  void (*returned)(void *user, uint32_t worker, const char *cause);
+} fs_carrier_options;
+
+/* Room for a cause. */
+enum { FS_CARRIER_CAUSE = 256 };
+
+/* Workers are threads.  Errors: FSCHED_SYSTEM, reported: no memory, no threads. */
+fs_status fs_carrier_threads(fsched_context *ctx, const fs_carrier_options *options,
+                             fs_carrier **out) FS_MUST_USE;
+
+#endif
