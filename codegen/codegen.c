@@ -54,11 +54,11 @@ static fs_status gang_name(fs_arena *arena, const fs_schedule *s, uint32_t gang,
 
 static fs_status name_axes(fs_codegen *c, fs_arena *arena) {
   uint32_t n_queues = c->s->n_queues;
-  FS_TRY(fs_new(arena, &c->axis_name, (size_t)n_queues + c->g->n_gangs));
+  FS_TRY(fs_new(arena, &c->axis_name, (size_t)n_queues + c->s->n_gangs));
   for (uint32_t q = 0; q < n_queues; q++) {
     c->axis_name[q] = c->s->queue_name[q];
   }
-  for (uint32_t k = 0; k < c->g->n_gangs; k++) {
+  for (uint32_t k = 0; k < c->s->n_gangs; k++) {
     FS_TRY(gang_name(arena, c->s, k, &c->axis_name[n_queues + k]));
   }
   return FSCHED_OK;
@@ -81,7 +81,7 @@ static uint64_t string_bytes(const fs_codegen *c) {
   const fsched_graph *g = c->g;
   const fs_target *t = &g->target;
   uint64_t bytes = fs_string_bytes(g->name) + fs_string_bytes(t->time_unit);
-  bytes += name_bytes(c->axis_name, c->s->n_queues + g->n_gangs);
+  bytes += name_bytes(c->axis_name, c->s->n_queues + c->s->n_gangs);
   for (uint32_t q = 0; q < c->s->n_queues; q++) {
     bytes += fs_string_bytes(c->s->queue_name[q]) + fs_string_bytes(queue_class(c, q));
   }
@@ -137,8 +137,8 @@ static void count(fs_codegen *c) {
   const fsched_graph *g = c->g;
   fs_draft *d = &c->d;
   d->n_meta = 1;
-  d->n_axes = (uint64_t)c->s->n_queues + g->n_gangs;
-  d->n_axis_members = g->n_gangs == 0 ? 0 : g->gang_queue0[g->n_gangs];
+  d->n_axes = (uint64_t)c->s->n_queues + c->s->n_gangs;
+  d->n_axis_members = c->s->n_gangs == 0 ? 0 : c->s->gang_queue0[c->s->n_gangs];
   d->n_queues = c->s->n_queues;
   d->n_memories = g->target.n_memories;
   d->n_resources = g->target.n_resources;
@@ -179,11 +179,12 @@ static void write_meta(fs_codegen *c) {
 
 static fs_status write_axes(fs_codegen *c) {
   const fsched_graph *g = c->g;
-  uint32_t n_queues = c->s->n_queues;
+  const fs_schedule *s = c->s;
+  uint32_t n_queues = s->n_queues;
   for (uint32_t a = 0; a < c->d.n_axes; a++) {
     bool queue = a < n_queues;
     uint32_t k = queue ? 0 : a - n_queues;
-    uint32_t q = queue ? a : g->gang_queue[g->gang_queue0[k]];
+    uint32_t q = queue ? a : s->gang_queue[s->gang_queue0[k]];
     uint32_t machine = g->target.implicit_queues ? 0 : g->target.queue[q].machine;
     if (machine >= FS_AXIS_MACHINES) {
       return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_STREAM_LIMIT, FS_NOWHERE, NULL,
@@ -194,11 +195,11 @@ static fs_status write_axes(fs_codegen *c) {
         (fs_stream_axis){.id = axis_id(machine, queue ? 0 : 1, queue ? a : k),
                          .name = fs_draft_string(&c->d, c->axis_name[a]),
                          .kind = queue ? FS_AXIS_QUEUE : FS_AXIS_COLLECTIVE,
-                         .member0 = queue ? 0 : g->gang_queue0[k],
-                         .n_members = queue ? 0 : g->gang_queue0[k + 1] - g->gang_queue0[k]};
+                         .member0 = queue ? 0 : s->gang_queue0[k],
+                         .n_members = queue ? 0 : s->gang_queue0[k + 1] - s->gang_queue0[k]};
   }
   if (c->d.n_axis_members != 0) {
-    memcpy(c->d.axis_members, g->gang_queue, c->d.n_axis_members * sizeof *g->gang_queue);
+    memcpy(c->d.axis_members, s->gang_queue, c->d.n_axis_members * sizeof *s->gang_queue);
   }
   return FSCHED_OK;
 }
@@ -347,7 +348,7 @@ static fs_stream_command command(const fs_codegen *c, uint32_t id, uint32_t epoc
   const fs_sync *sync = c->sync;
   uint32_t item = sync->command_item[id], n_ops = c->g->n_ops;
   bool copy = fs_item_is_copy(c->s, item);
-  uint32_t gang = copy ? FS_NONE : c->g->op_gang[item];
+  uint32_t gang = fs_item_gang(c->s, item);
   return (fs_stream_command){.start = c->s->start[item],
                              .end = c->s->end[item],
                              .target = copy ? c->s->copy_version[item - n_ops] : item,
@@ -461,7 +462,7 @@ static fs_status write_program(fs_codegen *c, fs_arena *arena, fsched_program **
 
 fs_status fs_codegen_run(fsched_context *ctx, const fs_schedule *s, const fs_sync *sync,
                          fsched_program **out) {
-  assert(sync->schedule == s && sync->n_axes == s->n_queues + s->graph->n_gangs);
+  assert(sync->schedule == s && sync->n_axes == s->n_queues + s->n_gangs);
   assert(s->n_items == s->graph->n_ops + s->n_copies);
   assert(sync->queue_command0 != NULL && sync->frontier0 != NULL);
   fs_codegen c = {.g = s->graph, .s = s, .sync = sync, .d = {.ctx = ctx}};

@@ -213,11 +213,10 @@ static void put_axis(fs_text *t, const fs_schedule *s, uint32_t axis) {
     fs_text_visible(t, s->queue_name[axis]);
     return;
   }
-  const fsched_graph *g = s->graph;
   uint32_t gang = axis - s->n_queues;
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    fs_text_puts(t, i == g->gang_queue0[gang] ? "" : "+");
-    fs_text_visible(t, s->queue_name[g->gang_queue[i]]);
+  for (uint32_t i = s->gang_queue0[gang]; i < s->gang_queue0[gang + 1]; i++) {
+    fs_text_puts(t, i == s->gang_queue0[gang] ? "" : "+");
+    fs_text_visible(t, s->queue_name[s->gang_queue[i]]);
   }
 }
 

@@ -30,7 +30,7 @@ static fs_status make_item(const schedule_drawer *f, uint32_t id, fs_pic_item *i
   }
   item->kind = FS_PIC_OP;
   item->name = g->op_name[id];
-  if (g->op_gang[id] != FS_NONE) {
+  if (s->op_gang[id] != FS_NONE) {
     item->kind = FS_PIC_GANG;
     item->queues = fs_picture_list(f->p, s->queue_name, queues, n);
     item->n_queues = n;
@@ -132,7 +132,7 @@ static fs_status edges_of_waits(const schedule_drawer *f, const uint32_t *wait0,
                                 const fs_wait *wait) {
   const fs_sync *y = f->y;
   uint32_t *gang0, *gang_item;
-  FS_TRY(fs_sync_gang_ops(y, f->s->graph, &f->p->arena, &gang0, &gang_item));
+  FS_TRY(fs_sync_gang_ops(y, &f->p->arena, &gang0, &gang_item));
   for (uint32_t c = 0; c < y->n_commands; c++) {
     for (uint32_t w = wait0[c]; w < wait0[c + 1]; w++) {
       uint32_t from = waited_for(f, wait[w], gang0, gang_item);

@@ -59,7 +59,7 @@ static fs_status make_problem(barrier_pass *p) {
   uint32_t n_waits = y->wait0[y->n_commands];
   fs_tick *time;
   uint32_t *pred;
-  FS_TRY(fs_sync_gang_ops(p->y, p->s->graph, p->scratch, &p->gang_item0, &p->gang_item));
+  FS_TRY(fs_sync_gang_ops(p->y, p->scratch, &p->gang_item0, &p->gang_item));
   FS_TRY(fs_new(p->scratch, &time, s->n_items));
   FS_TRY(fs_new(p->scratch, &pred, n_waits));
   for (uint32_t i = 0; i < s->n_items; i++) {

@@ -91,7 +91,7 @@ static fs_status add_item(order_finder *f, uint32_t item) {
 
 static fs_status add_all(order_finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
-  FS_TRY(fs_sync_gang_ops(f->o->y, f->o->s->graph, f->scratch, &f->gang_item0, &f->gang_item));
+  FS_TRY(fs_sync_gang_ops(f->o->y, f->scratch, &f->gang_item0, &f->gang_item));
   FS_TRY(fs_new_none(f->scratch, &f->seen, o->y->n_axes));
   FS_TRY(fs_new(arena, &o->need0, (size_t)o->s->n_items + 1));
   FS_TRY(fs_new(arena, &o->edge0, (size_t)o->s->n_items + 1));

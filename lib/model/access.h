@@ -47,7 +47,7 @@ uint32_t fs_inplace_taken(const fs_schedule *s, uint32_t op, uint32_t out);
  * the schedule. */
 static inline bool fs_item_plain(const fs_schedule *s, uint32_t item) {
   FS_ASSERT_SLOW(item < s->n_items);
-  return fs_item_is_copy(s, item) || s->graph->op_gang[item] == FS_NONE;
+  return fs_item_gang(s, item) == FS_NONE;
 }
 
 #endif

@@ -9,7 +9,12 @@ fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_sche
   if (s == NULL) {
     return FSCHED_SYSTEM;
   }
-  *s = (fs_schedule){.ctx = ctx, .graph = g};
+  *s = (fs_schedule){.ctx = ctx,
+                     .graph = g,
+                     .n_gangs = g->n_gangs,
+                     .gang_queue0 = g->gang_queue0,
+                     .gang_queue = g->gang_queue,
+                     .op_gang = g->op_gang};
   fs_arena_init(&s->arena, ctx);
   *out = s;
   return FSCHED_OK;
@@ -25,14 +30,9 @@ void fs_schedule_destroy(fs_schedule *s) {
 
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {
   FS_ASSERT_SLOW(item < s->n_items);
-  const fsched_graph *g = s->graph;
-  if (item < g->n_ops && g->op_gang[item] != FS_NONE) {
-    uint32_t gang = g->op_gang[item];
-    *n = g->gang_queue0[gang + 1] - g->gang_queue0[gang];
-    return g->gang_queue + g->gang_queue0[gang];
-  }
-  *n = 1;
-  return &s->queue[item];
+  uint32_t gang = fs_item_gang(s, item);
+  *n = gang == FS_NONE ? 1 : s->gang_queue0[gang + 1] - s->gang_queue0[gang];
+  return gang == FS_NONE ? &s->queue[item] : s->gang_queue + s->gang_queue0[gang];
 }
 
 static bool in_store(const fs_schedule *s, uint32_t r) {

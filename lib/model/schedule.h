@@ -58,6 +58,12 @@ typedef struct fs_schedule {
   uint32_t n_queues;
   const char **queue_name;
 
+  /* Gangs: the sets of queues that ops occupy together.  fs_schedule_create has those of the
+   * graph. */
+  uint32_t n_gangs;
+  const uint32_t *gang_queue0, *gang_queue; /* CSR: ascending queue ids, 1 or more */
+  const uint32_t *op_gang;                  /* per op; FS_NONE: it occupies one queue alone */
+
   uint32_t n_items, n_copies;
   fs_tick *start, *end; /* per item; end - start is the op's latency, or the copy's time */
   uint32_t *queue;      /* per item; for a gang its first member */
@@ -105,6 +111,12 @@ void fs_schedule_destroy(fs_schedule *s); /* ignores NULL */
 static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {
   FS_ASSERT_SLOW(item < s->n_items);
   return item >= s->graph->n_ops;
+}
+/* The gang whose queues the item occupies; FS_NONE: it is on one queue alone.  Requires an item of
+ * the schedule. */
+static inline uint32_t fs_item_gang(const fs_schedule *s, uint32_t item) {
+  FS_ASSERT_SLOW(item < s->n_items);
+  return fs_item_is_copy(s, item) ? FS_NONE : s->op_gang[item];
 }
 /* Does the item end after its queues go on?  Requires an item of the schedule. */
 static inline bool fs_item_slow(const fs_schedule *s, uint32_t item) {

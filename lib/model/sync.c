@@ -22,21 +22,22 @@ void fs_sync_destroy(fs_sync *y) {
   (void)fs_realloc(y->schedule->ctx, y, sizeof *y, 0);
 }
 
-fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
-                           uint32_t **op) {
-  assert(y->item_gang_epoch != NULL || g->n_ops == 0);
-  FS_TRY(fs_new_zero(arena, op0, (size_t)g->n_gangs + 1));
-  FS_TRY(fs_new(arena, op, g->n_ops));
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    if (g->op_gang[i] != FS_NONE) {
-      (*op0)[g->op_gang[i] + 1]++;
+fs_status fs_sync_gang_ops(const fs_sync *y, fs_arena *arena, uint32_t **op0, uint32_t **op) {
+  const fs_schedule *s = y->schedule;
+  uint32_t n_ops = s->graph->n_ops;
+  assert(y->item_gang_epoch != NULL || n_ops == 0);
+  FS_TRY(fs_new_zero(arena, op0, (size_t)s->n_gangs + 1));
+  FS_TRY(fs_new(arena, op, n_ops));
+  for (uint32_t i = 0; i < n_ops; i++) {
+    if (s->op_gang[i] != FS_NONE) {
+      (*op0)[s->op_gang[i] + 1]++;
     }
   }
-  fs_group_starts(*op0, g->n_gangs);
-  assert((*op0)[g->n_gangs] <= g->n_ops);
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    if (g->op_gang[i] != FS_NONE) {
-      (*op)[(*op0)[g->op_gang[i]] + y->item_gang_epoch[i] - 1] = i;
+  fs_group_starts(*op0, s->n_gangs);
+  assert((*op0)[s->n_gangs] <= n_ops);
+  for (uint32_t i = 0; i < n_ops; i++) {
+    if (s->op_gang[i] != FS_NONE) {
+      (*op)[(*op0)[s->op_gang[i]] + y->item_gang_epoch[i] - 1] = i;
     }
   }
   return FSCHED_OK;

@@ -3,7 +3,7 @@
  *
  * Commands: one per item and queue it occupies, grouped by queue in FIFO order: the command of
  * queue q with epoch e (from 1) has id queue_command0[q] + e - 1.
- * Axes: axis q is queue q; axis n_queues + k is the collective axis of the graph's gang k, whose
+ * Axes: axis q is queue q; axis n_queues + k is the collective axis of the schedule's gang k, whose
  * epochs count the gang's ops.  A wait for (collective axis, e) is a wait for all members. */
 #ifndef FS_SYNC_H
 #define FS_SYNC_H
@@ -121,7 +121,7 @@ void fs_sync_destroy(fs_sync *y); /* NULL is fine */
 
 /* The ops of each gang by epoch: epoch e of gang k is op (*op)[(*op0)[k] + e - 1].
  * Requires items with their gangs' epochs.  Errors: FSCHED_SYSTEM.  Complexity: O(ops + gangs). */
-fs_status fs_sync_gang_ops(const fs_sync *y, const fsched_graph *g, fs_arena *arena, uint32_t **op0,
+fs_status fs_sync_gang_ops(const fs_sync *y, fs_arena *arena, uint32_t **op0,
                            uint32_t **op) FS_MUST_USE;
 
 /* Commands in the order of issue.  The arrays live in `arena`. */

@@ -94,7 +94,7 @@ static fs_status collect_entry(void *user, fs_clock_entry e) {
   FS_TRY(fs_vec_push(t->ctx, &t->entry, ((fs_wait){e.axis, e.epoch})));
   /* Without collectives what is evicted early stays evicted, and the clock's low parts need not be
    * looked at. */
-  if (t->s->graph->n_gangs == 0 && t->entry.n >= ENTRIES_FIRST && t->entry.n / 2 >= t->capacity) {
+  if (t->s->n_gangs == 0 && t->entry.n >= ENTRIES_FIRST && t->entry.n / 2 >= t->capacity) {
     FS_TRY(evict(t, (size_t)(t->capacity - 1)));
     /* The axes that are still to come are higher: with the least epoch that stayed they would leave
      * again. */
@@ -135,7 +135,7 @@ static fs_status name_collectives(fs_storer *t, fs_clock clock) {
     for (uint32_t m = 0; m < members; m++) {
       t->replaced[queues[m]] = t->command;
     }
-    fs_wait e = {t->s->n_queues + t->s->graph->op_gang[item], t->sync->item_gang_epoch[item]};
+    fs_wait e = {t->s->n_queues + t->s->op_gang[item], t->sync->item_gang_epoch[item]};
     FS_TRY(fs_vec_push(t->ctx, &t->entry, e));
     for (size_t j = t->entry.n - 1; j > n && t->entry.at[j - 1].axis > e.axis; j--) {
       t->entry.at[j] = t->entry.at[j - 1];
@@ -160,12 +160,12 @@ fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_cloc
   t->own_queue = queue;
   /* A queue's knowledge only grows: an entry dropped once, and all lower ones, would be dropped
    * again. */
-  t->floor = t->s->graph->n_gangs == 0 ? t->least[queue] : 0;
+  t->floor = t->s->n_gangs == 0 ? t->least[queue] : 0;
   t->tainted = t->floor > 0;
   t->worth = t->floor;
   bool left_out;
   FS_TRY(fs_clock_each(t->clocks, clock, &t->worth, collect_entry, t, &left_out));
-  if (t->s->graph->n_gangs > 0) {
+  if (t->s->n_gangs > 0) {
     FS_TRY(name_collectives(t, clock));
   }
   size_t room = t->capacity - 1 < SIZE_MAX ? (size_t)(t->capacity - 1) : SIZE_MAX;

@@ -19,7 +19,7 @@ fs_status fs_told_init(fs_told *t, fs_arena *arena, fs_storer *storer, fs_clocks
   return fs_new(arena, &t->most, t->room);
 }
 
-static bool has_gangs(const fs_told *t) { return t->storer->s->graph->n_gangs > 0; }
+static bool has_gangs(const fs_told *t) { return t->storer->s->n_gangs > 0; }
 
 /* --- the largest entries --- */
 

@@ -78,7 +78,7 @@ static const uint32_t *queues_at(const waits_pass *p, uint32_t position, uint32_
 static fs_status count_commands(waits_pass *p) {
   const fs_schedule *s = p->s;
   fs_sync *y = p->y;
-  y->n_axes = s->n_queues + s->graph->n_gangs;
+  y->n_axes = s->n_queues + s->n_gangs;
   FS_TRY(fs_new_zero(&y->arena, &y->queue_command0, (size_t)s->n_queues + 1));
   FS_TRY(fs_new(&y->arena, &y->item_command0, (size_t)s->n_items + 1));
   y->item_command0[0] = 0;
@@ -103,7 +103,7 @@ static fs_status number_commands(waits_pass *p) {
   FS_TRY(fs_new(&y->arena, &y->item_command, y->n_commands));
   FS_TRY(fs_new_zero(&y->arena, &y->item_gang_epoch, s->n_items));
   uint32_t *gang_epoch;
-  FS_TRY(fs_new_zero(p->scratch, &gang_epoch, s->graph->n_gangs));
+  FS_TRY(fs_new_zero(p->scratch, &gang_epoch, s->n_gangs));
   FS_TRY(fs_new_zero(p->scratch, &p->next_epoch, s->n_queues));
   FS_TRY(fs_new(p->scratch, &p->complete, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -117,7 +117,7 @@ static fs_status number_commands(waits_pass *p) {
     }
     p->complete[i] = (fs_wait){queues[0], p->next_epoch[queues[0]]};
     if (!fs_item_plain(s, item)) {
-      uint32_t gang = s->graph->op_gang[item];
+      uint32_t gang = s->op_gang[item];
       y->item_gang_epoch[item] = ++gang_epoch[gang];
       p->complete[i] = (fs_wait){s->n_queues + gang, gang_epoch[gang]};
     }
@@ -459,7 +459,7 @@ static fs_status find_signals(waits_pass *p) {
   FS_TRY(fs_new_zero(&y->arena, &y->scope, y->n_commands));
   uint32_t *item0;
   uint32_t *items;
-  FS_TRY(fs_sync_gang_ops(y, p->s->graph, p->scratch, &item0, &items));
+  FS_TRY(fs_sync_gang_ops(y, p->scratch, &item0, &items));
   mark_signals(p, item0, items);
   return FSCHED_OK;
 }

@@ -271,7 +271,7 @@ static void check_machine(const barrier_pass_subject *t) {
 /* The gang whose op has that epoch on its axis. */
 static uint32_t gang_item(const barrier_pass_subject *t, fs_wait e) {
   for (uint32_t op = 0; op < t->g->n_ops; op++) {
-    if (t->g->op_gang[op] == e.axis - t->s->schedule->n_queues &&
+    if (t->s->schedule->op_gang[op] == e.axis - t->s->schedule->n_queues &&
         t->y->item_gang_epoch[op] == e.epoch) {
       return op;
     }

@@ -209,7 +209,7 @@ static uint32_t larger(const uint32_t *known, uint32_t n_queues, uint32_t own, u
 static void check_frontiers(const block_sync_sequencer *q) {
   const fs_sync *y = q->y;
   uint32_t n_queues = q->s->schedule->n_queues;
-  for (uint32_t c = 0; q->s->schedule->graph->n_gangs == 0 && c < y->n_commands; c++) {
+  for (uint32_t c = 0; q->s->schedule->n_gangs == 0 && c < y->n_commands; c++) {
     const uint32_t *known = q->known_at + (size_t)c * n_queues;
     uint32_t own = q->queue[c], at = y->frontier0[c];
     bool left_out = false;

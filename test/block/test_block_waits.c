@@ -122,7 +122,7 @@ static void learn_waits(const block_waits_replay *r, uint32_t command, uint32_t 
       continue;
     }
     for (uint32_t op = 0; op < r->s->graph->n_ops; op++) {
-      if (r->s->graph->op_gang[op] == y->wait[w].axis - r->s->n_queues &&
+      if (r->s->op_gang[op] == y->wait[w].axis - r->s->n_queues &&
           y->item_gang_epoch[op] == y->wait[w].epoch) {
         learn_item(r, command, op);
       }

@@ -193,7 +193,7 @@ static void lanes_round(fs_rng *rng, uint64_t capacity, uint32_t largest) {
     }
   }
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = pred0, .pred = pred};
-  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 5, .queue = queue};
+  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 5, .queue = queue, .op_gang = gang};
   fs_accesses acc = {.data0 = data0};
   lane_check c = {.holder = holder, .n = n, .ctx = ctx};
   c.contact = calloc((size_t)n * n, sizeof *c.contact);
@@ -232,7 +232,7 @@ START_TEST(lanes_follow_queues)
     gang[i] = FS_NONE;
   }
   fsched_graph g = {.n_ops = N, .op_gang = gang, .pred0 = zero};
-  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 4, .queue = queue};
+  fs_schedule s = {.graph = &g, .n_items = N, .n_queues = 4, .queue = queue, .op_gang = gang};
   fs_accesses acc = {.data0 = zero};
   lane_check c = {.holder = holder, .n = N, .ctx = ctx};
   c.contact = calloc(N * N, sizeof *c.contact);
@@ -332,6 +332,7 @@ static void hand_schedule(const ctrledge_hand *h, const fsched_graph *g, fs_sche
   uint32_t n_args = g->n_args;
   uint32_t *mem = memory; /* one block for all u32 arrays */
   s->graph = g;
+  s->op_gang = g->op_gang;
   s->n_queues = s->n_items = h->n_ops;
   s->queue = mem;
   s->order = mem + MAX;

@@ -20,7 +20,7 @@ static uint32_t awaited(const fs_schedule *s, const fs_sync *y, fs_wait w) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
   }
   for (uint32_t op = 0; op < s->graph->n_ops; op++) {
-    if (s->graph->op_gang[op] == w.axis - s->n_queues && y->item_gang_epoch[op] == w.epoch) {
+    if (s->op_gang[op] == w.axis - s->n_queues && y->item_gang_epoch[op] == w.epoch) {
       return op;
     }
   }

@@ -158,10 +158,10 @@ static void close_order(oracle *o, uint32_t without) {
         for (uint32_t from = 0; w != without && from < y->n_commands; from++) {
           uint32_t it = y->command_item[from];
           uint32_t q = y->wait[w].axis;
-          bool hit = q < o->s->n_queues ? from == y->queue_command0[q] + y->wait[w].epoch - 1
-                                        : !fs_item_is_copy(o->s, it) &&
-                                              o->s->graph->op_gang[it] == q - o->s->n_queues &&
-                                              y->item_gang_epoch[it] == y->wait[w].epoch;
+          bool hit = q < o->s->n_queues
+                         ? from == y->queue_command0[q] + y->wait[w].epoch - 1
+                         : !fs_item_is_copy(o->s, it) && o->s->op_gang[it] == q - o->s->n_queues &&
+                               y->item_gang_epoch[it] == y->wait[w].epoch;
           if (hit) {
             ck_assert_uint_lt(o->position[it], i);
             unite(b, &o->before[from]);
@@ -217,7 +217,7 @@ static uint32_t stored_epoch(const oracle *o, uint32_t command, uint32_t queue) 
       epoch = (uint32_t)fs_max(epoch, e.epoch);
     }
     for (uint32_t op = 0; op < o->s->graph->n_ops; op++) {
-      if (e.axis < o->s->n_queues || o->s->graph->op_gang[op] != e.axis - o->s->n_queues ||
+      if (e.axis < o->s->n_queues || o->s->op_gang[op] != e.axis - o->s->n_queues ||
           y->item_gang_epoch[op] != e.epoch) {
         continue;
       }
@@ -235,7 +235,7 @@ static uint32_t stored_epoch(const oracle *o, uint32_t command, uint32_t queue) 
 /* Entries that a tainted frontier dropped would not have lasted longer than those that it has. */
 static void check_eviction(const oracle *o, uint32_t command, uint32_t queue) {
   const fs_sync *y = o->y;
-  for (uint32_t p = 0; p < o->s->n_queues && o->s->graph->n_gangs == 0; p++) {
+  for (uint32_t p = 0; p < o->s->n_queues && o->s->n_gangs == 0; p++) {
     uint32_t left = known_epoch(o, command, p);
     if (left == 0 || stored_epoch(o, command, p) > 0) {
       continue;
@@ -285,10 +285,10 @@ static void check_counts(const oracle *o) {
       for (uint32_t d = 0; d < y->n_commands; d++) {
         uint32_t it = y->command_item[d];
         bool gang = y->item_gang_epoch[it] > 0;
-        waited[d] = waited[d] || (axis < o->s->n_queues
-                                      ? d == y->queue_command0[axis] + y->wait[w].epoch - 1
-                                      : gang && o->s->graph->op_gang[it] == axis - o->s->n_queues &&
-                                            y->item_gang_epoch[it] == y->wait[w].epoch);
+        waited[d] = waited[d] ||
+                    (axis < o->s->n_queues ? d == y->queue_command0[axis] + y->wait[w].epoch - 1
+                                           : gang && o->s->op_gang[it] == axis - o->s->n_queues &&
+                                                 y->item_gang_epoch[it] == y->wait[w].epoch);
       }
     }
   }

@@ -205,10 +205,7 @@ static fs_status verify(fs_assembly *y) {
 
 /* The queues of an op. */
 static const uint32_t *queues_of(const fs_assembly *y, uint32_t op, uint32_t *n) {
-  const fsched_graph *g = y->p->graph;
-  uint32_t gang = y->p->gang[op] ? g->op_gang[op] : FS_NONE;
-  *n = gang == FS_NONE ? 1 : g->gang_queue0[gang + 1] - g->gang_queue0[gang];
-  return gang == FS_NONE ? &y->s->queue[op] : g->gang_queue + g->gang_queue0[gang];
+  return fs_item_queues(y->s, op, n);
 }
 
 static bool share_queue(const fs_assembly *y, uint32_t a, uint32_t b) {

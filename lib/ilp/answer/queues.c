@@ -50,8 +50,8 @@ static fs_status take_gang(coloring *c, uint32_t item) {
     }
     c->gang_until[class] = fs_max(c->gang_until[class], start + p->time[item]);
   }
-  const fsched_graph *g = p->graph;
-  c->y->s->queue[item] = g->gang_queue[g->gang_queue0[g->op_gang[item]]];
+  const fs_schedule *s = c->y->s;
+  s->queue[item] = s->gang_queue[s->gang_queue0[s->op_gang[item]]];
   return FSCHED_OK;
 }
 

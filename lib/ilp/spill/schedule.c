@@ -118,7 +118,7 @@ static fs_status fill_queues(schedule_maker *k, bool *possible) {
   for (uint32_t i = 0; i < s->n_items && *possible; i++) {
     uint32_t item = k->listed[i], class_id = class_of_item(k, item);
     if (class_id == FS_NONE) {
-      s->queue[item] = g->gang_queue[g->gang_queue0[g->op_gang[item]]];
+      s->queue[item] = s->gang_queue[s->gang_queue0[s->op_gang[item]]];
     } else {
       queue = free_queue(k, class_id, until, s->start[item]);
       *possible = queue != FS_NONE;

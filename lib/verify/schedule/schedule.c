@@ -163,18 +163,18 @@ static void check_durations(fs_vsched *v) {
 }
 
 static const uint32_t *item_queues(const fs_vsched *v, uint32_t item, uint32_t *n) {
-  uint32_t gang = item < v->g->n_ops ? v->g->op_gang[item] : FS_NONE;
+  uint32_t gang = item < v->g->n_ops ? v->s->op_gang[item] : FS_NONE;
   if (gang == FS_NONE) {
     *n = 1;
     return &v->s->queue[item];
   }
-  *n = v->g->gang_queue0[gang + 1] - v->g->gang_queue0[gang];
-  return v->g->gang_queue + v->g->gang_queue0[gang];
+  *n = v->s->gang_queue0[gang + 1] - v->s->gang_queue0[gang];
+  return v->s->gang_queue + v->s->gang_queue0[gang];
 }
 
 /* Whether queue order alone tells one op that another is over. */
 static bool in_order(const fs_vsched *v, uint32_t before, uint32_t after) {
-  return v->g->op_gang[before] == FS_NONE && v->g->op_gang[after] == FS_NONE &&
+  return v->s->op_gang[before] == FS_NONE && v->s->op_gang[after] == FS_NONE &&
          v->s->queue[before] == v->s->queue[after] && !is_slow(v, before);
 }
 

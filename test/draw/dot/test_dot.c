@@ -212,7 +212,7 @@ static uint32_t waited_item(const fsched_schedule *s, fs_wait w) {
     return y->command_item[y->queue_command0[w.axis] + w.epoch - 1];
   }
   for (uint32_t op = 0; op < s->schedule->graph->n_ops; op++) {
-    if (s->schedule->graph->op_gang[op] == w.axis - s->schedule->n_queues &&
+    if (s->schedule->op_gang[op] == w.axis - s->schedule->n_queues &&
         y->item_gang_epoch[op] == w.epoch) {
       return op;
     }
@@ -321,7 +321,7 @@ static void check_nodes(Agraph_t *dot, const fsched_schedule *s) {
   for (uint32_t i = 0; i < s->schedule->n_items; i++) {
     uint32_t item = s->schedule->order[i];
     bool copy = fs_item_is_copy(s->schedule, item),
-         gang = !copy && s->schedule->graph->op_gang[item] != FS_NONE;
+         gang = !copy && s->schedule->op_gang[item] != FS_NONE;
     Agnode_t *node = node_of(dot, i);
     ck_assert_ptr_nonnull(node);
     ck_assert(has_class(node, gang    ? "gang"
