@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "base/context.h"
+#include "base/saturate.h"
 #include "exec/dynamic/private.h"
 
 static fs_status check_queues(fs_dynamic *e, const fs_dynamic_submission *s) {
@@ -124,7 +125,7 @@ static fs_status check_declared(fs_dynamic *e, fs_dynamic_record *r, fs_dynamic_
   }
   u->version = none ? FS_USE_MAKES : FS_USE_RENEWS;
   u->carve = e->need;
-  e->need += fs_heap_rounded(r->size);
+  e->need += fs_heap_rounded(r->size, e->heaps.ring[e->heap].room.align);
   r->made_by = e->submission;
   r->made_at = (uint32_t)e->use.n;
   return FSCHED_OK;
@@ -200,12 +201,46 @@ static fs_status check_conflicts(fs_dynamic *e) {
   return FSCHED_OK;
 }
 
+static fs_status check_amounts(fs_dynamic *e, const fs_dynamic_submission *s) {
+  for (uint32_t i = 0; i < s->n_uses; i++) {
+    const fs_dynamic_amount *u = &s->use[i];
+    if (u->resource >= e->n_resources) {
+      return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no resource %" PRIu32,
+                              u->resource);
+    }
+    if (u->amount == 0 || u->amount > e->capacity[u->resource]) {
+      return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
+                              "%" PRIu64 " of resource %" PRIu32 " are needed, and it has %" PRIu64,
+                              u->amount, u->resource, e->capacity[u->resource]);
+    }
+    for (uint32_t k = 0; k < i; k++) {
+      if (s->use[k].resource == u->resource) {
+        return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "resource %" PRIu32 " is named twice",
+                                u->resource);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Puts the scratch behind the versions that the task makes. */
+static void add_scratch(fs_dynamic *e, const fs_dynamic_submission *s) {
+  uint64_t align = e->heaps.ring[e->heap].room.align;
+  e->scratch = e->need;
+  for (uint32_t i = 0; i < s->n_scratch; i++) {
+    e->need = fs_add_most(e->need, fs_heap_rounded(s->scratch[i], align));
+  }
+}
+
 fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) {
   FS_TRY(fs_run_accepts(e));
   FS_TRY(check_target(e, s));
+  FS_TRY(check_amounts(e, s));
+  assert(s->heap <= FS_HEAP_RINGS);
   e->submission++;
   e->use.n = 0;
   e->need = 0;
+  e->heap = s->heap > 0 ? s->heap - 1 : fs_heap_ring_of(e->n_scopes);
   for (uint32_t m = 0; m < s->n_members; m++) {
     for (uint32_t i = 0; i < s->member[m].n_args; i++) {
       FS_TRY(add_use(e, s, m, &s->member[m].arg[i]));
@@ -216,5 +251,6 @@ fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) {
       return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no such predecessor");
     }
   }
+  add_scratch(e, s);
   return check_conflicts(e);
 }

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which task runs on which queue.  A ready task stands in the list of its queue, of its class, or
- * of groups.  An idle queue takes the older of the first ones of its own list and its class's.  The
- * first group keeps queues: those that it names, or, of its class, as many idle ones as it needs;
- * on these only what became ready before it may start.  As each queue ends what it runs, and only
- * finitely many tasks became ready before the group, the group starts at some time. */
+ * of those that need more: groups, and tasks with amounts.  An idle queue takes the older of the
+ * first ones of its own list and its class's, and where few tasks may run at once, the oldest of
+ * all these comes first.
+ *
+ * The first task that needs more keeps its amounts, and one of the tasks that may run at once, so
+ * that others take only what is beyond that.  Once these are free it keeps queues as well: those
+ * that it names, or, of its class, as many idle ones as it needs; on these only what became ready
+ * before it may start.  As each task ends, and only finitely many became ready before the first
+ * one, that has its amounts, and then its queues, at some time. */
 #include <stdio.h>
 
 #include "exec/dynamic/private.h"
 
-static uint32_t groups_list(const fs_dynamic *e) { return 2 * e->n_queues; }
+static uint32_t more_list(const fs_dynamic *e) { return 2 * e->n_queues; }
 
 void fs_ready_add(fs_dynamic *e, uint32_t slot) {
   fs_dynamic_slot *s = &e->slot.at[slot];
@@ -62,7 +67,7 @@ static uint32_t next_idle(const fs_dynamic *e, uint32_t from) {
   return FS_NONE;
 }
 
-/* The queues that a group can have now, in the order of its members; `passes`: kept ones, too. */
+/* The queues that a task can have now, in the order of its members; `passes`: kept ones, too. */
 static uint32_t find_queues(const fs_dynamic *e, const fs_dynamic_slot *s, bool passes,
                             uint32_t *out) {
   uint32_t n = 0;
@@ -82,14 +87,44 @@ static uint32_t find_queues(const fs_dynamic *e, const fs_dynamic_slot *s, bool 
   return n;
 }
 
-/* Marks the queues that the first group keeps. */
+/* Whether so many tasks may run besides those that do. */
+static bool may_run(const fs_dynamic *e, uint32_t n) {
+  return e->options.concurrency == 0 || e->n_running + (uint64_t)n <= e->options.concurrency;
+}
+
+/* Whether the amounts of a task are free; without `passes`, beyond those that are kept. */
+static bool has_amounts(const fs_dynamic *e, const fs_dynamic_slot *s, bool passes) {
+  if (!may_run(e, e->keeps_run && !passes ? 2 : 1)) {
+    return false;
+  }
+  for (uint32_t i = 0; i < s->n_amounts; i++) {
+    const fs_dynamic_amount *a = &s->amounts[i];
+    uint64_t free = e->free_amount[a->resource], kept = passes ? 0 : e->kept_amount[a->resource];
+    if (free < kept || free - kept < a->amount) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Marks what the first task that needs more keeps. */
 static void mark_kept(fs_dynamic *e) {
-  uint32_t first = e->list[groups_list(e)].first;
+  uint32_t first = e->list[more_list(e)].first;
   memset(e->kept, 0, e->n_words * sizeof *e->kept);
+  e->keeps_run = first != FS_NONE;
+  if (e->n_resources > 0) {
+    memset(e->kept_amount, 0, e->n_resources * sizeof *e->kept_amount);
+  }
   if (first == FS_NONE) {
     return;
   }
   const fs_dynamic_slot *s = &e->slot.at[first];
+  for (uint32_t i = 0; i < s->n_amounts; i++) {
+    e->kept_amount[s->amounts[i].resource] = s->amounts[i].amount;
+  }
+  if (!has_amounts(e, s, true)) {
+    return;
+  }
   uint32_t n = s->queues == NULL ? find_queues(e, s, true, e->started) : s->n_members;
   const uint32_t *queues = s->queues == NULL ? e->started : s->queues;
   for (uint32_t i = 0; i < n; i++) {
@@ -103,6 +138,11 @@ static void start_task(fs_dynamic *e, uint32_t slot, fs_dynamic_start *start) {
   fs_ready_remove(e, slot);
   s->state = FS_TASK_RUNNING;
   s->n_left = s->n_members;
+  e->n_running++;
+  for (uint32_t i = 0; i < s->n_amounts; i++) {
+    assert(e->free_amount[s->amounts[i].resource] >= s->amounts[i].amount);
+    e->free_amount[s->amounts[i].resource] -= s->amounts[i].amount;
+  }
   for (uint32_t m = 0; m < s->n_members; m++) {
     uint32_t q = e->started[m];
     assert(has_queue(e->idle, q));
@@ -126,24 +166,35 @@ static uint32_t oldest_for(const fs_dynamic *e, uint32_t queue) {
 }
 
 static bool start_single(fs_dynamic *e, fs_dynamic_start *start) {
-  uint32_t group = e->list[groups_list(e)].first;
+  uint32_t more = e->list[more_list(e)].first, best = FS_NONE, on = FS_NONE;
   for (uint32_t q = next_idle(e, 0); q != FS_NONE; q = next_idle(e, q + 1)) {
     uint32_t slot = oldest_for(e, q);
-    if (slot != FS_NONE &&
-        (!has_queue(e->kept, q) || e->slot.at[slot].ready_order < e->slot.at[group].ready_order)) {
-      e->started[0] = q;
-      start_task(e, slot, start);
-      return true;
+    if (slot == FS_NONE ||
+        (best != FS_NONE && e->slot.at[best].ready_order <= e->slot.at[slot].ready_order)) {
+      continue;
+    }
+    bool older = more == FS_NONE || e->slot.at[slot].ready_order < e->slot.at[more].ready_order;
+    if ((older || !has_queue(e->kept, q)) && may_run(e, older ? 1 : 2)) {
+      best = slot;
+      on = q;
+      if (e->options.concurrency == 0) {
+        break;
+      }
     }
   }
-  return false;
+  if (best == FS_NONE) {
+    return false;
+  }
+  e->started[0] = on;
+  start_task(e, best, start);
+  return true;
 }
 
-static bool start_group(fs_dynamic *e, fs_dynamic_start *start) {
-  uint32_t slot = e->list[groups_list(e)].first;
-  for (uint32_t i = 0; i < FS_DYNAMIC_GROUPS && slot != FS_NONE; i++) {
+static bool start_more(fs_dynamic *e, fs_dynamic_start *start) {
+  uint32_t slot = e->list[more_list(e)].first;
+  for (uint32_t i = 0; i < FS_DYNAMIC_MORE && slot != FS_NONE; i++) {
     const fs_dynamic_slot *s = &e->slot.at[slot];
-    if (find_queues(e, s, i == 0, e->started) == s->n_members) {
+    if (has_amounts(e, s, i == 0) && find_queues(e, s, i == 0, e->started) == s->n_members) {
       start_task(e, slot, start);
       return true;
     }
@@ -157,12 +208,13 @@ bool fs_dynamic_next(fs_dynamic *e, fs_dynamic_start *start) {
     return false;
   }
   mark_kept(e);
-  return start_single(e, start) || start_group(e, start);
+  return start_single(e, start) || start_more(e, start);
 }
 
 bool fs_dynamic_claim(fs_dynamic *e, fs_dynamic_task task, fs_dynamic_start *start) {
   uint32_t slot = fs_slot_of(e, task);
-  if (slot == FS_NONE || e->slot.at[slot].state != FS_TASK_READY) {
+  if (slot == FS_NONE || e->slot.at[slot].state != FS_TASK_READY ||
+      !has_amounts(e, &e->slot.at[slot], true)) {
     return false;
   }
   const fs_dynamic_slot *s = &e->slot.at[slot];
@@ -201,6 +253,14 @@ static void fail_task(fs_dynamic *e, fs_dynamic_slot *s, const char *cause) {
   s->failing = true;
 }
 
+static void give_amounts(fs_dynamic *e, const fs_dynamic_slot *s) {
+  e->n_running--;
+  for (uint32_t i = 0; i < s->n_amounts; i++) {
+    e->free_amount[s->amounts[i].resource] += s->amounts[i].amount;
+    assert(e->free_amount[s->amounts[i].resource] <= e->capacity[s->amounts[i].resource]);
+  }
+}
+
 /* A member has returned, with a cause if it has failed. */
 static void return_member(fs_dynamic *e, fs_dynamic_task task, uint32_t member, const char *cause) {
   uint32_t slot = fs_slot_of(e, task);
@@ -217,6 +277,7 @@ static void return_member(fs_dynamic *e, fs_dynamic_task task, uint32_t member, 
     fail_task(e, s, cause);
   }
   if (s->n_left == 0) {
+    give_amounts(e, s);
     fs_slot_end(e, slot);
     fs_run_settle(e);
   }

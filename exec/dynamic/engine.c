@@ -48,6 +48,33 @@ static fs_status make_queues(fs_dynamic *e) {
   return FSCHED_OK;
 }
 
+static fs_status make_resources(fs_dynamic *e) {
+  uint32_t n = e->options.n_resources;
+  if (n == 0) {
+    return FSCHED_OK;
+  }
+  e->n_resources = n;
+  e->capacity = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->capacity);
+  e->free_amount = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->free_amount);
+  e->kept_amount = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->kept_amount);
+  if (e->capacity == NULL || e->free_amount == NULL || e->kept_amount == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  memcpy(e->capacity, e->options.capacity, n * sizeof *e->capacity);
+  memcpy(e->free_amount, e->options.capacity, n * sizeof *e->free_amount);
+  e->options.capacity = NULL;
+  return FSCHED_OK;
+}
+
+static void init_heaps(fs_dynamic *e) {
+  fs_heap_room same[FS_HEAP_RINGS];
+  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+    same[i] = (fs_heap_room){e->options.heap_size, FS_HEAP_ALIGN};
+  }
+  fs_heap_rings_init(&e->heaps, e->ctx, e->options.heap == NULL ? same : e->options.heap);
+  e->options.heap = NULL;
+}
+
 static fs_status check_create(fsched_context *ctx, const fs_dynamic_options *o) {
   bool right = o->n_queues > 0 && o->n_queues <= INT32_MAX / 2;
   for (uint32_t q = 0; right && o->class_of != NULL && q < o->n_queues; q++) {
@@ -78,10 +105,11 @@ fs_status fs_dynamic_create(fsched_context *ctx, const fs_dynamic_options *optio
   if (e->options.timeout == 0) {
     e->options.timeout = (uint64_t)10 * FS_NS_PER_S;
   }
-  fs_heap_rings_init(&e->heaps, ctx, options->heap_size);
+  init_heaps(e);
   fs_accesses_init(&e->accesses, ctx);
   fs_ranges_init(&e->spans, ctx);
   fs_status status = make_queues(e);
+  status = status == FSCHED_OK ? make_resources(e) : status;
   if (status != FSCHED_OK) {
     fs_dynamic_destroy(e);
     return status;
@@ -97,6 +125,7 @@ void fs_dynamic_destroy(fs_dynamic *e) {
   for (size_t i = 0; i < e->slot.n; i++) {
     fs_dynamic_slot *s = &e->slot.at[i];
     (void)fs_realloc(e->ctx, s->queues, s->n_members * sizeof *s->queues, 0);
+    (void)fs_realloc(e->ctx, s->amounts, s->n_amounts * sizeof *s->amounts, 0);
   }
   fs_heap_rings_release(&e->heaps);
   fs_accesses_release(&e->accesses);
@@ -108,6 +137,9 @@ void fs_dynamic_destroy(fs_dynamic *e) {
   fs_ranges_release(&e->spans);
   fs_vec_free(e->ctx, &e->use);
   fs_vec_free(e->ctx, &e->found);
+  (void)fs_realloc(e->ctx, e->capacity, e->n_resources * sizeof *e->capacity, 0);
+  (void)fs_realloc(e->ctx, e->free_amount, e->n_resources * sizeof *e->free_amount, 0);
+  (void)fs_realloc(e->ctx, e->kept_amount, e->n_resources * sizeof *e->kept_amount, 0);
   (void)fs_realloc(e->ctx, e->queue, e->n_queues * sizeof *e->queue, 0);
   (void)fs_realloc(e->ctx, e->class_size, e->n_queues * sizeof *e->class_size, 0);
   (void)fs_realloc(e->ctx, e->started, e->n_queues * sizeof *e->started, 0);

@@ -29,6 +29,11 @@
  * have returned.  The group that has been ready longest keeps its workers from tasks that became
  * ready after it.
  *
+ * Amounts.  A task starts only when the amounts of resources that it uses are free, and fewer tasks
+ * run than `concurrency` says (a group is one).  The task with several members or with amounts that
+ * has been ready longest keeps what it needs: first the amounts, and once it has these the queues.
+ * What became ready after it takes only what is left.
+ *
  * Failure.  The first cause of a run counts.  Tasks that wait for a failed one fail with its cause,
  * and so on; others go on.  Nothing more can be submitted.
  *
@@ -42,6 +47,7 @@
 
 #include "base/base.h"
 #include "base/view.h"
+#include "exec/dynamic/rings.h"
 #include "fsched/graph.h"
 
 typedef struct fs_dynamic fs_dynamic;
@@ -55,7 +61,11 @@ enum { FS_DYNAMIC_SCOPES = 64 };
 typedef struct fs_dynamic_options {
   uint32_t n_queues;
   const uint32_t *class_of; /* of each queue, below n_queues; NULL: one class for all */
-  uint64_t heap_size;       /* of each of the four heaps */
+  uint64_t heap_size;       /* of each of the four heaps, which are aligned to FS_HEAP_ALIGN, or: */
+  const fs_heap_room *heap; /* each of the four; NULL: heap_size */
+  uint32_t n_resources;
+  const uint64_t *capacity; /* of each resource */
+  uint64_t concurrency;     /* at most so many tasks run at once; 0: no limit */
   uint64_t timeout;         /* of a full heap; 0: 10 seconds */
   fsched_hazards hazards;
   /* The clock, and how to wait until a task has ended or the time is `until`: `wait` may call
@@ -153,6 +163,11 @@ typedef struct fs_dynamic_predecessor {
   bool waits, retains;
 } fs_dynamic_predecessor;
 
+typedef struct fs_dynamic_amount {
+  uint32_t resource;
+  uint64_t amount; /* above 0 */
+} fs_dynamic_amount;
+
 typedef struct fs_dynamic_submission {
   uint32_t n_members; /* 1: a task on its own */
   const fs_dynamic_member *member;
@@ -162,6 +177,11 @@ typedef struct fs_dynamic_submission {
   uint32_t class_;
   uint32_t n_predecessors; /* besides those that the tags give, behind which they are recorded */
   const fs_dynamic_predecessor *predecessor;
+  uint32_t n_uses; /* of resources, each at most once; of all members together */
+  const fs_dynamic_amount *use;
+  uint32_t n_scratch; /* memory for the task alone: bytes of each piece */
+  const uint64_t *scratch;
+  uint32_t heap; /* 0: by the depth of scopes; h + 1: heap h */
   uint64_t user; /* whatever the user wants back with the task */
 } fs_dynamic_submission;
 
@@ -179,12 +199,14 @@ typedef struct fs_dynamic_extent {
 /* Requires an arg of a buffer that is known, with a view within it. */
 fs_dynamic_extent fs_dynamic_arg_extent(const fs_dynamic *e, const fs_dynamic_arg *arg);
 
-/* Submits a task.  `where` (may be NULL) is filled for all args, member after member.  Memory for
- * all versions that the task makes is one piece of a heap, each aligned to FS_HEAP_ALIGN.
+/* Submits a task.  `where` (may be NULL) is filled for all args, member after member, and then for
+ * its scratch.  Memory for all versions that the task makes, and its scratch, is one piece of a
+ * heap, each aligned as the heap is.
  * Errors, all before anything changes: FSCHED_BAD_INPUT for args that do not fit: no or too many
  * members, queues out of range or twice, views outside of a buffer, missing access rights, content
- * that nothing has written, a version that is gone, two args that write the same bytes, and with
- * FSCHED_HAZARDS_SEQUENTIAL members that conflict.  FSCHED_USAGE: no submission is open.
+ * that nothing has written, a version that is gone, two args that write the same bytes, resources
+ * that are not there, twice, or not enough, and with FSCHED_HAZARDS_SEQUENTIAL members that
+ * conflict.  FSCHED_USAGE: no submission is open.
  * FSCHED_REPLAY: the run has failed.  FSCHED_INFEASIBLE: rings.h.
  * Cost: O(args^2) comparisons of args of one buffer, and the look-ups (accesses.h). */
 fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dynamic_task *out,
@@ -194,7 +216,8 @@ fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dy
 
 /* The next task that may start, which then runs: its members on the queues, in order (room for
  * n_queues).  False: none can start before another ends.  Order: by when they became ready, as far
- * as workers are idle.  O(queues), and O(members) of up to 64 groups that wait. */
+ * as workers are idle.  O(queues + resources), and O(members + uses) of up to 64 tasks that wait
+ * with several members or with amounts. */
 typedef struct fs_dynamic_start {
   fs_dynamic_task task;
   uint64_t user;
@@ -203,7 +226,7 @@ typedef struct fs_dynamic_start {
 } fs_dynamic_start;
 bool fs_dynamic_next(fs_dynamic *e, fs_dynamic_start *start);
 /* Starts this task; for users with an order of their own.  False: it is not ready, or its workers
- * are not idle. */
+ * are not idle, or its amounts not free. */
 bool fs_dynamic_claim(fs_dynamic *e, fs_dynamic_task task, fs_dynamic_start *start);
 /* A member has returned.  Returning twice has no effect, nor has a task that does not run; a member
  * that the task does not have is a failure of the task.  O(edges of the task). */

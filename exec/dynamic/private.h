@@ -7,7 +7,7 @@
 #include "exec/dynamic/engine.h"
 #include "exec/dynamic/rings.h"
 
-enum { FS_DYNAMIC_CAUSES = 16, FS_DYNAMIC_CAUSE_BYTES = 256, FS_DYNAMIC_GROUPS = 64 };
+enum { FS_DYNAMIC_CAUSES = 16, FS_DYNAMIC_CAUSE_BYTES = 256, FS_DYNAMIC_MORE = 64 };
 
 /* A producer of a task.  While the task waits for it, the edge is in the producer's list. */
 typedef struct fs_dynamic_edge {
@@ -29,7 +29,9 @@ typedef struct fs_dynamic_slot {
   uint32_t next_work;                              /* of those that are about to fail */
   uint32_t ready_previous, ready_next, list;       /* of ready tasks */
   uint64_t ready_order;
-  uint32_t *queues; /* of the members of a group that has named them */
+  uint32_t *queues; /* of the members, if they are named, of a group or a task with amounts */
+  fs_dynamic_amount *amounts;
+  uint32_t n_amounts;
   uint32_t class_;
   uint32_t running;       /* the first queue that runs it, linked by fs_dynamic_queue.next */
   uint32_t cause;         /* FS_NONE, or of the engine's */
@@ -45,7 +47,8 @@ typedef struct fs_dynamic_queue {
   uint32_t next;         /* queue of the same task */
 } fs_dynamic_queue;
 
-/* Ready tasks in the order in which they became ready: of each queue, of each class, and groups. */
+/* Ready tasks in the order in which they became ready: of each queue, of each class, and those that
+ * need more than one queue: groups, and tasks with amounts. */
 typedef struct fs_dynamic_list {
   uint32_t first, last;
 } fs_dynamic_list;
@@ -113,7 +116,10 @@ struct fs_dynamic {
   uint32_t n_queues, n_words;
   uint32_t *class_size;  /* by class, of which there are as many as queues */
   uint64_t *idle, *kept; /* sets of queues */
-  fs_dynamic_list *list; /* of each queue, of each class, of groups */
+  fs_dynamic_list *list; /* of each queue, of each class, of what needs more */
+  uint64_t *capacity, *free_amount, *kept_amount; /* by resource */
+  uint32_t n_resources, n_running;
+  bool keeps_run; /* one of the tasks that may run at once */
   uint32_t n_ready;
   uint64_t next_ready;
   uint32_t *started; /* what fs_dynamic_start points to */
@@ -127,7 +133,8 @@ struct fs_dynamic {
   uint64_t submission;
   FS_VEC(fs_dynamic_use) use;
   FS_VEC(fs_dynamic_found) found;
-  uint64_t need; /* bytes */
+  uint32_t heap;
+  uint64_t need, scratch; /* bytes; where in its piece the scratch begins */
 };
 
 #define fs_dynamic_error(e, status, code, ...) \
@@ -194,9 +201,9 @@ void fs_record_renew(fs_dynamic *e, uint32_t record, fs_dynamic_task owner, uint
 fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) FS_MUST_USE;
 
-/* Submissions.  Sets e->use and e->need (check.c). */
+/* Submissions.  Sets e->use, e->heap, e->need and e->scratch (check.c). */
 fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) FS_MUST_USE;
-/* Takes a piece of the heap of the present depth, waiting if need be; *waited tells whether
+/* Takes a piece of e->heap, waiting if need be; *waited tells whether
  * anything may have changed (submit.c). */
 fs_status fs_submission_memory(fs_dynamic *e, uint64_t bytes, uint32_t *piece,
                                bool *waited) FS_MUST_USE;

@@ -11,11 +11,12 @@
 
 static const fs_piece_list no_pieces = {FS_NONE, FS_NONE};
 
-void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, uint64_t size) {
+void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, const fs_heap_room *room) {
   assert(ctx != NULL);
-  *r = (fs_heap_rings){.ctx = ctx, .size = size, .unused = FS_NONE};
+  *r = (fs_heap_rings){.ctx = ctx, .unused = FS_NONE};
   for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    r->ring[i] = (fs_heap_ring){.pieces = no_pieces, .with_bytes = no_pieces};
+    assert(room[i].align >= 1);
+    r->ring[i] = (fs_heap_ring){room[i], .pieces = no_pieces, .with_bytes = no_pieces};
   }
 }
 
@@ -25,10 +26,10 @@ uint32_t fs_heap_ring_of(uint32_t n_scopes) {
   return n_scopes == 0 ? 0 : (uint32_t)fs_min(n_scopes - 1, FS_HEAP_RINGS - 1);
 }
 
-uint64_t fs_heap_rounded(uint64_t bytes) {
-  return bytes > UINT64_MAX - FS_HEAP_ALIGN
-             ? UINT64_MAX / FS_HEAP_ALIGN * FS_HEAP_ALIGN
-             : (bytes + FS_HEAP_ALIGN - 1) / FS_HEAP_ALIGN * FS_HEAP_ALIGN;
+uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align) {
+  assert(align >= 1);
+  return bytes > UINT64_MAX - align ? UINT64_MAX / align * align
+                                    : (bytes + align - 1) / align * align;
 }
 
 /* The longest runs of free bytes: at the top, and from 0 on if that is behind the end. */
@@ -36,7 +37,8 @@ typedef struct heap_room {
   uint64_t at_top, at_begin;
 } heap_room;
 
-static heap_room find_room(const fs_heap_ring *h, uint64_t size) {
+static heap_room find_room(const fs_heap_ring *h) {
+  uint64_t size = h->room.size;
   if (h->with_bytes.first == FS_NONE) {
     return (heap_room){size - h->top, size};
   }
@@ -63,7 +65,7 @@ static void append_piece(fs_heap_rings *r, fs_heap_ring *h, uint32_t id) {
 /* Takes a piece for which there is room; false: there is none now. */
 static bool try_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, uint32_t id) {
   fs_heap_ring *h = &r->ring[ring];
-  heap_room room = find_room(h, r->size);
+  heap_room room = find_room(h);
   if (bytes > 0 && bytes > room.at_top && bytes > room.at_begin) {
     return false;
   }
@@ -90,7 +92,7 @@ static bool try_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, uint32_t i
 
 /* What a request could get at most. */
 static uint64_t find_have(const fs_heap_rings *r, uint32_t ring) {
-  heap_room room = find_room(&r->ring[ring], r->size);
+  heap_room room = find_room(&r->ring[ring]);
   return fs_max(room.at_top, room.at_begin);
 }
 
@@ -99,7 +101,7 @@ fs_status fs_heap_full(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const ch
   return fs_fail(r->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
                  "heap %" PRIu32 " of %" PRIu64 " bytes: %" PRIu64 " are needed, %" PRIu64
                  " are free in a row; %s",
-                 ring, r->size, bytes, find_have(r, ring), why);
+                 ring, r->ring[ring].room.size, bytes, find_have(r, ring), why);
 }
 
 static fs_status make_unused_piece(fs_heap_rings *r) {
@@ -113,8 +115,8 @@ static fs_status make_unused_piece(fs_heap_rings *r) {
 fs_status fs_heap_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const fs_heap_waiting *w,
                        uint32_t *piece) {
   assert(ring < FS_HEAP_RINGS);
-  bytes = fs_heap_rounded(bytes);
-  if (bytes > r->size) {
+  bytes = fs_heap_rounded(bytes, r->ring[ring].room.align);
+  if (bytes > r->ring[ring].room.size) {
     return fs_heap_full(r, ring, bytes, "more than the heap has");
   }
   FS_TRY(make_unused_piece(r));

@@ -21,7 +21,7 @@ enum { FS_HEAP_RINGS = 4, FS_HEAP_ALIGN = 1024 };
 typedef struct fs_heap_piece {
   uint64_t serial; /* from 0, in the order in which they were taken */
   uint64_t offset; /* 0 if it has no bytes */
-  uint64_t bytes;  /* a multiple of FS_HEAP_ALIGN */
+  uint64_t bytes;  /* a multiple of the ring's alignment */
   uint32_t ring;
   uint32_t owner;            /* whatever the user says */
   uint32_t next, next_bytes; /* of the ring, and of those with bytes */
@@ -36,7 +36,13 @@ typedef struct fs_piece_list {
   uint32_t first, last;
 } fs_piece_list;
 
+/* Bytes: of a heap, and what its pieces are aligned to. */
+typedef struct fs_heap_room {
+  uint64_t size, align;
+} fs_heap_room;
+
 typedef struct fs_heap_ring {
+  fs_heap_room room;
   uint64_t top, tail;               /* where the next piece goes, and where the oldest begins */
   fs_piece_list pieces, with_bytes; /* in order of age */
   uint64_t n_reclaimed;             /* so far */
@@ -44,7 +50,6 @@ typedef struct fs_heap_ring {
 
 typedef struct fs_heap_rings {
   fsched_context *ctx;
-  uint64_t size; /* of each */
   fs_heap_ring ring[FS_HEAP_RINGS];
   FS_VEC(fs_heap_piece) piece;
   uint32_t unused;      /* linked by `next` */
@@ -63,13 +68,13 @@ typedef struct fs_heap_waiting {
   bool (*is_stuck)(void *user, uint32_t owner);
 } fs_heap_waiting;
 
-/* Requires a context. */
-void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, uint64_t size);
+/* `room` has one for each ring.  Requires a context, and alignments of at least 1. */
+void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, const fs_heap_room *room);
 void fs_heap_rings_release(fs_heap_rings *r);
 /* The ring of tasks in so many open scopes. */
 uint32_t fs_heap_ring_of(uint32_t n_scopes);
-/* What a request takes of a ring; saturating. */
-uint64_t fs_heap_rounded(uint64_t bytes);
+/* What a request takes of a ring; saturating.  Requires an alignment of at least 1. */
+uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align);
 
 /* Takes a piece, and waits for room if the ring is full.  Requires a ring below FS_HEAP_RINGS.
  * Errors: FSCHED_INFEASIBLE, reported with limit, need and have: the request is larger than the

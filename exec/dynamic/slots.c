@@ -211,6 +211,8 @@ void fs_slot_end(fs_dynamic *e, uint32_t slot) {
     s->state = s->failing ? FS_TASK_FAILED : FS_TASK_COMPLETED;
     (void)fs_realloc(e->ctx, s->queues, s->n_members * sizeof *s->queues, 0);
     s->queues = NULL;
+    (void)fs_realloc(e->ctx, s->amounts, s->n_amounts * sizeof *s->amounts, 0);
+    s->amounts = NULL;
     e->n_unfinished--;
     notify_consumers(e, id);
     drop_edges(e, id);

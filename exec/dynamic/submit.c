@@ -37,12 +37,13 @@ static bool is_stuck(void *user, uint32_t owner) {
 fs_status fs_submission_memory(fs_dynamic *e, uint64_t bytes, uint32_t *piece, bool *waited) {
   heap_wait user = {e, false};
   fs_heap_waiting w = {&user, e->options.timeout, read_clock, wait_for_end, is_stuck};
-  uint32_t heap = fs_heap_ring_of(e->n_scopes);
+  uint32_t heap = e->heap;
   fs_status status = fs_heap_take(&e->heaps, heap, bytes, &w, piece);
   *waited = user.waited;
   if (status == FSCHED_REPLAY) {
     FS_TRY(fs_run_accepts(e)); /* which says why, if the run has failed meanwhile */
-    return fs_heap_full(&e->heaps, heap, fs_heap_rounded(bytes), "and nothing comes back any more");
+    return fs_heap_full(&e->heaps, heap, fs_heap_rounded(bytes, e->heaps.ring[heap].room.align),
+                        "and nothing comes back any more");
   }
   return status;
 }
@@ -99,22 +100,49 @@ static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
   return FSCHED_OK;
 }
 
-/* Room for everything that a submission adds; the queues of a group are copied. */
-static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t **queues) {
-  FS_TRY(fs_slot_reserve(e, (uint32_t)e->found.n));
-  FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n));
-  FS_TRY(fs_record_reserve(e, e->use.n));
-  if (s->n_members > 1 && s->n_queues > 0) {
-    *queues = fs_realloc(e->ctx, NULL, 0, s->n_members * sizeof **queues);
-    if (*queues == NULL) {
+/* Whether a task needs more than one queue. */
+static bool needs_more(const fs_dynamic_submission *s) { return s->n_members > 1 || s->n_uses > 0; }
+
+/* Copies of what a task names, if it needs more than one queue. */
+typedef struct named_needs {
+  uint32_t *queues;
+  fs_dynamic_amount *amounts;
+} named_needs;
+
+static void drop_needs(fs_dynamic *e, const fs_dynamic_submission *s, named_needs *n) {
+  n->queues = fs_realloc(e->ctx, n->queues, s->n_members * sizeof *n->queues, 0);
+  n->amounts = fs_realloc(e->ctx, n->amounts, s->n_uses * sizeof *n->amounts, 0);
+}
+
+static fs_status copy_needs(fs_dynamic *e, const fs_dynamic_submission *s, named_needs *n) {
+  if (needs_more(s) && s->n_queues > 0) {
+    n->queues = fs_realloc(e->ctx, NULL, 0, s->n_members * sizeof *n->queues);
+    if (n->queues == NULL) {
       return FSCHED_SYSTEM;
     }
-    memcpy(*queues, s->queue, s->n_members * sizeof **queues);
+    memcpy(n->queues, s->queue, s->n_members * sizeof *n->queues);
+  }
+  if (s->n_uses > 0) {
+    n->amounts = fs_realloc(e->ctx, NULL, 0, s->n_uses * sizeof *n->amounts);
+    if (n->amounts == NULL) {
+      drop_needs(e, s, n);
+      return FSCHED_SYSTEM;
+    }
+    memcpy(n->amounts, s->use, s->n_uses * sizeof *n->amounts);
   }
   return FSCHED_OK;
 }
 
-static void find_where(const fs_dynamic *e, uint32_t piece, fs_dynamic_where *where) {
+/* Room for everything that a submission adds. */
+static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, named_needs *needs) {
+  FS_TRY(fs_slot_reserve(e, (uint32_t)e->found.n));
+  FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n));
+  FS_TRY(fs_record_reserve(e, e->use.n));
+  return copy_needs(e, s, needs);
+}
+
+static void find_where(const fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
+                       fs_dynamic_where *where) {
   const fs_heap_piece *p = &e->heaps.piece.at[piece];
   for (size_t i = 0; i < e->use.n; i++) {
     const fs_dynamic_use *u = &e->use.at[i];
@@ -129,6 +157,11 @@ static void find_where(const fs_dynamic *e, uint32_t piece, fs_dynamic_where *wh
         where[i] = (fs_dynamic_where){p->ring, p->offset + u->carve};
         break;
     }
+  }
+  uint64_t at = p->offset + e->scratch;
+  for (uint32_t i = 0; i < s->n_scratch; i++) {
+    where[e->use.n + i] = (fs_dynamic_where){p->ring, at};
+    at += fs_heap_rounded(s->scratch[i], e->heaps.ring[p->ring].room.align);
   }
 }
 
@@ -162,14 +195,12 @@ static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
 }
 
 static uint32_t list_of(const fs_dynamic *e, const fs_dynamic_submission *s) {
-  return s->n_members > 1   ? 2 * e->n_queues
-         : s->n_queues == 1 ? s->queue[0]
-                            : e->n_queues + s->class_;
+  return needs_more(s) ? 2 * e->n_queues : s->n_queues == 1 ? s->queue[0] : e->n_queues + s->class_;
 }
 
 /* Adds the task; nothing can fail any more. */
 static fs_dynamic_task add_task(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
-                                uint32_t *queues) {
+                                const named_needs *needs) {
   uint32_t slot = fs_slot_take(e, piece);
   for (size_t i = 0; i < e->found.n; i++) {
     fs_slot_follow(e, slot, &e->found.at[i]);
@@ -177,7 +208,9 @@ static fs_dynamic_task add_task(fs_dynamic *e, const fs_dynamic_submission *s, u
   insert_uses(e, slot, piece);
   fs_dynamic_slot *t = &e->slot.at[slot];
   t->n_members = s->n_members;
-  t->queues = queues;
+  t->queues = needs->queues;
+  t->amounts = needs->amounts;
+  t->n_amounts = s->n_uses;
   t->class_ = s->class_;
   t->list = list_of(e, s);
   t->user = s->user;
@@ -191,21 +224,22 @@ static fs_dynamic_task add_task(fs_dynamic *e, const fs_dynamic_submission *s, u
 
 fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dynamic_task *out,
                             fs_dynamic_where *where) {
-  uint32_t piece, *queues = NULL;
+  uint32_t piece;
+  named_needs needs = {NULL, NULL};
   bool waited;
   FS_TRY(fs_submission_check(e, s));
   FS_TRY(fs_submission_memory(e, e->need, &piece, &waited));
   fs_status status = waited ? fs_submission_check(e, s) : FSCHED_OK;
   status = status == FSCHED_OK ? look_up(e, s) : status;
-  status = status == FSCHED_OK ? reserve_room(e, s, &queues) : status;
+  status = status == FSCHED_OK ? reserve_room(e, s, &needs) : status;
   if (status != FSCHED_OK) {
     fs_heap_undo(&e->heaps, piece);
     return status;
   }
   if (where != NULL) {
-    find_where(e, piece, where);
+    find_where(e, s, piece, where);
   }
-  *out = add_task(e, s, piece, queues);
+  *out = add_task(e, s, piece, &needs);
   return FSCHED_OK;
 }
 
@@ -222,6 +256,7 @@ fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape
   bool waited;
   fs_dynamic_buffer buffer;
   FS_TRY(fs_run_accepts(e));
+  e->heap = fs_heap_ring_of(e->n_scopes);
   FS_TRY(fs_submission_memory(e, size, &piece, &waited));
   fs_status status = waited ? fs_run_accepts(e) : FSCHED_OK;
   status = status == FSCHED_OK ? fs_slot_reserve(e, 0) : status;

@@ -155,7 +155,7 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
   o.wait = wait_for_member;
   FS_TRY(fs_dynamic_create(w->ctx, &o, &w->e));
   w->n_queues = o.n_queues;
-  w->heap_size = fs_min(fs_heap_rounded(o.heap_size), FSCHED_MAX_SIZE);
+  w->heap_size = fs_min(fs_heap_rounded(o.heap_size, FS_HEAP_ALIGN), FSCHED_MAX_SIZE);
   w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
   if (w->queue == NULL) {
     return FSCHED_SYSTEM;

@@ -17,7 +17,9 @@ enum {
   MODEL_PREDS = 128,
   MODEL_ENTRIES = 4000,
   MODEL_VERSIONS = 1000,
-  MODEL_BYTES = 64
+  MODEL_BYTES = 64,
+  MODEL_RESOURCES = 2,
+  MODEL_SCRATCH = 2 /* pieces of a task */
 };
 
 typedef struct run_arg {
@@ -58,6 +60,10 @@ typedef struct run_model_task {
   uint32_t n_preds, pred[MODEL_PREDS];
   bool waits[MODEL_PREDS], retains[MODEL_PREDS];
   run_arg arg[MODEL_ARGS];
+  uint64_t uses[MODEL_RESOURCES]; /* amounts; 0: none */
+  uint32_t n_scratch;
+  uint64_t scratch[MODEL_SCRATCH];
+  fs_dynamic_where scratch_at[MODEL_SCRATCH];
 } run_model_task;
 
 typedef struct run_entry {

@@ -489,7 +489,11 @@ static void run_ring_statement(script_runner *r) {
   const char *what = r->word[0];
   if (strcmp(what, "ring") == 0) {
     r->timeout = option_of(r, "timeout_ms", 200) * ms;
-    fs_heap_rings_init(&r->heaps, r->ctx, number_in(r, r->word[1]));
+    fs_heap_room room[FS_HEAP_RINGS];
+    for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+      room[i] = (fs_heap_room){number_in(r, r->word[1]), FS_HEAP_ALIGN};
+    }
+    fs_heap_rings_init(&r->heaps, r->ctx, room);
     r->has_heaps = true;
   } else if (strcmp(what, "ralloc") == 0) {
     take_piece(r);

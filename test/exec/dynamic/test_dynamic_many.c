@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The engine of dynamic runs with many tasks: chains on a small stack, heaps that turn over, groups
- * that get their turn; and without memory. */
+ * and amounts that get their turn; and without memory. */
 #include <limits.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -270,9 +270,138 @@ START_TEST(younger_groups_wait)
 }
 END_TEST
 
+/* A task that uses all of a resource (0), or one of two queues where one task may run at once (1),
+ * under tasks that never end to come and end one after the other. */
+START_TEST(amounts_get_their_turn)
+{
+  static const uint64_t capacity = 3;
+  static const uint32_t queue[2] = {0, 1};
+  fs_dynamic_options o = {.n_queues = 5, .n_resources = 1, .capacity = &capacity};
+  o.concurrency = _i == 1 ? 1 : 0;
+  fs_dynamic *e;
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  fs_dynamic_member m = {0};
+  fs_dynamic_amount all = {0, 3}, one = {0, 1};
+  fs_dynamic_task wanted = 0, t, running[5];
+  fs_dynamic_start start;
+  uint32_t n_running = 0, i = 0;
+  for (; i < 100 && (wanted == 0 || fs_dynamic_task_get(e, wanted).state != FS_TASK_RUNNING); i++) {
+    fs_dynamic_submission s = {.n_members = 1, .member = &m, .n_queues = (uint32_t)_i};
+    s.queue = &queue[i == 10];
+    s.n_uses = _i == 0;
+    s.use = i == 10 ? &all : &one;
+    for (uint32_t k = 0; k < (i < 5 ? 2 : 1); k++) { /* some are always ready */
+      ck_fs(ctx, fs_dynamic_submit(e, &s, i == 10 ? &wanted : &t, NULL));
+    }
+    if (n_running == (_i == 0 ? 3 : 1) || (i > 10 && n_running > 0)) {
+      fs_dynamic_complete(e, running[0], 0);
+      memmove(running, running + 1, --n_running * sizeof *running);
+    }
+    while (fs_dynamic_next(e, &start)) {
+      ck_assert_uint_lt(n_running, _i == 0 ? 3 : 1);
+      running[n_running++] = start.task;
+    }
+  }
+  ck_assert_uint_lt(i, 30);
+  ck_assert_uint_eq(n_running, 1);
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
+/* What an older task waits for does not hold up those that need something else. */
+START_TEST(other_amounts_go_on)
+{
+  static const uint64_t capacity[] = {2, 5};
+  fs_dynamic_options o = {.n_queues = 8, .n_resources = 2, .capacity = capacity};
+  fs_dynamic *e;
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  fs_dynamic_member m = {0};
+  static const fs_dynamic_amount use[] = {{0, 1}, {0, 2}, {0, 1}, {1, 4}, {1, 2}, {1, 1}};
+  fs_dynamic_task t[7];
+  fs_dynamic_start s;
+  for (uint32_t i = 0; i < 7; i++) {
+    fs_dynamic_submission d = {.n_members = 1, .member = &m, .n_uses = i < 6, .use = &use[i]};
+    ck_fs(ctx, fs_dynamic_submit(e, &d, &t[i], NULL));
+  }
+  static const uint32_t order[] = {6, 0, 3, 5}; /* 1 waits, 2 may not pass it, 4 has no room */
+  for (uint32_t i = 0; i < 4; i++) {
+    ck_assert(fs_dynamic_next(e, &s));
+    ck_assert_uint_eq(s.task, t[order[i]]);
+  }
+  ck_assert(!fs_dynamic_next(e, &s));
+  ck_assert(!fs_dynamic_claim(e, t[1], &s));
+  fs_dynamic_fail(e, t[0], 0, "what it used is free all the same");
+  ck_assert(fs_dynamic_next(e, &s));
+  ck_assert_uint_eq(s.task, t[1]);
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
+static fs_status submit_using(fs_dynamic *e, const fs_dynamic_amount *use, uint32_t n_uses) {
+  fs_dynamic_member m = {0};
+  fs_dynamic_task t;
+  fs_dynamic_submission s = {.n_members = 1, .member = &m, .n_uses = n_uses, .use = use};
+  return fs_dynamic_submit(e, &s, &t, NULL);
+}
+
+START_TEST(wrong_amounts)
+{
+  static const uint64_t capacity = 3;
+  fs_dynamic_options o = {.n_queues = 1, .n_resources = 1, .capacity = &capacity};
+  fs_dynamic *e;
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  static const fs_dynamic_amount use[] = {{0, 4}, {1, 1}, {0, 0}, {0, 1}, {0, 1}};
+  ck_assert_int_eq(submit_using(e, use, 1), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fs_test_diags(ctx), "4 of resource 0 are needed, and it has 3");
+  ck_assert_int_eq(submit_using(e, use + 1, 1), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(submit_using(e, use + 2, 1), FSCHED_BAD_INPUT);
+  ck_assert_int_eq(submit_using(e, use + 3, 2), FSCHED_BAD_INPUT);
+  ck_fs(ctx, submit_using(e, use + 3, 1));
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
+/* Heaps of sizes and alignments of their own, and which of them a task takes. */
+START_TEST(heaps_of_their_own)
+{
+  static const fs_heap_room room[FS_HEAP_RINGS] = {{10, 1}, {64, 8}, {0, 1}, {2048, 512}};
+  static const uint64_t scratch[] = {3, 5};
+  fs_dynamic_options o = {.n_queues = 1, .heap = room};
+  fs_dynamic *e;
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  fs_dynamic_arg a = {.tag = FSCHED_OUT};
+  fs_dynamic_member m = {1, &a};
+  fs_dynamic_task t;
+  for (uint32_t heap = 0; heap <= FS_HEAP_RINGS; heap++) {
+    fs_dynamic_where where[3];
+    fs_dynamic_submission s = {
+        .n_members = 1, .member = &m, .n_scratch = 2, .scratch = scratch, .heap = heap};
+    uint32_t ring = heap == 0 ? 0 : heap - 1;
+    uint64_t align = room[ring].align;
+    ck_fs(ctx, fs_dynamic_declare(e, 2, &a.buffer));
+    fs_status status = fs_dynamic_submit(e, &s, &t, where);
+    if (ring == 2 || heap == 1) { /* there is nothing; 10 bytes are in use */
+      ck_assert_int_eq(status, FSCHED_INFEASIBLE);
+      continue;
+    }
+    ck_fs(ctx, status);
+    for (uint32_t i = 0; i < 3; i++) {
+      ck_assert_uint_eq(where[i].heap, ring);
+      ck_assert_uint_eq(where[i].offset % align, 0);
+    }
+    ck_assert_uint_eq(where[1].offset, where[0].offset + fs_max(align, 2));
+    ck_assert_uint_eq(where[2].offset, where[1].offset + fs_max(align, 3));
+  }
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
 /* What fails for want of memory has changed nothing, and works again with memory. */
 static fs_status try_program(fsched_context *own) {
-  fs_dynamic_options o = {.n_queues = 3, .heap_size = 1 << 16};
+  static const uint64_t capacity = 2, scratch = 9;
+  fs_dynamic_options o = {
+      .n_queues = 3, .heap_size = 1 << 17, .n_resources = 1, .capacity = &capacity};
+  fs_dynamic_amount use = {0, 2};
   fs_dynamic *e = NULL;
   fs_status status = fs_dynamic_create(own, &o, &e);
   uint64_t shape = 100;
@@ -280,6 +409,9 @@ static fs_status try_program(fsched_context *own) {
   fs_dynamic_arg a[2] = {{.tag = FSCHED_INOUT}, {.tag = FSCHED_OUT}};
   fs_dynamic_member m[2] = {{2, a}, {0, NULL}};
   fs_dynamic_submission s = {.n_members = 2, .member = m, .n_queues = 2, .queue = queue};
+  s.n_uses = s.n_scratch = 1;
+  s.use = &use;
+  s.scratch = &scratch;
   fs_dynamic_task t;
   fs_dynamic_start start;
   status = status == FSCHED_OK ? fs_dynamic_scope_begin(e) : status;
@@ -332,6 +464,7 @@ END_TEST
 
 FS_SUITE(dynamic_many, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn);
-  FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, without_memory);
+  FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn, amounts_get_their_turn);
+  FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, other_amounts_go_on,
+           wrong_amounts, heaps_of_their_own, without_memory);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Random programs of tasks, views, groups, scopes and holds, in a random order of completion,
- * against the model: predecessors, states, who may run, and the bytes that each task finds, which
- * have to be those of the tasks one after the other. */
+/* Random programs of tasks, views, groups, amounts, scratch, scopes and holds, in a random order of
+ * completion, against the model: predecessors, states, who may run, and the bytes that each task
+ * finds, which have to be those of the tasks one after the other. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -13,7 +13,8 @@
 enum { SMALL_HEAP = 5 << 10, LARGE_HEAP = 1 << 20, STEPS = 160, PROGRAMS = 25, SEEDS = 8 };
 
 typedef struct program_counts {
-  uint32_t submits, groups, refused, full, edges, starts, reads_checked, failed_runs, waits, runs;
+  uint32_t submits, groups, refused, full, edges, starts, reads_checked, failed_runs, waits, runs,
+      scratch, amounts;
 } program_counts;
 
 typedef struct program {
@@ -25,11 +26,13 @@ typedef struct program {
   uint8_t *heap;                                            /* of all rings */
   uint8_t memory[MODEL_BUFFERS][MODEL_QUEUES][MODEL_BYTES]; /* of imported buffers */
   uint32_t busy[MODEL_QUEUES];                              /* task that runs, or FS_NONE */
+  uint64_t concurrency;
   uint32_t rare_failures; /* one in so many returns fails; 0: none does */
   program_counts n;
 } program;
 
 static const uint32_t class_of[MODEL_QUEUES] = {0, 0, 0, 1, 1};
+static const uint64_t capacity[MODEL_RESOURCES] = {3, 5};
 
 static uint32_t below(program *p, uint32_t n) { return fs_rng_below(&p->rng, n); }
 static bool one_in(program *p, uint32_t n) { return fs_rng_one_in(&p->rng, n); }
@@ -69,6 +72,34 @@ static void write_args(program *p, const run_model_task *t, uint32_t member) {
   }
 }
 
+/* Scratch is spoiled while its task runs, so that whatever shares its bytes shows. */
+static void spoil_scratch(program *p, const run_model_task *t) {
+  for (uint32_t i = 0; i < t->n_scratch; i++) {
+    memset(p->heap + t->scratch_at[i].heap * p->heap_size + t->scratch_at[i].offset,
+           (int)below(p, 256), t->scratch[i]);
+    p->n.scratch++;
+  }
+}
+
+/* Whether a task, or nothing (NULL), may run beside those that do. */
+static bool has_room(const program *p, const run_model_task *more) {
+  uint64_t n = more != NULL, sum[MODEL_RESOURCES] = {0};
+  for (uint32_t r = 0; r < MODEL_RESOURCES && more != NULL; r++) {
+    sum[r] = more->uses[r];
+  }
+  bool room = true;
+  for (uint32_t i = 0; i < p->m.n_tasks; i++) {
+    const run_model_task *t = &p->m.task[i];
+    bool runs = model_state(&p->m, t) == FS_TASK_RUNNING;
+    n += runs;
+    for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+      sum[r] += runs ? t->uses[r] : 0;
+      room = room && sum[r] <= capacity[r];
+    }
+  }
+  return room && (p->concurrency == 0 || n <= p->concurrency);
+}
+
 static bool can_use(const run_model_task *t, uint32_t member, uint32_t queue) {
   return t->n_queues > 0 ? t->queue[member] == queue : class_of[queue] == t->class_;
 }
@@ -93,9 +124,11 @@ static bool start_next(program *p) {
   }
   t->started = true;
   p->n.starts++;
+  ck_assert(has_room(p, NULL));
   for (uint32_t i = 0; i < t->n_members; i++) {
     check_reads(p, t, i);
   }
+  spoil_scratch(p, t);
   return true;
 }
 
@@ -111,12 +144,17 @@ static uint32_t count_idle(const program *p, const run_model_task *t) {
   return n;
 }
 
-/* Once nothing more starts, what is ready lacks workers: all, or those that a group keeps. */
+static bool needs_more(const run_model_task *t) {
+  return t->n_members > 1 || t->uses[0] > 0 || t->uses[1] > 0;
+}
+
+/* Once nothing more starts, what is ready lacks workers or amounts: all, or those that a task which
+ * needs more keeps. */
 static void check_nothing_more(const program *p) {
   bool group = false;
   for (uint32_t i = 0; i < p->m.n_tasks; i++) {
     group =
-        group || (model_state(&p->m, &p->m.task[i]) == FS_TASK_READY && p->m.task[i].n_members > 1);
+        group || (model_state(&p->m, &p->m.task[i]) == FS_TASK_READY && needs_more(&p->m.task[i]));
   }
   bool free_queue = true;
   for (uint32_t q = 0; q < MODEL_QUEUES; q++) {
@@ -125,7 +163,7 @@ static void check_nothing_more(const program *p) {
   for (uint32_t i = 0; i < p->m.n_tasks; i++) {
     const run_model_task *t = &p->m.task[i];
     if (model_state(&p->m, t) == FS_TASK_READY) {
-      if (free_queue || !(group || count_idle(p, t) < t->n_members)) {
+      if (free_queue || !(group || count_idle(p, t) < t->n_members || !has_room(p, t))) {
         ck_abort_msg("task %u could run%s", i, free_queue ? ", as all queues are idle" : "");
       }
     }
@@ -161,6 +199,7 @@ static bool return_one(program *p) {
     member++;
   }
   check_reads(p, t, member);
+  spoil_scratch(p, t);
   write_args(p, t, member);
   p->busy[q] = FS_NONE;
   t->runs_on[member] = FS_NONE;
@@ -251,6 +290,16 @@ static void draw_target(program *p, run_model_task *t) {
   }
 }
 
+static void draw_needs(program *p, run_model_task *t) {
+  for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+    t->uses[r] = one_in(p, 4) ? below(p, (uint32_t)capacity[r] + (one_in(p, 20) ? 3 : 1)) : 0;
+  }
+  t->n_scratch = one_in(p, 4) ? 1 + below(p, MODEL_SCRATCH) : 0;
+  for (uint32_t i = 0; i < t->n_scratch; i++) {
+    t->scratch[i] = below(p, 1500);
+  }
+}
+
 static void draw_args(program *p, run_model_task *t) {
   static const fsched_tag tags[] = {FSCHED_IN,    FSCHED_IN,  FSCHED_OUT,          FSCHED_OUT,
                                     FSCHED_INOUT, FSCHED_OUT, FSCHED_OUT_EXISTING, FSCHED_NO_DEP};
@@ -281,6 +330,7 @@ static fs_status submit_drawn(program *p, run_model_task *t, uint32_t n_preds,
                               const fs_dynamic_predecessor *preds, fs_dynamic_where *where) {
   fs_dynamic_arg arg[MODEL_ARGS];
   fs_dynamic_member member[MODEL_QUEUES];
+  fs_dynamic_amount use[MODEL_RESOURCES];
   uint32_t n = 0;
   for (uint32_t i = 0; i < t->n_members; i++) {
     member[i] = (fs_dynamic_member){0, arg + n};
@@ -296,7 +346,15 @@ static fs_status submit_drawn(program *p, run_model_task *t, uint32_t n_preds,
                              .class_ = t->class_,
                              .n_predecessors = n_preds,
                              .predecessor = preds,
+                             .use = use,
+                             .n_scratch = t->n_scratch,
+                             .scratch = t->scratch,
                              .user = (uint64_t)(t - p->m.task)};
+  for (uint32_t r = 0; r < MODEL_RESOURCES; r++) {
+    if (t->uses[r] > 0) {
+      use[s.n_uses++] = (fs_dynamic_amount){r, t->uses[r]};
+    }
+  }
   return fs_dynamic_submit(p->e, &s, &t->handle, where);
 }
 
@@ -305,7 +363,7 @@ static void enter_scope(program *p, run_model_task *t) {
   t->scope = t->scoped ? p->m.scope[p->m.n_scopes - 1] : 0;
 }
 
-static void check_where(program *p, const run_model_task *t, const fs_dynamic_where *where) {
+static void check_where(program *p, run_model_task *t, const fs_dynamic_where *where) {
   for (uint32_t i = 0; i < t->n_args; i++) {
     const run_arg *a = &t->arg[i];
     if (!p->m.buffer[a->buffer].owned) {
@@ -319,6 +377,10 @@ static void check_where(program *p, const run_model_task *t, const fs_dynamic_wh
       ck_assert_uint_eq(where[i].heap, p->m.version[a->version].where.heap);
       ck_assert_uint_eq(where[i].offset, p->m.version[a->version].where.offset);
     }
+  }
+  for (uint32_t i = 0; i < t->n_scratch; i++) {
+    t->scratch_at[i] = where[t->n_args + i];
+    ck_assert_uint_le(t->scratch_at[i].offset + t->scratch[i], p->heap_size);
   }
 }
 
@@ -336,11 +398,12 @@ static void check_preds(program *p, const run_model_task *t) {
 
 static void submit_one(program *p) {
   fs_dynamic_predecessor preds[4];
-  fs_dynamic_where where[MODEL_ARGS];
+  fs_dynamic_where where[MODEL_ARGS + MODEL_SCRATCH];
   run_model_task *t = &p->m.task[p->m.n_tasks];
   *t = (run_model_task){0};
   draw_target(p, t);
   draw_args(p, t);
+  draw_needs(p, t);
   uint32_t n_preds = draw_preds(p, preds);
   fs_status status = submit_drawn(p, t, n_preds, preds, where);
   if (p->m.failed) {
@@ -352,7 +415,8 @@ static void submit_one(program *p) {
     p->n.full++;
     return;
   }
-  if (!model_accepts(&p->m)) { /* perhaps only since it waited for memory */
+  if (!model_accepts(&p->m) || t->uses[0] > capacity[0] ||
+      t->uses[1] > capacity[1]) { /* perhaps only since it waited for memory */
     ck_assert_int_eq(status, FSCHED_BAD_INPUT);
     p->n.refused++;
     return;
@@ -364,6 +428,7 @@ static void submit_one(program *p) {
   check_preds(p, t);
   p->n.submits++;
   p->n.groups += t->n_members > 1;
+  p->n.amounts += t->uses[0] > 0 || t->uses[1] > 0;
 }
 
 static void alloc_one(program *p) {
@@ -531,10 +596,14 @@ static void run_program(program *p, bool sequential, uint64_t seed) {
   memset(p->heap, 0xa5, 4 * p->heap_size);
   memset(p->busy, 0xff, sizeof p->busy);
   p->m.sequential = sequential;
+  p->concurrency = one_in(p, 2) ? 1 + below(p, 4) : 0;
   p->rare_failures = one_in(p, 3) ? 40 : 0;
   fs_dynamic_options d = {.n_queues = MODEL_QUEUES,
                           .class_of = class_of,
                           .heap_size = p->heap_size,
+                          .n_resources = MODEL_RESOURCES,
+                          .capacity = capacity,
+                          .concurrency = p->concurrency,
                           .hazards = sequential ? FSCHED_HAZARDS_SEQUENTIAL : FSCHED_HAZARDS_RAW,
                           .user = p,
                           .now = read_time,
@@ -567,13 +636,15 @@ static void run_programs(bool sequential, int part) {
   const program_counts *n = &p->n;
   printf(
       "%u runs, %u failed; %u submits, %u groups, %u refused, %u full; %u edges, %u starts, "
-      "%u waits, %u bytes read\n",
+      "%u waits, %u bytes read, %u with amounts, %u pieces of scratch\n",
       n->runs, n->failed_runs, n->submits, n->groups, n->refused, n->full, n->edges, n->starts,
-      n->waits, n->reads_checked);
+      n->waits, n->reads_checked, n->amounts, n->scratch);
   ck_assert_uint_gt(n->submits, PROGRAMS * 20);
   ck_assert_uint_gt(n->groups, PROGRAMS);
   ck_assert_uint_gt(n->refused, PROGRAMS);
   ck_assert_uint_gt(n->edges, PROGRAMS * 20);
+  ck_assert_uint_gt(n->amounts, PROGRAMS * 5);
+  ck_assert_uint_gt(n->scratch, PROGRAMS * 5);
   ck_assert_uint_gt(n->waits, 0);
   ck_assert(!sequential || n->reads_checked > PROGRAMS * 100);
   free(p);
