@@ -95,7 +95,7 @@ static fs_status check_present(fs_dynamic *e, const fs_dynamic_record *r, fs_dyn
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "the memory of the buffer is gone");
   }
   bool right = true;
-  if (u->reads) {
+  if (u->reads && !e->options.undefined) {
     switch (fs_record_written(e, r, &u->runs)) {
       case FS_OVERLAP_NONE:
         right = u->writes;

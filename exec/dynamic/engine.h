@@ -68,6 +68,7 @@ typedef struct fs_dynamic_options {
   uint64_t concurrency;     /* at most so many tasks run at once; 0: no limit */
   uint64_t timeout;         /* of a full heap; 0: 10 seconds */
   fsched_hazards hazards;
+  bool undefined; /* bytes that nothing has written may be read */
   /* The clock, and how to wait until a task has ended or the time is `until`: `wait` may call
    * fs_dynamic_next, start, complete and fail.  False: there will be no more of that; the call that
    * waits then fails as at its time-out.  Both are only needed by runs that can fill a heap. */

@@ -10,7 +10,7 @@
 typedef struct job_layout {
   uint32_t n_args; /* of all members, values included */
   uint32_t n_places;
-  size_t calls, args, views, places, params, name, end;
+  size_t calls, args, views, scratch, places, params, name, end;
 } job_layout;
 
 static uint64_t params_of(const fs_workers_task *task) {
@@ -44,8 +44,9 @@ static job_layout lay_out(const fs_workers_task *task) {
   l.calls = sizeof(fs_task_job);
   l.args = l.calls + s->n_members * sizeof(fsched_kernel_call);
   l.views = l.args + l.n_args * sizeof(fsched_kernel_arg);
-  l.places = l.views + (has_views(s) ? l.n_args * sizeof(fsched_kernel_view) : 0);
-  l.params = l.places + l.n_places * sizeof(fs_dynamic_where);
+  l.scratch = l.views + (has_views(s) ? l.n_args * sizeof(fsched_kernel_view) : 0);
+  l.places = l.scratch + s->n_scratch * sizeof(fsched_kernel_arg);
+  l.params = l.places + ((size_t)l.n_places + s->n_scratch) * sizeof(fs_dynamic_where);
   l.name = l.params + params_of(task);
   l.end = l.name + strlen(task->name) + 1;
   return l;
@@ -119,13 +120,14 @@ fs_status fs_task_job_make(fsched_context *ctx, const fs_workers_task *task, fs_
   fsched_kernel_call like = task->shape == NULL ? plain : *task->shape;
   like.size = sizeof like;
   like.op = (char *)block + l.name;
-  like.scratch = NULL;
-  like.n_scratch = 0;
+  job->scratch = (fsched_kernel_arg *)(void *)(block + l.scratch);
+  like.scratch = job->scratch;
+  like.n_scratch = task->submission.n_scratch;
   like.params = like.n_params == 0 ? NULL : memcpy(block + l.params, like.params, like.n_params);
   memcpy(block + l.name, task->name, l.end - l.name);
   fsched_kernel_arg *arg = (fsched_kernel_arg *)(void *)(block + l.args);
   fsched_kernel_view *view = (fsched_kernel_view *)(void *)(block + l.views);
-  make_calls(job, task, like, arg, l.views == l.places ? NULL : view);
+  make_calls(job, task, like, arg, l.views == l.scratch ? NULL : view);
   *out = job;
   return FSCHED_OK;
 }
@@ -142,7 +144,7 @@ static void fill_view(fsched_kernel_view *out, const fs_dynamic_arg *a) {
 }
 
 void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_task *task,
-                      unsigned char *heap, uint64_t heap_size) {
+                      unsigned char *const *heap) {
   assert(job->n_members == task->submission.n_members);
   fsched_kernel_arg *arg = (fsched_kernel_arg *)(void *)(job->call + job->n_members);
   fsched_kernel_view *view = (fsched_kernel_view *)(uintptr_t)job->call[0].views;
@@ -156,9 +158,8 @@ void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_ta
         *arg = (fsched_kernel_arg){.value = task->value[v++].value, .tag = FSCHED_VALUE};
       } else {
         fs_dynamic_extent x = fs_dynamic_arg_extent(e, a);
-        unsigned char *base = where->heap == FS_NONE
-                                  ? (unsigned char *)(uintptr_t)x.address
-                                  : heap + where->heap * heap_size + where->offset;
+        unsigned char *base = where->heap == FS_NONE ? (unsigned char *)(uintptr_t)x.address
+                                                     : heap[where->heap] + where->offset;
         *arg = (fsched_kernel_arg){.data = base + x.offset, .length = x.length, .tag = a->tag};
         where++;
       }
@@ -168,6 +169,10 @@ void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_ta
       }
       a += !is_value;
     }
+  }
+  for (uint32_t i = 0; i < task->submission.n_scratch; i++, where++) {
+    job->scratch[i] = (fsched_kernel_arg){.data = heap[where->heap] + where->offset,
+                                          .length = task->submission.scratch[i]};
   }
 }
 

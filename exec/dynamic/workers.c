@@ -23,8 +23,10 @@ struct fs_workers {
   fsched_context *ctx;
   fs_dynamic *e;
   fs_carrier *carrier;
-  uint64_t heap_size;
-  unsigned char *heap, *block; /* of all four, aligned; and as it was allocated */
+  unsigned char *heap[FS_HEAP_RINGS], *block; /* where each begins; and all, as allocated */
+  size_t block_bytes;
+  fs_workers_started *started;
+  void *user;
   pthread_mutex_t lock;
   pthread_cond_t ends; /* a member has returned */
   uint32_t n_queues, n_kernels, n_running;
@@ -32,10 +34,6 @@ struct fs_workers {
   fs_task_job *jobs;
   bool has_lock, has_ends;
 };
-
-static size_t block_bytes(const fs_workers *w) {
-  return FS_HEAP_RINGS * w->heap_size + FS_HEAP_ALIGN;
-}
 
 static void drop_job(fs_workers *w, fs_task_job *job) {
   *(job->previous == NULL ? &w->jobs : &job->previous->next) = job->next;
@@ -80,6 +78,9 @@ static void hand_out(fs_workers *w) {
       fs_started_member member = {&job->call[m], job->kernel, m};
       w->queue[s.queue[m]] = (worker_queue){job, m};
       w->n_running++;
+      if (w->started != NULL) {
+        w->started(w->user, &job->call[m], m, s.queue[m]);
+      }
       w->carrier->functions->start(w->carrier, s.queue[m], &member);
     }
   }
@@ -148,6 +149,28 @@ static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) 
   return fs_carrier_threads(w->ctx, &o, &w->carrier);
 }
 
+/* Takes the memory of all heaps; each is aligned to FS_HEAP_ALIGN, or more if its pieces are. */
+static fs_status take_heaps(fs_workers *w, const fs_dynamic_options *o) {
+  uint64_t begin[FS_HEAP_RINGS], end = 0, most = FS_HEAP_ALIGN;
+  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+    fs_heap_room room = o->heap == NULL ? (fs_heap_room){o->heap_size, FS_HEAP_ALIGN} : o->heap[i];
+    uint64_t align = fs_max(room.align, FS_HEAP_ALIGN);
+    begin[i] = fs_heap_rounded(end, align);
+    end = fs_add_most(begin[i], room.size);
+    most = fs_max(most, align);
+  }
+  w->block_bytes = (size_t)fs_min(fs_add_most(end, most), SIZE_MAX / 2);
+  w->block = fs_realloc(w->ctx, NULL, 0, w->block_bytes);
+  if (w->block == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  unsigned char *base = w->block + (most - (uintptr_t)w->block % most) % most;
+  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+    w->heap[i] = base + begin[i];
+  }
+  return FSCHED_OK;
+}
+
 static fs_status make_workers(fs_workers *w, const fs_workers_options *options) {
   fs_dynamic_options o = options->engine;
   o.user = w;
@@ -155,17 +178,14 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
   o.wait = wait_for_member;
   FS_TRY(fs_dynamic_create(w->ctx, &o, &w->e));
   w->n_queues = o.n_queues;
-  w->heap_size = fs_min(fs_heap_rounded(o.heap_size, FS_HEAP_ALIGN), FSCHED_MAX_SIZE);
+  w->started = options->started;
+  w->user = options->user;
   w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
   if (w->queue == NULL) {
     return FSCHED_SYSTEM;
   }
   memset(w->queue, 0, w->n_queues * sizeof *w->queue);
-  w->block = fs_realloc(w->ctx, NULL, 0, block_bytes(w));
-  if (w->block == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  w->heap = w->block + (FS_HEAP_ALIGN - (uintptr_t)w->block % FS_HEAP_ALIGN) % FS_HEAP_ALIGN;
+  FS_TRY(take_heaps(w, &o));
   return make_carrier(w, options);
 }
 
@@ -221,7 +241,7 @@ void fs_workers_destroy(fs_workers *w) {
     (void)pthread_cond_destroy(&w->ends);
   }
   fs_dynamic_destroy(w->e);
-  (void)fs_realloc(w->ctx, w->block, block_bytes(w), 0);
+  (void)fs_realloc(w->ctx, w->block, w->block_bytes, 0);
   (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
@@ -273,7 +293,7 @@ static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_
   fs_dynamic_submission s = task->submission;
   s.user = (uintptr_t)job;
   FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, job->where));
-  fs_task_job_fill(job, w->e, task, w->heap, w->heap_size);
+  fs_task_job_fill(job, w->e, task, w->heap);
   return FSCHED_OK;
 }
 

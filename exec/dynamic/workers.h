@@ -34,14 +34,21 @@ typedef struct fs_workers_task {
   const fsched_kernel_call *shape;
 } fs_workers_task;
 
+/* Called when a member is given to a worker, under a lock: it calls nothing of this header. */
+typedef void fs_workers_started(void *user, const fsched_kernel_call *call, uint32_t member,
+                                uint32_t queue);
+
 typedef struct fs_workers_options {
   fs_dynamic_options engine; /* its clock and `wait` are not used: a full heap waits for workers */
   uint32_t n_kernels;
   const fs_task_kernel *kernel; /* the table, copied */
+  fs_workers_started *started;  /* or NULL */
+  void *user;                   /* of the same */
 } fs_workers_options;
 
 /* Starts the workers.  Of an arg of a kernel's call, `data` is the first byte of its view, and
- * `length` what the view spans.  Errors: FSCHED_USAGE, FSCHED_SYSTEM (no memory, no threads). */
+ * `length` what the view spans; all members have the task's scratch.  Errors: FSCHED_USAGE,
+ * FSCHED_SYSTEM (no memory, no threads). */
 fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *options,
                             fs_workers **out) FS_MUST_USE;
 /* Cancels what has not started, and waits for what runs.  NULL is ignored. */

@@ -124,9 +124,24 @@ static int check_told(const fsched_kernel_call *call, uint32_t member, void *use
              : 3;
 }
 
-enum { RUN_TASK, COUNT_CALL, FAIL_CALL, CHECK_TOLD, KERNELS };
-static const fs_task_kernel table[KERNELS] = {
-    {run_task, NULL}, {count_call, NULL}, {fail_call, NULL}, {check_told, NULL}};
+/* Writes its out arg, and spoils all of its scratch. */
+static int spoil_scratch(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)member;
+  (void)user;
+  memset(call->args[0].data, (int)call->args[1].value, call->args[0].length);
+  for (uint32_t i = 0; i < call->n_scratch; i++) {
+    memset(call->scratch[i].data, 0xee, call->scratch[i].length);
+  }
+  return call->n_scratch == 2 && call->scratch[0].length == 5 && call->scratch[1].length == 64 ? 0
+                                                                                               : 1;
+}
+
+enum { RUN_TASK, COUNT_CALL, FAIL_CALL, CHECK_TOLD, SPOIL, KERNELS };
+static const fs_task_kernel table[KERNELS] = {{run_task, NULL},
+                                              {count_call, NULL},
+                                              {fail_call, NULL},
+                                              {check_told, NULL},
+                                              {spoil_scratch, NULL}};
 
 /* Draws a task that no two members of fight over: member m uses the buffers with number m modulo 2
  * alone, if there are two.  `written`: which buffers have content. */
@@ -227,7 +242,9 @@ static void run_random(plain_program *p, fs_rng *rng, uint32_t n) {
 
 static fs_workers *start_workers(uint64_t heap_size) {
   fs_workers_options o = {
-      {.n_queues = QUEUES, .class_of = class_of, .heap_size = heap_size}, KERNELS, table};
+      .engine = {.n_queues = QUEUES, .class_of = class_of, .heap_size = heap_size},
+      .n_kernels = KERNELS,
+      .kernel = table};
   fs_workers *w;
   ck_fs(ctx, fs_workers_create(ctx, &o, &w));
   return w;
@@ -400,7 +417,7 @@ START_TEST(wrong_tasks)
   task.shape = &shape;
   refuses(w, &task, "task 't': 1025 bytes of parameters, of at most 1024");
   task.kernel = KERNELS;
-  refuses(w, &task, "task 't' names kernel 4 of 4");
+  refuses(w, &task, "task 't' names kernel 5 of 5");
   ck_fs(ctx, fs_workers_finish(w));
   fs_workers_destroy(w);
 }
@@ -417,7 +434,8 @@ START_TEST(without_memory)
     fsched_context *own;
     ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
     budget.left = n;
-    fs_workers_options d = {{.n_queues = 2, .heap_size = 4096}, KERNELS, table};
+    fs_workers_options d = {
+        .engine = {.n_queues = 2, .heap_size = 4096}, .n_kernels = KERNELS, .kernel = table};
     fs_dynamic_member m = {0, NULL};
     fs_dynamic_task t;
     plain_task nothing = {.n_members = 1};
@@ -439,9 +457,76 @@ START_TEST(without_memory)
 }
 END_TEST
 
+typedef struct started_members {
+  uint32_t n, on[64];
+} started_members;
+
+static void note_started(void *user, const fsched_kernel_call *call, uint32_t member,
+                         uint32_t queue) {
+  started_members *s = user;
+  ck_assert_str_eq(call->op, "t");
+  ck_assert_uint_eq(member, 0);
+  s->on[s->n++] = queue;
+}
+
+/* Heaps of several sizes and alignments, with versions and scratch side by side, whose bytes stay
+ * as they are; and the user hears of each start. */
+START_TEST(heaps_of_their_own)
+{
+  enum { ROUNDS = 12 };
+  static const fs_heap_room room[FS_HEAP_RINGS] = {{700, 1}, {2048, 256}, {4096, 4096}, {168, 8}};
+  static const uint64_t scratch[] = {5, 64};
+  started_members heard = {0};
+  fs_workers_options o = {.engine = {.n_queues = 2, .heap = room},
+                          .n_kernels = KERNELS,
+                          .kernel = table,
+                          .started = note_started,
+                          .user = &heard};
+  fs_workers *w;
+  ck_fs(ctx, fs_workers_create(ctx, &o, &w));
+  uint8_t result[ROUNDS][20];
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    fs_dynamic_buffer own, to;
+    fs_dynamic_task t;
+    ck_fs(ctx, fs_workers_declare(w, 20, &own));
+    ck_fs(ctx, fs_workers_import(w, result[i], 20, true, true, &to));
+    fs_dynamic_arg a[2] = {{.tag = FSCHED_OUT, .buffer = own}, {.tag = FSCHED_OUT, .buffer = to}};
+    fs_dynamic_member m = {1, a};
+    uint32_t queue = i % 2;
+    fs_task_value value = {0, 1, i + 1};
+    fs_workers_task task = {.name = "t", .kernel = SPOIL, .n_values = 1, .value = &value};
+    task.submission = (fs_dynamic_submission){.n_members = 1,
+                                              .member = &m,
+                                              .n_queues = 1,
+                                              .queue = &queue,
+                                              .n_scratch = 2,
+                                              .scratch = scratch,
+                                              .heap = i % 4 == 2 ? 2 : 1 + i % 4};
+    ck_fs(ctx, fs_workers_scope_begin(w));
+    ck_fs(ctx, fs_workers_submit(w, &task, &t));
+    m.arg = &a[1]; /* once more, into the user's memory */
+    ck_fs(ctx, fs_workers_submit(w, &task, &t));
+    ck_fs(ctx, fs_workers_scope_end(w));
+  }
+  ck_fs(ctx, fs_workers_finish(w));
+  for (uint32_t i = 0; i < ROUNDS; i++) {
+    for (uint32_t k = 0; k < 20; k++) {
+      ck_assert_uint_eq(result[i][k], i + 1);
+    }
+  }
+  ck_assert_uint_eq(heard.n, 2 * ROUNDS);
+  uint32_t on[2] = {0};
+  for (uint32_t i = 0; i < heard.n; i++) {
+    on[heard.on[i]]++;
+  }
+  ck_assert_uint_eq(on[0], on[1]);
+  fs_workers_destroy(w);
+}
+END_TEST
+
 FS_SUITE(dynamic_workers, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, as_one_after_the_other);
   FS_TESTS(t, full_heaps_wait, failures_are_of_one_run, nothing_hangs, kernels_are_told,
-           wrong_tasks, without_memory);
+           heaps_of_their_own, wrong_tasks, without_memory);
 }
