@@ -118,7 +118,7 @@ SHORT_BIN := $(BUILD)/test/memory/short.so $(BUILD)/test/memory/short_of
 COST_BIN := $(BUILD)/test/cost/shape
 # Kernels of an example, which a replay opens.
 GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
-OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(BUILD)/bench/frontier_reference.o $(TOOL_BIN:=.o) \
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(BUILD)/bench/frontier_reference.o $(BUILD)/bench/dags.o $(TOOL_BIN:=.o) \
 	$(FUZZ_BIN:=.o) $(FUZZ_OBJ) $(FUZZ_MAIN) \
 	$(BUILD)/test/memory/short.o $(BUILD)/test/memory/short_of.o $(COST_BIN:=.o)
 
@@ -169,7 +169,8 @@ $(BUILD)/draw/dot/%.o: private EXTRA_FLAGS = $(CGRAPH_CFLAGS)
 $(BUILD)/test/draw/dot/test_dot.o $(BUILD)/test/draw/dot/test_dot_large.o: private EXTRA_FLAGS = -Itest -Wno-missing-prototypes $(CHECK_CFLAGS) $(CGRAPH_CFLAGS)
 $(BUILD)/cli/commands/help.o: private EXTRA_FLAGS = -DFS_CGRAPH_VERSION='"$(CGRAPH_VERSION)"'
 $(BUILD)/bench/%.o: private EXTRA_FLAGS = -Itest
-$(BUILD)/bench/bench_replay.o: private EXTRA_FLAGS = -Itest -fopenmp
+$(BUILD)/bench/dags.o: private EXTRA_FLAGS = -Itest -fopenmp
+$(BUILD)/bench/bench_replay.o $(BUILD)/bench/bench_dynamic.o: private EXTRA_FLAGS = -Itest -fopenmp
 
 # Rewritten only when the flags differ from the last time, so that only then all is rebuilt.
 hash := \#
@@ -237,9 +238,12 @@ $(GEMM_SO): %.so: %.o
 $(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/examples/submit/submit: %: %.o $(BUILD)/libfsched.so
 	$(call say,LINK,$@)$(LINK) -o $@ $< -L$(BUILD) -lfsched -Wl,-rpath,'$$ORIGIN/../..'
 
+# The same DAGs for several run times.
+$(BUILD)/bench/bench_replay $(BUILD)/bench/bench_dynamic: $(BUILD)/bench/dags.o
+
 $(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o \
 	  $(BUILD)/test/frontier/tracker/tracker_stress.o $(BUILD)/test/frontier/semaphore/semaphore_stress.o $(BUILD)/libfsched.a
-	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay,$@),-fopenmp) -o $@ $^ $(YAML_LIBS) -lm
+	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay %_dynamic,$@),-fopenmp) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(YAML_LIBS) -lm
 
 # What frontiers are measured beside, built with the same flags.
 $(BUILD)/bench/bench_frontier: $(BUILD)/bench/frontier_reference.o

@@ -14,6 +14,7 @@ void fs_accesses_init(fs_access_map *m, fsched_context *ctx) {
 void fs_accesses_release(fs_access_map *m) {
   fs_ranges_release(&m->spans);
   fs_vec_free(m->ctx, &m->access);
+  fs_vec_free(m->ctx, &m->strided);
   fs_vec_free(m->ctx, &m->place);
   fs_vec_free(m->ctx, &m->of_task);
   fs_vec_free(m->ctx, &m->near);
@@ -29,8 +30,11 @@ fs_status fs_accesses_places(fs_access_map *m, uint32_t n, uint32_t *first) {
   return FSCHED_OK;
 }
 
-fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks) {
+fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks, bool strided) {
   assert(m->access.n + n < FS_NONE);
+  if (strided) {
+    FS_TRY(fs_vec_reserve(m->ctx, &m->strided, m->access.n + n));
+  }
   FS_TRY(fs_vec_reserve(m->ctx, &m->access, m->access.n + n));
   FS_TRY(fs_ranges_reserve(&m->spans, n));
   FS_TRY(fs_vec_reserve(m->ctx, &m->near, m->access.n + n));
@@ -42,6 +46,7 @@ fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks) {
 }
 
 static uint64_t span_end(const fs_view_runs *r) { return r->offset + r->extent[0]; }
+static bool is_strided(const fs_view_runs *r) { return r->n_dims > 0; }
 
 static uint32_t *set_of(fs_access_map *m, const fs_task_access *a) {
   fs_access_place *p = &m->place.at[a->place];
@@ -50,7 +55,7 @@ static uint32_t *set_of(fs_access_map *m, const fs_task_access *a) {
 
 static void drop_access(fs_access_map *m, uint32_t id) {
   fs_task_access *a = &m->access.at[id];
-  fs_ranges_remove(&m->spans, set_of(m, a), a->runs.offset, span_end(&a->runs), id);
+  fs_ranges_remove(&m->spans, set_of(m, a), a->low, a->high, id);
   if (a->next == FS_NONE) {
     m->of_task.at[a->task] = a->previous;
   } else {
@@ -71,16 +76,16 @@ static fs_status find_near(fs_access_map *m, uint32_t set, const fs_view_runs *r
              : fs_ranges_find(&m->spans, set, runs->offset, span_end(runs), &m->near, &covered);
 }
 
-/* fs_view_overlap; what are single runs, as most are, are compared at once. */
-static fs_overlap compare_runs(const fs_view_runs *probe, const fs_view_runs *entry) {
-  if (probe->n_dims + entry->n_dims > 0 || entry->run == 0) {
-    return fs_view_overlap(probe, entry, NULL);
+/* How the bytes of a view lie to those of an access, whose spans meet.  Most are single runs. */
+static fs_overlap compare_runs(const fs_access_map *m, const fs_view_runs *probe, uint32_t id) {
+  const fs_task_access *a = &m->access.at[id];
+  assert(probe->offset < a->high && a->low < span_end(probe));
+  if (is_strided(probe) || a->strided) {
+    fs_view_runs one = fs_view_range(a->low, a->high - a->low);
+    return fs_view_overlap(probe, a->strided ? &m->strided.at[id] : &one, NULL);
   }
-  if (probe->offset <= entry->offset && span_end(entry) <= span_end(probe)) {
-    return FS_OVERLAP_COVERED;
-  }
-  bool apart = span_end(probe) <= entry->offset || span_end(entry) <= probe->offset;
-  return apart ? FS_OVERLAP_NONE : FS_OVERLAP_PARTIAL;
+  return probe->offset <= a->low && a->high <= span_end(probe) ? FS_OVERLAP_COVERED
+                                                               : FS_OVERLAP_PARTIAL;
 }
 
 static int compare_order(const void *a, const void *b) {
@@ -100,7 +105,7 @@ fs_status fs_accesses_find(fs_access_map *m, uint32_t place, const fs_view_runs 
   }
   for (size_t i = 0; i < m->near.n; i++) {
     const fs_task_access *a = &m->access.at[m->near.at[i]];
-    switch (compare_runs(runs, &a->runs)) {
+    switch (compare_runs(m, runs, m->near.at[i])) {
       case FS_OVERLAP_NONE:
         break;
       case FS_OVERLAP_PARTIAL:
@@ -122,7 +127,7 @@ static void drop_covered(fs_access_map *m, uint32_t set, const fs_view_runs *run
   assert(status == FSCHED_OK); /* there is room for all accesses */
   (void)status;
   for (size_t i = 0; i < m->near.n; i++) {
-    switch (compare_runs(runs, &m->access.at[m->near.at[i]].runs)) {
+    switch (compare_runs(m, runs, m->near.at[i])) {
       case FS_OVERLAP_NONE:
       case FS_OVERLAP_PARTIAL:
         break;
@@ -157,12 +162,24 @@ void fs_accesses_insert(fs_access_map *m, uint32_t place, uint32_t task, const f
   }
   uint32_t id = new_access(m), previous = m->of_task.at[task];
   fs_task_access *a = &m->access.at[id];
-  *a = (fs_task_access){*runs, m->next_order++, task, place, previous, FS_NONE, reads};
+  *a = (fs_task_access){.low = runs->offset,
+                        .high = span_end(runs),
+                        .order = m->next_order++,
+                        .task = task,
+                        .place = place,
+                        .previous = previous,
+                        .next = FS_NONE,
+                        .reads = reads,
+                        .strided = is_strided(runs)};
+  if (a->strided) {
+    assert(id < m->strided.cap);
+    m->strided.at[id] = *runs;
+  }
   if (previous != FS_NONE) {
     m->access.at[previous].next = id;
   }
   m->of_task.at[task] = id;
-  fs_status status = fs_ranges_add(&m->spans, set_of(m, a), runs->offset, span_end(runs), id);
+  fs_status status = fs_ranges_add(&m->spans, set_of(m, a), a->low, a->high, id);
   assert(status == FSCHED_OK); /* room was reserved */
   (void)status;
 }

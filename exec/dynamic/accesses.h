@@ -17,11 +17,12 @@
 #include "base/view.h"
 
 typedef struct fs_task_access {
-  fs_view_runs runs; /* not empty */
-  uint64_t order;    /* of insertion */
+  uint64_t low, high; /* its span, [low, high) */
+  uint64_t order;     /* of insertion */
   uint32_t task, place;
   uint32_t previous, next; /* of the task; `next` links unused ids as well */
   bool reads;              /* it does not write */
+  bool strided; /* its runs are those in `strided` of the map, by its id; else it is one */
 } fs_task_access;
 
 typedef struct fs_access_place {
@@ -37,6 +38,7 @@ typedef struct fs_access_map {
   fsched_context *ctx;
   fs_ranges spans;
   FS_VEC(fs_task_access) access;
+  FS_VEC(fs_view_runs) strided;
   FS_VEC(fs_access_place) place;
   FS_VEC(uint32_t) of_task;      /* the last access of each task, or FS_NONE */
   fs_ids near;                   /* scratch: what spans have found */
@@ -51,9 +53,10 @@ void fs_accesses_init(fs_access_map *m, fsched_context *ctx);
 void fs_accesses_release(fs_access_map *m);
 /* Makes `n` places; *first is the first one's id. */
 fs_status fs_accesses_places(fs_access_map *m, uint32_t n, uint32_t *first) FS_MUST_USE;
-/* Makes room, so that the next n insertions for tasks below `n_tasks` cannot fail.  Requires that
- * there are fewer than 2^32 - 1 accesses. */
-fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks) FS_MUST_USE;
+/* Makes room, so that the next n insertions for tasks below `n_tasks` cannot fail; `strided`: some
+ * of them have more than one run.  Requires that there are fewer than 2^32 - 1 accesses. */
+fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks,
+                              bool strided) FS_MUST_USE;
 
 /* Sets m->found to the writes, and with `reads` to the reads as well, that share bytes with the
  * runs.  Requires a place.  O((log n + 1) (k + 1)) steps for k accesses whose spans overlap. */

@@ -247,17 +247,28 @@ fs_overlap fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs
   return FS_OVERLAP_COVERED;
 }
 
+/* As fs_view_range; dimensions that are not there are left as they were. */
+static void set_range(fs_view_runs *out, uint64_t offset, uint64_t n) {
+  out->offset = offset;
+  out->run = out->extent[0] = n;
+  out->n_dims = 0;
+}
+
 fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) {
   if (view == NULL) {
-    *out = (fs_view_runs){.run = r->size, .extent = {r->size}};
+    set_range(out, 0, r->size);
     return FSCHED_OK;
   }
   if (!fs_view_valid(view) || fs_view_end(view) > r->size) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "a view is not within its buffer of %" PRIu64 " bytes", r->size);
   }
-  *out = fs_view_runs_of(view);
+  if (view->n_dims == 0) {
+    set_range(out, view->offset, view->element);
+  } else {
+    *out = fs_view_runs_of(view);
+  }
   return FSCHED_OK;
 }
 

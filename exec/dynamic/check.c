@@ -133,18 +133,25 @@ static fs_status check_declared(fs_dynamic *e, fs_dynamic_record *r, fs_dynamic_
 
 static fs_status add_use(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t member,
                          const fs_dynamic_arg *a) {
-  fs_dynamic_use u = {.member = member, .record = fs_record_of(e, a->buffer)};
-  if (u.record == FS_NONE) {
+  FS_TRY(fs_vec_reserve(e->ctx, &e->use, e->use.n + 1));
+  fs_dynamic_use *u = &e->use.at[e->use.n]; /* it is large, and filled where it stays */
+  u->member = member;
+  u->version = FS_USE_PRESENT;
+  u->reads = u->writes = u->whole = false;
+  u->record = fs_record_of(e, a->buffer);
+  if (u->record == FS_NONE) {
     return FSCHED_BAD_INPUT;
   }
-  fs_dynamic_record *r = &e->record.at[u.record];
-  FS_TRY(set_tag(e, a, &u));
-  FS_TRY(fs_record_runs(e, r, a->has_view ? &a->view : NULL, &u.runs));
-  if (u.writes && a->has_view && fs_view_overlaps_itself(&a->view)) {
+  fs_dynamic_record *r = &e->record.at[u->record];
+  FS_TRY(set_tag(e, a, u));
+  FS_TRY(fs_record_runs(e, r, a->has_view ? &a->view : NULL, &u->runs));
+  if (u->writes && a->has_view && fs_view_overlaps_itself(&a->view)) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a view that is written overlaps itself");
   }
-  FS_TRY(r->owned ? check_declared(e, r, &u) : check_imported(e, s, r, &u));
-  return fs_vec_push(e->ctx, &e->use, u);
+  FS_TRY(r->owned ? check_declared(e, r, u) : check_imported(e, s, r, u));
+  e->strided = e->strided || u->runs.n_dims > 0;
+  e->use.n++;
+  return FSCHED_OK;
 }
 
 static bool renews(const fs_dynamic_use *u) {
@@ -241,6 +248,7 @@ fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) {
   e->use.n = 0;
   e->need = 0;
   e->heap = s->heap > 0 ? s->heap - 1 : fs_heap_ring_of(e->n_scopes);
+  e->strided = false;
   for (uint32_t m = 0; m < s->n_members; m++) {
     for (uint32_t i = 0; i < s->member[m].n_args; i++) {
       FS_TRY(add_use(e, s, m, &s->member[m].arg[i]));

@@ -135,6 +135,7 @@ struct fs_dynamic {
   FS_VEC(fs_dynamic_found) found;
   uint32_t heap;
   uint64_t need, scratch; /* bytes; where in its piece the scratch begins */
+  bool strided; /* an arg has more than one run */
 };
 
 #define fs_dynamic_error(e, status, code, ...) \

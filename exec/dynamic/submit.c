@@ -136,7 +136,7 @@ static fs_status copy_needs(fs_dynamic *e, const fs_dynamic_submission *s, named
 /* Room for everything that a submission adds. */
 static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, named_needs *needs) {
   FS_TRY(fs_slot_reserve(e, (uint32_t)e->found.n));
-  FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n));
+  FS_TRY(fs_accesses_reserve(&e->accesses, (uint32_t)e->use.n, (uint32_t)e->slot.n, e->strided));
   FS_TRY(fs_record_reserve(e, e->use.n));
   return copy_needs(e, s, needs);
 }
@@ -260,7 +260,8 @@ fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape
   FS_TRY(fs_submission_memory(e, size, &piece, &waited));
   fs_status status = waited ? fs_run_accepts(e) : FSCHED_OK;
   status = status == FSCHED_OK ? fs_slot_reserve(e, 0) : status;
-  status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n) : status;
+  status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n, false)
+                               : status;
   status = status == FSCHED_OK ? fs_dynamic_declare(e, size, &buffer) : status;
   if (status != FSCHED_OK) {
     fs_heap_undo(&e->heaps, piece);
