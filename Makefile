@@ -82,7 +82,7 @@ LINK = $(CC) $(CFLAGS) $(LDFLAGS) -pthread
 
 # $(call sources,ROOMS,PATTERNS): all .c files in these directories and below, without those that match.
 sources = $(sort $(filter-out $(2),$(shell find $(1) -name '*.c')))
-LIB_SRC := $(call sources,lib codegen draw exec,lib/ilp/glpk/% draw/dot/%)
+LIB_SRC := $(call sources,lib codegen draw exec,lib/ilp/glpk/% draw/dot/% exec/dynamic/worker/%)
 DOT_SRC := $(sort $(wildcard draw/dot/*.c))
 GLPK_SRC := $(sort $(wildcard lib/ilp/glpk/*.c))
 CLI_SRC := $(call sources,cli,cli/gen/%)
@@ -94,6 +94,8 @@ BUILTIN := $(BUILD)/exec/cuda/builtin_ptx
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILTIN).o
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 GLPK_OBJ := $(GLPK_SRC:%.c=$(BUILD)/%.o)
+WORKER_OBJ := $(BUILD)/exec/dynamic/worker/main.o
+WORKER_BIN := $(BUILD)/fsched-worker
 GLPK_BIN := $(if $(HAVE_GLPK),$(BUILD)/fsched-glpk)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/%.o)
@@ -116,9 +118,11 @@ FUZZ_MAIN := $(BUILD)/test/fuzz/each.o
 SHORT_BIN := $(BUILD)/test/memory/short.so $(BUILD)/test/memory/short_of
 # Writes the graphs whose cost is counted.
 COST_BIN := $(BUILD)/test/cost/shape
+# Kernels of tests, which workers open.
+KERNELS_SO := $(BUILD)/test/exec/dynamic/kernels.so
 # Kernels of an example, which a replay opens.
 GEMM_SO := $(BUILD)/examples/gemm-out-of-core/gemm.so
-OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(BUILD)/bench/frontier_reference.o $(BUILD)/bench/dags.o $(TOOL_BIN:=.o) \
+OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(WORKER_OBJ) $(CLI_OBJ) $(TEST_OBJ) $(FAKE_OBJ) $(GEN_OBJ) $(BENCH_BIN:=.o) $(BUILD)/bench/frontier_reference.o $(BUILD)/bench/dags.o $(TOOL_BIN:=.o) \
 	$(FUZZ_BIN:=.o) $(FUZZ_OBJ) $(FUZZ_MAIN) \
 	$(BUILD)/test/memory/short.o $(BUILD)/test/memory/short_of.o $(COST_BIN:=.o)
 
@@ -144,7 +148,7 @@ FUNCTIONS := $(shell scripts/functions)
 LINKS := $(FUNCTIONS:%=$(BUILD)/man/links/%.3)
 COMPLETIONS := $(addprefix $(BUILD)/completion/fsched.,bash zsh fish)
 
-all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(PAGES) $(LINKS) $(COMPLETIONS)
+all: $(BUILD)/libfsched.a $(BUILD)/libfsched.so $(BUILD)/fsched $(WORKER_BIN) $(or $(GLPK_BIN),no-glpk) $(PAGES) $(LINKS) $(COMPLETIONS)
 
 no-glpk:
 	@echo 'no glpk.h: fsched-glpk, the solver of --refine, is not built (Debian: libglpk-dev)'
@@ -197,13 +201,16 @@ $(BUILD)/libfsched.so: $(LIB_OBJ) lib/fsched.map
 $(BUILD)/fsched: $(CLI_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS) $(CGRAPH_LIBS)
 
+$(WORKER_BIN): $(WORKER_OBJ) $(BUILD)/libfsched.a
+	$(call say,LINK,$@)$(LINK) -o $@ $^ $(YAML_LIBS)
+
 $(BUILD)/fsched-glpk: $(GLPK_OBJ)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ -lglpk -lm
 
 $(FAKE_CUDA): $(FAKE_OBJ)
 	$(call say,LINK,$@)$(LINK) -shared -o $@ $^ -lm
 
-$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA) $(GLPK_BIN)
+$(BUILD)/test/run: $(TEST_OBJ) $(DOT_OBJ) $(BUILD)/libfsched.a | $(FAKE_CUDA) $(GLPK_BIN) $(WORKER_BIN) $(KERNELS_SO)
 	$(call say,LINK,$@)$(LINK) -o $@ $^ $(CHECK_LIBS) $(YAML_LIBS) $(CGRAPH_LIBS)
 
 $(BUILD)/test/fuzz/fuzz_smoke: $(BUILD)/test/fuzz/fuzz_smoke.o $(BUILD)/libfsched.a
@@ -231,7 +238,7 @@ $(BUILD)/examples/gen_resnet50 $(BUILD)/examples/scenarios/gen_scenarios: %: %.o
 $(BUILD)/examples/gemm-out-of-core/gen_gemm $(BUILD)/examples/gemm-out-of-core/check_gemm: %: %.o
 	$(call say,LINK,$@)$(LINK) -o $@ $< -lm
 
-$(GEMM_SO): %.so: %.o
+$(GEMM_SO) $(KERNELS_SO): %.so: %.o
 	$(call say,LINK,$@)$(LINK) -shared -o $@ $<
 
 # The library's examples, linked as a user links them.
@@ -265,7 +272,7 @@ $(COMPLETIONS): $(BUILD)/completion/fsched.%: $(BUILD)/cli/gen/gen
 	@mkdir -p $(@D)
 	$(call say,GEN,$@)$(BUILD)/cli/gen/gen $* >$@
 
-TESTS := $(BUILD)/test/run $(BUILD)/fsched $(or $(GLPK_BIN),no-glpk) $(TOOL_BIN) $(FUZZ_BIN) $(SHORT_BIN) $(COST_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
+TESTS := $(BUILD)/test/run $(BUILD)/fsched $(WORKER_BIN) $(or $(GLPK_BIN),no-glpk) $(TOOL_BIN) $(FUZZ_BIN) $(SHORT_BIN) $(COST_BIN) $(GEMM_SO) $(BUILD)/libfsched.so $(PAGES) \
 	$(LINKS) $(COMPLETIONS)
 check: $(TESTS)
 	@BUILD=$(BUILD) scripts/run-tests
@@ -361,7 +368,7 @@ install: all
 	  '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(MANDIR)/man1' '$(DESTDIR)$(MANDIR)/man3' \
 	  '$(DESTDIR)$(MANDIR)/man5' '$(DESTDIR)$(MANDIR)/man7' '$(DESTDIR)$(BASHCOMPDIR)' '$(DESTDIR)$(ZSHCOMPDIR)' \
 	  '$(DESTDIR)$(FISHCOMPDIR)'
-	$(INSTALL) -m 755 $(BUILD)/fsched $(GLPK_BIN) '$(DESTDIR)$(BINDIR)'
+	$(INSTALL) -m 755 $(BUILD)/fsched $(WORKER_BIN) $(GLPK_BIN) '$(DESTDIR)$(BINDIR)'
 	$(INSTALL) -m 644 $(BUILD)/libfsched.a '$(DESTDIR)$(LIBDIR)'
 	$(INSTALL) -m 755 $(BUILD)/$(SO) '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)'
 	ln -sf $(SO).$(VERSION) '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)'
@@ -390,7 +397,7 @@ install: all
 uninstall:
 	rm -f '$(DESTDIR)$(BASHCOMPDIR)/fsched' '$(DESTDIR)$(ZSHCOMPDIR)/_fsched' \
 	  '$(DESTDIR)$(FISHCOMPDIR)/fsched.fish' '$(DESTDIR)$(BINDIR)/fsched' \
-	  '$(DESTDIR)$(BINDIR)/fsched-glpk' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
+	  '$(DESTDIR)$(BINDIR)/fsched-worker' '$(DESTDIR)$(BINDIR)/fsched-glpk' '$(DESTDIR)$(LIBDIR)/libfsched.a' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO).$(VERSION)' '$(DESTDIR)$(LIBDIR)/$(SO).$(SOVERSION)' \
 	  '$(DESTDIR)$(LIBDIR)/$(SO)' '$(DESTDIR)$(LIBDIR)/pkgconfig/fsched.pc'
 	rm -rf '$(DESTDIR)$(INCLUDEDIR)/fsched' '$(DESTDIR)$(CMAKEDIR)'

@@ -20,6 +20,9 @@ static fs_status check_queues(fs_dynamic *e, const fs_dynamic_submission *s) {
       status = fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no queue %" PRIu32, q);
     } else if ((e->kept[q / 64] >> q % 64 & 1) != 0) {
       status = fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "queue %" PRIu32 " is named twice", q);
+    } else if (e->queue[q].retired) {
+      status =
+          fs_dynamic_error(e, FSCHED_REPLAY, RUN, "queue %" PRIu32 " has no worker any more", q);
     } else {
       e->kept[q / 64] |= (uint64_t)1 << q % 64;
     }

@@ -237,7 +237,9 @@ static bool stop_member(fs_dynamic *e, fs_dynamic_slot *s, uint32_t member) {
   for (uint32_t *at = &s->running; *at != FS_NONE; at = &e->queue[*at].next) {
     fs_dynamic_queue *q = &e->queue[*at];
     if (q->member == member) {
-      flip_queue(e->idle, *at);
+      if (!q->retired) {
+        flip_queue(e->idle, *at);
+      }
       *at = q->next;
       q->slot = FS_NONE;
       s->n_left--;
@@ -289,4 +291,62 @@ void fs_dynamic_complete(fs_dynamic *e, fs_dynamic_task task, uint32_t member) {
 
 void fs_dynamic_fail(fs_dynamic *e, fs_dynamic_task task, uint32_t member, const char *cause) {
   return_member(e, task, member, cause == NULL ? "unknown" : cause);
+}
+
+/* ---- queues without a worker */
+
+/* Whether a task that waits can still run. */
+static bool has_workers(const fs_dynamic *e, const fs_dynamic_slot *s) {
+  if (s->queues == NULL && s->list < e->n_queues) {
+    return !e->queue[s->list].retired;
+  }
+  bool has = s->queues != NULL || s->n_members <= e->class_size[s->class_];
+  for (uint32_t m = 0; m < s->n_members && s->queues != NULL; m++) {
+    has = has && !e->queue[s->queues[m]].retired;
+  }
+  return has;
+}
+
+/* Whether a task waits for its turn or for others. */
+static bool is_waiting(const fs_dynamic_slot *s) {
+  switch (s->state) {
+    case FS_TASK_PENDING:
+    case FS_TASK_READY:
+      return true;
+    case FS_TASK_FREE:
+    case FS_TASK_BUILDING:
+    case FS_TASK_RUNNING:
+    case FS_TASK_COMPLETED:
+    case FS_TASK_FAILED:
+    case FS_TASK_CONSUMED:
+      break;
+  }
+  return false;
+}
+
+void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause) {
+  assert(queue < e->n_queues);
+  fs_dynamic_queue *q = &e->queue[queue];
+  uint32_t id = FS_NONE;
+  if (q->retired) {
+    return;
+  }
+  q->retired = true;
+  e->class_size[q->class_]--;
+  if (q->slot == FS_NONE) {
+    flip_queue(e->idle, queue);
+  }
+  for (uint32_t i = 0; i < e->slot.n; i++) {
+    fs_dynamic_slot *s = &e->slot.at[i];
+    if (is_waiting(s) && !has_workers(e, s)) {
+      if (s->state == FS_TASK_READY) {
+        fs_ready_remove(e, i);
+      }
+      id = id == FS_NONE ? fs_run_note(e, cause) : id;
+      s->cause = id;
+      s->failing = true;
+      fs_slot_end(e, i);
+    }
+  }
+  fs_run_settle(e);
 }

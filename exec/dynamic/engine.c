@@ -40,7 +40,7 @@ static fs_status make_queues(fs_dynamic *e) {
   memset(e->list, 0xff, (2 * (size_t)n + 1) * sizeof *e->list);
   for (uint32_t q = 0; q < n; q++) {
     uint32_t class_ = e->options.class_of == NULL ? 0 : e->options.class_of[q];
-    e->queue[q] = (fs_dynamic_queue){class_, FS_NONE, 0, FS_NONE};
+    e->queue[q] = (fs_dynamic_queue){class_, FS_NONE, 0, FS_NONE, false};
     e->class_size[class_]++;
     e->idle[q / 64] |= (uint64_t)1 << q % 64;
   }

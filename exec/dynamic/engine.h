@@ -235,6 +235,12 @@ void fs_dynamic_complete(fs_dynamic *e, fs_dynamic_task task, uint32_t member);
 /* The same, and the task has failed.  `cause` is copied. */
 void fs_dynamic_fail(fs_dynamic *e, fs_dynamic_task task, uint32_t member, const char *cause);
 
+/* A queue has no worker any more.  What it runs goes on until its members have returned; what waits
+ * and cannot run on the others fails, with `cause`, which is copied, and so do submissions of such
+ * tasks from now on, of further runs, too.  Nothing happens to a queue that is retired.  Requires a
+ * queue.  O(tasks). */
+void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause);
+
 /* What there is, for tests and reports */
 
 typedef enum fs_dynamic_state {

@@ -5,6 +5,7 @@
 
 #include "base/context.h"
 #include "base/mem.h"
+#include "model/kinds.h"
 
 /* Where the parts of a job's block begin. */
 typedef struct job_layout {
@@ -86,18 +87,34 @@ static fs_status check_task(fsched_context *ctx, const fs_workers_task *task) {
   return FSCHED_OK;
 }
 
+/* The args of a member: tags and numbers, without places.  Returns the first value behind. */
+static uint32_t list_args(const fs_workers_task *task, uint32_t member, uint32_t v,
+                          fsched_kernel_arg *arg, uint32_t n) {
+  const fs_dynamic_arg *a = task->submission.member[member].arg;
+  for (uint32_t i = 0; i < n; i++) {
+    bool is_value = v < task->n_values && task->value[v].member == member && task->value[v].at == i;
+    arg[i] = (fsched_kernel_arg){.tag = FSCHED_VALUE};
+    if (is_value) {
+      arg[i].value = task->value[v++].value;
+    } else {
+      arg[i].tag = (a++)->tag;
+    }
+  }
+  return v;
+}
+
 /* Makes the calls of the members; `like` has the name and the shape. */
 static void make_calls(fs_task_job *job, const fs_workers_task *task, fsched_kernel_call like,
                        fsched_kernel_arg *arg, fsched_kernel_view *view) {
   const fs_dynamic_submission *s = &task->submission;
   for (uint32_t m = 0, v = 0; m < s->n_members; m++) {
-    uint32_t n_values = count_values(task, m, v), n = s->member[m].n_args + n_values;
+    uint32_t n = s->member[m].n_args + count_values(task, m, v);
     fsched_kernel_call *call = &job->call[m];
     *call = like;
     call->args = arg;
     call->n_args = n;
     call->views = view;
-    v += n_values;
+    v = list_args(task, m, v, arg, n);
     arg += n;
     view = view == NULL ? NULL : view + n;
   }
@@ -146,28 +163,26 @@ static void fill_view(fsched_kernel_view *out, const fs_dynamic_arg *a) {
 void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_task *task,
                       unsigned char *const *heap) {
   assert(job->n_members == task->submission.n_members);
+  static const fs_dynamic_arg none;
   fsched_kernel_arg *arg = (fsched_kernel_arg *)(void *)(job->call + job->n_members);
   fsched_kernel_view *view = (fsched_kernel_view *)(uintptr_t)job->call[0].views;
   const fs_dynamic_where *where = job->where;
-  uint32_t v = 0;
   for (uint32_t m = 0; m < job->n_members; m++) {
     const fs_dynamic_arg *a = task->submission.member[m].arg;
     for (uint32_t i = 0; i < job->call[m].n_args; i++, arg++) {
-      bool is_value = v < task->n_values && task->value[v].member == m && task->value[v].at == i;
-      if (is_value) {
-        *arg = (fsched_kernel_arg){.value = task->value[v++].value, .tag = FSCHED_VALUE};
-      } else {
-        fs_dynamic_extent x = fs_dynamic_arg_extent(e, a);
-        unsigned char *base = where->heap == FS_NONE ? (unsigned char *)(uintptr_t)x.address
-                                                     : heap[where->heap] + where->offset;
-        *arg = (fsched_kernel_arg){.data = base + x.offset, .length = x.length, .tag = a->tag};
-        where++;
-      }
+      bool is_value = !fs_tag_names_buffer(arg->tag);
       if (view != NULL) {
-        static const fs_dynamic_arg none;
         fill_view(view++, is_value ? &none : a);
       }
-      a += !is_value;
+      if (is_value) {
+        continue;
+      }
+      fs_dynamic_extent x = fs_dynamic_arg_extent(e, a++);
+      unsigned char *base = where->heap == FS_NONE ? (unsigned char *)(uintptr_t)x.address
+                                                   : heap[where->heap] + where->offset;
+      arg->data = base + x.offset;
+      arg->length = x.length;
+      where++;
     }
   }
   for (uint32_t i = 0; i < task->submission.n_scratch; i++, where++) {

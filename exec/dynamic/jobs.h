@@ -17,8 +17,8 @@ typedef struct fs_task_job {
   fsched_kernel_arg *scratch; /* of all members */
 } fs_task_job;
 
-/* Makes the job of a task, whose args are filled in later.  Errors: FSCHED_BAD_INPUT: values out of
- * place, too large a block of parameters; FSCHED_SYSTEM.  All reported. */
+/* Makes the job of a task; where its args are is filled in later.  Errors: FSCHED_BAD_INPUT: values
+ * out of place, too large a block of parameters; FSCHED_SYSTEM.  All reported. */
 fs_status fs_task_job_make(fsched_context *ctx, const fs_workers_task *task,
                            fs_task_job **out) FS_MUST_USE;
 /* Fills in where args and scratch are, once the task is submitted; `heap` is where each of the

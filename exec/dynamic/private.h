@@ -45,6 +45,7 @@ typedef struct fs_dynamic_queue {
   uint32_t class_;
   uint32_t slot, member; /* that it runs; FS_NONE: it is idle */
   uint32_t next;         /* queue of the same task */
+  bool retired;
 } fs_dynamic_queue;
 
 /* Ready tasks in the order in which they became ready: of each queue, of each class, and those that
@@ -114,7 +115,7 @@ struct fs_dynamic {
   /* Queues */
   fs_dynamic_queue *queue;
   uint32_t n_queues, n_words;
-  uint32_t *class_size;  /* by class, of which there are as many as queues */
+  uint32_t *class_size;  /* by class, of which there are as many as queues; without retired ones */
   uint64_t *idle, *kept; /* sets of queues */
   fs_dynamic_list *list; /* of each queue, of each class, of what needs more */
   uint64_t *capacity, *free_amount, *kept_amount; /* by resource */
@@ -135,7 +136,7 @@ struct fs_dynamic {
   FS_VEC(fs_dynamic_found) found;
   uint32_t heap;
   uint64_t need, scratch; /* bytes; where in its piece the scratch begins */
-  bool strided; /* an arg has more than one run */
+  bool strided;           /* an arg has more than one run */
 };
 
 #define fs_dynamic_error(e, status, code, ...) \

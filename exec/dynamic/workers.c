@@ -19,12 +19,15 @@ typedef struct worker_queue {
   uint32_t member;
 } worker_queue;
 
+enum { SHARED_ALIGN = 64 };
+
 struct fs_workers {
   fsched_context *ctx;
   fs_dynamic *e;
   fs_carrier *carrier;
-  unsigned char *heap[FS_HEAP_RINGS], *block; /* where each begins; and all, as allocated */
-  size_t block_bytes;
+  unsigned char *heap[FS_HEAP_RINGS]; /* where each begins */
+  uint64_t shared_size, shared_used;
+  fs_workers_kind kind;
   fs_workers_started *started;
   void *user;
   pthread_mutex_t lock;
@@ -106,6 +109,15 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
   (void)pthread_cond_signal(&w->ends);
 }
 
+/* A worker is gone; for the carrier. */
+static void lose_worker(void *user, uint32_t worker, const char *cause) {
+  fs_workers *w = user;
+  fs_dynamic_retire(w->e, worker, cause);
+  drop_ended(w);
+  hand_out(w);
+  (void)pthread_cond_signal(&w->ends);
+}
+
 static uint64_t read_now(void *user) {
   (void)user;
   return fs_now_ns();
@@ -132,43 +144,61 @@ static bool make_condition(pthread_cond_t *c) {
   return made;
 }
 
-static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
-  fs_carrier_options o = {.n_workers = w->n_queues,
-                          .n_kernels = options->n_kernels,
-                          .kernel = options->kernel,
-                          .lock = &w->lock,
-                          .user = w,
-                          .returned = take_back};
-  w->n_kernels = o.n_kernels;
-  w->has_lock = pthread_mutex_init(&w->lock, NULL) == 0;
-  w->has_ends = w->has_lock && make_condition(&w->ends);
-  if (!w->has_ends) {
-    return fs_fail(w->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
-                   "no lock for workers could be made");
-  }
-  return fs_carrier_threads(w->ctx, &o, &w->carrier);
-}
+/* Where the heaps lie, each aligned to FS_HEAP_ALIGN, or more if its pieces are. */
+typedef struct heap_layout {
+  uint64_t begin[FS_HEAP_RINGS], end, align;
+} heap_layout;
 
-/* Takes the memory of all heaps; each is aligned to FS_HEAP_ALIGN, or more if its pieces are. */
-static fs_status take_heaps(fs_workers *w, const fs_dynamic_options *o) {
-  uint64_t begin[FS_HEAP_RINGS], end = 0, most = FS_HEAP_ALIGN;
+static heap_layout lay_out_heaps(const fs_dynamic_options *o) {
+  heap_layout l = {.align = FS_HEAP_ALIGN};
   for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
     fs_heap_room room = o->heap == NULL ? (fs_heap_room){o->heap_size, FS_HEAP_ALIGN} : o->heap[i];
     uint64_t align = fs_max(room.align, FS_HEAP_ALIGN);
-    begin[i] = fs_heap_rounded(end, align);
-    end = fs_add_most(begin[i], room.size);
-    most = fs_max(most, align);
+    l.begin[i] = fs_heap_rounded(l.end, align);
+    l.end = fs_add_most(l.begin[i], room.size);
+    l.align = fs_max(l.align, align);
   }
-  w->block_bytes = (size_t)fs_min(fs_add_most(end, most), SIZE_MAX / 2);
-  w->block = fs_realloc(w->ctx, NULL, 0, w->block_bytes);
-  if (w->block == NULL) {
-    return FSCHED_SYSTEM;
+  l.end = fs_min(fs_add_most(l.end, l.align), FSCHED_MAX_SIZE);
+  return l;
+}
+
+static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
+                               const fs_process_options *process) {
+  switch (w->kind) {
+    case FS_WORKERS_THREADS:
+      return fs_carrier_threads(w->ctx, o, &w->carrier);
+    case FS_WORKERS_PROCESSES:
+      return fs_carrier_processes(w->ctx, o, process, &w->carrier);
   }
-  unsigned char *base = w->block + (most - (uintptr_t)w->block % most) % most;
+  return FSCHED_SYSTEM;
+}
+
+static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
+  heap_layout l = lay_out_heaps(&options->engine);
+  fs_carrier_options o = {.n_workers = w->n_queues,
+                          .heap_bytes = l.end,
+                          .shared_bytes = w->shared_size,
+                          .n_kernels = w->n_kernels,
+                          .kernel = options->kernel,
+                          .lock = &w->lock,
+                          .user = w,
+                          .returned = take_back,
+                          .lost = lose_worker};
+  FS_TRY(start_carrier(w, &o, &options->process));
+  unsigned char *heap = w->carrier->heap;
+  heap += (l.align - (uintptr_t)heap % l.align) % l.align;
   for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    w->heap[i] = base + begin[i];
+    w->heap[i] = heap + l.begin[i];
   }
   return FSCHED_OK;
+}
+
+static fs_status make_locks(fs_workers *w) {
+  w->has_lock = pthread_mutex_init(&w->lock, NULL) == 0;
+  w->has_ends = w->has_lock && make_condition(&w->ends);
+  return w->has_ends ? FSCHED_OK
+                     : fs_fail(w->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
+                               "no lock for workers could be made");
 }
 
 static fs_status make_workers(fs_workers *w, const fs_workers_options *options) {
@@ -180,12 +210,15 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
   w->n_queues = o.n_queues;
   w->started = options->started;
   w->user = options->user;
+  w->n_kernels = options->n_kernels;
+  w->kind = options->kind;
+  w->shared_size = fs_min(options->shared_size, FSCHED_MAX_SIZE);
   w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
   if (w->queue == NULL) {
     return FSCHED_SYSTEM;
   }
   memset(w->queue, 0, w->n_queues * sizeof *w->queue);
-  FS_TRY(take_heaps(w, &o));
+  FS_TRY(make_locks(w));
   return make_carrier(w, options);
 }
 
@@ -241,14 +274,45 @@ void fs_workers_destroy(fs_workers *w) {
     (void)pthread_cond_destroy(&w->ends);
   }
   fs_dynamic_destroy(w->e);
-  (void)fs_realloc(w->ctx, w->block, w->block_bytes, 0);
   (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
+}
+
+fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) {
+  uint64_t have = w->shared_size - w->shared_used;
+  uint64_t need = size > have ? size : (size + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
+  if (size > have) {
+    return fs_fail(w->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
+                   "%" PRIu64 " bytes of shared memory are needed, and %" PRIu64 " of %" PRIu64
+                   " are left",
+                   size, have, w->shared_size);
+  }
+  unsigned char *at = w->carrier->shared + w->shared_used;
+  w->shared_used += fs_min(need, have);
+  memcpy(out_ptr, &at, sizeof at);
+  return FSCHED_OK;
+}
+
+/* Whether the workers reach memory of the user. */
+static bool is_reached(const fs_workers *w, const void *data, uint64_t size) {
+  uintptr_t shared = (uintptr_t)w->carrier->shared, at = (uintptr_t)data;
+  switch (w->kind) {
+    case FS_WORKERS_THREADS:
+      break;
+    case FS_WORKERS_PROCESSES:
+      return at >= shared && at - shared <= w->shared_used &&
+             size <= w->shared_used - (at - shared);
+  }
+  return true;
 }
 
 fs_status fs_workers_import(fs_workers *w, void *data, uint64_t size, bool readable, bool writable,
                             fs_dynamic_buffer *out) {
   fs_dynamic_import d = {size, (uintptr_t)data, readable, writable, false};
+  if (!is_reached(w, data, size)) {
+    return fs_fail(w->ctx, FSCHED_BAD_INPUT, FS_DIAG_DYNAMIC_ARG, FS_NOWHERE, NULL,
+                   "imported memory of worker processes lies outside of what they share");
+  }
   lock_workers(w);
   return unlock_workers(w, fs_dynamic_import_buffer(w->e, &d, out));
 }
@@ -292,6 +356,9 @@ fs_status fs_workers_scope_end(fs_workers *w) {
 static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
   fs_dynamic_submission s = task->submission;
   s.user = (uintptr_t)job;
+  for (uint32_t m = 0; m < s.n_members; m++) {
+    FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &job->call[m]));
+  }
   FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, job->where));
   fs_task_job_fill(job, w->e, task, w->heap);
   return FSCHED_OK;

@@ -12,8 +12,8 @@
 #ifndef FS_DYNAMIC_WORKERS_H
 #define FS_DYNAMIC_WORKERS_H
 
-#include "exec/dynamic/carrier/carrier.h"
 #include "exec/dynamic/engine.h"
+#include "exec/dynamic/process/process.h"
 
 typedef struct fs_workers fs_workers;
 
@@ -38,23 +38,34 @@ typedef struct fs_workers_task {
 typedef void fs_workers_started(void *user, const fsched_kernel_call *call, uint32_t member,
                                 uint32_t queue);
 
+typedef enum fs_workers_kind { FS_WORKERS_THREADS, FS_WORKERS_PROCESSES } fs_workers_kind;
+
 typedef struct fs_workers_options {
   fs_dynamic_options engine; /* its clock and `wait` are not used: a full heap waits for workers */
   uint32_t n_kernels;
   const fs_task_kernel *kernel; /* the table, copied */
   fs_workers_started *started;  /* or NULL */
   void *user;                   /* of the same */
+  fs_workers_kind kind;
+  uint64_t shared_size; /* bytes that fs_workers_memory can give, in all */
+  fs_process_options process;
 } fs_workers_options;
 
 /* Starts the workers.  Of an arg of a kernel's call, `data` is the first byte of its view, and
- * `length` what the view spans; all members have the task's scratch.  Errors: FSCHED_USAGE,
- * FSCHED_SYSTEM (no memory, no threads). */
+ * `length` what the view spans; all members have the task's scratch.  Errors: FSCHED_USAGE (also as
+ * fs_carrier_processes says); FSCHED_REPLAY: a kernel that cannot be opened; FSCHED_SYSTEM (no
+ * memory, no threads, no processes). */
 fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *options,
                             fs_workers **out) FS_MUST_USE;
 /* Cancels what has not started, and waits for what runs.  NULL is ignored. */
 void fs_workers_destroy(fs_workers *w);
 
-/* As those of the engine. */
+/* Memory that the workers reach, whatever they are, until fs_workers_destroy; aligned to 64, and 0
+ * at first where workers are processes.  `out_ptr`: of any pointer.  Errors: FSCHED_INFEASIBLE,
+ * reported with need and have. */
+fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) FS_MUST_USE;
+
+/* As those of the engine; memory that worker processes do not reach is refused. */
 fs_status fs_workers_import(fs_workers *w, void *data, uint64_t size, bool readable, bool writable,
                             fs_dynamic_buffer *out) FS_MUST_USE;
 fs_status fs_workers_declare(fs_workers *w, uint64_t size, fs_dynamic_buffer *out) FS_MUST_USE;

@@ -19,8 +19,10 @@
 typedef int (*fs_member_function)(const fsched_kernel_call *call, uint32_t member, void *user);
 
 typedef struct fs_task_kernel {
-  fs_member_function function;
-  void *user; /* of the function */
+  fs_member_function function; /* NULL: built in, or a module's */
+  void *user;                  /* of the function */
+  const char *module;          /* path of a shared object, which is opened as it is; NULL: none */
+  const char *name;            /* of the function of the module, or of the built-in kernel */
 } fs_task_kernel;
 
 typedef struct fs_started_member {
@@ -30,6 +32,8 @@ typedef struct fs_started_member {
 
 typedef struct fs_carrier fs_carrier;
 typedef struct fs_carrier_functions {
+  /* Whether a call that looks so can be started; `data` is not there yet.  Errors: reported. */
+  fs_status (*accepts)(fs_carrier *c, uint32_t kernel, const fsched_kernel_call *call) FS_MUST_USE;
   /* Starts a member on an idle worker.  Cannot fail: what goes wrong is the member's end. */
   void (*start)(fs_carrier *c, uint32_t worker, const fs_started_member *member);
   /* Ends the workers, which are idle; the user's lock is open. */
@@ -38,11 +42,13 @@ typedef struct fs_carrier_functions {
 /* The first member of each carrier. */
 struct fs_carrier {
   const fs_carrier_functions *functions;
+  unsigned char *heap, *shared; /* memory that the workers reach, aligned to FS_CARRIER_ALIGN */
 };
 
 /* What all carriers are made from; arrays are copied. */
 typedef struct fs_carrier_options {
   uint32_t n_workers;
+  uint64_t heap_bytes, shared_bytes; /* of memory for the user */
   uint32_t n_kernels;
   const fs_task_kernel *kernel;
   pthread_mutex_t *lock; /* of the user */
@@ -50,12 +56,15 @@ typedef struct fs_carrier_options {
   /* The member that a worker had has ended; `cause`: why it failed, or NULL.  The worker is idle.
    */
   void (*returned)(void *user, uint32_t worker, const char *cause);
+  /* A worker is gone and has no successor; if it had a member, `returned` follows. */
+  void (*lost)(void *user, uint32_t worker, const char *cause);
 } fs_carrier_options;
 
-/* Room for a cause. */
-enum { FS_CARRIER_CAUSE = 256 };
+/* FS_CARRIER_CAUSE: room for a cause. */
+enum { FS_CARRIER_CAUSE = 256, FS_CARRIER_ALIGN = 1024 };
 
-/* Workers are threads.  Errors: FSCHED_SYSTEM, reported: no memory, no threads. */
+/* Workers are threads.  Errors: FSCHED_REPLAY: a kernel cannot be opened (kernels.h);
+ * FSCHED_SYSTEM: no memory, no threads.  All reported. */
 fs_status fs_carrier_threads(fsched_context *ctx, const fs_carrier_options *options,
                              fs_carrier **out) FS_MUST_USE;
 

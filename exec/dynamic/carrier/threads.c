@@ -5,7 +5,7 @@
 
 #include "base/context.h"
 #include "base/mem.h"
-#include "exec/dynamic/carrier/carrier.h"
+#include "exec/dynamic/carrier/kernels.h"
 
 typedef struct thread_carrier thread_carrier;
 
@@ -21,13 +21,27 @@ struct thread_carrier {
   fs_carrier carrier;
   fsched_context *ctx;
   fs_carrier_options options;
-  fs_task_kernel *kernel;
+  fs_opened_kernels kernels;
+  unsigned char *block; /* of the memory, as it was allocated */
   worker_thread *worker;
   uint32_t n_conditions, n_threads;
   bool stops;
 };
 
 enum { WORKER_STACK = 256 << 10 };
+
+static size_t block_bytes(const thread_carrier *c) {
+  return c->options.heap_bytes + c->options.shared_bytes + 2 * (size_t)FS_CARRIER_ALIGN;
+}
+
+static unsigned char *align(unsigned char *at) {
+  return at + (FS_CARRIER_ALIGN - (uintptr_t)at % FS_CARRIER_ALIGN) % FS_CARRIER_ALIGN;
+}
+
+static fs_status accept_call(fs_carrier *carrier, uint32_t kernel, const fsched_kernel_call *call) {
+  thread_carrier *c = (thread_carrier *)carrier;
+  return fs_opened_kernel_accepts(c->ctx, &c->kernels, kernel, call);
+}
 
 static void start_member(fs_carrier *carrier, uint32_t worker, const fs_started_member *member) {
   thread_carrier *c = (thread_carrier *)carrier;
@@ -41,10 +55,9 @@ static void start_member(fs_carrier *carrier, uint32_t worker, const fs_started_
 /* Runs the member that a worker has got; the lock is open meanwhile. */
 static void run_member(thread_carrier *c, worker_thread *t) {
   const fs_started_member *m = &t->member;
-  const fs_task_kernel *k = &c->kernel[m->kernel];
   char cause[FS_CARRIER_CAUSE];
   (void)pthread_mutex_unlock(c->options.lock);
-  int answer = k->function(m->call, m->member, k->user);
+  int answer = fs_opened_kernel_run(&c->kernels, m->kernel, m->call, m->member);
   (void)pthread_mutex_lock(c->options.lock);
   if (answer != 0) {
     (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", m->call->op, answer);
@@ -98,13 +111,13 @@ static fs_status start_threads(thread_carrier *c) {
 
 static fs_status make_threads(thread_carrier *c) {
   const fs_carrier_options *o = &c->options;
-  if (o->n_kernels > 0) {
-    c->kernel = fs_realloc(c->ctx, NULL, 0, o->n_kernels * sizeof *c->kernel);
-    if (c->kernel == NULL) {
-      return FSCHED_SYSTEM;
-    }
-    memcpy(c->kernel, o->kernel, o->n_kernels * sizeof *c->kernel);
+  FS_TRY(fs_opened_kernels_open(c->ctx, o->n_kernels, o->kernel, true, &c->kernels));
+  c->block = fs_realloc(c->ctx, NULL, 0, block_bytes(c));
+  if (c->block == NULL) {
+    return FSCHED_SYSTEM;
   }
+  c->carrier.heap = align(c->block);
+  c->carrier.shared = align(c->carrier.heap + o->heap_bytes);
   c->worker = fs_realloc(c->ctx, NULL, 0, o->n_workers * sizeof *c->worker);
   if (c->worker == NULL) {
     return FSCHED_SYSTEM;
@@ -128,19 +141,20 @@ static void destroy_threads(fs_carrier *carrier) {
     (void)pthread_cond_destroy(&c->worker[i].wakes);
   }
   (void)fs_realloc(c->ctx, c->worker, c->options.n_workers * sizeof *c->worker, 0);
-  (void)fs_realloc(c->ctx, c->kernel, c->options.n_kernels * sizeof *c->kernel, 0);
+  (void)fs_realloc(c->ctx, c->block, block_bytes(c), 0);
+  fs_opened_kernels_close(c->ctx, &c->kernels);
   (void)fs_realloc(c->ctx, c, sizeof *c, 0);
 }
 
 fs_status fs_carrier_threads(fsched_context *ctx, const fs_carrier_options *options,
                              fs_carrier **out) {
-  static const fs_carrier_functions functions = {start_member, destroy_threads};
+  static const fs_carrier_functions functions = {accept_call, start_member, destroy_threads};
   thread_carrier *c = fs_realloc(ctx, NULL, 0, sizeof *c);
   *out = NULL;
   if (c == NULL) {
     return FSCHED_SYSTEM;
   }
-  *c = (thread_carrier){.carrier = {&functions}, .ctx = ctx, .options = *options};
+  *c = (thread_carrier){.carrier = {.functions = &functions}, .ctx = ctx, .options = *options};
   fs_status status = make_threads(c);
   if (status != FSCHED_OK) {
     destroy_threads(&c->carrier);

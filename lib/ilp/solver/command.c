@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Splits a command into words as a shell does, without the expansions of a shell. */
 #include <stdlib.h>
-#include <unistd.h>
 
+#include "base/files/beside.h"
 #include "ilp/solver/solver.h"
 
 static bool is_blank(char c) { return c == ' ' || c == '\t' || c == '\n'; }
@@ -54,21 +54,12 @@ fs_status fs_solver_words(fs_arena *arena, const char *command, size_t more, cha
 
 const char *fs_solver_default(fs_arena *arena) {
   static const char name[] = "fsched-glpk";
-  enum { ROOM = 4096 };
-  char *path = fs_arena_alloc(arena, ROOM + sizeof name);
-  char *quoted = fs_arena_alloc(arena, 2 * (ROOM + sizeof name));
+  char *path = fs_arena_alloc(arena, FS_BESIDE_PATH);
+  char *quoted = fs_arena_alloc(arena, (size_t)2 * FS_BESIDE_PATH);
   if (path == NULL || quoted == NULL) {
     return NULL;
   }
-  ssize_t n = readlink("/proc/self/exe", path, ROOM);
-  while (n > 0 && n < ROOM && path[n - 1] != '/') {
-    n--;
-  }
-  if (n <= 0 || n == ROOM) {
-    return name;
-  }
-  memcpy(path + n, name, sizeof name);
-  if (access(path, X_OK) != 0) {
+  if (!fs_file_beside(name, path)) {
     return name;
   }
   char *to = quoted;

@@ -11,14 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/descriptors.h"
 #include "ilp/solver/guardian_tree.h"
 
-enum { LOOK_MS = 1000, SUFFIX = 6, MOST_FILES = 1 << 16 };
+enum { LOOK_MS = 1000, SUFFIX = 6 };
 
 /* What a guardian holds. */
 typedef struct post {
@@ -55,34 +55,6 @@ int fs_pipe_above(int *from, int *to) {
 static pid_t split_process(void) { return (pid_t)syscall(SYS_clone, 0L, 0L, 0L, 0L, 0L); }
 
 /* ---- in a guardian */
-
-static void close_range_of(unsigned from, unsigned to) {
-  if (from > to) {
-    return;
-  }
-#ifdef SYS_close_range
-  if (syscall(SYS_close_range, from, to, 0) == 0) {
-    return;
-  }
-#endif
-  struct rlimit most;
-  unsigned end = getrlimit(RLIMIT_NOFILE, &most) == 0 && most.rlim_cur < MOST_FILES
-                     ? (unsigned)most.rlim_cur
-                     : MOST_FILES;
-  for (unsigned fd = from; fd <= to && fd < end; fd++) {
-    (void)close((int)fd);
-  }
-}
-
-/* Closes all files above standard error but those to keep, which ascend. */
-static void close_others(const int *keep, int n) {
-  unsigned from = STDERR_FILENO + 1;
-  for (int k = 0; k < n; k++) {
-    close_range_of(from, (unsigned)keep[k] - 1);
-    from = (unsigned)keep[k] + 1;
-  }
-  close_range_of(from, ~0u);
-}
 
 static void sort(int *at, int n) {
   for (int i = 1; i < n; i++) {
@@ -123,7 +95,7 @@ static void settle_process(const post *p, const int *more, int n_more) {
     (void)(null < 0 ? close(fd) : dup2(null, fd));
   }
   sort(keep, n);
-  close_others(keep, n);
+  fs_descriptors_close_others(keep, n);
 }
 
 static void say(int fd, const void *bytes, size_t n) {

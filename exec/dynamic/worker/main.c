@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fsched-worker WORKER HOST: a worker of a dynamic run (process.h).  It gets the shared memory and
+ * the bell by their descriptors (serve.h). */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/mem.h"
+#include "exec/dynamic/process/serve.h"
+
+static _Noreturn void wrong_use(void) {
+  static const char text[] =
+      "fsched-worker: this program is started by fsched, as a worker of a dynamic run\n";
+  (void)!write(STDERR_FILENO, text, sizeof text - 1);
+  _exit(2);
+}
+
+static bool read_number(const char *text, long long *out) {
+  char *end;
+  errno = 0;
+  *out = strtoll(text, &end, 10);
+  return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0';
+}
+
+static _Noreturn void give_up(const fs_worker_post *post, fsched_context *ctx) {
+  uint32_t n = fsched_diag_count(ctx);
+  fs_worker_give_up(post, n == 0 ? "out of memory" : fsched_diag_get(ctx, n - 1)->message);
+}
+
+int main(int argc, char **argv) {
+  long long worker, host;
+  if (argc == 2 && strcmp(argv[1], "--version") == 0) {
+    (void)printf("fsched-worker %s\n", fsched_version());
+    return 0;
+  }
+  fs_worker_post post = {.bell = FS_WORKER_BELL_FD};
+  if (argc != 3 || !read_number(argv[1], &worker) || !read_number(argv[2], &host) ||
+      !fs_mapping_attach(FS_WORKER_MAPPING_FD, &post.mapping) ||
+      worker >= (long long)post.mapping.at.n_workers) {
+    wrong_use();
+  }
+  post.worker = (uint32_t)worker;
+  post.host = host;
+  fsched_context *ctx;
+  if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+    fs_worker_give_up(&post, "out of memory");
+  }
+  fs_task_kernel *table =
+      fs_realloc(ctx, NULL, 0, (post.mapping.at.n_kernels + (size_t)1) * sizeof *table);
+  if (table == NULL) {
+    give_up(&post, ctx);
+  }
+  if (!fs_mapping_kernels(&post.mapping, table)) {
+    fs_worker_give_up(&post, "its kernels are damaged");
+  }
+  if (!fs_worker_settle(&post)) {
+    _exit(FS_WORKER_UNREADY);
+  }
+  fs_opened_kernels kernels;
+  if (fs_opened_kernels_open(ctx, post.mapping.at.n_kernels, table, true, &kernels) != FSCHED_OK) {
+    give_up(&post, ctx);
+  }
+  fs_worker_serve(ctx, &post, &kernels);
+}
