@@ -365,6 +365,7 @@ static const char *refine_ended_by(fs_refine_end end) {
           "the target's wait: the one model that knows it is too large, or gains nothing",
       [FS_REFINE_END_COPIES] = "the models, which keep the heuristic's copies and give no less",
       [FS_REFINE_END_WINDOWS] = "the size of the graph: it is improved in windows, and none gains",
+      [FS_REFINE_END_GANGS] = "the models, which keep the queues that were chosen for gangs",
       [FS_REFINE_END_FAULT] = "a failure of the solver",
   };
   return why[end];

@@ -198,6 +198,16 @@ static fs_status queue_names(fs_picture *p, const fs_target *t, const char ***na
 static fs_status gang_queues(fs_picture *p, const fsched_graph *g, uint32_t gang,
                              const char *const *name, const char **out) {
   uint32_t first = g->gang_queue0[gang];
+  if (fs_gang_open(g, gang)) {
+    const fs_target *t = &g->target;
+    fs_text text;
+    fs_text_init(&text, p->ctx);
+    fs_text_printf(&text, "any %u of %s", g->gang_members[gang],
+                   t->class_name[t->queue[g->gang_queue[first]].class_id]);
+    *out = text.failed ? NULL : fs_arena_strndup(&p->arena, text.at, text.n);
+    fs_text_drop(&text);
+    return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+  }
   *out = fs_picture_list(p, name, g->gang_queue + first, g->gang_queue0[gang + 1] - first);
   return *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
@@ -208,7 +218,7 @@ static fs_status make_item(fs_picture *p, const fsched_graph *g, uint32_t op,
   if (g->op_gang[op] != FS_NONE) {
     uint32_t gang = g->op_gang[op];
     item->kind = FS_PIC_GANG;
-    item->n_queues = g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+    item->n_queues = g->gang_members[gang];
     return gang_queues(p, g, gang, queue, &item->queues);
   }
   item->cluster = p->n_clusters == 0 ? FS_NONE : of_domain[g->op_domain[op]];

@@ -138,6 +138,10 @@ typedef struct fsched_op_desc {
   /** Ticks from the start until the op is complete, at least its time: its queues go on after the
    *  time, while its result, and what it holds, are free only then.  0: as long as its time. */
   uint64_t latency;
+  /** A gang on any gang_count queues of the class, which the schedule chooses for each op: 1 to the
+   *  number of its queues.  NULL with gang_count 0: none.  Not together with `gang`. */
+  const char *gang_class;
+  uint32_t gang_count;
 } fsched_op_desc;
 
 typedef struct fsched_arg_desc {

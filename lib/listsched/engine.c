@@ -271,15 +271,6 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* The queues of an op: of a gang all members, else e->op_queue. */
-static const uint32_t *queues_of(const fs_engine *e, uint32_t op, uint32_t *n) {
-  FS_ASSERT_SLOW(op < e->g->n_ops);
-  const fsched_graph *g = e->g;
-  uint32_t gang = g->op_gang[op];
-  *n = gang == FS_NONE ? 1 : g->gang_queue0[gang + 1] - g->gang_queue0[gang];
-  return gang == FS_NONE ? &e->op_queue[op] : &g->gang_queue[g->gang_queue0[gang]];
-}
-
 /* Are the queues of a running op free by the time when its epochs are reached, and not before? */
 static bool frees_when_reached(const fs_engine *e, uint32_t op) {
   return e->op_start[op] + e->g->op_time[op] == e->op_reached[op];
@@ -288,7 +279,7 @@ static bool frees_when_reached(const fs_engine *e, uint32_t op) {
 /* The op, which starts now, takes its queues and adds the events to come. */
 static fs_status issue_queues(fs_engine *e, uint32_t op) {
   uint32_t n;
-  const uint32_t *queues = queues_of(e, op, &n);
+  const uint32_t *queues = fs_engine_queues_of(e, op, &n);
   fs_tick free = e->now + e->g->op_time[op];
   e->op_reached[op] = e->op_end[op];
   for (uint32_t i = 0; i < n; i++) {
@@ -376,7 +367,7 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
     fs_progress_at(e->ctx, e->n_done);
   }
   uint32_t n;
-  const uint32_t *queues = queues_of(e, op, &n);
+  const uint32_t *queues = fs_engine_queues_of(e, op, &n);
   for (uint32_t i = 0; i < n && frees_when_reached(e, op); i++) {
     FS_TRY(fs_engine_release_queue(e, queues[i]));
   }

@@ -93,7 +93,7 @@ typedef struct fs_engine {
   bool given_up;
   fs_tick *op_rank;               /* longest path from the op's start to the end */
   fs_tick *slot_work, *slot_left; /* time of its ops: of all, and of those not started */
-  uint32_t *slot_members;         /* queues of a domain; 0 where they are implicit */
+  uint32_t *slot_members;         /* ops that its queues take at once; 0 where these are implicit */
   uint32_t next_checked;          /* the slot whose work is looked at next */
 
   /* Planned order, a linear extension of the graph; and the list of unissued ops in that order. */
@@ -108,7 +108,10 @@ typedef struct fs_engine {
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
   fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too */
-  uint32_t *op_queue;
+  uint32_t *op_queue;  /* of a gang the first */
+  uint32_t *op_member0, *op_member; /* only if a gang chooses: CSR, the queues of ops in gangs */
+  fs_heap choice;                   /* empty between uses */
+  fs_tick *choice_key;              /* per queue; 0 between uses */
   uint32_t n_done;
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
@@ -344,6 +347,9 @@ fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) FS_MUST_USE;
  * others of them have ended there, which queue order tells.  FS_NONE: there is none, or all are
  * reached.  Requires an op of the graph. */
 uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op);
+/* The *n queues of an op; of a gang that chooses them, once it has started.  Requires an op of the
+ * graph. */
+const uint32_t *fs_engine_queues_of(const fs_engine *e, uint32_t op, uint32_t *n);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;

@@ -123,6 +123,27 @@ static uint32_t idle_heaps(const fs_engine *e) {
   return e->g->target.implicit_queues ? 1 : e->g->target.n_classes;
 }
 
+/* How many ops of a gang may run at once. */
+static uint32_t gangs_at_once(const fsched_graph *g, uint32_t gang) {
+  return (g->gang_queue0[gang + 1] - g->gang_queue0[gang]) / g->gang_members[gang];
+}
+
+/* The queues of ops in gangs: those that are not chosen are known. */
+static fs_status prepare_members(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(fs_graph_members(g, e->scratch, &e->op_member0));
+  FS_TRY(fs_new(e->scratch, &e->op_member, e->op_member0[g->n_ops]));
+  FS_TRY(fs_new_zero(e->scratch, &e->choice_key, g->target.n_queues));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t gang = g->op_gang[op];
+    if (gang != FS_NONE) {
+      memcpy(e->op_member + e->op_member0[op], g->gang_queue + g->gang_queue0[gang],
+             g->gang_members[gang] * sizeof *e->op_member);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status prepare_slots(fs_engine *e) {
   const fs_target *t = &e->g->target;
   enum { IMPLICIT_QUOTA = 16 };
@@ -137,12 +158,16 @@ static fs_status prepare_slots(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->copies, e->n_slots));
   FS_TRY(fs_new_zero(e->scratch, &e->later, e->n_slots));
   for (uint32_t s = 0; s < e->n_slots; s++) {
-    uint32_t members = s < t->n_domains ? t->domain_queue0[s + 1] - t->domain_queue0[s] : 1;
+    uint32_t members = s < t->n_domains ? t->domain_queue0[s + 1] - t->domain_queue0[s]
+                                        : gangs_at_once(e->g, s - t->n_domains);
     e->slot_members[s] = t->implicit_queues ? 0 : members;
     e->slot_quota[s] = t->implicit_queues ? IMPLICIT_QUOTA : members + 1;
   }
   for (uint32_t op = 0; op < e->g->n_ops; op++) {
     e->slot_work[fs_engine_slot(e, op)] += e->g->op_time[op];
+  }
+  if (e->g->gangs_open) {
+    FS_TRY(prepare_members(e));
   }
   return t->implicit_queues
              ? FSCHED_OK
@@ -423,6 +448,7 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_held);
   fs_vec_free(ctx, &e->queue_held_until);
   fs_vec_free(ctx, &e->held);
+  fs_vec_free(ctx, &e->choice);
   fs_vec_free(ctx, &e->listed);
   fs_vec_free(ctx, &e->held_back);
   fs_vec_free(ctx, &e->first_readers);

@@ -99,7 +99,8 @@ static void say_queues(const fs_engine *e, uint32_t op, fs_text *t) {
   const fsched_graph *g = e->g;
   const fs_target *target = &g->target;
   if (g->op_gang[op] != FS_NONE) {
-    fs_text_puts(t, "not all queues of its gang are free");
+    fs_text_puts(t, fs_gang_open(g, g->op_gang[op]) ? "too few queues of its gang's class are free"
+                                                    : "not all queues of its gang are free");
     return;
   }
   uint32_t d = g->op_domain[op], first = 0, n = e->n_queues;

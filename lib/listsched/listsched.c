@@ -93,7 +93,8 @@ static fs_status fill_queues(fs_schedule *s, const fs_engine *e) {
 static fs_status fill_all(fs_schedule *s, const fs_engine *e) {
   FS_TRY(fill_items(s, e));
   FS_TRY(fill_residencies(s, e));
-  return fill_queues(s, e);
+  FS_TRY(fill_queues(s, e));
+  return e->op_member0 == NULL ? FSCHED_OK : fs_schedule_set_gangs(s, e->op_member0, e->op_member);
 }
 
 fs_status fs_engine_schedule(fsched_context *ctx, const fs_engine *e, fs_tick makespan,

@@ -3,7 +3,9 @@
  *
  * Of several eligible queues, an op takes the one on which its last predecessor ran, so that no
  * wait is needed, else the first free one.  A gang that is ready keeps its free members from worse
- * ops that would not end before its busy members do (backfilling). */
+ * ops that would not end before its busy members do (backfilling).  A gang that takes any queues of
+ * a class takes free ones, first those of its predecessors; while they are too few, those are kept
+ * for it that are free first. */
 #include "listsched/engine.h"
 
 static fs_status add_queue(fs_engine *e) {
@@ -135,6 +137,16 @@ static uint32_t preferred_queue(const fs_engine *e, uint32_t op) {
   return best;
 }
 
+const uint32_t *fs_engine_queues_of(const fs_engine *e, uint32_t op, uint32_t *n) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op];
+  *n = gang == FS_NONE ? 1 : g->gang_members[gang];
+  return gang == FS_NONE         ? &e->op_queue[op]
+         : e->op_member0 == NULL ? g->gang_queue + g->gang_queue0[gang]
+                                 : e->op_member + e->op_member0[op];
+}
+
 uint32_t fs_engine_kept_for(const fs_engine *e, uint32_t self, uint32_t queue, fs_tick end) {
   FS_ASSERT_SLOW(queue <= e->n_queues);
   const fsched_graph *g = e->g;
@@ -156,6 +168,9 @@ uint32_t fs_engine_kept_for(const fs_engine *e, uint32_t self, uint32_t queue, f
     }
     uint32_t gang = g->op_gang[op];
     const fs_target *t = &g->target;
+    if (gang != FS_NONE && fs_gang_open(g, gang)) {
+      continue; /* it can use others */
+    }
     if (gang == FS_NONE) {
       uint32_t d = g->op_domain[op];
       if (!t->implicit_queues && t->domain_queue0[d + 1] - t->domain_queue0[d] == 1 &&
@@ -183,13 +198,12 @@ static bool queue_allows(const fs_engine *e, uint32_t queue, uint32_t position, 
          position <= e->queue_held.at[queue] || e->now + time <= e->queue_held_until.at[queue];
 }
 
-/* Keeps the gang's queues until the last of them is free. */
-static fs_status keep_queues(fs_engine *e, uint32_t op, fs_tick until) {
+/* Keeps queues for the gang until the last of them is free. */
+static fs_status keep_queues(fs_engine *e, uint32_t op, const uint32_t *queue, uint32_t n,
+                             fs_tick until) {
   assert(e->g->op_gang[op] != FS_NONE);
-  const fsched_graph *g = e->g;
-  uint32_t gang = g->op_gang[op];
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t q = queue[i];
     if (e->position[op] < e->queue_held.at[q]) {
       e->queue_held.at[q] = e->position[op];
       e->queue_held_until.at[q] = until;
@@ -208,12 +222,11 @@ void fs_engine_keep_none(fs_engine *e) {
 
 /* Whether a predecessor ran on that queue, alone or as a gang. */
 static bool ran_on(const fs_engine *e, uint32_t op, uint32_t queue) {
-  const fsched_graph *g = e->g;
-  uint32_t gang = g->target.implicit_queues ? FS_NONE : g->op_gang[op];
-  bool found = e->op_queue[op] == queue;
-  for (uint32_t i = gang == FS_NONE ? 0 : g->gang_queue0[gang];
-       gang != FS_NONE && i < g->gang_queue0[gang + 1]; i++) {
-    found = found || g->gang_queue[i] == queue;
+  uint32_t n;
+  const uint32_t *of = fs_engine_queues_of(e, op, &n);
+  bool found = false;
+  for (uint32_t i = 0; i < n; i++) {
+    found = found || of[i] == queue;
   }
   return found;
 }
@@ -250,10 +263,10 @@ static uint32_t queue_of_last(const fs_engine *e, uint32_t op) {
   if (last == FS_NONE) {
     return FS_NONE;
   }
-  uint32_t gang = g->target.implicit_queues ? FS_NONE : g->op_gang[last];
-  for (uint32_t i = gang == FS_NONE ? 0 : g->gang_queue0[gang];
-       gang != FS_NONE && i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
+  uint32_t n;
+  const uint32_t *queues = fs_engine_queues_of(e, last, &n);
+  for (uint32_t i = 0; i < n && g->op_gang[last] != FS_NONE; i++) {
+    uint32_t q = queues[i];
     if (!e->queue_busy.at[q] && in_domain(&g->target, g->op_domain[op], q)) {
       return q;
     }
@@ -280,16 +293,18 @@ static fs_status queue_after_wait(fs_engine *e, uint32_t op, uint32_t *queue) {
   return FSCHED_OK;
 }
 
-/* When a gang can start, by the target's wait for predecessors that share no queue with it. */
+/* When a gang can start on its queues, by the target's wait for predecessors that share none of
+ * them. */
 static fs_tick gang_ready(const fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
-  uint32_t gang = g->op_gang[op];
+  uint32_t n;
+  const uint32_t *queues = fs_engine_queues_of(e, op, &n);
   fs_tick at = 0;
   for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
     uint32_t p = g->pred[i];
     bool shared = false;
-    for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
-      shared = shared || ran_on(e, p, g->gang_queue[k]);
+    for (uint32_t k = 0; k < n; k++) {
+      shared = shared || ran_on(e, p, queues[k]);
     }
     at = fs_max(at, e->op_reached[p] + (shared ? 0 : g->target.wait));
   }
@@ -323,6 +338,71 @@ uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op) {
              : FS_NONE;
 }
 
+/* Notes per queue when the latest of the op's predecessors there is over, plus 1; `clear` puts 0
+ * there again. */
+static void mark_queues(fs_engine *e, uint32_t op, bool clear) {
+  const fsched_graph *g = e->g;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    uint32_t n;
+    const uint32_t *queue = fs_engine_queues_of(e, g->pred[i], &n);
+    for (uint32_t k = 0; k < n; k++) {
+      fs_tick at = e->op_reached[g->pred[i]] + 1;
+      e->choice_key[queue[k]] = clear ? 0 : fs_max(e->choice_key[queue[k]], at);
+    }
+  }
+}
+
+/* Chooses the queues of a gang: free ones, first those on which predecessors were over last, then
+ * by id; if they are too few also others, and *latest is when the last of them is free. */
+static fs_status choose_queues(fs_engine *e, uint32_t op, bool *all_free, fs_tick *latest) {
+  const fsched_graph *g = e->g;
+  uint32_t gang = g->op_gang[op], n = g->gang_members[gang];
+  uint32_t *member = e->op_member + e->op_member0[op];
+  assert(e->choice.n == 0);
+  mark_queues(e, op, false);
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    bool free = !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
+    fs_tick until = e->queue_busy.at[q] ? fs_max(e->now, e->queue_until.at[q]) : e->now;
+    uint64_t key = free ? e->now - fs_min(e->now, e->choice_key[q]) : until + 1;
+    FS_TRY(fs_heap_push(e->ctx, &e->choice, key, q));
+  }
+  mark_queues(e, op, true);
+  e->steps += (g->gang_queue0[gang + 1] - g->gang_queue0[gang]) / 4;
+  *latest = e->now;
+  *all_free = true;
+  for (uint32_t i = 0; i < n; i++) {
+    fs_heap_entry best = fs_heap_pop(&e->choice);
+    *all_free = *all_free && best.key <= e->now;
+    *latest = best.key > e->now ? fs_max(*latest, best.key - 1) : *latest;
+    uint32_t at = i;
+    for (; at > 0 && member[at - 1] > best.id; at--) {
+      member[at] = member[at - 1];
+    }
+    member[at] = best.id;
+  }
+  e->choice.n = 0;
+  return FSCHED_OK;
+}
+
+/* The first queue of a gang that takes any queues of a class, FS_NONE if it cannot start. */
+static fs_status queue_of_choice(fs_engine *e, uint32_t op, uint32_t *queue) {
+  fs_tick latest;
+  bool all_free;
+  FS_TRY(choose_queues(e, op, &all_free, &latest));
+  uint32_t n;
+  const uint32_t *member = fs_engine_queues_of(e, op, &n);
+  *queue = FS_NONE;
+  if (!all_free) {
+    return keep_queues(e, op, member, n, latest);
+  }
+  if (waits_count(e, op) && gang_ready(e, op) > e->now) {
+    return wake_at(e, op, gang_ready(e, op));
+  }
+  *queue = member[0];
+  return FSCHED_OK;
+}
+
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
@@ -335,6 +415,9 @@ fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   }
   if (gang == FS_NONE && waits_count(e, op)) {
     return queue_after_wait(e, op, queue);
+  }
+  if (gang != FS_NONE && fs_gang_open(g, gang)) {
+    return queue_of_choice(e, op, queue);
   }
   if (gang != FS_NONE && waits_count(e, op) && gang_ready(e, op) > e->now) {
     *queue = FS_NONE;
@@ -355,5 +438,6 @@ fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
     latest = e->queue_busy.at[q] ? fs_max(latest, e->queue_until.at[q]) : latest;
   }
   *queue = all_free ? g->gang_queue[g->gang_queue0[gang]] : FS_NONE;
-  return all_free ? FSCHED_OK : keep_queues(e, op, latest);
+  uint32_t n = g->gang_members[gang];
+  return all_free ? FSCHED_OK : keep_queues(e, op, g->gang_queue + g->gang_queue0[gang], n, latest);
 }

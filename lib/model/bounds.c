@@ -11,7 +11,8 @@
  *
  * Jobs are the ops and the unavoidable copies: the first read of given content that is used (its
  * tail: the longest tail of its users), and the write-back of kept content (its head: its writers).
- * A gang counts once for each of its queues.
+ * A gang counts once for each of its queues.  One that takes any of them counts for as many as it
+ * must take of a domain, however it chooses.
  *
  * Ops that every other op precedes or follows cut the graph in series; the bounds of the parts add
  * up (for graphs of up to so many ops times domains).  Copies may cross such a cut and are left out
@@ -255,6 +256,14 @@ static fs_status add_domains(fs_bounds *b, uint32_t d, uint32_t queue) {
   return FSCHED_OK;
 }
 
+/* The queues of the domain that an op of the gang takes at least; `shared` of the gang's are in
+ * it. */
+static uint64_t least_share(const fsched_graph *g, uint32_t gang, uint64_t shared) {
+  uint64_t others = g->gang_queue0[gang + 1] - g->gang_queue0[gang] - shared;
+  uint64_t members = g->gang_members[gang];
+  return members > others ? members - others : 0;
+}
+
 /* Adds each gang once, for its members that are in the domain. */
 static fs_status add_gangs(fs_bounds *b, uint32_t d) {
   const fs_target *t = &b->g->target;
@@ -264,7 +273,7 @@ static fs_status add_gangs(fs_bounds *b, uint32_t d) {
       for (uint32_t k = b->gang0[queue]; k < b->gang0[queue + 1]; k++) {
         uint32_t gang = b->gang[k];
         if (add) {
-          FS_TRY(add_ops(b, t->n_domains + gang, b->share[gang]));
+          FS_TRY(add_ops(b, t->n_domains + gang, least_share(b->g, gang, b->share[gang])));
         }
         b->share[gang] = add ? 0 : b->share[gang] + 1;
       }

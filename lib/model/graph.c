@@ -115,6 +115,16 @@ fs_tick fs_domain_launch(const fs_target *t, uint32_t domain) {
   return t->class_launch[class_id];
 }
 
+fs_status fs_graph_members(const fsched_graph *g, fs_arena *arena, uint32_t **member0) {
+  FS_TRY(fs_new(arena, member0, (size_t)g->n_ops + 1));
+  (*member0)[0] = 0;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t gang = g->op_gang[op], n = gang == FS_NONE ? 0 : g->gang_members[gang];
+    (*member0)[op + 1] = (*member0)[op] + n;
+  }
+  return FSCHED_OK;
+}
+
 fs_tick fs_gang_launch(const fsched_graph *g, uint32_t gang) {
   assert(gang < g->n_gangs);
   fs_tick most = 0;

@@ -121,15 +121,19 @@ struct fsched_graph {
   fs_tick *op_latency; /* when it is complete after its start: at least the time; NULL when it is
                         * the time for all.  An op is slow when it is more (fs_op_slow) */
   uint32_t *op_domain; /* eligible queues; FS_NONE for a gang */
-  uint32_t *op_gang;   /* gang id or FS_NONE; equal queue sets have one id */
+  uint32_t *op_gang;   /* gang id or FS_NONE; one id for gangs that are described alike */
   uint32_t *op_slots;  /* producer slots of a barrier per member command; NULL: all 1 */
   fs_tick *op_start;   /* given start or FS_TICK_NONE; NULL when no op has one */
   uint32_t *op_kernel; /* into kernel, FS_NONE: mix */
   fs_pos *op_at;       /* where each op is described, of ctx; NULL in a graph made by calls */
   uint32_t n_kernels;
   fs_kernel *kernel;
+  /* A gang is a set of queues, and how many of them an op occupies together: all, or fewer, which
+   * the schedule chooses.  A choice is among the queues of a class. */
   uint32_t n_gangs;
   uint32_t *gang_queue0, *gang_queue; /* ascending queue ids, 1 or more */
+  uint32_t *gang_members;             /* 1 to the number of its queues */
+  bool gangs_open;                    /* some gang has fewer members than queues */
 
   uint32_t n_args;
   uint32_t *op_arg0;                 /* CSR */
@@ -285,6 +289,15 @@ uint32_t fs_op_rolled(const fsched_graph *g, uint32_t op);
 /* The slots of all rings of a version: of one that a loop in a loop begins, those of all levels. 0:
  * no loop that stays one begins it.  O(rings).  Requires a version of the graph. */
 uint64_t fs_version_slots(const fsched_graph *g, uint32_t version);
+/* Has the gang fewer members than queues?  Requires a gang of the graph. */
+static inline bool fs_gang_open(const fsched_graph *g, uint32_t gang) {
+  FS_ASSERT_SLOW(gang < g->n_gangs);
+  return g->gang_members[gang] < g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+}
+/* Where the queues of each op begin in a list of those of all ops: a gang's op has as many as the
+ * gang has members, any other op has none.  The last of the n_ops + 1 entries is their number.
+ * O(ops). */
+fs_status fs_graph_members(const fsched_graph *g, fs_arena *arena, uint32_t **member0) FS_MUST_USE;
 /* The launch of a command on a queue of the domain; the largest one of a gang's members.  Requires
  * a domain, or a gang, of the graph. */
 fs_tick fs_domain_launch(const fs_target *t, uint32_t domain);

@@ -2,6 +2,7 @@
 /* Creation and destruction of a schedule, and frequent queries. */
 #include "model/schedule.h"
 
+#include "base/names.h"
 #include "model/overwritten.h"
 
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_schedule **out) {
@@ -26,6 +27,58 @@ void fs_schedule_destroy(fs_schedule *s) {
   }
   fs_arena_release(&s->arena);
   (void)fs_realloc(s->ctx, s, sizeof *s, 0);
+}
+
+/* The gang of n queues, by its name: their ids. */
+static fs_status intern_gang(fs_names *sets, const uint32_t *queue, uint32_t n, uint32_t *gang,
+                             bool *added) {
+  fs_text text;
+  fs_text_init(&text, sets->ctx);
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_u64(&text, queue[i]);
+    fs_text_add(&text, ",", 1);
+  }
+  fs_status status =
+      text.failed ? FSCHED_SYSTEM : fs_names_intern(sets, text.at, text.n, gang, added);
+  fs_text_drop(&text);
+  return status;
+}
+
+static fs_status list_gangs(fs_schedule *s, fs_names *sets, const uint32_t *member0,
+                            const uint32_t *member) {
+  uint32_t n_ops = s->graph->n_ops, *gang_queue0, *gang_queue, *op_gang;
+  FS_TRY(fs_new(&s->arena, &gang_queue0, (size_t)n_ops + 1));
+  FS_TRY(fs_new(&s->arena, &gang_queue, member0[n_ops]));
+  FS_TRY(fs_new_none(&s->arena, &op_gang, n_ops));
+  gang_queue0[0] = 0;
+  for (uint32_t op = 0; op < n_ops; op++) {
+    uint32_t n = member0[op + 1] - member0[op], gang;
+    bool added = false;
+    if (n == 0) {
+      continue;
+    }
+    FS_TRY(intern_gang(sets, member + member0[op], n, &gang, &added));
+    op_gang[op] = gang;
+    if (added) {
+      memcpy(gang_queue + gang_queue0[gang], member + member0[op], n * sizeof *member);
+      gang_queue0[gang + 1] = gang_queue0[gang] + n;
+    }
+  }
+  s->n_gangs = fs_names_count(sets);
+  s->gang_queue0 = gang_queue0;
+  s->gang_queue = gang_queue;
+  s->op_gang = op_gang;
+  return FSCHED_OK;
+}
+
+fs_status fs_schedule_set_gangs(fs_schedule *s, const uint32_t *member0, const uint32_t *member) {
+  assert(member0[0] == 0);
+  FS_SCRATCH(arena, s->ctx);
+  fs_names sets;
+  fs_names_init(&sets, &arena);
+  fs_status status = list_gangs(s, &sets, member0, member);
+  fs_names_free(&sets);
+  return status;
 }
 
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {

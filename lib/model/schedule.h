@@ -33,6 +33,7 @@ typedef enum fs_refine_end {
   FS_REFINE_END_WAIT,     /* the same, and others that might be small enough do not know the wait */
   FS_REFINE_END_COPIES,   /* all models are solved, but they keep the copies of the heuristic */
   FS_REFINE_END_WINDOWS,  /* the graph is improved in windows, and no window gains any more */
+  FS_REFINE_END_GANGS,    /* all models are solved, but they keep the queues of gangs */
   FS_REFINE_END_FAULT,    /* the solver cannot be used, which is a warning */
   FS_N_REFINE_ENDS
 } fs_refine_end;
@@ -58,8 +59,8 @@ typedef struct fs_schedule {
   uint32_t n_queues;
   const char **queue_name;
 
-  /* Gangs: the sets of queues that ops occupy together.  fs_schedule_create has those of the
-   * graph. */
+  /* Gangs: the sets of queues that ops occupy together.  Those of a schedule that was just created
+   * are the graph's; where the graph leaves a choice, fs_schedule_set_gangs replaces them. */
   uint32_t n_gangs;
   const uint32_t *gang_queue0, *gang_queue; /* CSR: ascending queue ids, 1 or more */
   const uint32_t *op_gang;                  /* per op; FS_NONE: it occupies one queue alone */
@@ -106,6 +107,12 @@ typedef struct fs_schedule {
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
                              fs_schedule **out) FS_MUST_USE;
 void fs_schedule_destroy(fs_schedule *s); /* ignores NULL */
+/* Makes the gangs from the queues that ops occupy together: those of op i are member[member0[i]] to
+ * member[member0[i + 1] - 1], ascending; none for an op on one queue alone.  Equal sets are one
+ * gang; gangs are in the order of their first ops.  The arrays are not needed afterwards.  Errors:
+ * FSCHED_SYSTEM.  Expected O(ops + members).  Requires n_ops + 1 entries of member0. */
+fs_status fs_schedule_set_gangs(fs_schedule *s, const uint32_t *member0,
+                                const uint32_t *member) FS_MUST_USE;
 
 /* Requires an item of the schedule. */
 static inline bool fs_item_is_copy(const fs_schedule *s, uint32_t item) {

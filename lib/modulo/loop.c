@@ -90,6 +90,13 @@ static fs_status make_queues(loop_maker *k) {
     k->out->why_not = "the target names no queues";
     return FSCHED_OK;
   }
+  for (uint32_t m = 0; m < body->n; m++) {
+    uint32_t of = g->op_gang[body->op[m]];
+    if (of != FS_NONE && fs_gang_open(g, of)) {
+      k->out->why_not = "an op takes any queues of a class";
+      return FSCHED_OK;
+    }
+  }
   FS_TRY(fs_new(k->arena, &first, (size_t)body->n + 1));
   FS_TRY(fs_new(k->arena, &gang, body->n));
   for (uint32_t m = 0; m < body->n; m++) {

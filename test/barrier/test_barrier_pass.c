@@ -417,6 +417,7 @@ static barrier_pass_tally compile_seeds(uint64_t from, uint64_t to, fsched_barri
     fs_rng r = {seed};
     fs_gen_params p = seed % 4 == 0 ? fs_gen_tight(seed, 40) : fs_gen_any(seed, 60);
     p.n_queues = p.n_queues == 1 ? 3 : p.n_queues;
+    p.class_gangs = seed % 3 == 0;
     fsched_graph *g = graph(&p, &r);
     uint32_t few = 1 + fs_rng_below(&r, 3), many = 2 + fs_rng_below(&r, 7);
     const uint32_t counts[] = {few, many, enough(g), FSCHED_BARRIERS_AUTO};

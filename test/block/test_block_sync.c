@@ -301,6 +301,7 @@ START_TEST(random_graphs)
   block_sync_totals sum = {0};
   for (uint64_t seed = 0; seed < 400; seed++) {
     fs_gen_params params = fs_gen_any(seed, 60);
+    params.class_gangs = seed % 3 == 0;
     run_seed(&params, twists[seed % 5], &sum);
   }
   show("any", &sum);

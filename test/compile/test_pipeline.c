@@ -193,6 +193,7 @@ START_TEST(progress_of_compile)
     bool big = seed % 8 == 0;
     fs_gen_params p = fs_gen_any(seed, big ? 3000 : 100);
     p.views = p.ats;
+    p.class_gangs = seed % 3 == 0;
     p.tightness = big ? 8 : p.tightness;
     fsched_graph *g;
     size_t n, heard_n;

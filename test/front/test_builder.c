@@ -45,6 +45,80 @@ START_TEST(domains_and_gangs)
 }
 END_TEST
 
+/* Any two of a class, twice one gang, and all of it; the queues may come later. */
+START_TEST(gangs_of_a_class)
+{
+  fsched_builder *b = make();
+  fsched_op_desc d = {.size = sizeof d, .name = "two", .gang_class = "a", .gang_count = 2};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d.name = "two_again";
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  d.name = "three";
+  d.gang_count = 3;
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  add_queue(b, "a0", "a");
+  add_queue(b, "x", "y");
+  add_queue(b, "a1", "a");
+  add_queue(b, "a2", "a");
+  fsched_graph *g = finish(b);
+  ck_assert_uint_eq(g->n_gangs, 2);
+  ck_assert_uint_eq(g->op_gang[0], 0);
+  ck_assert_uint_eq(g->op_gang[1], 0);
+  ck_assert_uint_eq(g->op_gang[2], 1);
+  ck_assert_uint_eq(g->op_domain[0], FS_NONE);
+  for (uint32_t k = 0; k < 2; k++) {
+    ck_assert_uint_eq(g->gang_queue0[k + 1] - g->gang_queue0[k], 3);
+    ck_assert_uint_eq(g->gang_queue[3 * k], 0);
+    ck_assert_uint_eq(g->gang_queue[3 * k + 1], 2);
+    ck_assert_uint_eq(g->gang_queue[3 * k + 2], 3);
+    ck_assert_uint_eq(g->gang_members[k], 2 + k);
+    ck_assert_int_eq(fs_gang_open(g, k), k == 0);
+  }
+  ck_assert(g->gangs_open);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* The code of the error that a gang of a class gives when the graph is finished. */
+static void refuse_gang(const char *class_name, uint32_t count, const char *code) {
+  fsched_builder *b = make();
+  add_queue(b, "a0", "a");
+  add_queue(b, "a1", "a");
+  fsched_op_desc d = {.size = sizeof d, .name = "o", .gang_class = class_name, .gang_count = count};
+  ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_graph *g = NULL;
+  ck_assert_int_eq(fsched_builder_finish(b, &g), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, code);
+  fsched_diag_clear(ctx);
+  fsched_builder_destroy(b);
+}
+
+START_TEST(gangs_of_a_class_are_checked)
+{
+  refuse_gang("a", 3, "out-of-range");
+  refuse_gang("a", UINT32_MAX, "out-of-range");
+  refuse_gang("nonsense", 1, "no-queue");
+  refuse_gang("a0", 1, "no-queue");
+  fsched_builder *b = make();
+  add_queue(b, "a0", "a");
+  const char *queues[] = {"a0"};
+  const fsched_op_desc wrong[] = {{.size = sizeof *wrong, .name = "o", .gang_class = "a"},
+                                  {.size = sizeof *wrong, .name = "o", .gang_count = 1},
+                                  {.size = sizeof *wrong,
+                                   .name = "o",
+                                   .gang = queues,
+                                   .n_gang = 1,
+                                   .gang_class = "a",
+                                   .gang_count = 1}};
+  for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
+    ck_assert_int_eq(fsched_builder_op(b, &wrong[i], NULL), FSCHED_BAD_INPUT);
+    ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "bad-argument");
+    fsched_diag_clear(ctx);
+  }
+  fsched_builder_destroy(b);
+}
+END_TEST
+
 START_TEST(implicit_queues_ignore_on)
 {
   fsched_builder *b = make();
@@ -52,8 +126,12 @@ START_TEST(implicit_queues_ignore_on)
   const char *gang[] = {"p", "q"};
   fsched_op_desc d = {.size = sizeof d, .name = "b", .gang = gang, .n_gang = 2};
   ck_assert_int_eq(fsched_builder_op(b, &d, NULL), FSCHED_OK);
+  fsched_op_desc any = {.size = sizeof any, .name = "c", .gang_class = "p", .gang_count = 9};
+  ck_assert_int_eq(fsched_builder_op(b, &any, NULL), FSCHED_OK);
   fsched_graph *g = finish(b);
   ck_assert(g->target.implicit_queues);
+  ck_assert_uint_eq(g->op_domain[2], 0);
+  ck_assert_uint_eq(g->op_gang[2], FS_NONE);
   ck_assert_uint_eq(g->target.n_domains, 1);
   ck_assert_uint_eq(g->op_domain[0], 0);
   ck_assert_uint_eq(g->op_domain[1], 0);
@@ -492,6 +570,7 @@ END_TEST
 START_TEST(every_allocation_may_fail)
 {
   fs_gen_params p = fs_gen_any(11, 40);
+  p.class_gangs = true;
   p.raw = p.gangs = p.inplace = p.ats = p.inouts = p.io = p.resources = p.scratch = true;
   p.n_queues = 5;
   p.n_ops = 40;
@@ -518,9 +597,10 @@ END_TEST
 
 FS_SUITE(builder, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, domains_and_gangs, implicit_queues_ignore_on, default_memory_is_the_first_bounded,
-           given_and_kept, lookups_before_inserts, zero_is_the_default, items_in_any_order,
-           an_op_uses_a_thing_once, misuse_is_reported, short_descriptors_have_zeros_behind,
+  FS_TESTS(t, domains_and_gangs, gangs_of_a_class, gangs_of_a_class_are_checked,
+           implicit_queues_ignore_on, default_memory_is_the_first_bounded, given_and_kept,
+           lookups_before_inserts, zero_is_the_default, items_in_any_order, an_op_uses_a_thing_once,
+           misuse_is_reported, short_descriptors_have_zeros_behind,
            latencies_are_at_least_the_times, sizes_are_required, values_are_checked,
            options_are_checked, outputs_are_null_on_error, many_tiles, large_graph,
            every_allocation_may_fail);

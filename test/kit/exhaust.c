@@ -21,9 +21,9 @@ typedef struct exhaust_search {
   uint64_t steps;
   bool started[FS_EXHAUST_OPS];
   fs_tick start[FS_EXHAUST_OPS];
-  uint32_t queue[FS_EXHAUST_OPS]; /* FS_NONE: a gang, or implicit */
-  fs_tick tail[FS_EXHAUST_OPS];   /* longest path after its end */
-  uint32_t after[FS_EXHAUST_OPS]; /* it and what comes after it, a bit for each */
+  uint64_t queues[FS_EXHAUST_OPS]; /* a bit for each; none: implicit */
+  fs_tick tail[FS_EXHAUST_OPS];    /* longest path after its end */
+  uint32_t after[FS_EXHAUST_OPS];  /* it and what comes after it, a bit for each */
   exhaust_place at[MAX_PLACES];
   uint32_t n_places;
 } exhaust_search;
@@ -45,32 +45,8 @@ static bool there(fs_tick b, fs_tick b_end, fs_tick now, bool instant) {
 
 /* --- what ops hold --- */
 
-static bool in_gang(const fsched_graph *g, uint32_t op, uint32_t queue) {
-  uint32_t gang = g->op_gang[op];
-  for (uint32_t k = g->gang_queue0[gang]; k < g->gang_queue0[gang + 1]; k++) {
-    if (g->gang_queue[k] == queue) {
-      return true;
-    }
-  }
-  return false;
-}
-
 static bool one_queue(const exhaust_search *s, uint32_t a, uint32_t b) {
-  const fsched_graph *g = s->g;
-  if (g->target.implicit_queues) {
-    return false;
-  }
-  if (s->queue[a] != FS_NONE && s->queue[b] != FS_NONE) {
-    return s->queue[a] == s->queue[b];
-  }
-  for (uint32_t q = 0; q < g->target.n_queues; q++) {
-    bool has_a = s->queue[a] == FS_NONE ? in_gang(g, a, q) : s->queue[a] == q;
-    bool has_b = s->queue[b] == FS_NONE ? in_gang(g, b, q) : s->queue[b] == q;
-    if (has_a && has_b) {
-      return true;
-    }
-  }
-  return false;
+  return (s->queues[a] & s->queues[b]) != 0;
 }
 
 static bool queues_hold(const exhaust_search *s, uint32_t op) {
@@ -299,8 +275,8 @@ static bool find_addresses(exhaust_search *s, uint32_t i) {
 
 static bool try_all(exhaust_search *s, uint32_t k);
 
-static bool start_here(exhaust_search *s, uint32_t k, uint32_t op, uint32_t queue) {
-  s->queue[op] = queue;
+static bool start_here(exhaust_search *s, uint32_t k, uint32_t op, uint64_t queues) {
+  s->queues[op] = queues;
   s->started[op] = true;
   bool good = queues_hold(s, op) && wait_holds(s, op) && amounts_hold(s);
   if (good) {
@@ -311,14 +287,35 @@ static bool start_here(exhaust_search *s, uint32_t k, uint32_t op, uint32_t queu
   return good;
 }
 
+/* Tries all sets of `left` queues of the gang from its queue number `from` on, beside `queues`. */
+static bool try_gang(exhaust_search *s, uint32_t k, uint32_t op, uint32_t from, uint32_t left,
+                     uint64_t queues) {
+  const fsched_graph *g = s->g;
+  uint32_t gang = g->op_gang[op];
+  if (left == 0) {
+    return start_here(s, k, op, queues);
+  }
+  for (uint32_t i = from; i < g->gang_queue0[gang + 1]; i++) {
+    if (try_gang(s, k, op, i + 1, left - 1, queues | UINT64_C(1) << g->gang_queue[i])) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool try_queues(exhaust_search *s, uint32_t k, uint32_t op) {
   const fsched_graph *g = s->g;
-  if (g->target.implicit_queues || g->op_gang[op] != FS_NONE) {
-    return start_here(s, k, op, FS_NONE);
+  if (g->target.implicit_queues) {
+    return start_here(s, k, op, 0);
+  }
+  ck_assert_uint_le(g->target.n_queues, 64);
+  uint32_t gang = g->op_gang[op];
+  if (gang != FS_NONE) {
+    return try_gang(s, k, op, g->gang_queue0[gang], g->gang_members[gang], 0);
   }
   uint32_t d = g->op_domain[op];
   for (uint32_t i = g->target.domain_queue0[d]; i < g->target.domain_queue0[d + 1]; i++) {
-    if (start_here(s, k, op, g->target.domain_queue[i])) {
+    if (start_here(s, k, op, UINT64_C(1) << g->target.domain_queue[i])) {
       return true;
     }
   }

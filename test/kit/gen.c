@@ -347,6 +347,15 @@ static void measure(gen *g, const gen_op *op) {
   }
 }
 
+/* With implicit queues there is no class, and any number will do. */
+static uint32_t queues_of_class(const fs_gen_params *p, uint32_t class_id) {
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < p->n_queues; q++) {
+    n += (q + 1 < p->n_queues || p->n_queues == 1) && q % p->n_classes == class_id;
+  }
+  return n == 0 ? 3 : n;
+}
+
 static void build_op(gen *g, const gen_op *op, uint32_t id) {
   char name[16];
   char on[16];
@@ -371,6 +380,14 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
   }
   d.gang = op->n_gang > 0 ? gang : NULL;
   d.n_gang = op->n_gang;
+  char class_name[16];
+  fs_rng choice = {p->seed ^ (uint64_t)(id + 1) << 16};
+  if (p->class_gangs && fs_rng_one_in(&choice, op->n_gang > 0 ? 2 : 8)) {
+    uint32_t class_id = fs_rng_below(&choice, p->n_classes);
+    d.gang = NULL;
+    d.gang_class = number_name(class_name, 'c', class_id);
+    d.gang_count = 1 + fs_rng_below(&choice, queues_of_class(p, class_id));
+  }
   keep(g, fsched_builder_op(g->b, &d, NULL));
   for (uint32_t i = 0; i < op->n_args; i++) {
     const gen_arg *a = &op->arg[i];

@@ -177,7 +177,8 @@ static fs_status one_op(naive *n, uint32_t op) {
   FS_TRY(place_scratch(n, op));
   uint32_t gang = g->op_gang[op];
   issue(n, op,
-        gang != FS_NONE ? g->gang_queue[g->gang_queue0[gang]] : domain_queue(g, g->op_domain[op]),
+        gang != FS_NONE ? g->gang_queue[g->gang_queue0[gang + 1] - g->gang_members[gang]]
+                        : domain_queue(g, g->op_domain[op]),
         g->op_time[op]);
   count_accesses(n, op);
   give_up(n, op, first);
@@ -235,6 +236,21 @@ static fs_status name_queues(fs_schedule *s) {
   return FSCHED_OK;
 }
 
+/* Gangs take the last queues of those that they may choose. */
+static fs_status take_gangs(fs_schedule *s) {
+  const fsched_graph *g = s->graph;
+  uint32_t *member0, *member;
+  FS_TRY(fs_graph_members(g, &s->arena, &member0));
+  FS_TRY(fs_new(&s->arena, &member, member0[g->n_ops]));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t gang = g->op_gang[op], n = member0[op + 1] - member0[op];
+    for (uint32_t i = 0; i < n; i++) {
+      member[member0[op] + i] = g->gang_queue[g->gang_queue0[gang + 1] - n + i];
+    }
+  }
+  return fs_schedule_set_gangs(s, member0, member);
+}
+
 static fs_status fill(fs_schedule *s) {
   naive n = {.g = s->graph, .s = s};
   fs_lower_bounds bounds;
@@ -247,6 +263,9 @@ static fs_status fill(fs_schedule *s) {
   FS_TRY(fs_graph_lower_bounds(s->ctx, n.g, &bounds));
   s->n_items = n.g->n_ops + s->n_copies;
   assert(n.n_issued == s->n_items);
+  if (n.g->gangs_open) {
+    FS_TRY(take_gangs(s));
+  }
   s->makespan = n.now;
   s->lower_bound = bounds.all;
   s->status = FS_SCHEDULE_FEASIBLE;

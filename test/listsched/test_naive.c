@@ -28,6 +28,7 @@ START_TEST(random_graphs)
 {
   for (uint64_t seed = 0; seed < 400; seed++) {
     fs_gen_params p = fs_gen_any(seed, 150);
+    p.class_gangs = seed % 2 == 0;
     check_naive(&p);
   }
 }

@@ -223,6 +223,7 @@ START_TEST(random_graphs)
   uint32_t schedules = 0;
   for (uint64_t seed = 1; seed <= 300; seed++) {
     fs_gen_params p = seed % 3 == 0 ? fs_gen_tight(seed, 40) : fs_gen_any(seed, 50);
+    p.class_gangs = seed % 4 == 0;
     retime_subject t;
     if (open_params(&t, &p)) {
       schedules++;

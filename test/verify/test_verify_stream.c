@@ -130,6 +130,7 @@ START_TEST(test_compiled)
   for (uint64_t seed = 1; seed <= 300; seed++) {
     fs_gen_params params = fs_gen_any(seed, seed % 10 == 0 ? 150 : 15);
     params.views = params.ats;
+    params.class_gangs = seed % 3 == 0;
     params.raw = seed % 4 == 1;
     check_compiled(&params);
   }

@@ -187,43 +187,6 @@ static fs_status resolve_memories(resolver *r) {
   return FSCHED_OK;
 }
 
-static void sort_ids(uint32_t *id, size_t n) {
-  for (size_t i = 1; i < n; i++) {
-    uint32_t v = id[i];
-    size_t at = i;
-    for (; at > 0 && id[at - 1] > v; at--) {
-      id[at] = id[at - 1];
-    }
-    id[at] = v;
-  }
-}
-
-static fs_status resolve_gangs(resolver *r) {
-  fsched_builder *b = r->b;
-  fsched_graph *g = r->g;
-  if (g->target.implicit_queues) {
-    FS_TRY(fs_new_zero(&b->arena, &g->gang_queue0, 1));
-    return fs_new(&b->arena, &g->gang_queue, 0);
-  }
-  g->n_gangs = (uint32_t)b->gang0.n;
-  FS_TRY(fs_vec_push(b->ctx, &b->gang0, (uint32_t)b->gang_word.n));
-  FS_TRY(fs_new(&b->arena, &g->gang_queue0, b->gang0.n));
-  FS_TRY(fs_new(&b->arena, &g->gang_queue, b->gang_word.n));
-  memcpy(g->gang_queue0, b->gang0.at, b->gang0.n * sizeof *g->gang_queue0);
-  for (uint32_t k = 0; k < g->n_gangs; k++) {
-    for (uint32_t i = b->gang0.at[k]; i < b->gang0.at[k + 1]; i++) {
-      const char *name = b->words.text.at[b->gang_word.at[i]];
-      g->gang_queue[i] = fs_names_find(&b->queues, name, strlen(name));
-      if (g->gang_queue[i] == FS_NONE && !fs_builder_lost(b, FS_KIND_QUEUE)) {
-        (void)fs_builder_fail(b, FS_DIAG_NO_QUEUE, fs_pos_at(&b->gang_at, k), NULL,
-                              "a gang cannot run: no queue is named '%s'", name);
-      }
-    }
-    sort_ids(g->gang_queue + b->gang0.at[k], b->gang0.at[k + 1] - b->gang0.at[k]);
-  }
-  return FSCHED_OK;
-}
-
 /* Lists the members of the domains: first those of the classes, then queues that are named
  * alone. */
 static fs_status list_domains(resolver *r) {
@@ -327,7 +290,7 @@ static fs_status resolve_all(resolver *r, fs_arena *scratch) {
   }
   t->n_domains = t->implicit_queues ? 1 : t->n_classes;
   FS_TRY(resolve_memories(r));
-  FS_TRY(resolve_gangs(r));
+  FS_TRY(fs_builder_resolve_gangs(b, r->g, r->class_size));
   FS_TRY(resolve_ops(r));
   return list_domains(r);
 }

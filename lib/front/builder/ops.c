@@ -84,13 +84,17 @@ static void sort_words(uint32_t *word, size_t n) {
   }
 }
 
-/* Equal sets of queues are one gang; the key is the text of the sorted ids. */
-fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t *gang) {
+/* Equal sets of queues are one gang; the key is the text of the count and of the sorted ids. */
+fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t count,
+                          uint32_t *gang) {
   assert(n > 0);
+  FS_TRY(fs_vec_reserve(b->ctx, &b->gang_count, b->gang_count.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang0, b->gang0.n + 1));
   FS_TRY(fs_vec_reserve(b->ctx, &b->gang_word, b->gang_word.n + n));
   fs_text key;
   fs_text_init(&key, b->ctx);
+  fs_text_u64(&key, count);
+  fs_text_add(&key, ":", 1);
   for (uint32_t i = 0; i < n; i++) {
     fs_text_u64(&key, word[i]);
     fs_text_add(&key, ",", 1);
@@ -104,6 +108,7 @@ fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, u
     return FSCHED_OK;
   }
   FS_TRY(fs_vec_push(b->ctx, &b->gang0, (uint32_t)b->gang_word.n));
+  FS_TRY(fs_vec_push(b->ctx, &b->gang_count, count));
   for (uint32_t i = 0; i < n; i++) {
     FS_TRY(fs_vec_push(b->ctx, &b->gang_word, word[i]));
   }
@@ -133,7 +138,7 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
         word[kept++] = word[i];
       }
     }
-    fs_status made = fs_builder_gang(b, word, kept, gang);
+    fs_status made = fs_builder_gang(b, word, kept, 0, gang);
     status = made != FSCHED_OK ? made : status;
   }
   (void)fs_realloc(b->ctx, word, bytes, 0);
@@ -169,6 +174,14 @@ fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
                            "the gang of op '%s' is empty", d->name);
   }
+  if (d->gang != NULL && d->gang_class != NULL) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
+                           "op '%s' has both a gang's queues and a gang's class", d->name);
+  }
+  if ((d->gang_class != NULL) != (d->gang_count > 0)) {
+    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
+                           "the gang of op '%s' needs a class and a count of 1 or more", d->name);
+  }
   return FSCHED_OK;
 }
 
@@ -194,6 +207,10 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
     if (status == FSCHED_SYSTEM) {
       return status;
     }
+  } else if (d.gang_class != NULL) {
+    uint32_t word;
+    FS_TRY(fs_builder_word(b, d.gang_class, &word));
+    FS_TRY(fs_builder_gang(b, &word, 1, d.gang_count, &op.gang));
   } else {
     FS_TRY(fs_builder_word(b, d.on == NULL ? "compute" : d.on, &op.on_word));
   }

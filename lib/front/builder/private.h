@@ -141,7 +141,8 @@ struct fsched_builder {
   FS_VEC(uint8_t) buffer_io;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
-  FS_VEC(uint32_t) gang0, gang_word; /* CSR: the words of each gang */
+  FS_VEC(uint32_t) gang0, gang_word; /* CSR: the words of each gang, queues or one class */
+  FS_VEC(uint32_t) gang_count;       /* of the class; 0: the words are queues */
   FS_VEC(fs_kernel) kernel;
   FS_VEC(const char *) file;
   FS_VEC(fs_moving_draft) moving; /* ascending in args */
@@ -202,7 +203,7 @@ struct fsched_builder {
   X(params) X(said)
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
-  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
+  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(gang_count) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
   X(ring) X(depth_limit) X(apart) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
@@ -262,9 +263,14 @@ fs_status fs_builder_clone(const fsched_builder *b, fsched_builder **out) FS_MUS
 fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
 /* Puts ops in the place of loops.  Errors: FSCHED_BAD_INPUT, FSCHED_SYSTEM. */
 fs_status fs_builder_roll(fsched_builder *b) FS_MUST_USE;
-/* Finds or makes the gang of n words, sorted and distinct.  Requires words. */
-fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n,
+/* Finds or makes the gang of n queues, sorted and distinct, or with `count` above 0 of so many
+ * queues of the class that is the only word.  Requires words. */
+fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t count,
                           uint32_t *gang) FS_MUST_USE;
+/* Fills the graph's gangs.  Reports queues and classes that do not exist, and classes that are too
+ * small.  Requires that it was not called before, and the number of queues per class.  gangs.c */
+fs_status fs_builder_resolve_gangs(fsched_builder *b, fsched_graph *g,
+                                   const uint32_t *class_size) FS_MUST_USE;
 /* Lists in the graph what was unrolled. */
 fs_status fs_builder_keep_loops(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Finds the values that args with a distance read; the carries of loop i are carry0[i] up to

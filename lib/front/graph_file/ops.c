@@ -216,6 +216,12 @@ static void no_member(fs_reader *r, uint32_t item, const char *name) {
   fs_read_fail(r, FS_DIAG_UNKNOWN_NAME, item, hint, "there is no queue '%.80s'", name);
 }
 
+/* Where a gang has a fault that is reported: any class will do. */
+static void run_anywhere(fs_reader *r, fsched_op_desc *d) {
+  const fs_names *classes = fs_builder_names(r->b, FS_KIND_CLASS);
+  d->on = fs_names_count(classes) > 0 ? classes->text.at[0] : NULL;
+}
+
 /* Reads a list of queues.  Repeated names are reported here, at their token, and left out. */
 static fs_status read_gang(fs_op_reader *o, uint32_t node, fsched_op_desc *d) {
   enum { LOOKED_AT = 256 };
@@ -249,11 +255,51 @@ static fs_status read_gang(fs_op_reader *o, uint32_t node, fsched_op_desc *d) {
   if (o->gang.n > 0) {
     d->gang = o->gang.at;
     d->n_gang = (uint32_t)o->gang.n;
-  } else { /* any class will do: the error is reported already */
-    const fs_names *classes = fs_builder_names(r->b, FS_KIND_CLASS);
-    d->on = fs_names_count(classes) > 0 ? classes->text.at[0] : NULL;
+  } else {
+    run_anywhere(r, d);
   }
   return FSCHED_OK;
+}
+
+static uint32_t queues_of_class(fs_reader *r, const char *name) {
+  uint32_t class_id = fs_names_find(fs_builder_names(r->b, FS_KIND_CLASS), name, strlen(name));
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < fs_names_count(fs_builder_names(r->b, FS_KIND_QUEUE)); q++) {
+    n += class_id != FS_NONE && fs_builder_class_of(r->b, q) == class_id;
+  }
+  return n;
+}
+
+/* Reads {class: C, count: N}: any N queues of the class. */
+static void read_class_gang(fs_reader *r, uint32_t node, fsched_op_desc *d) {
+  static const fs_key keys[] = {{"class", false}, {"count", false}};
+  uint32_t value[2];
+  uint64_t count;
+  const char *name;
+  run_anywhere(r, d);
+  if (!fs_read_keys(r, node, "a gang", keys, 2, value)) {
+    return;
+  }
+  if (value[0] == FS_NONE || value[1] == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_MISSING_KEY, node, NULL, "a gang needs a 'class' and a 'count'");
+    return;
+  }
+  if (!fs_read_name(r, value[0], "'class'", &name) ||
+      !fs_read_number(r, value[1], "'count'", 1, UINT32_MAX - 1, &count)) {
+    return;
+  }
+  uint32_t n = queues_of_class(r, name);
+  bool given = fs_names_count(fs_builder_names(r->b, FS_KIND_QUEUE)) > 0;
+  if (given && n == 0) {
+    fs_read_unknown(r, value[0], "class", FS_KIND_CLASS, name);
+  } else if (given && count > n && !fs_builder_lost(r->b, FS_KIND_QUEUE)) {
+    fs_read_fail(r, FS_DIAG_OUT_OF_RANGE, value[1], NULL,
+                 "'count' is %llu, and class '%.80s' has %u queue%s", (unsigned long long)count,
+                 name, n, n == 1 ? "" : "s");
+  } else {
+    d->gang_class = name;
+    d->gang_count = (uint32_t)count;
+  }
 }
 
 /* A latency is at least the op's time, which has been read. */
@@ -310,6 +356,8 @@ static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, u
     fs_builder_locate_part(r->b, FS_PART_ON, fs_node_pos(r->doc, value[OP_ON]));
     if (fs_read_node(r, value[OP_ON])->kind == FS_NODE_SEQUENCE) {
       FS_TRY(read_gang(o, value[OP_ON], &d));
+    } else if (fs_read_node(r, value[OP_ON])->kind == FS_NODE_MAPPING) {
+      read_class_gang(r, value[OP_ON], &d);
     } else {
       (void)fs_read_name(r, value[OP_ON], "'on'", &d.on);
     }

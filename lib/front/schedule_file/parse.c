@@ -76,10 +76,11 @@ static fs_status queue_id(fs_sparse *p, uint32_t node, uint32_t *id) {
   return fs_names_intern(&p->queues, text, strlen(text), id, NULL);
 }
 
-/* Reads all members of the gang, which come in any order, each once.  The item's queue is the first
- * one of the graph's gang, whichever is listed first. */
-static fs_status read_gang(fs_sparse *p, uint32_t list, uint32_t gang, uint32_t *queue) {
+/* Reads the members of the gang of an op, which come in any order, each once.  The item's queue is
+ * the first one in the order of the graph, whichever is listed first. */
+static fs_status read_gang(fs_sparse *p, uint32_t list, uint32_t op) {
   const fsched_graph *g = p->g;
+  uint32_t gang = g->op_gang[op], members = g->gang_members[gang], *member = NULL;
   uint32_t first = g->gang_queue0[gang], n = g->gang_queue0[gang + 1] - first;
   uint32_t node, given, found = 0;
   FS_TRY(fs_fields_sequence(&p->f, list, &node, &given));
@@ -96,19 +97,30 @@ static fs_status read_gang(fs_sparse *p, uint32_t list, uint32_t gang, uint32_t 
       }
     }
   }
-  fs_arena_reset(&p->arena, mark);
-  if (given != n || found != n) {
-    return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, list,
-                          "the gang runs on its %u queues, each once", n);
+  bool right = given == members && found == members;
+  if (right) {
+    member = p->member + p->member0[op];
   }
-  *queue = g->gang_queue[first];
+  for (uint32_t k = 0, at = 0; k < n && right; k++) {
+    if (seen[k]) {
+      member[at++] = g->gang_queue[first + k];
+    }
+  }
+  fs_arena_reset(&p->arena, mark);
+  if (!right) {
+    return fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, list,
+                          members == n ? "the gang runs on its %u queues, each once"
+                                       : "the gang runs on %u queues of its class, each once",
+                          members);
+  }
+  p->s->queue[op] = member[0];
   return FSCHED_OK;
 }
 
 static fs_status read_queues(fs_sparse *p, uint32_t list, uint32_t item) {
   uint32_t gang = item < p->g->n_ops ? p->g->op_gang[item] : FS_NONE;
   if (gang != FS_NONE) {
-    return read_gang(p, list, gang, &p->s->queue[item]);
+    return read_gang(p, list, item);
   }
   uint32_t node, n;
   FS_TRY(fs_fields_sequence(&p->f, list, &node, &n));
@@ -213,6 +225,8 @@ static fs_status allocate_items(fs_sparse *p, uint32_t n_copies) {
   FS_TRY(fs_new(a, &s->copy_version, n_copies));
   FS_TRY(fs_new_none(a, &s->copy_residency, n_copies));
   FS_TRY(fs_new_none(a, &s->copy_store, n_copies));
+  FS_TRY(fs_graph_members(p->g, &p->arena, &p->member0));
+  FS_TRY(fs_new(&p->arena, &p->member, p->member0[p->g->n_ops]));
   FS_TRY(fs_new(&p->arena, &p->listed, s->n_items));
   FS_TRY(fs_new(&p->arena, &p->listed_index, s->n_items));
   return fs_new_none(&p->arena, &p->item_node, s->n_items);
@@ -244,7 +258,10 @@ static fs_status read_items(fs_sparse *p, uint32_t list) {
     }
     FS_TRY(read_item(p, node, i, &copies));
   }
-  return n < p->s->n_items ? missing_op(p, list) : FSCHED_OK;
+  if (n < p->s->n_items) {
+    return missing_op(p, list);
+  }
+  return p->g->gangs_open ? fs_schedule_set_gangs(p->s, p->member0, p->member) : FSCHED_OK;
 }
 
 /* ---- residencies */

@@ -13,9 +13,10 @@ typedef struct fs_sparse {
   fs_schedule *s;
   fs_arena arena; /* scratch */
   fs_names ops, buffers, memories, queues;
-  uint32_t *listed;       /* items as they were listed */
-  uint32_t *item_node;    /* per item: its node, for positions */
-  uint32_t *listed_index; /* per item: its place in listed */
+  uint32_t *member0, *member; /* CSR per op: the queues of gangs */
+  uint32_t *listed;           /* items as they were listed */
+  uint32_t *item_node;        /* per item: its node, for positions */
+  uint32_t *listed_index;     /* per item: its place in listed */
 } fs_sparse;
 
 /* Fills arg_residency, scratch_residency, copy_residency and copy_store.  Requires items and

@@ -258,9 +258,95 @@ static void warn(const fs_refiner *r) {
   }
 }
 
+/* The graph with the queues that a schedule has chosen for its gangs, in the arena. */
+static fs_status choose_gangs(const fsched_graph *g, const fs_schedule *s, fs_arena *arena,
+                              fsched_graph *out) {
+  *out = *g;
+  out->gangs_open = false;
+  out->n_gangs = s->n_gangs;
+  FS_TRY(fs_new(arena, &out->gang_queue0, (size_t)s->n_gangs + 1));
+  FS_TRY(fs_new(arena, &out->gang_queue, s->gang_queue0[s->n_gangs]));
+  FS_TRY(fs_new(arena, &out->gang_members, s->n_gangs));
+  FS_TRY(fs_new(arena, &out->op_gang, g->n_ops));
+  memcpy(out->gang_queue0, s->gang_queue0, (s->n_gangs + (size_t)1) * sizeof *s->gang_queue0);
+  memcpy(out->gang_queue, s->gang_queue, s->gang_queue0[s->n_gangs] * sizeof *s->gang_queue);
+  memcpy(out->op_gang, s->op_gang, g->n_ops * sizeof *s->op_gang);
+  for (uint32_t k = 0; k < s->n_gangs; k++) {
+    out->gang_members[k] = s->gang_queue0[k + 1] - s->gang_queue0[k];
+  }
+  return FSCHED_OK;
+}
+
+/* Makes the schedule of a graph with chosen gangs one of the graph that it was made from. */
+static fs_status return_gangs(const fsched_graph *g, fs_schedule *s) {
+  FS_SCRATCH(arena, s->ctx);
+  uint32_t *member0, *member;
+  s->graph = g;
+  FS_TRY(fs_graph_members(g, &arena, &member0));
+  FS_TRY(fs_new(&arena, &member, member0[g->n_ops]));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t n = member0[op + 1] - member0[op];
+    if (n > 0) {
+      memcpy(member + member0[op], s->gang_queue + s->gang_queue0[s->op_gang[op]],
+             n * sizeof *member);
+    }
+  }
+  return fs_schedule_set_gangs(s, member0, member);
+}
+
+typedef struct chosen_news {
+  fsched_refine_fn news;
+  void *user;
+  fs_tick bound;
+} chosen_news;
+
+static void tell_of_chosen(void *user, const fsched_refine_state *state) {
+  const chosen_news *to = user;
+  fsched_refine_state s = *state;
+  s.bound = fs_min(s.bound, to->bound);
+  to->news(to->user, &s);
+}
+
+/* A graph whose gangs leave a choice keeps that of the schedule: other queues might do better, so
+ * what the models prove is no bound. */
+static fs_status refine_chosen(fsched_context *ctx, const fsched_graph *g,
+                               const fs_refine_options *o, fs_tick bound, fs_schedule **schedule) {
+  if (*schedule == NULL) {
+    fs_report(ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+              "nothing was refined: no schedule has chosen the queues of gangs");
+    return FSCHED_OK;
+  }
+  FS_SCRATCH(arena, ctx);
+  fsched_graph chosen;
+  FS_TRY(choose_gangs(g, *schedule, &arena, &chosen));
+  (*schedule)->graph = &chosen;
+  fs_refine_options options = *o;
+  chosen_news news = {o->news, o->user, bound};
+  if (o->news != NULL) {
+    options.news = tell_of_chosen;
+    options.user = &news;
+  }
+  fs_status status = fs_refine_run(ctx, &chosen, &options, bound, schedule);
+  if (*schedule == NULL) {
+    return status;
+  }
+  fs_schedule *s = *schedule;
+  fs_status returned = return_gangs(g, s);
+  s->lower_bound = fs_min(bound, s->makespan);
+  s->relaxation = 0;
+  bool open = s->makespan > bound && !fs_refine_settles(g) && o->solution == NULL;
+  if (open && s->refine_end == FS_REFINE_END_NONE) {
+    s->refine_end = FS_REFINE_END_GANGS;
+  }
+  return status != FSCHED_OK ? status : returned;
+}
+
 fs_status fs_refine_run(fsched_context *ctx, const fsched_graph *g, const fs_refine_options *o,
                         fs_tick bound, fs_schedule **schedule) {
   assert(o != NULL && (*schedule == NULL || (*schedule)->graph == g));
+  if (g->gangs_open) {
+    return refine_chosen(ctx, g, o, bound, schedule);
+  }
   fs_refiner r = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
   r.before = *schedule == NULL ? 0 : (*schedule)->makespan;
   r.begin_ns = fs_now_ns();
@@ -289,6 +375,19 @@ fs_status fs_refine_model(fsched_context *ctx, const fsched_graph *g, const fs_s
                           fs_tick bound, fsched_refine refine, bool mps, char **text,
                           size_t *length) {
   fs_attempt a;
+  FS_SCRATCH(arena, ctx);
+  fsched_graph chosen;
+  fs_schedule of_chosen;
+  if (g->gangs_open && s == NULL) {
+    return fs_fail(ctx, FSCHED_INFEASIBLE, FS_DIAG_NO_MODEL, FS_NOWHERE, NULL,
+                   "there is no model: no schedule has chosen the queues of gangs");
+  }
+  if (g->gangs_open) {
+    FS_TRY(choose_gangs(g, s, &arena, &chosen));
+    of_chosen = *s;
+    of_chosen.graph = g = &chosen;
+    s = &of_chosen;
+  }
   fs_status status = fs_attempt_choose(ctx, g, s, bound, refine, true, NULL, &a);
   const fs_model *m = status == FSCHED_OK ? fs_attempt_model(&a) : NULL;
   if (status == FSCHED_OK && m == NULL) {

@@ -96,6 +96,48 @@ static bool ids_ok(const fs_vsched *v) {
   return ok;
 }
 
+static bool has_queue(const fsched_graph *g, uint32_t gang, uint32_t queue) {
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    if (g->gang_queue[i] == queue) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Whether an op is on one queue, or on as many distinct ones of its gang as the graph says. */
+static bool gang_allowed(const fs_vsched *v, uint32_t op) {
+  const fs_schedule *s = v->s;
+  uint32_t asked = v->g->op_gang[op], gang = s->op_gang[op];
+  if (asked == FS_NONE || gang == FS_NONE) {
+    return asked == gang;
+  }
+  if (gang >= s->n_gangs) {
+    return false;
+  }
+  uint32_t first = s->gang_queue0[gang], n = s->gang_queue0[gang + 1] - first;
+  bool ok = n == v->g->gang_members[asked] && s->queue[op] == s->gang_queue[first];
+  for (uint32_t i = first; ok && i < first + n; i++) {
+    uint32_t queue = s->gang_queue[i]; /* ascending ids are distinct */
+    ok = has_queue(v->g, asked, queue) && (i == first || s->gang_queue[i - 1] < queue);
+  }
+  return ok;
+}
+
+/* Checks the queues of gangs; what follows relies on them. */
+static fs_status check_gangs(fs_vsched *v) {
+  fs_status status = FSCHED_OK;
+  for (uint32_t op = 0; op < v->g->n_ops; op++) {
+    if (!gang_allowed(v, op)) {
+      char name[FS_SNAME];
+      FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE, "%s may not run on its queues",
+                fs_vsched_item(v, op, name));
+      status = FSCHED_WRONG;
+    }
+  }
+  return status;
+}
+
 /* Checks that `order` is a permutation by start; fills position. */
 static fs_status check_order(fs_vsched *v) {
   const fs_schedule *s = v->s;
@@ -249,9 +291,8 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
   const fs_target *t = &v->g->target;
   uint32_t domain;
   if (item < v->g->n_ops) {
-    uint32_t gang = v->g->op_gang[item];
-    if (gang != FS_NONE) {
-      return v->s->queue[item] == v->g->gang_queue[v->g->gang_queue0[gang]];
+    if (v->g->op_gang[item] != FS_NONE) {
+      return true; /* check_gangs */
     }
     domain = v->g->op_domain[item];
   } else {
@@ -415,6 +456,7 @@ static fs_status verify_all(fs_vsched *v) {
                    "the schedule's records refer to what is not there");
   }
   uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
+  FS_TRY(check_gangs(v));
   FS_TRY(check_items(v));
   fs_progress_at(v->ctx, part);
   FS_TRY(fs_vsched_memory(v));

@@ -303,6 +303,15 @@ static bool in_domain(const fs_target *t, uint32_t domain, uint32_t queue) {
   return false;
 }
 
+static bool in_gang(const fsched_graph *g, uint32_t gang, uint32_t queue) {
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    if (g->gang_queue[i] == queue) {
+      return true;
+    }
+  }
+  return false;
+}
+
 static bool right_queues(const compare *c, uint32_t op) {
   const fs_vs *v = c->v;
   const fsched_graph *g = c->g;
@@ -315,9 +324,11 @@ static bool right_queues(const compare *c, uint32_t op) {
     return v->s->commands[command].gang_axis == FS_NONE &&
            in_domain(&g->target, g->op_domain[op], v->command_queue[command]);
   }
-  bool ok = n == g->gang_queue0[gang + 1] - g->gang_queue0[gang];
+  bool ok = n == g->gang_members[gang];
   for (uint32_t k = 0; ok && k < n; k++) {
-    ok = v->command_queue[v->op_command[first + k]] == g->gang_queue[g->gang_queue0[gang] + k];
+    uint32_t queue = v->command_queue[v->op_command[first + k]];
+    ok = in_gang(g, gang, queue) &&
+         (k == 0 || v->command_queue[v->op_command[first + k - 1]] < queue);
   }
   return ok;
 }

@@ -77,6 +77,7 @@ static fs_dot_options never(void) {
 
 static fsched_graph *random_graph(uint64_t seed, uint32_t most) {
   fs_gen_params p = fs_gen_any(seed, most);
+  p.class_gangs = seed % 3 == 0;
   fsched_graph *g;
   ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
   return g;

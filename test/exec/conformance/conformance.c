@@ -90,6 +90,7 @@ void conf_close(conf *c) {
 
 fsched_program *conf_compile(const conf *c, uint64_t seed) {
   fs_gen_params params = fs_gen_any(seed, 50);
+  params.class_gangs = seed % 3 == 0;
   fsched_graph *graph;
   fsched_program *program;
   conf_ok(c, fs_gen_graph(c->ctx, &params, &graph), "generate");

@@ -44,6 +44,7 @@ START_TEST(any_graph)
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_gen_params params = fs_gen_any(seed, 60);
     params.views = params.ats;
+    params.class_gangs = seed % 3 == 0;
     params.latencies = seed % 4 == 0;
     fsched_replay_options o = {
         .size = sizeof o, .check = 1, .repeat = 1 + seed % 3, .trace = seed % 5 == 0};

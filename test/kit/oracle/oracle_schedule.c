@@ -48,9 +48,9 @@ static bool given(const oracle_schedule_look *l, uint32_t version) {
 
 static bool on_queue(const oracle_schedule_look *l, uint32_t item, uint32_t queue) {
   if (item < l->g->n_ops && l->g->op_gang[item] != FS_NONE) {
-    uint32_t gang = l->g->op_gang[item];
-    for (uint32_t i = l->g->gang_queue0[gang]; i < l->g->gang_queue0[gang + 1]; i++) {
-      if (l->g->gang_queue[i] == queue) {
+    uint32_t gang = l->s->op_gang[item];
+    for (uint32_t i = l->s->gang_queue0[gang]; i < l->s->gang_queue0[gang + 1]; i++) {
+      if (l->s->gang_queue[i] == queue) {
         return true;
       }
     }
@@ -68,12 +68,26 @@ static bool share_queue(const oracle_schedule_look *l, uint32_t a, uint32_t b) {
   return false;
 }
 
+/* Whether the op is on as many of its gang's queues as the gang takes, and on no others. */
+static bool may_run_together(const oracle_schedule_look *l, uint32_t op) {
+  uint32_t asked = l->g->op_gang[op], gang = l->s->op_gang[op], inside = 0;
+  if (gang >= l->s->n_gangs) {
+    return false;
+  }
+  for (uint32_t i = l->g->gang_queue0[asked]; i < l->g->gang_queue0[asked + 1]; i++) {
+    inside += on_queue(l, op, l->g->gang_queue[i]);
+  }
+  uint32_t first = l->s->gang_queue0[gang], n = l->s->gang_queue0[gang + 1] - first;
+  return inside == n && n == l->g->gang_members[asked] &&
+         l->s->queue[op] == l->s->gang_queue[first];
+}
+
 static bool may_run(const oracle_schedule_look *l, uint32_t item) {
   uint32_t domain;
   if (item < l->g->n_ops) {
     domain = l->g->op_domain[item];
     if (l->g->op_gang[item] != FS_NONE) {
-      return l->s->queue[item] == l->g->gang_queue[l->g->gang_queue0[l->g->op_gang[item]]];
+      return may_run_together(l, item);
     }
   } else {
     domain = l->g->target.memory[home(l, l->s->copy_version[item - l->g->n_ops])].spill_domain;

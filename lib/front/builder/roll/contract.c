@@ -419,7 +419,7 @@ static fs_status set_queues(contractor *c, const fs_rolled *x, fs_op_draft *op) 
     word[at] = moved;
   }
   op->on_word = word[0];
-  return n == 1 ? FSCHED_OK : fs_builder_gang(b, word, n, &op->gang);
+  return n == 1 ? FSCHED_OK : fs_builder_gang(b, word, n, 0, &op->gang);
 }
 
 /* The group of an arg; it is added if it is new. */

@@ -36,6 +36,17 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
                          b->loops.text.at[loop], what);
 }
 
+/* Whether some op of the loop takes any queues of a class. */
+static bool has_open_gang(const fsched_builder *b, uint32_t loop) {
+  for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
+    uint32_t gang = b->op.at[op].gang;
+    if (gang != FS_NONE && b->gang_count.at[gang] > 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -45,6 +56,7 @@ static fs_status check_loops(fs_roller *r) {
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                       : b->concurrency != 0 ? "the target limits concurrency"
+                      : has_open_gang(b, l) ? "an op takes any queues of a class"
                                             : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);

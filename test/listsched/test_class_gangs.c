@@ -1,0 +1,344 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Gangs on any queues of a class: what the schedule chooses, its bounds against all schedules there
+ * are, its file, and what the verifiers refuse. */
+#include "fsched/compile.h"
+#include "fsched/program.h"
+#include "fsched/verify.h"
+#include "ilp/solver_kit.h"
+#include "kit/exhaust.h"
+#include "kit/gen.h"
+#include "kit/oracle/oracle.h"
+#include "model/handle.h"
+#include "verify/schedule/verify.h"
+
+#include "kit/context.h"
+
+enum { STEPS = 4000000 };
+
+static fsched_schedule *schedule_of(const fsched_graph *g) {
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  return s;
+}
+
+/* The queues of an op, a bit for each. */
+static uint64_t queues_of(const fs_schedule *s, uint32_t op) {
+  uint32_t n;
+  const uint32_t *queue = fs_item_queues(s, op, &n);
+  uint64_t bits = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    bits |= UINT64_C(1) << queue[i];
+  }
+  return bits;
+}
+
+static const char four[] =
+    "fsched: 1\nname: g\ntarget:\n  queues: [{name: a}, {name: d, class: copy}, {name: b},"
+    " {name: c}, {name: e}]\n";
+
+static fsched_graph *parse_ops(const char *ops) {
+  char text[1024];
+  (void)snprintf(text, sizeof text, "%s%s", four, ops);
+  return fs_parse(text);
+}
+
+/* Two pairs of the four queues run at once, whichever they are; three do not. */
+START_TEST(free_queues_are_taken)
+{
+  fsched_graph *g = parse_ops(
+      "ops:\n"
+      "  - {name: x, on: {class: compute, count: 2}, time: 5}\n"
+      "  - {name: y, on: {class: compute, count: 2}, time: 5}\n"
+      "  - {name: z, on: {class: compute, count: 2}, time: 5}\n");
+  fsched_schedule *h = schedule_of(g);
+  const fs_schedule *s = h->schedule;
+  ck_assert_uint_eq(s->makespan, 10);
+  ck_assert_uint_eq(s->start[0] + s->start[1] + s->start[2], 5);
+  for (uint32_t op = 0; op < 3; op++) {
+    uint64_t own = queues_of(s, op);
+    ck_assert_int_eq(__builtin_popcountll(own), 2);
+    ck_assert_uint_eq(own & ~UINT64_C(0x1d), 0); /* a, b, c, e */
+  }
+  ck_assert_uint_eq(fsched_schedule_lower_bound(h), 8); /* 30 ticks on 4 queues */
+  fsched_schedule_destroy(h);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* An op in a class of one, a gang of one, and a gang of all. */
+START_TEST(least_and_most)
+{
+  fsched_graph *g = parse_ops(
+      "ops:\n"
+      "  - {name: x, on: {class: copy, count: 1}, time: 3}\n"
+      "  - {name: y, on: {class: compute, count: 4}, time: 3}\n"
+      "  - {name: z, on: {class: compute, count: 1}, time: 3}\n");
+  fsched_schedule *h = schedule_of(g);
+  const fs_schedule *s = h->schedule;
+  ck_assert_uint_eq(queues_of(s, 0), 2);
+  ck_assert_uint_eq(queues_of(s, 1), 0x1d);
+  ck_assert_int_eq(__builtin_popcountll(queues_of(s, 2)), 1);
+  ck_assert_uint_eq(s->makespan, 6);
+  ck_assert_uint_ne(fs_item_gang(s, 2), FS_NONE);
+  fsched_schedule_destroy(h);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A gang runs where its predecessors did, which saves waits. */
+START_TEST(predecessors_queues_come_first)
+{
+  fsched_graph *g = parse_ops(
+      "ops:\n"
+      "  - {name: p, on: c, time: 2, size: 4}\n"
+      "  - {name: q, on: e, time: 3, size: 4}\n"
+      "  - {name: x, on: {class: compute, count: 2}, time: 1,"
+      " args: [{in: p}, {in: q}]}\n");
+  fsched_schedule *h = schedule_of(g);
+  ck_assert_uint_eq(queues_of(h->schedule, 2), 0x18);
+  fsched_schedule_destroy(h);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A gang of all queues gets its turn though single ops would keep some queue busy for ever. */
+START_TEST(queues_are_kept)
+{
+  char ops[4096] =
+      "ops:\n  - {name: first, on: a, time: 3, size: 1}\n"
+      "  - {name: x, on: {class: compute, count: 3}, time: 5, args: [{in: first}]}\n"
+      "  - {name: last, on: d, time: 200, after: [x]}\n";
+  size_t n = strlen(ops);
+  for (int i = 0; i < 60; i++) {
+    n += (size_t)snprintf(ops + n, sizeof ops - n, "  - {name: s%d, time: %d}\n", i, 2 + i % 3);
+  }
+  char text[8192];
+  (void)snprintf(text, sizeof text, "%s%s", four, ops);
+  fsched_graph *g = fs_parse(text);
+  fsched_schedule *h = schedule_of(g);
+  /* The path of x and last is 208; all else is 45 ticks on four queues. */
+  ck_assert_uint_le(h->schedule->start[1], 12);
+  fsched_schedule_destroy(h);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+static fs_gen_params small_params(uint64_t seed) {
+  return (fs_gen_params){.seed = seed,
+                         .n_ops = 3 + (uint32_t)(seed % 3),
+                         .n_queues = 4 + (uint32_t)(seed % 2),
+                         .n_classes = 1 + (uint32_t)(seed / 2 % 2),
+                         .max_time = 3,
+                         .window = 3,
+                         .gangs = true,
+                         .class_gangs = true,
+                         .zero_times = seed % 5 == 0,
+                         .concurrency = seed % 7 == 0};
+}
+
+typedef struct class_totals {
+  uint32_t open, optimal, best, improved;
+} class_totals;
+
+/* No schedule is shorter than the bound, and none that is found is shorter than the best. */
+static void check_small(uint64_t seed, const char *solver, class_totals *t) {
+  fs_gen_params p = small_params(seed);
+  fsched_graph *g;
+  ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  fsched_schedule *s, *list;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &list, NULL));
+  uint64_t before = fsched_schedule_makespan(list);
+  o.refine = solver == NULL ? o.refine : FSCHED_REFINE_ILP;
+  o.solver_cmd = solver;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  const char *fault = fs_oracle_schedule(s->schedule);
+  ck_assert_msg(fault == NULL, "seed %d: %s", (int)seed, fault);
+  fs_exhaust e = fs_exhaust_search(g, 0, before, STEPS);
+  ck_assert_msg(e.known && e.found, "seed %d: %d", (int)seed, e.known);
+  ck_assert_msg(fsched_schedule_lower_bound(s) <= e.best, "seed %d: bound %d, best %d", (int)seed,
+                (int)fsched_schedule_lower_bound(s), (int)e.best);
+  ck_assert_msg(fsched_schedule_makespan(s) >= e.best, "seed %d", (int)seed);
+  ck_assert(s->schedule->status != FS_SCHEDULE_OPTIMAL || s->schedule->makespan == e.best);
+  t->open += g->gangs_open;
+  t->optimal += g->gangs_open && s->schedule->status == FS_SCHEDULE_OPTIMAL;
+  t->best += g->gangs_open && s->schedule->makespan == e.best;
+  t->improved += fsched_schedule_makespan(s) < before;
+  fsched_schedule_destroy(list);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(bounds_hold_for_all_schedules)
+{
+  class_totals t = {0};
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    check_small(seed, NULL, &t);
+  }
+  ck_assert_uint_gt(t.open, 80);
+  ck_assert_uint_gt(t.optimal, t.open / 2);
+  ck_assert_uint_gt(t.best, t.open * 9 / 10);
+  ck_assert_uint_lt(t.optimal, t.open); /* not all bounds are reached */
+}
+END_TEST
+
+/* The models keep the queues that were chosen, and claim nothing about others. */
+START_TEST(refined_claims_hold)
+{
+  char solver[4096];
+  class_totals t = {0};
+  if (fs_test_solver(solver) == NULL) {
+    return;
+  }
+  for (uint64_t seed = 1; seed <= 60; seed++) {
+    check_small(seed, solver, &t);
+  }
+  ck_assert_uint_gt(t.open, 10);
+}
+END_TEST
+
+/* The file names the queues that were chosen. */
+START_TEST(files_keep_the_choice)
+{
+  uint32_t open = 0;
+  for (uint64_t seed = 1; seed <= 100; seed++) {
+    fs_gen_params p = fs_gen_any(seed, 40);
+    p.gangs = p.class_gangs = true;
+    fsched_graph *g;
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    fsched_schedule *s = schedule_of(g), *read;
+    char *text;
+    size_t n;
+    ck_fs(ctx, fsched_schedule_json(ctx, s, &text, &n));
+    ck_fs(ctx, fsched_schedule_parse(ctx, g, "s.json", text, n, &read));
+    ck_fs(ctx, fsched_verify_schedule(ctx, g, read));
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      ck_assert_uint_eq(queues_of(s->schedule, op), queues_of(read->schedule, op));
+    }
+    open += g->gangs_open;
+    fsched_text_free(ctx, text, n);
+    fsched_schedule_destroy(read);
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+  ck_assert_uint_gt(open, 30);
+}
+END_TEST
+
+/* --- what is refused --- */
+
+static fsched_graph *one_gang(void) {
+  return parse_ops(
+      "ops:\n  - {name: x, on: {class: compute, count: 2}, time: 5, size: 8}\n"
+      "  - {name: y, on: a, args: [{in: x}]}\n");
+}
+
+/* What the verifier says of a schedule whose gang has these queues; NULL: nothing. */
+static const char *verdict_on(const fsched_graph *g, const uint32_t *queue, uint32_t n) {
+  fsched_schedule *h = schedule_of(g);
+  fs_schedule *s = h->schedule;
+  uint32_t member0[] = {0, n, n};
+  ck_fs(ctx, fs_schedule_set_gangs(s, member0, queue));
+  s->queue[0] = queue[0];
+  fsched_diag_clear(ctx);
+  const char *code =
+      fs_verify_schedule(ctx, g, s, NULL) == FSCHED_OK ? NULL : fsched_diag_get(ctx, 0)->code;
+  fsched_schedule_destroy(h);
+  return code;
+}
+
+START_TEST(wrong_queues_of_schedules_are_refused)
+{
+  fsched_graph *g = one_gang();
+  static const uint32_t right[] = {0, 3}, other_class[] = {0, 1}, twice[] = {0, 0},
+                        three[] = {0, 2, 3}, turned[] = {3, 0};
+  ck_assert_ptr_null(verdict_on(g, right, 2));
+  ck_assert_str_eq(verdict_on(g, other_class, 2), "verify-queue");
+  ck_assert_str_eq(verdict_on(g, twice, 2), "verify-queue");
+  ck_assert_str_eq(verdict_on(g, right, 1), "verify-queue");
+  ck_assert_str_eq(verdict_on(g, three, 3), "verify-queue");
+  ck_assert_str_eq(verdict_on(g, turned, 2), "verify-queue");
+  fsched_schedule *h = schedule_of(g);
+  static const uint32_t none[] = {0, 0, 0};
+  ck_fs(ctx, fs_schedule_set_gangs(h->schedule, none, right)); /* on one queue alone */
+  fsched_diag_clear(ctx);
+  ck_assert_int_eq(fs_verify_schedule(ctx, g, h->schedule, NULL), FSCHED_WRONG);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-queue");
+  fsched_schedule_destroy(h);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A stream of another graph, whose gang has queues of its own choice, against the graph. */
+static bool stream_accepted(const fsched_graph *g, const char *on) {
+  char ops[256];
+  (void)snprintf(ops, sizeof ops,
+                 "ops:\n  - {name: x, on: %s, time: 5, size: 8}\n"
+                 "  - {name: y, on: a, args: [{in: x}]}\n",
+                 on);
+  fsched_graph *other = parse_ops(ops);
+  fsched_program *p;
+  ck_fs(ctx, fsched_compile(ctx, other, NULL, NULL, &p));
+  fsched_diag_clear(ctx);
+  bool ok = fsched_verify_program(ctx, p, g) == FSCHED_OK;
+  if (!ok) {
+    ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-graph");
+  }
+  fsched_program_destroy(p);
+  fsched_graph_destroy(other);
+  return ok;
+}
+
+START_TEST(wrong_queues_of_streams_are_refused)
+{
+  fsched_graph *g = one_gang();
+  ck_assert(stream_accepted(g, "[a, e]"));
+  ck_assert(stream_accepted(g, "[b, c]"));
+  ck_assert(stream_accepted(g, "{class: compute, count: 2}"));
+  ck_assert(!stream_accepted(g, "[a, d]"));
+  ck_assert(!stream_accepted(g, "[a]"));
+  ck_assert(!stream_accepted(g, "a"));
+  ck_assert(!stream_accepted(g, "[a, b, c]"));
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+static bool file_accepted(const fsched_graph *g, const char *queues) {
+  fsched_schedule *s = schedule_of(g), *read = NULL;
+  char *text, changed[4096];
+  size_t n;
+  ck_fs(ctx, fsched_schedule_json(ctx, s, &text, &n));
+  const char *at = strstr(text, "\"queues\": ["), *end = strchr(at, ']');
+  (void)snprintf(changed, sizeof changed, "%.*s\"queues\": [%s%.*s", (int)(at - text), text, queues,
+                 (int)(text + n - end), end);
+  fsched_diag_clear(ctx);
+  bool ok = fsched_schedule_parse(ctx, g, "s", changed, strlen(changed), &read) == FSCHED_OK;
+  if (!ok) {
+    ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "schedule-value");
+  }
+  fsched_text_free(ctx, text, n);
+  fsched_schedule_destroy(read);
+  fsched_schedule_destroy(s);
+  return ok;
+}
+
+START_TEST(wrong_queues_of_files_are_refused)
+{
+  fsched_graph *g = one_gang();
+  ck_assert(file_accepted(g, "\"e\", \"b\""));
+  ck_assert(!file_accepted(g, "\"e\", \"d\""));
+  ck_assert(!file_accepted(g, "\"e\", \"e\""));
+  ck_assert(!file_accepted(g, "\"e\""));
+  ck_assert(!file_accepted(g, "\"a\", \"b\", \"c\""));
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+FS_SUITE(class_gangs, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, free_queues_are_taken, least_and_most, predecessors_queues_come_first,
+           queues_are_kept, bounds_hold_for_all_schedules, refined_claims_hold,
+           files_keep_the_choice, wrong_queues_of_schedules_are_refused,
+           wrong_queues_of_streams_are_refused, wrong_queues_of_files_are_refused);
+}
