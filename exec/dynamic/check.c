@@ -30,6 +30,15 @@ static fs_status check_queues(fs_dynamic *e, const fs_dynamic_submission *s) {
   return status;
 }
 
+/* The queues of a class, with those that have no worker any more. */
+static uint32_t count_queues(const fs_dynamic *e, uint32_t class_) {
+  uint32_t n = 0;
+  for (uint32_t q = 0; q < e->n_queues; q++) {
+    n += e->queue[q].class_ == class_;
+  }
+  return n;
+}
+
 static fs_status check_target(fs_dynamic *e, const fs_dynamic_submission *s) {
   if (s->n_members == 0) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a group has no members");
@@ -40,6 +49,12 @@ static fs_status check_target(fs_dynamic *e, const fs_dynamic_submission *s) {
   }
   uint32_t n = s->class_ < e->n_queues ? e->class_size[s->class_] : 0;
   if (s->n_members > n) {
+    if (s->n_members <= count_queues(e, s->class_)) {
+      return fs_dynamic_error(e, FSCHED_REPLAY, RUN,
+                              "%" PRIu32 " members need a worker each, and class %" PRIu32
+                              " has %" PRIu32 " left",
+                              s->n_members, s->class_, n);
+    }
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "%" PRIu32 " members need a queue each, and class %" PRIu32
                             " has %" PRIu32,

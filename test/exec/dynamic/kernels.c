@@ -10,6 +10,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "exec/dynamic/process/mapping.h"
+
 void compute_plain(const plain_task *t, uint32_t member, uint8_t *const *at) {
   uint64_t sum = t->seed * 31 + member;
   for (uint32_t i = 0; i < t->n_args[member]; i++) {
@@ -139,6 +141,55 @@ int look_around(const fsched_kernel_call *call) {
   (void)snprintf(s.openblas, sizeof s.openblas, "%s", blas == NULL ? "" : blas);
   memcpy(call->args[0].data, &s, sizeof s);
   return 0;
+}
+
+/* Where the shared memory is mapped with these rights, `size` bytes long (0: any); or NULL. */
+static unsigned char *find_mapped(const char *rights, unsigned long size) {
+  FILE *maps = fopen("/proc/self/maps", "r");
+  char line[500], has[8];
+  unsigned long from, to, found = 0;
+  while (maps != NULL && fgets(line, sizeof line, maps) != NULL) {
+    if (sscanf(line, "%lx-%lx %7s", &from, &to, has) == 3 && strstr(line, "memfd:fsched") != NULL &&
+        strcmp(has, rights) == 0 && (size == 0 || to - from == size)) {
+      found = from;
+    }
+  }
+  if (maps != NULL) {
+    (void)fclose(maps);
+  }
+  return (unsigned char *)found;
+}
+
+static void ring_all_bells(void) {
+  const uint64_t one = 1;
+  for (int fd = STDERR_FILENO + 1; fd < 64; fd++) {
+    char path[64], target[64] = "";
+    (void)snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+    if (readlink(path, target, sizeof target - 1) > 0 && strstr(target, "[eventfd]") != NULL &&
+        write(fd, &one, sizeof one) < 0) {
+      return;
+    }
+  }
+}
+
+int scribble(const fsched_kernel_call *call) {
+  int how = (int)call->args[call->n_args - 1].value;
+  unsigned char *at = find_mapped(how == SCRIBBLES_OTHER ? "---s" : "rw-s",
+                                  how == SCRIBBLES_OTHER ? 0 : FS_MAILBOX_ALIGN);
+  if (at == NULL) {
+    return 1;
+  }
+  fs_mailbox_out *out = (fs_mailbox_out *)(void *)at;
+  if (how == SCRIBBLES_END) {
+    atomic_store(&out->end, 99);
+    atomic_fetch_add(&out->serial, 1);
+  } else {
+    atomic_fetch_add(&out->serial, 0x01010101);
+  }
+  ring_all_bells();
+  for (;;) {
+    (void)pause();
+  }
 }
 
 int wait_for_word(const fsched_kernel_call *call) {

@@ -40,10 +40,18 @@ void compute_plain(const plain_task *t, uint32_t member, uint8_t *const *at);
  * spoil_scratch: writes its out arg, and spoils all of its scratch.
  * die: fills its first arg, and sends itself the signal, or exits with the status, of its last.
  * look_around: writes what the process is like (surroundings) to its first arg.
+ * scribble: writes into its own mailbox, or another's, and rings, as its last arg says (below).
  * wait_for_word: returns when the word of its first arg is not 0. */
 #define TEST_KERNELS(F) \
   F(run_task)           \
-  F(count_call) F(fail_call) F(check_told) F(spoil_scratch) F(die) F(look_around) F(wait_for_word)
+  F(count_call)         \
+  F(fail_call)          \
+  F(check_told)         \
+  F(spoil_scratch)      \
+  F(die)                \
+  F(look_around)        \
+  F(wait_for_word)      \
+  F(scribble)
 #define DECLARE_KERNEL(name) \
   __attribute__((visibility("default"))) int name(const fsched_kernel_call *call);
 TEST_KERNELS(DECLARE_KERNEL)
@@ -51,6 +59,9 @@ TEST_KERNELS(DECLARE_KERNEL)
 enum { TEST_KERNELS(NUMBER_KERNEL) KERNELS };
 
 enum { DIES_BY_EXIT = 1000 }; /* and this much less is the status */
+
+/* A serial that its worker never had; an end of no kind; another worker's mailbox. */
+enum { SCRIBBLES_SERIAL, SCRIBBLES_END, SCRIBBLES_OTHER, SCRIBBLES };
 
 /* What a worker's process is like. */
 typedef struct surroundings {

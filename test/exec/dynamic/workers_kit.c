@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/dynamic/workers_kit.h"
 
+#include <signal.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -106,6 +107,21 @@ static void draw_task(fs_rng *rng, plain_task *t, bool *written) {
   }
 }
 
+fs_status submit_simple(fs_workers *w, const char *name, uint32_t kernel, uint32_t queue,
+                        fsched_tag tag, fs_dynamic_buffer b, int64_t value) {
+  fs_dynamic_arg a = {.tag = tag, .buffer = b};
+  fs_dynamic_member m = {1, &a};
+  fs_task_value v = {0, 1, value};
+  fs_workers_task task = {
+      .name = name,
+      .submission = {.n_members = 1, .member = &m, .n_queues = 1, .queue = &queue},
+      .kernel = kernel,
+      .n_values = 1,
+      .value = &v};
+  fs_dynamic_task t;
+  return fs_workers_submit(w, &task, &t);
+}
+
 static void run_plainly(plain_program *p, const plain_task *t) {
   for (uint32_t m = 0; m < t->n_members; m++) {
     uint8_t *at[MOST_ARGS];
@@ -162,6 +178,9 @@ static fs_status submit_all(plain_program *p, fs_rng *rng, uint32_t n) {
     draw_task(rng, &t, p->written);
     run_plainly(p, &t);
     FS_TRY(submit_plain(p, &t, rng));
+    if (i + 1 == p->kill_at) {
+      ck_assert_int_eq(kill(p->victim, SIGKILL), 0);
+    }
   }
   /* What is in declared buffers is seen by copying it. */
   for (uint32_t i = 0; i < LOCAL; i++) {

@@ -21,6 +21,11 @@ fs_workers *start_workers(worker_kind kind, uint64_t heap_size);
 /* Imported memory that workers of all kinds reach, with content 0. */
 void *import_shared(fs_workers *w, uint64_t size, fs_dynamic_buffer *out);
 
+/* Submits a task with one kernel, on a queue, whose first arg is such bytes of an imported buffer,
+ * and the last one a value. */
+fs_status submit_simple(fs_workers *w, const char *name, uint32_t kernel, uint32_t queue,
+                        fsched_tag tag, fs_dynamic_buffer b, int64_t value);
+
 /* A random program, whose tasks are evaluated plainly as they are submitted. */
 typedef struct plain_program {
   fs_workers *w;
@@ -28,6 +33,8 @@ typedef struct plain_program {
   uint8_t *memory[SHARED]; /* the imported buffers, of BYTES each */
   uint8_t plain[BUFFERS][BYTES];
   bool written[BUFFERS];
+  uint32_t kill_at; /* after so many tasks, from 1, */
+  int32_t victim;   /* the process to kill */
 } plain_program;
 
 void begin_plain(plain_program *p, fs_workers *w);
