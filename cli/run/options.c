@@ -179,6 +179,14 @@ static const char *beside(fs_cli *cli, const char *path) {
                          : fs_arena_strndup(&cli->arena, path, (size_t)(slash - path));
 }
 
+static fs_status read_workers(fs_cli *cli) {
+  const char *workers = fs_args_last(&cli->args, FS_OPTION_WORKERS);
+  return workers == NULL || strcmp(workers, "threads") == 0
+             ? FSCHED_OK
+             : fs_usage(cli->ctx, "leave it out, or add --workers threads",
+                        "--workers %s is not there yet for programs and graphs", workers);
+}
+
 /* Refuses options that the back end would ignore. */
 static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durations) {
   const fs_args *args = &cli->args;
@@ -202,6 +210,15 @@ static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durati
   if (fs_args_has(args, FS_OPTION_DEVICE) && kind != NULL && !kind->number) {
     return fs_usage(cli->ctx, "add --on " FS_BACKENDS_NUMBERED "or auto",
                     "--device is for devices with a number, not for --on %s", name);
+  }
+  if ((kind == NULL || !kind->submits) &&
+      (fs_args_has(args, FS_OPTION_HEAP) || fs_args_has(args, FS_OPTION_WORKERS) ||
+       fs_args_has(args, FS_OPTION_MEMORY) || fs_args_has(args, FS_OPTION_SET))) {
+    return fs_usage(cli->ctx, "add --on dynamic",
+                    "--heap, --workers, --memory and --set are for dynamic runs");
+  }
+  if (kind != NULL && kind->submits && fs_args_has(args, FS_OPTION_POOL)) {
+    return fs_usage(cli->ctx, NULL, "--pool is not for --on %s, which has heaps", name);
   }
   if (fs_args_has(args, FS_OPTION_THREADS) && kind != NULL && !kind->threads) {
     return fs_usage(cli->ctx, NULL, "--threads is for processors, not for --on %s", name);
@@ -230,6 +247,8 @@ static fs_status read_device(fs_cli *cli, fs_run *run) {
   }
   d->driver = getenv("FSCHED_CUDA_DRIVER");
   FS_TRY(read_size(cli, FS_OPTION_MEMORY_LIMIT, &d->memory_limit));
+  FS_TRY(read_size(cli, FS_OPTION_HEAP, &d->heap_bytes));
+  FS_TRY(read_workers(cli));
   FS_TRY(check_device(cli, run, durations));
   if (durations != NULL) {
     d->durations =

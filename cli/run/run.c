@@ -262,11 +262,47 @@ static fs_status verify(fs_cli *cli, const char *name, const fsched_program *pro
   return status;
 }
 
+/* Compiles a graph, as its ops are those of its program, with their queues and versions. */
+static fs_status compile_graph(fs_cli *cli, const char *name, const char *bytes, size_t size,
+                               fsched_program **out) {
+  fsched_graph *graph;
+  FS_TRY(fs_cli_parse_graph(cli, name, bytes, size, &graph));
+  fs_context_subject(cli->ctx, name);
+  fs_status status = fsched_compile(cli->ctx, graph, NULL, NULL, out);
+  fs_context_subject(cli->ctx, NULL);
+  fs_cli_progress_clear(cli);
+  fsched_graph_destroy(graph);
+  return status;
+}
+
+/* Opens a program, or makes that of a graph. */
+static fs_status open_either(fs_cli *cli, fs_run *run, fsched_program **out) {
+  const char *name = fs_cli_shown(run->input);
+  char *bytes = NULL;
+  size_t size = 0;
+  FS_TRY(fs_file_read(cli->ctx, run->input, &bytes, &size));
+  fs_kind kind = fs_cli_kind(bytes, size);
+  fs_status status;
+  if (kind == FS_KIND_GRAPH || (kind == FS_KIND_OTHER && memchr(bytes, 0, size) == NULL)) {
+    status = compile_graph(cli, name, bytes, size, out);
+    run->replay.n_trips = 0; /* the graph has them */
+  } else if (fs_args_has(&cli->args, FS_OPTION_MEMORY) || fs_args_has(&cli->args, FS_OPTION_SET)) {
+    status = fs_usage(cli->ctx, "a stream holds the target that it was compiled for",
+                      "--memory and --set are for graphs, and %s is none", name);
+  } else {
+    status = fs_cli_load_program(cli, name, bytes, size, out);
+  }
+  (void)fs_realloc(cli->ctx, bytes, size + 1, 0);
+  return status;
+}
+
 fs_status fs_cli_run(fs_cli *cli) {
   fs_run run;
   FS_TRY(fs_run_read_options(cli, &run));
   fsched_program *program = NULL;
-  FS_TRY(fs_cli_open_program(cli, run.input, &program));
+  const fs_backend_kind *kind = fs_backend_kind_of(run.device.kind);
+  FS_TRY(kind != NULL && kind->submits ? open_either(cli, &run, &program)
+                                       : fs_cli_open_program(cli, run.input, &program));
   fs_status status = fs_args_has(&cli->args, FS_OPTION_NO_VERIFY)
                          ? FSCHED_OK
                          : verify(cli, fs_cli_shown(run.input), program);

@@ -394,6 +394,7 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
 void fs_workers_cancel(fs_workers *w, const char *cause) {
   lock_workers(w);
   fs_dynamic_cancel(w->e, cause);
+  (void)pthread_cond_signal(&w->ends); /* for who waits for memory */
   (void)unlock_workers(w, FSCHED_OK);
 }
 

@@ -81,6 +81,7 @@ fs_status fs_workers_scope_end(fs_workers *w) FS_MUST_USE;
  * parameters. */
 fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task,
                             fs_dynamic_task *out) FS_MUST_USE;
+/* This one may be called by any thread, at any time. */
 void fs_workers_cancel(fs_workers *w, const char *cause);
 
 /* Closes the run, if it is open, waits until it is over, and begins the next one.  Errors:

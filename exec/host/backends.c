@@ -3,7 +3,8 @@
 
 #include <string.h>
 
-#define ROW(id, name, threads, number, simulates, best) {name, threads, number, simulates, best},
+#define ROW(id, name, threads, number, simulates, best, submits) \
+  {name, threads, number, simulates, best, submits},
 const fs_backend_kind fs_backend_kinds[FS_N_BACKENDS] = {FS_BACKEND_KINDS(ROW)};
 
 const fs_backend_kind *fs_backend_kind_of(const char *name) {

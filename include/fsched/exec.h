@@ -222,8 +222,8 @@ typedef struct fsched_kernel_run {
 /** Zero means the default for every member but the first. */
 typedef struct fsched_device_options {
   size_t size;
-  /** "cpu" (default), "sim", "cuda", "cuda-graph"; "auto": a CUDA device if there is one, else the
-   *  CPU (fsched_device_note says why). */
+  /** "cpu" (default), "sim", "dynamic", "cuda", "cuda-graph"; "auto": a CUDA device if there is
+   * one, else the CPU (fsched_device_note says why). */
   const char *kind;
   uint32_t ordinal;   /* CUDA: which device */
   const char *driver; /* CUDA: path of the driver's library; default libcuda.so.1 */
@@ -267,6 +267,7 @@ typedef struct fsched_device_options {
   void *runs_user;
   int trust_modules; /* any module may be opened, by any name; relative names start at `modules`, by
                         default the current directory */
+  uint64_t heap_bytes; /* dynamic: of each heap; 0: as many as its memory has */
 } fsched_device_options;
 
 /* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its
@@ -277,6 +278,15 @@ typedef struct fsched_device_options {
  * accesses bytes that another command changes at the same virtual time, which a correct program
  * never does, whatever the durations, the invocation fails with FSCHED_CAUSE_WRONG and
  * fsched_exec_failure names the command and the buffer. */
+
+/* "dynamic" executes the ops and not the plan: they are submitted in program order, one by one, and
+ * each starts once what it depends on is complete, on an idle queue of the class that it was
+ * planned on (a gang on its queues), one thread for each.  Commands, waits and copies are not used,
+ * and loops are unrolled.  What resources and concurrency allow holds when ops start.  What is
+ * given or kept lies in memory of its own; what ops pass on, and scratch, comes from a heap for
+ * each memory (from the fourth on they share one), a ring that is given back in the order of
+ * submission.  Nothing is spilled: loading a program fails with FSCHED_INFEASIBLE if a heap is too
+ * small.  Memory of pools is not used. */
 
 /** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no such device: one diagnostic says why). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_device_create(fsched_context *ctx,

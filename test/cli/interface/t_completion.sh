@@ -70,7 +70,7 @@ fsched compile some.|FILE some.yaml
 fsched compile |apart.yml dir flow.json mem.yaml some.yaml
 fsched compile some.yaml --seed |
 fsched compile -q -- some.|FILE some.yaml
-fsched run some|FILE some.fsb
+fsched run some|FILE some.fsb some.yaml
 fsched verify some.fsb --graph so|FILE some.yaml
 fsched compile -W unus|unused
 fsched compile -Wunus|unused

@@ -11,13 +11,15 @@ run 4 "$FSCHED" verify lost.fsb
 mv err verified
 FSCHED_CUDA_DRIVER="$BUILD/test/fake_cuda/libcuda.so.1"
 export FSCHED_CUDA_DRIVER
-for on in cpu sim cuda cuda-graph auto; do
+for on in cpu sim dynamic cuda cuda-graph auto; do
   run 4 "$FSCHED" run lost.fsb --on $on
   expect "on $on: as verify says it" same err verified
   expect "on $on: no result" empty out
   run 4 "$FSCHED" run lost.fsb --on $on --format json
   expect "on $on: no object" empty out
-  run 0 "$FSCHED" run f.fsb --on $on --check
+  heap=$([ $on = dynamic ] && echo "--heap 1MiB")
+  # shellcheck disable=SC2086 # the option is two words, or none
+  run 0 "$FSCHED" run f.fsb --on $on --check $heap
 done
 unset FSCHED_CUDA_DRIVER
 run 4 "$FSCHED" run lost.fsb --diagnostics json

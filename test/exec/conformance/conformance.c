@@ -437,6 +437,9 @@ void rig_check_times(const rig *r) {
     for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
       const fs_stream_command *k = &s->commands[c];
       ck_assert_msg(begin[c] <= end[c], "command %u ends before it begins", c);
+      if (r->c->what->without_plan) {
+        continue;
+      }
       bool slow = c > queue->command0 && fs_command_slow(s, &s->commands[c - 1]);
       if (c > queue->command0 && (slow ? begin[c - 1] : end[c - 1]) > begin[c]) {
         ck_abort_msg("command %u begins before the one before it is over", c);

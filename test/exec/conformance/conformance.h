@@ -27,6 +27,8 @@ typedef struct fs_conformance {
   void *user;
   /* An invocation begins only when all of its inputs are there, so no output comes before that. */
   bool begins_at_once;
+  /* Ops are submitted one by one, so that commands, and what they wait for, say nothing. */
+  bool without_plan;
 } fs_conformance;
 
 /* Adds the tests for a device; `what` must live as long as the suite. */

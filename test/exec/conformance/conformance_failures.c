@@ -158,7 +158,9 @@ CONFORMS(stuck_for_content) {
       ck_assert_str_eq(text,
                        "queue 'q' is stuck at command 1 (op 'B'): it waits for the content of "
                        "'b', whose fence has not been signalled");
-      ck_assert_uint_eq(fsched_diag_count(c->ctx), 2);
+      ck_assert_uint_eq(fsched_diag_count(c->ctx), c->what->without_plan ? 1 : 2);
+    }
+    if (c->on_host && !c->what->without_plan) {
       ck_assert_str_eq(fsched_diag_get(c->ctx, 1)->message,
                        "queue 'p' is stuck at command 2 (op 'C'): it waits for epoch 1 of 'q', "
                        "which has reached 0");
@@ -173,6 +175,9 @@ CONFORMS(stuck_for_content) {
 /* A signal is missing.  This is tested only where the instance waits for what is signalled at run
  * time. */
 CONFORMS(stuck_for_an_epoch) {
+  if (c->what->without_plan) {
+    return;
+  }
   rig r;
   if (!c->on_host) {
     return;
@@ -196,6 +201,9 @@ CONFORMS(stuck_for_an_epoch) {
 
 /* Two gangs meet in opposite orders on two queues. */
 CONFORMS(stuck_at_a_gang) {
+  if (c->what->without_plan) {
+    return;
+  }
   rig r;
   if (!c->on_host) {
     return;
@@ -262,6 +270,9 @@ CONFORMS(kernels_that_are_not_there) {
 }
 
 CONFORMS(more_memory_than_the_limit) {
+  if (c->what->without_plan) {
+    return;
+  }
   fs_arena arena;
   fs_io io;
   fs_instance *x = NULL;

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What a worker runs: the kernel of an op or of an instance of a loop.  The first member of a gang
+ * runs its op, the others keep their queues until it is over. */
+#include "base/clock.h"
+#include "base/futex.h"
+#include "base/text/ticks.h"
+#include "exec/dynamic/program/program.h"
+#include "exec/host/timeline.h"
+
+/* A paced command spins for the last part of its pace, since a sleep may overshoot by that much. */
+enum { PACE_SPIN_NS = 100000 };
+
+static fs_program_hand *take_hand(fs_instance *x) {
+  for (uint32_t i = 0;; i = (i + 1) % x->n_hands) {
+    bool taken = false;
+    if (atomic_compare_exchange_strong(&x->hand[i].taken, &taken, true)) {
+      return &x->hand[i];
+    }
+  }
+}
+
+/* The instance of a key: at[0] is the one that runs, and those around it follow. */
+static void find_instance(const fs_stream *s, const fs_program_key *key, fs_loop_instance *at) {
+  for (uint32_t d = 0; d < key->depth; d++) {
+    const fs_program_level *l = &key->level[d];
+    uint32_t i = key->depth - 1 - d;
+    uint32_t loop = 0;
+    while (l->op - s->loops[loop].op0 >= s->loops[loop].n_ops) {
+      loop++;
+    }
+    at[i] = (fs_loop_instance){&s->loops[loop], key->command, l->loop_command,           l->op,
+                               l->iteration,    l->before,    d == 0 ? NULL : &at[i + 1]};
+  }
+}
+
+/* The args as the kernel sees them. */
+static void show_args(const fs_stream *s, const fs_program_key *key, const fsched_kernel_call *from,
+                      fs_kernel_arg *out) {
+  uint32_t loop_op = key->depth == 0 ? FS_NONE : key->level[key->depth - 1].op;
+  for (uint32_t i = 0; i < from->n_args; i++) {
+    out[i] = from->args[i];
+    if (loop_op == FS_NONE) {
+      const fs_stream_arg *a = &s->args[s->ops[key->op].arg0 + i];
+      out[i].tag = fs_tag_seen(a->tag, a->begins);
+    } else {
+      const fs_stream_loop_arg *a = &s->loop_args[s->loop_ops[loop_op].arg0 + i];
+      out[i].tag = fs_tag_seen(a->tag, a->begins);
+    }
+    out[i].value = fs_tag_names_buffer(out[i].tag) ? 0 : out[i].value;
+  }
+}
+
+static void add_digest(fs_instance *x, const fs_program_key *key, uint64_t digest) {
+  uint64_t *all = x->work->record.digest;
+  if (key->depth == 0) {
+    all[key->op] = digest;
+    return;
+  }
+  fs_loop_instance at[FS_LOOP_NEST];
+  find_instance(x->stream, key, at);
+  (void)__atomic_fetch_add(&all[key->op], fs_loop_digest(&at[0], digest), __ATOMIC_RELAXED);
+}
+
+static void run_kernel(fs_instance *x, const fs_program_key *key, const fsched_kernel_call *from,
+                       const fs_program_hand *h) {
+  const fs_stream *s = x->stream;
+  fs_running what = {.command = key->command, .loop_op = FS_NONE, .depth = key->depth};
+  uint32_t kernel = s->ops[key->op].kernel;
+  for (uint32_t d = 0; d < key->depth; d++) {
+    what.iteration[d] = key->level[key->depth - 1 - d].iteration;
+    what.loop_op = key->level[d].op;
+    kernel = s->loop_ops[key->level[d].op].kernel;
+  }
+  show_args(s, key, from, h->room.args);
+  fs_kernel_call call = {.size = sizeof call,
+                         .op = from->op,
+                         .args = h->room.args,
+                         .n_args = from->n_args,
+                         .scratch = from->scratch,
+                         .n_scratch = from->n_scratch};
+  if (key->depth == 0) {
+    call.views = fs_kernel_views(s, &s->ops[key->op], h->room.views);
+  }
+  fs_kernels_shape(&x->kernels, kernel, &call);
+  bool foreign = fs_kernels_foreign(&x->kernels, kernel);
+  if (foreign) { /* the watchdog looks at the hand instead */
+    atomic_fetch_sub(&x->n_builtin, 1);
+  }
+  fsched_cause cause = fs_effect_call(&x->effects, &h->room, x->work, &what, kernel, &call);
+  if (foreign) {
+    atomic_fetch_add(&x->n_builtin, 1);
+  }
+  if (cause != FSCHED_CAUSE_NONE) {
+    fs_program_poison(x, cause);
+  } else if (x->work->record.digest != NULL) {
+    add_digest(x, key, fs_kernels_digest(&x->kernels, kernel, &call));
+  }
+}
+
+/* Sleeps, then spins, until the clock shows `until`, or all effects are left out. */
+static void await_pace(const fs_instance *x, uint64_t until) {
+  for (;;) {
+    uint64_t now = fs_now_ns();
+    if (now >= until || fs_program_poisoned(x)) {
+      return;
+    }
+    if (until - now > 2 * PACE_SPIN_NS) {
+      fs_futex_wait(&x->poisoned, 0, until - now - PACE_SPIN_NS);
+    } else {
+      fs_pause();
+    }
+  }
+}
+
+static uint64_t ticks_of(const fs_instance *x, const fs_program_key *key) {
+  const fs_stream *s = x->stream;
+  if (key->moves) {
+    return 0;
+  }
+  if (key->depth > 0) {
+    return s->loop_ops[key->level[key->depth - 1].op].latency;
+  }
+  const fs_stream_command *c = &s->commands[key->command];
+  return c->end > c->start ? c->end - c->start : 0;
+}
+
+static void record_times(fs_instance *x, const fs_program_key *key, uint64_t begin, uint64_t end) {
+  const fs_record *r = &x->work->record;
+  uint64_t b = begin - x->begin_ns, e = end - x->begin_ns;
+  (void)pthread_mutex_lock(&x->lock); /* instances of a loop have one command */
+  bool first = r->end[key->command] == 0 || key->depth == 0;
+  r->begin[key->command] = first ? b : fs_min(r->begin[key->command], b);
+  r->end[key->command] = first ? e : fs_max(r->end[key->command], e);
+  (void)pthread_mutex_unlock(&x->lock);
+}
+
+static void end_gang(fs_instance *x, const fs_program_key *key) {
+  if (key->n_members > 1 && key->depth == 0) {
+    atomic_store(&x->gang_over[key->op], (uint32_t)x->next);
+    fs_futex_wake_all(&x->gang_over[key->op]);
+  }
+}
+
+static void await_gang(fs_instance *x, const fs_program_key *key) {
+  uint32_t now;
+  while (key->depth == 0 && (now = atomic_load(&x->gang_over[key->op])) != (uint32_t)x->next) {
+    fs_futex_wait(&x->gang_over[key->op], now, UINT64_MAX);
+  }
+}
+
+static void run_member(fs_instance *x, const fs_program_key *key, const fsched_kernel_call *call) {
+  bool timed = x->config.pace_ps != 0 || x->work->record.begin != NULL;
+  fs_program_hand *h = take_hand(x);
+  uint64_t begin = timed ? fs_now_ns() : 0;
+  if (!x->config.empty && !fs_program_poisoned(x)) {
+    if (key->moves) {
+      memmove(call->args[1].data, call->args[0].data, call->args[1].length);
+    } else {
+      run_kernel(x, key, call, h);
+    }
+  }
+  if (x->config.pace_ps != 0) {
+    uint64_t ns = fs_ticks_ns(ticks_of(x, key), x->config.pace_ps);
+    await_pace(x, begin + fs_min(ns, UINT64_MAX / 2));
+  }
+  if (timed && x->work->record.begin != NULL && !key->moves) {
+    record_times(x, key, begin, fs_now_ns());
+  }
+  atomic_store(&h->taken, false);
+}
+
+int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user) {
+  fs_instance *x = user;
+  fs_program_key key;
+  assert(call->n_params == sizeof key);
+  memcpy(&key, call->params, sizeof key);
+  if (member > 0) {
+    await_gang(x, &key);
+    return 0;
+  }
+  atomic_fetch_add(&x->n_builtin, 1);
+  run_member(x, &key, call);
+  end_gang(x, &key);
+  atomic_fetch_sub(&x->n_builtin, 1);
+  atomic_fetch_add(&x->moves, 1);
+  return 0;
+}

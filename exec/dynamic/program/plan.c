@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known of the stream before it runs.  The walk is rehearsed with an engine alone.  Where
+ * pieces of a heap lie depends on the order of submission alone, and a task that finds no room
+ * waits only for what is not held, so a rehearsal finds room exactly where a run does, and tells
+ * how many bytes of each heap are used. */
+#include <stdlib.h>
+
+#include "base/group.h"
+#include "base/radix.h"
+#include "base/saturate.h"
+#include "exec/dynamic/program/program.h"
+
+fsched_hazards fs_program_hazards(const fs_stream *s) {
+  return s->n_loops > 0 ? FSCHED_HAZARDS_SEQUENTIAL : (fsched_hazards)s->meta->hazards;
+}
+
+static fs_status find_commands(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t *op_of, *queue_of, n = s->n_commands;
+  FS_TRY(fs_new(&x->arena, &op_of, n));
+  FS_TRY(fs_new(&x->arena, &queue_of, n));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    const fs_stream_queue *k = &s->queues[q];
+    for (uint32_t c = k->command0; c < k->command0 + k->n_commands; c++) {
+      op_of[c] = fs_command_op(&s->commands[c]);
+      queue_of[c] = q;
+    }
+  }
+  FS_TRY(fs_group(&x->arena, op_of, n, s->n_ops, &x->op_queue0, &x->op_queue));
+  FS_TRY(fs_new_none(&x->arena, &x->command, s->n_ops));
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    x->any_after = x->any_after || s->ops[op].n_afters > 0;
+    for (uint32_t i = x->op_queue0[op]; i < x->op_queue0[op + 1]; i++) {
+      x->command[op] = fs_min(x->command[op], x->op_queue[i]);
+      x->op_queue[i] = queue_of[x->op_queue[i]];
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_body(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint32_t *op_of, *queue_of, *command;
+  FS_TRY(fs_new(&x->arena, &op_of, s->n_loop_commands));
+  FS_TRY(fs_new(&x->arena, &queue_of, s->n_loop_commands));
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[i];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      op_of[c] = s->loop_commands[c].op;
+      queue_of[c] = q->queue;
+    }
+  }
+  FS_TRY(fs_group(&x->arena, op_of, s->n_loop_commands, s->n_loop_ops, &x->body0, &command));
+  FS_TRY(fs_new(&x->arena, &x->body, s->n_loop_commands));
+  for (uint32_t i = 0; i < s->n_loop_commands; i++) {
+    uint32_t c = command[i];
+    x->body[i] = (fs_body_command){s->loop_commands[c].copy, queue_of[c], c};
+  }
+  return FSCHED_OK;
+}
+
+/* Queues of one name of a class are of one class; classes are numbered by their first queue. */
+static fs_status find_classes(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  x->n_queues = fs_max(s->n_queues, 1);
+  FS_TRY(fs_new_zero(&x->arena, &x->class_of, x->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t first = 0;
+    while (strcmp(fs_stream_string(s, s->queues[first].class_name),
+                  fs_stream_string(s, s->queues[q].class_name)) != 0) {
+      first++;
+    }
+    x->class_of[q] = first;
+  }
+  return FSCHED_OK;
+}
+
+/* Places an op after those that its `after` names.  As these are planned before it, only ops that
+ * take no time ever have to be looked for. */
+static void place_op(const fs_instance *x, uint32_t op, bool *placed, uint32_t *stack,
+                     uint32_t *n) {
+  const fs_stream *s = x->stream;
+  uint32_t depth = 1;
+  stack[0] = op;
+  while (depth > 0) {
+    uint32_t top = stack[depth - 1], next = FS_NONE;
+    const fs_stream_op *o = &s->ops[top];
+    for (uint32_t i = o->after0; i < o->after0 + o->n_afters && next == FS_NONE; i++) {
+      next = placed[s->afters[i]] ? FS_NONE : s->afters[i];
+    }
+    if (next != FS_NONE && depth < s->n_ops) {
+      stack[depth++] = next;
+    } else {
+      if (!placed[top]) {
+        placed[top] = true;
+        x->order[(*n)++] = top;
+      }
+      depth--;
+    }
+  }
+}
+
+typedef struct planned_op {
+  uint64_t start;
+  uint32_t op;
+} planned_op;
+
+static int compare_plans(const void *a, const void *b) {
+  const planned_op *p = a, *q = b;
+  if (p->start != q->start) {
+    return p->start < q->start ? -1 : 1;
+  }
+  return fs_compare_u32(&p->op, &q->op);
+}
+
+/* Program order, or where `after` names a later op, that of the planned starts. */
+static fs_status find_order(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  bool forward = false;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    const fs_stream_op *o = &s->ops[op];
+    for (uint32_t i = o->after0; i < o->after0 + o->n_afters; i++) {
+      forward = forward || s->afters[i] > op;
+    }
+  }
+  if (!forward) {
+    return FSCHED_OK;
+  }
+  planned_op *plan;
+  bool *placed;
+  uint32_t *stack, n = 0;
+  FS_TRY(fs_new(&x->arena, &x->order, s->n_ops));
+  FS_TRY(fs_new_zero(&x->arena, &placed, s->n_ops));
+  FS_TRY(fs_new(&x->arena, &stack, (size_t)s->n_ops + 1));
+  FS_TRY(fs_new(&x->arena, &plan, s->n_ops));
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    plan[op] = (planned_op){x->command[op] == FS_NONE ? 0 : s->commands[x->command[op]].start, op};
+  }
+  qsort(plan, s->n_ops, sizeof *plan, compare_plans);
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    place_op(x, plan[i].op, placed, stack, &n);
+  }
+  assert(n == s->n_ops);
+  return FSCHED_OK;
+}
+
+/* ---- memory */
+
+enum { OWN_ALIGN = 64 };
+
+/* Memory for what is given or kept, each version aligned as its memory is. */
+static fs_status take_own(fsched_context *ctx, fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint64_t *offset, bytes = 0;
+  bool *own;
+  FS_TRY(fs_new(&x->arena, &offset, s->n_versions));
+  FS_TRY(fs_new_zero(&x->arena, &own, s->n_versions));
+  FS_TRY(fs_new_zero(&x->arena, &x->own, s->n_versions));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
+    own[v] = s->versions[v].given_memory != FS_NONE || s->versions[v].kept_memory != FS_NONE;
+    if (own[v]) {
+      uint64_t align = fs_max(s->memories[b->memory].align, OWN_ALIGN);
+      offset[v] = fs_heap_rounded(bytes, align);
+      bytes = fs_add_most(offset[v], fs_max(b->size, 1));
+    }
+  }
+  if (bytes > x->config.memory_limit) {
+    return fs_refuse_memory(ctx, "a dynamic run", bytes, x->config.memory_limit);
+  }
+  FS_TRY(fs_host_take(ctx, fs_max(bytes, 1), &x->block));
+  x->block_bytes = fs_max(bytes, 1);
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    x->own[v] = own[v] ? (uint8_t *)x->block + offset[v] : NULL;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status find_lives(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  FS_TRY(fs_new_none(&x->arena, &x->last_use, s->n_versions));
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    uint32_t op = x->order == NULL ? i : x->order[i];
+    const fs_stream_op *o = &s->ops[op];
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+      if (s->args[a].version != FS_NONE) {
+        x->last_use[s->args[a].version] = op;
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Gives each memory its heap. */
+static fs_status find_heaps(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  bool *needs;
+  uint32_t n = 0;
+  FS_TRY(fs_new_zero(&x->arena, &needs, s->n_memories));
+  FS_TRY(fs_new_zero(&x->arena, &x->heap_of, s->n_memories));
+  for (uint32_t v = 0; v < s->n_versions; v++) {
+    needs[s->buffers[s->versions[v].buffer].memory] |= x->own[v] == NULL;
+  }
+  for (uint32_t i = 0; i < s->n_scratches; i++) {
+    needs[s->scratches[i].memory] = true;
+  }
+  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+    x->room[i] = (fs_heap_room){0, 1};
+  }
+  for (uint32_t m = 0; m < s->n_memories; m++) {
+    if (needs[m] || m == 0) {
+      uint32_t heap = (uint32_t)fs_min(n++, FS_HEAP_RINGS - 1);
+      fs_heap_room *room = &x->room[heap];
+      uint64_t size =
+          x->options->heap_bytes != 0 ? x->options->heap_bytes : s->memories[m].capacity;
+      x->heap_of[m] = heap;
+      room->size = fs_min(fs_add_most(room->size, size), FSCHED_MAX_SIZE);
+      room->align = fs_max(room->align, s->memories[m].align);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Finds how much of each heap is used; that is all that a run takes. */
+static fs_status rehearse(fsched_context *ctx, fs_instance *x) {
+  uint64_t extent[FS_HEAP_RINGS] = {0}, bytes = x->block_bytes;
+  FS_TRY(fs_program_walk(ctx, x, NULL, extent));
+  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+    x->room[i].size = fs_heap_rounded(extent[i], x->room[i].align);
+    bytes = fs_add_most(bytes, x->room[i].size);
+  }
+  return bytes <= x->config.memory_limit
+             ? FSCHED_OK
+             : fs_refuse_memory(ctx, "a dynamic run", bytes, x->config.memory_limit);
+}
+
+static fs_status make_hands(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  fs_effect_size size = fs_effect_measure(s);
+  x->hand = fs_arena_zalloc(&x->arena, x->n_queues * sizeof *x->hand);
+  if (x->hand == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  x->n_hands = x->n_queues;
+  for (uint32_t i = 0; i < x->n_hands; i++) {
+    FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i].hand, &x->hand[i].room));
+  }
+  x->gang_over = fs_arena_zalloc(&x->arena, (s->n_ops + (size_t)1) * sizeof *x->gang_over);
+  return x->gang_over == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+}
+
+static fs_status find_capacities(fs_instance *x) {
+  const fs_stream *s = x->stream;
+  FS_TRY(fs_new(&x->arena, &x->capacity, s->n_resources));
+  for (uint32_t r = 0; r < s->n_resources; r++) {
+    x->capacity[r] = s->resources[r].capacity;
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
+  const fs_stream *s = x->stream;
+  assert(s->n_meta == 1);
+  if (!x->config.empty) {
+    FS_TRY(fs_kernels_find(ctx, &x->arena, s, x->options, &x->kernels));
+  }
+  x->effects = (fs_effects){.s = s, .io = x->io, .kernels = &x->kernels};
+  FS_TRY(fs_loops_make(&x->arena, s, &x->loops));
+  FS_TRY(find_commands(x));
+  FS_TRY(find_body(x));
+  FS_TRY(find_classes(x));
+  FS_TRY(find_order(x));
+  FS_TRY(find_capacities(x));
+  FS_TRY(take_own(ctx, x));
+  FS_TRY(find_lives(x));
+  FS_TRY(find_heaps(x));
+  FS_TRY(fs_new(&x->arena, &x->ready, x->io->n_given));
+  FS_TRY(make_hands(x));
+  return rehearse(ctx, x);
+}
+
+void fs_program_unplan(fs_instance *x) { fs_host_give(x->block, x->block_bytes); }

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the back end "dynamic", which submits a program's ops one by one:
+ *   program/plan.c    what is known of the stream before it runs: order, lives, heaps,
+ *   program/walk.c    submits the ops of an invocation, to workers or to an engine alone,
+ *   program/kernels.c is what workers run,
+ *   program/program.c starts and ends instances.
+ *
+ * Commands, waits and copies of the stream are not used.  An op is a task, and so is each instance
+ * of an op in a loop; which of them may start follows from their args, `after`, the amounts that
+ * they use, and what is idle.  An op whose command is on one queue runs on any queue of the same
+ * class; a gang takes the queues that the stream names.
+ *
+ * Memory.  What is given or kept has memory of its own.  All other versions, and scratch, come from
+ * heaps: the first three memories that need one have one each, all further ones share the fourth.
+ * What a task makes is one piece of the heap of the first memory that it makes something in.  A
+ * version lives from its first writer's submission until its last user, in the order of submission,
+ * has ended. */
+#ifndef FS_DYNAMIC_PROGRAM_H
+#define FS_DYNAMIC_PROGRAM_H
+
+#include <pthread.h>
+
+#include "exec/dynamic/workers.h"
+#include "exec/host/host.h"
+#include "exec/host/loops.h"
+
+/* What a worker needs to know of a member; it is the block of parameters of its call. */
+typedef struct fs_program_level {
+  uint32_t loop_command, op; /* of the loop's: the op at hand, or the one that is the next loop */
+  uint64_t iteration, before;
+} fs_program_level;
+
+typedef struct fs_program_key {
+  uint32_t op;      /* of the stream */
+  uint32_t depth;   /* 0: it is that op; else an instance, so many loops in */
+  bool moves;       /* the task only moves a value of a ring to another slot */
+  uint32_t command; /* of the stream: that of the op */
+  uint32_t n_members;
+  fs_program_level level[FS_LOOP_NEST]; /* the outermost loop first */
+} fs_program_key;
+
+/* What a kernel that runs takes, one for each queue. */
+typedef struct fs_program_hand {
+  fs_hand hand;
+  atomic_bool taken;
+  fs_effect_room room;
+} fs_program_hand;
+
+/* The commands of an op of a loop's body, by copy. */
+typedef struct fs_body_command {
+  uint32_t copy, queue, command; /* command: of loop_commands */
+} fs_body_command;
+
+struct fs_instance {
+  fsched_context *ctx; /* the instance's own */
+  const fs_stream *stream;
+  const fs_io *io;
+  fs_backend_config config;
+  const fsched_device_options *options;
+  fs_arena arena;
+  fs_kernels kernels;
+  fs_effects effects;
+
+  /* plan.c */
+  fs_loops loops;
+  uint32_t *order;                /* of ops; NULL: program order */
+  uint32_t *command;              /* per op: its first command; FS_NONE: it has none */
+  uint32_t *op_queue0, *op_queue; /* CSR per op: the queues of its commands */
+  uint32_t *body0;                /* CSR per op of loops */
+  fs_body_command *body;
+  uint32_t n_queues;  /* at least one */
+  uint32_t *class_of; /* per queue */
+  uint8_t **own;      /* per version: its own memory, or NULL */
+  uint32_t *last_use; /* per version: the last op with it; FS_NONE */
+  bool any_after;     /* some op names another one */
+  uint32_t *heap_of;  /* per memory */
+  fs_heap_room room[FS_HEAP_RINGS];
+  uint64_t *capacity; /* per resource */
+  void *block;        /* of all own memory */
+  uint64_t block_bytes;
+
+  fs_workers *workers;
+  fs_program_hand *hand;
+  uint32_t n_hands;
+  _Atomic uint32_t *gang_over; /* per op: invocations in which it is over; futex words */
+
+  pthread_t thread; /* submits */
+  pthread_mutex_t lock;
+  pthread_cond_t news;
+  bool has_lock, has_thread, stop;
+  bool *ready; /* per given item */
+  uint32_t n_missing;
+  const fs_work *work;
+  uint64_t begin_ns, next;   /* next: invocations so far */
+  _Atomic uint32_t poisoned; /* futex word */
+  _Atomic fsched_cause cause;
+  _Atomic uint64_t moves;
+  _Atomic uint32_t n_builtin; /* members at work outside of kernels of modules */
+  atomic_bool waits, walks;   /* for content; through the ops */
+};
+
+static inline bool fs_program_poisoned(const fs_instance *x) {
+  return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
+}
+/* Effects are left out from now on; the first cause counts.  Requires a cause. */
+void fs_program_poison(fs_instance *x, fsched_cause cause);
+
+/* The hazards by which tasks are ordered: slots of rings are used again. */
+fsched_hazards fs_program_hazards(const fs_stream *s);
+/* plan.c.  Makes all but the threads.  Errors, reported to ctx: FSCHED_INFEASIBLE: a heap is too
+ * small, with need and have; FSCHED_SYSTEM; FSCHED_REPLAY: a kernel is missing. */
+fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
+void fs_program_unplan(fs_instance *x);
+
+/* walk.c.  Submits all ops.  `extent` (may be NULL: then it is to the workers): to an engine alone,
+ * in which each task ends when memory is wanted; extent is raised to what each heap needs. */
+fs_status fs_program_walk(fsched_context *ctx, fs_instance *x, const uint64_t *trips,
+                          uint64_t *extent) FS_MUST_USE;
+
+/* kernels.c: the function of all tasks; `user` is the instance. */
+int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user);
+
+#endif

@@ -1,0 +1,119 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# fsched run --on dynamic: ops that are submitted one by one, of graphs and of programs.
+dyn() {
+  wanted="$1"
+  shift
+  run "$wanted" "$FSCHED" run --on dynamic "$@"
+}
+
+# The results are those of a sequential evaluation, and of a replay.
+for g in attention/graph block-sync/graph build-step/graph figure-10 figure-10-serial gemm-tiles/graph \
+  npu/graph pipeline/graph project/graph scenarios/collective scenarios/cross-queue scenarios/fork-join \
+  scenarios/multi-domain scenarios/multi-model scenarios/paging scenarios/sequential tiles/graph \
+  training/graph transformer/graph unet/graph; do
+  dyn 0 "$TOP/examples/$g.yaml" --heap 64MiB --check -q --invocations 2
+  run 0 "$FSCHED" compile "$TOP/examples/$g.yaml" -q -o p.fsb
+  dyn 0 p.fsb --heap 64MiB --check
+  expect "$g is compared" holds out 'checked: [1-9][0-9]* ops*'
+done
+
+# A graph with all that a dispatch looks at.
+cat >all.yaml <<'END'
+fsched: 1
+target:
+  concurrency: 3
+  queues: [{name: a, class: compute}, {name: b, class: compute}, {name: c, class: copy}]
+  memories: [{name: m, capacity: 12KiB, align: 64}, {name: far}]
+  resources: [{name: power, capacity: 5}]
+buffers:
+  - {name: x, size: 4096, io: input}
+  - {name: y, size: 4096, io: output}
+  - {name: s, size: 512, io: state}
+ops:
+  - {name: load, on: copy, args: [{in: x}, {out: t, size: 4096}]}
+  - {name: late, after: [wide], uses: {power: 2}, args: [{in: t, at: [0, 128]}, {out: u, size: 64}, {value: 7}]}
+  - {name: wide, on: [a, b], uses: {power: 3}, args: [{in: t}, {inout: s}]}
+  - {name: own, scratch: {m: 1000}, args: [{in: u}, {out: v, size: 256, memory: far}]}
+  - name: tile
+    kernel: {builtin: copy}
+    args:
+      - {in: t, at: {offset: 0, shape: [16, 4], strides: [256, 4], element: 4}}
+      - {out: w, size: 256}
+  - {name: last, uses: {power: 5}, args: [{in: v}, {in: w}, {out_existing: y, at: [0, 2048]}]}
+  - {name: rest, args: [{in: w}, {in: s}, {out_existing: y, at: [2048, 2048]}]}
+END
+for i in 1 2 3 4 5; do
+  dyn 0 all.yaml --check --invocations 3 --output y=dynamic.$i -q
+done
+run 0 "$FSCHED" compile all.yaml -q -o all.fsb
+run 0 "$FSCHED" run all.fsb --invocations 3 --output y=replayed -q
+for i in 1 2 3 4 5; do
+  expect "the bytes of a replay ($i)" cmp -s dynamic.$i replayed
+done
+dyn 0 all.fsb --check --pace=1000 --trace trace.json --value late:2=9
+expect "a trace" holds trace.json '"late"'
+dyn 0 all.fsb --workers threads --format json
+expect "as an object" holds out '"on": "dynamic"'
+
+# Nothing is spilled: what does not fit is an error, with need and have, before anything runs.
+dyn 3 all.yaml --heap 4KiB
+expect "need and have" holds err 'heap 0 of 4096 bytes: [0-9]* are needed, [0-9]* are free in a row'
+expect "no result" empty out
+cat >spill.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: p}, {name: q, class: copy}]
+  memories: [{name: m, capacity: 100, backing: far, spill: {on: copy}}, {name: far}]
+ops:
+  - {name: a, args: [{out: a, size: 60}]}
+  - {name: b, args: [{out: b, size: 60}]}
+  - {name: c, args: [{in: b}, {out: c, size: 20}]}
+  - {name: d, args: [{in: a}, {in: c}, {out: d, size: 10}]}
+END
+run 0 "$FSCHED" compile spill.yaml -q -o spill.fsb
+run 0 "$FSCHED" run spill.fsb --check
+dyn 3 spill.fsb
+expect "need and have of a program" holds err 'heap 0 of 100 bytes: 60 are needed, 40 are free'
+dyn 0 spill.yaml --memory m=160 --check
+dyn 0 spill.yaml --set memories.m.capacity=160 --check
+dyn 3 spill.yaml --memory m=149 --check
+
+# Loops are unrolled, with trips of their own.
+cat >loop.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: copy, class: copy}, {name: p}]
+  memories: [{name: m, capacity: 4KiB}]
+buffers: [{name: x, size: 1024, io: input}, {name: y, size: 64, io: output}]
+ops:
+  - {name: first, args: [{out: acc, size: 64}]}
+  - loop: body
+    trip: {param: n, min: 0, max: 16}
+    ops:
+      - {name: load, on: copy, args: [{in: x, at: {offset: 0, length: 64, step: 64}}, {out: t, size: 64}]}
+      - {name: add, args: [{in: t}, {inout: acc}]}
+  - {name: end, args: [{in: acc}, {out: y}]}
+END
+run 0 "$FSCHED" compile loop.yaml -q -o loop.fsb
+for n in 0 1 5 16; do
+  dyn 0 loop.fsb --set-param n=$n --check --output y=d -q
+  run 0 "$FSCHED" run loop.fsb --set-param n=$n --output y=r -q
+  expect "$n times" cmp -s d r
+  dyn 0 loop.yaml --set-param n=$n --check --output y=d -q
+  expect "$n times, of the graph" cmp -s d r
+done
+dyn 2 loop.fsb --set-param n=17
+
+# What is refused.
+run 2 "$FSCHED" run all.fsb --heap 1MiB
+expect "for dynamic runs" holds err 'are for dynamic runs'
+run 1 "$FSCHED" run all.yaml
+dyn 2 all.fsb --pool 1MiB
+dyn 2 all.fsb --pin
+dyn 2 all.fsb --memory m=1MiB
+expect "of graphs" holds err 'are for graphs'
+dyn 2 all.fsb --workers processes
+expect "not yet" holds err 'processes is not there yet'
+dyn 6 "$TOP/examples/gemm-out-of-core/graph.yaml" --heap 64MiB
+expect "modules are code" holds err "module 'gemm' is not opened"
