@@ -12,7 +12,10 @@
  * Jobs are the ops and the unavoidable copies: the first read of given content that is used (its
  * tail: the longest tail of its users), and the write-back of kept content (its head: its writers).
  * A gang counts once for each of its queues.  One that takes any of them counts for as many as it
- * must take of a domain, however it chooses.
+ * must take of a domain, however it chooses.  What gangs leave idle is found by dual feasible
+ * functions (Lueker 1983): of items of s of Q queues each, in progress at one time, the numbers
+ * ceil((k + 1) s / Q) - 1 add up to k at most, as each is below (k + 1) s / Q.  So gangs of more
+ * than half of the queues (k = 1) run one after the other.
  *
  * Ops that every other op precedes or follows cut the graph in series; the bounds of the parts add
  * up (for graphs of up to so many ops times domains).  Copies may cross such a cut and are left out
@@ -264,16 +267,26 @@ static uint64_t least_share(const fsched_graph *g, uint32_t gang, uint64_t share
   return members > others ? members - others : 0;
 }
 
-/* Adds each gang once, for its members that are in the domain. */
-static fs_status add_gangs(fs_bounds *b, uint32_t d) {
+/* What an item of `share` of the domain's queues counts, with `parts` as k; 0 parts: each queue. */
+static uint64_t share_in_parts(uint64_t share, uint64_t queues, uint32_t parts) {
+  bool none = share == 0 || parts == 0;
+  return none ? share : fs_ceil_div((parts + UINT64_C(1)) * share, queues) - 1;
+}
+
+/* Adds each gang once, for its members that are in the domain.  *most is the largest share of one
+ * op. */
+static fs_status add_gangs(fs_bounds *b, uint32_t d, uint32_t parts, uint64_t *most) {
   const fs_target *t = &b->g->target;
+  uint64_t queues = t->domain_queue0[d + 1] - t->domain_queue0[d];
   for (int add = 0; add < 2; add++) {
     for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
       uint32_t queue = t->domain_queue[i];
       for (uint32_t k = b->gang0[queue]; k < b->gang0[queue + 1]; k++) {
         uint32_t gang = b->gang[k];
         if (add) {
-          FS_TRY(add_ops(b, t->n_domains + gang, least_share(b->g, gang, b->share[gang])));
+          uint64_t share = least_share(b->g, gang, b->share[gang]);
+          FS_TRY(add_ops(b, t->n_domains + gang, share_in_parts(share, queues, parts)));
+          *most = fs_max(*most, share);
         }
         b->share[gang] = add ? 0 : b->share[gang] + 1;
       }
@@ -284,7 +297,9 @@ static fs_status add_gangs(fs_bounds *b, uint32_t d) {
 
 static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
   assert(d < b->g->target.n_domains && b->jobs.n == 0);
+  enum { MOST_PARTS = 4 };
   const fs_target *t = &b->g->target;
+  uint64_t most = 0;
   uint64_t queues =
       t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
   if (queues > 0) {
@@ -292,9 +307,14 @@ static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
     for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
       FS_TRY(add_domains(b, d, t->domain_queue[i]));
     }
-    FS_TRY(add_gangs(b, d));
+    FS_TRY(add_gangs(b, d, 0, &most));
   }
-  return fs_bounds_windows(b, queues, out);
+  FS_TRY(fs_bounds_windows(b, queues, out));
+  for (uint32_t parts = 1; most > 1 && parts <= MOST_PARTS && parts + 1 < queues; parts++) {
+    FS_TRY(add_gangs(b, d, parts, &most));
+    FS_TRY(fs_bounds_windows(b, parts, out));
+  }
+  return FSCHED_OK;
 }
 
 static fs_status fill_domains(fs_bounds *b) {
