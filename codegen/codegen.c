@@ -217,7 +217,8 @@ static void write_queues(fs_codegen *c) {
                                        .machine = t->implicit_queues ? 0 : t->queue[q].machine,
                                        .command0 = command0[q],
                                        .n_commands = command0[q + 1] - command0[q],
-                                       .counting = block && t->queue[q].counting};
+                                       .counting = block && t->queue[q].counting,
+                                       .host = !t->implicit_queues && t->queue[q].host};
   }
 }
 
@@ -231,7 +232,8 @@ static void write_memories(fs_codegen *c) {
                                           .name = fs_draft_string(&c->d, memory->name),
                                           .placement = (uint32_t)memory->placement,
                                           .backing = memory->backing,
-                                          .stack = memory->stack};
+                                          .stack = memory->stack,
+                                          .host = memory->host};
   }
   for (uint32_t r = 0; r < t->n_resources; r++) {
     c->d.resources[r] = (fs_stream_resource){.capacity = t->resource_capacity[r],

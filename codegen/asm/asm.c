@@ -63,6 +63,15 @@ static fs_status optional_u64(fs_asm *a, uint32_t node, uint64_t otherwise, uint
   return node == FS_NONE ? FSCHED_OK : fs_fields_u64(&a->f, node, out);
 }
 
+static fs_status optional_flag(fs_asm *a, uint32_t node, uint32_t *out) {
+  bool flag = false;
+  if (node != FS_NONE) {
+    FS_TRY(fs_fields_bool(&a->f, node, &flag));
+  }
+  *out = flag;
+  return FSCHED_OK;
+}
+
 /* ---- target */
 
 enum { AXIS_NAME, AXIS_ID, AXIS_KIND, AXIS_MEMBERS, AXIS_FIELDS };
@@ -112,11 +121,12 @@ enum {
   MEMORY_PLACEMENT,
   MEMORY_BACKING,
   MEMORY_EXTENT,
+  MEMORY_HOST,
   MEMORY_FIELDS
 };
-static const fs_field memory_fields[MEMORY_FIELDS] = {{"name", true},     {"capacity", false},
-                                                      {"align", true},    {"placement", true},
-                                                      {"backing", false}, {"extent", true}};
+static const fs_field memory_fields[MEMORY_FIELDS] = {
+    {"name", true},     {"capacity", false}, {"align", true}, {"placement", true},
+    {"backing", false}, {"extent", true},    {"host", false}};
 
 static fs_status memory(fs_asm *a, uint32_t node) {
   uint32_t value[MEMORY_FIELDS];
@@ -135,6 +145,7 @@ static fs_status memory(fs_asm *a, uint32_t node) {
     FS_TRY(fs_fields_name(&a->f, value[MEMORY_BACKING], &a->memory_names, "memory", &r.backing));
   }
   FS_TRY(fs_fields_u64(&a->f, value[MEMORY_EXTENT], &r.extent));
+  FS_TRY(optional_flag(a, value[MEMORY_HOST], &r.host));
   return fs_asm_push(a, memories, r);
 }
 
@@ -476,12 +487,13 @@ enum {
   QUEUE_DEVICE,
   QUEUE_MACHINE,
   QUEUE_COUNTING,
+  QUEUE_HOST,
   QUEUE_COMMANDS,
   QUEUE_FIELDS
 };
-static const fs_field queue_fields[QUEUE_FIELDS] = {{"name", true},      {"class", true},
-                                                    {"device", true},    {"machine", true},
-                                                    {"counting", false}, {"commands", true}};
+static const fs_field queue_fields[QUEUE_FIELDS] = {
+    {"name", true},      {"class", true}, {"device", true},  {"machine", true},
+    {"counting", false}, {"host", false}, {"commands", true}};
 
 static fs_status queue(fs_asm *a, uint32_t node) {
   uint32_t value[QUEUE_FIELDS];
@@ -491,11 +503,8 @@ static fs_status queue(fs_asm *a, uint32_t node) {
   FS_TRY(fs_asm_string(a, value[QUEUE_CLASS], &r.class_name));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_DEVICE], &r.device));
   FS_TRY(fs_fields_u32(&a->f, value[QUEUE_MACHINE], &r.machine));
-  if (value[QUEUE_COUNTING] != FS_NONE) {
-    bool counting;
-    FS_TRY(fs_fields_bool(&a->f, value[QUEUE_COUNTING], &counting));
-    r.counting = counting;
-  }
+  FS_TRY(optional_flag(a, value[QUEUE_COUNTING], &r.counting));
+  FS_TRY(optional_flag(a, value[QUEUE_HOST], &r.host));
   return fs_asm_push(a, queues, r);
 }
 

@@ -72,7 +72,7 @@ static void put_memories(fs_dis *d) {
     fs_dis_optional(
         d, ", \"backing\": ", m->backing == FS_NONE ? FS_NONE : d->s->memories[m->backing].name);
     fs_dis_u64(d, ", \"extent\": ", m->extent);
-    fs_dis_put(d, "}");
+    fs_dis_put(d, m->host ? ", \"host\": true}" : "}");
   }
   fs_dis_end(d, d->s->n_memories);
   fs_dis_put(d, ",\n \"resources\": [");
@@ -460,6 +460,7 @@ static void put_queues(fs_dis *d) {
     fs_dis_u64(d, ", \"device\": ", queue->device);
     fs_dis_u64(d, ", \"machine\": ", queue->machine);
     fs_dis_put(d, queue->counting ? ", \"counting\": true" : "");
+    fs_dis_put(d, queue->host ? ", \"host\": true" : "");
     fs_dis_put(d, ", \"commands\": [");
     for (uint32_t i = 0; i < queue->n_commands; i++) {
       fs_dis_put(d, i == 0 ? "\n   " : ",\n   ");

@@ -114,6 +114,7 @@ static fs_status put_memories(fs_listing *l, fs_text *out) {
     fs_list_u64(l, "", m->extent);
     fs_columns_cell(&c, FS_RIGHT);
     fs_list_put(l, fs_words_placement[m->stack ? FSCHED_STACK : m->placement]);
+    fs_list_put(l, m->host ? ", host" : "");
     fs_columns_cell(&c, FS_LEFT);
     if (m->backing == FS_NONE) {
       fs_list_put(l, "-");
@@ -309,6 +310,7 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
   fs_list_u64(l, ", device ", q->device);
   fs_list_u64(l, ", machine ", q->machine);
   fs_list_put(l, q->counting ? ", counting" : "");
+  fs_list_put(l, q->host ? ", host" : "");
   fs_list_u64(l, "): commands ", q->n_commands);
   fs_list_put(l, "\n");
   fs_columns c;

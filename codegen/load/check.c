@@ -245,8 +245,8 @@ static fs_status check_queues(fs_checker *c) {
     FS_NEED(c, strcmp(v->strings + q->name, v->strings + v->axes[i].name) == 0, NAME,
             "the axis of queue '%s' is named '%s'", v->strings + q->name,
             v->strings + v->axes[i].name);
-    FS_NEED(c, q->counting <= (fs_sync_has_stops(v->meta->sync)) && q->reserved == 0, VALUE,
-            "queue %u has counting %u, reserved %u", i, q->counting, q->reserved);
+    FS_NEED(c, q->counting <= (fs_sync_has_stops(v->meta->sync)) && q->host <= 1, VALUE,
+            "queue %u has counting %u, host %u", i, q->counting, q->host);
     FS_TRY(fs_check_tile(c, q->command0, q->n_commands, v->n_commands, "commands", &commands));
   }
   FS_TRY(fs_check_tiled(c, commands, v->n_commands, "commands"));
@@ -267,6 +267,8 @@ static fs_status check_memories(fs_checker *c) {
             fs_placement_known(m->placement) && !fs_placement_is_stack(m->placement) &&
                 m->stack <= fs_placement_has_addresses(m->placement),
             VALUE, "memory %u has placement %u, stack %u", i, m->placement, m->stack);
+    FS_NEED(c, m->host <= 1 && m->reserved == 0, VALUE, "memory %u has host %u, reserved %u", i,
+            m->host, m->reserved);
     FS_NEED(c, m->backing == FS_NONE || (m->backing < v->n_memories && m->backing != i), REFERENCE,
             "memory %u has backing memory %u of %u", i, m->backing, v->n_memories);
   }

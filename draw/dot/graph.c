@@ -131,7 +131,7 @@ static const char *domain_name(fs_picture *p, const fs_target *t, uint32_t domai
   uint32_t first = t->domain_queue[t->domain_queue0[domain]];
   uint32_t n = t->domain_queue0[domain + 1] - t->domain_queue0[domain];
   if (n == 1) {
-    return t->queue[first].name;
+    return fs_picture_queue(p, t->queue[first].name, t->queue[first].host);
   }
   fs_text text;
   fs_text_init(&text, p->ctx);

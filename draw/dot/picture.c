@@ -185,6 +185,19 @@ const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32
   return text;
 }
 
+const char *fs_picture_queue(fs_picture *p, const char *name, bool host) {
+  assert(name != NULL);
+  if (!host) {
+    return name;
+  }
+  fs_text text;
+  fs_text_init(&text, p->ctx);
+  fs_text_printf(&text, "%s (host)", name);
+  const char *marked = text.failed ? NULL : fs_arena_strndup(&p->arena, text.at, text.n);
+  fs_text_drop(&text);
+  return marked;
+}
+
 void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n) {
   assert(n > 0 && cluster[0] < p->n_clusters);
   for (uint32_t i = 1; i < n; i++) {

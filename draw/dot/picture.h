@@ -155,6 +155,10 @@ fs_status fs_picture_await(fs_picture *p, uint32_t item, uint32_t barrier) FS_MU
 /* A list of the names of queues, with commas, in the arena.  Requires one name at least. */
 const char *fs_picture_list(fs_picture *p, const char *const *name, const uint32_t *id, uint32_t n);
 
+/* The name of a queue, with a mark if it is a thread of the host, in the arena or as it was; NULL:
+ * there is no memory.  Requires a name. */
+const char *fs_picture_queue(fs_picture *p, const char *name, bool host);
+
 /* Notes that a gang runs on these clusters, and is drawn in the first of them.  Requires one
  * cluster at least. */
 void fs_picture_host(fs_picture *p, const uint32_t *cluster, uint32_t n);

@@ -410,7 +410,11 @@ fs_status fs_picture_of_program(const fsched_program *program, fs_picture *p) {
   }
   FS_TRY(fs_picture_clusters(p, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
-    p->cluster[q] = fs_stream_string(s, s->queues[q].name);
+    p->cluster[q] =
+        fs_picture_queue(p, fs_stream_string(s, s->queues[q].name), s->queues[q].host != 0);
+    if (p->cluster[q] == NULL) {
+      return FSCHED_SYSTEM;
+    }
   }
   FS_TRY(fs_stream_points_find(&p->arena, s, &f.points));
   FS_TRY(file_commands(&f));

@@ -278,7 +278,11 @@ fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
   FS_TRY(fs_picture_graph_versions(p, s->graph));
   FS_TRY(fs_picture_clusters(p, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
-    p->cluster[q] = s->queue_name[q];
+    const fs_target *t = &s->graph->target;
+    p->cluster[q] = fs_picture_queue(p, s->queue_name[q], !t->implicit_queues && t->queue[q].host);
+    if (p->cluster[q] == NULL) {
+      return FSCHED_SYSTEM;
+    }
   }
   FS_TRY(fs_picture_items(p, s->n_items));
   for (uint32_t i = 0; i < s->n_items; i++) {

@@ -149,8 +149,10 @@ static void row_names(fs_svg *v, const fs_svg_rows *rows) {
     free = middle + (fs_cent)size * FS_PX / 2;
     fs_svg_text(&v->body, size == FS_SVG_ROW ? "q" : "t e", v->left - 8 * FS_PX,
                 middle + fs_svg_baseline(size));
-    const char *name = v->s->queue_name[q];
-    fs_svg_fitted(&v->body, name, fs_svg_cut(name, size, v->left - 14 * FS_PX));
+    const char *name = v->s->queue_name[q], *mark = fs_svg_queue_mark(v, q);
+    fs_cent room = v->left - 14 * FS_PX - fs_svg_width(mark, strlen(mark), size);
+    fs_svg_fitted(&v->body, name, fs_svg_cut(name, size, room));
+    fs_text_puts(&v->body, mark);
     fs_text_puts(&v->body, "</text>\n");
   }
 }

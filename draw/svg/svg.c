@@ -116,7 +116,9 @@ static void find_edges(fs_svg *v, uint32_t width) {
   v->left = LEAST;
   for (uint32_t q = 0; q < v->s->n_queues; q++) {
     const char *name = v->s->queue_name[q];
-    fs_cent wide = fs_svg_width(name, strlen(name), FS_SVG_ROW) + EDGE;
+    const char *mark = fs_svg_queue_mark(v, q);
+    fs_cent wide = fs_svg_width(name, strlen(name), FS_SVG_ROW) +
+                   fs_svg_width(mark, strlen(mark), FS_SVG_ROW) + EDGE;
     v->left = wide > v->left ? wide : v->left;
   }
   v->left = v->left > MOST ? MOST : v->left;

@@ -83,6 +83,12 @@ typedef struct fs_svg {
 enum { FS_SVG_LABEL = 10, FS_SVG_ROW = 11, FS_SVG_HEAD = 13 };
 static inline fs_cent fs_svg_baseline(uint32_t size) { return (fs_cent)(size * 36); }
 
+/* What stands behind a queue's name. */
+static inline const char *fs_svg_queue_mark(const fs_svg *v, uint32_t queue) {
+  const fs_target *t = &v->g->target;
+  return !t->implicit_queues && t->queue[queue].host ? " (host)" : "";
+}
+
 /* The x of a time, from the left edge of the panels. */
 static inline fs_cent fs_svg_x(const fs_svg *v, fs_tick time) {
   return fs_svg_scale(time, v->span, v->right - v->left);

@@ -109,7 +109,7 @@ static fs_status cpu_prepare(fsched_context *ctx, fsched_context *own, fs_machin
   x->stream = s;
   x->io = io;
   x->config = *config;
-  x->options = &machine->options;
+  x->options = fs_host_options(machine);
   x->arena = arena;
   fs_status status = fs_cpu_decode(ctx, x);
   if (status == FSCHED_OK) {

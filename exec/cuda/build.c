@@ -165,6 +165,10 @@ static void build_items(fs_instance *x) {
     if (fs_cuda_is_loop(x, plan->item[i].command)) {
       continue; /* its instances are built when they are issued, or put into a graph */
     }
+    if (fs_cuda_is_host(x, i)) {
+      x->todo[i].host = true;
+      continue;
+    }
     if (x->config.empty) {
       build_nothing(x, i);
       continue;

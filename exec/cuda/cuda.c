@@ -12,8 +12,12 @@
 static fs_status copy_directory(fsched_context *ctx, fs_machine *m,
                                 const fsched_device_options *options) {
   m->rule = fs_module_rule_of(options);
+  size_t known = fs_min(options->size, sizeof m->options);
+  memcpy(&m->options, options, known);
   int n = snprintf(m->modules, sizeof m->modules, "%s", m->rule.directory);
   m->rule.directory = m->modules;
+  m->options.modules = options->modules == NULL ? NULL : m->modules;
+  m->options.driver = NULL;
   return n >= 0 && (size_t)n < sizeof m->modules
              ? FSCHED_OK
              : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_DEVICE, FS_NOWHERE, NULL,

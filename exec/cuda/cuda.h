@@ -4,6 +4,7 @@
  *   cuda/plan.c     items and their order, cuda/modules.c  kernels of modules,
  *   cuda/program.c  what the slots of a program share,
  *   cuda/slot.c     memory, streams and events of a slot,
+ *   cuda/host.c     queues of the host,
  *   cuda/build.c    launch parameters,
  *   cuda/issue.c    an invocation by streams and events,
  *   cuda/loops/     loops in it,
@@ -24,6 +25,7 @@
 
 #include <pthread.h>
 
+#include "exec/cuda/host.h"
 #include "exec/cuda/kernels/call.h"
 #include "exec/cuda/modules.h"
 #include "exec/cuda/plan.h"
@@ -43,7 +45,8 @@ struct fs_machine {
   fs_cuda_program *programs;
   _Atomic uint32_t lost; /* a kernel on it was given up */
   fs_module_rule rule;
-  char modules[4096]; /* the modules' directory */
+  fsched_device_options options; /* for kernels of the host */
+  char modules[4096];            /* the modules' directory */
   char note[160];
 };
 
@@ -59,6 +62,7 @@ struct fs_cuda_program {
   fs_arena arena;
   fs_cuda_plan plan;
   fs_cuda_modules modules;
+  fs_cuda_host_ops hosts;
   uint32_t *kept0, *kept_writer;    /* per kept item: the items that write it */
   uint32_t *lane_first, *lane_next; /* per lane of the plan: its first item; per item: the next one
                                        on its lane; FS_NONE: none */
@@ -89,6 +93,7 @@ typedef struct fs_cuda_work {
   fs_cu_address from, to; /* a COPY */
   uint64_t size;
   bool from_host, to_host;
+  bool host; /* a function of the host, in place of all that */
 } fs_cuda_work;
 
 /* What the launches were built for; the next invocation that is alike uses them again. */
@@ -114,6 +119,7 @@ typedef struct fs_cuda_record {
   uint32_t lane;     /* of foreign ones: which of the streams for loops */
   bool digests;      /* a digest comes */
   bool foreign;      /* its kernel is of a module and not known to be over */
+  bool host;         /* it is a function of the host, whose task has the digest */
 } fs_cuda_record;
 enum { FS_CUDA_RECORDS = 128 }; /* the most that a slot has */
 
@@ -228,6 +234,7 @@ struct fs_instance {
   fs_cu_executable executable;
 
   fs_cuda_loops loops;
+  fs_cuda_hosts hosts;
 
   /* The running invocation.  Only the slot's thread uses the members that are not atomic. */
   const fs_work *work;
@@ -372,10 +379,24 @@ static inline bool fs_cuda_wanted(const fs_instance *x, uint32_t kept_item) {
   assert(kept_item < x->io->n_kept);
   return x->work->kept != NULL && x->work->kept[kept_item] != NULL;
 }
-/* Whether a kernel of the stream, or FS_NONE, is one of a module that is to be run. */
+/* Whether a kernel of the stream, or FS_NONE, is one of a module that the device is to run. */
 static inline bool fs_cuda_is_foreign(const fs_cuda_program *p, uint32_t kernel) {
   assert(kernel == FS_NONE || kernel < p->s->n_kernels);
   return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
+}
+/* The same of an op of the stream, and of an op of a loop, on the device or the host.  Require such
+ * an op. */
+static inline bool fs_cuda_op_foreign(const fs_cuda_program *p, uint32_t op) {
+  assert(op < p->s->n_ops);
+  uint32_t kernel = p->s->ops[op].kernel;
+  return p->hosts.op[op] != 0 ? !p->empty && fs_kernels_foreign(&p->hosts.kernels, kernel)
+                              : fs_cuda_is_foreign(p, kernel);
+}
+static inline bool fs_cuda_loop_op_foreign(const fs_cuda_program *p, uint32_t op) {
+  assert(op < p->s->n_loop_ops);
+  uint32_t kernel = p->s->loop_ops[op].kernel;
+  return p->hosts.loop_op[op] != 0 ? !p->empty && fs_kernels_foreign(&p->hosts.kernels, kernel)
+                                   : fs_cuda_is_foreign(p, kernel);
 }
 /* How long the item is held back before it has its effect.  Requires an item of the plan. */
 static inline uint64_t fs_cuda_pace_ns(const fs_instance *x, uint32_t item) {
@@ -400,6 +421,13 @@ static inline bool fs_cuda_is_loop(const fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->s->commands[command];
   return x->loops.loops.of != NULL && fs_command_has_op(c) &&
          x->loops.loops.of[c->target] != FS_NONE;
+}
+/* Whether the item is a function of the host; of a loop, its instances may be.  Requires an item of
+ * the plan. */
+static inline bool fs_cuda_is_host(const fs_instance *x, uint32_t item) {
+  assert(item < x->program->plan.n_items);
+  const fs_cuda_item *t = &x->program->plan.item[item];
+  return x->s->queues[t->queue].host != 0 && !fs_cuda_is_loop(x, t->command);
 }
 /* Requires a memory of the stream. */
 static inline fs_cu_address fs_cuda_at(const fs_instance *x, uint32_t memory, uint64_t address) {

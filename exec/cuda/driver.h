@@ -68,6 +68,12 @@ typedef struct fs_cu_kernel_node {
   fs_cu_context context;
 } fs_cu_kernel_node;
 
+typedef void (*fs_cu_host_function)(void *user);
+typedef struct fs_cu_host_node {
+  fs_cu_host_function function;
+  void *user;
+} fs_cu_host_node;
+
 enum { FS_CU_MEMORY_HOST = 1, FS_CU_MEMORY_DEVICE = 2 };
 typedef struct fs_cu_place {
   size_t x, y, z, level;
@@ -87,6 +93,7 @@ typedef struct fs_cu_copy {
 #define FS_CU_LAYOUT(x) (sizeof(void *) != 8 || (x))
 _Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_kernel_node) == 72), "CUDA_KERNEL_NODE_PARAMS_v2");
 _Static_assert(FS_CU_LAYOUT(offsetof(fs_cu_kernel_node, params) == 40), "and its padding");
+_Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_host_node) == 16), "CUDA_HOST_NODE_PARAMS");
 _Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_place) == 88), "half of CUDA_MEMCPY3D_v2");
 _Static_assert(FS_CU_LAYOUT(sizeof(fs_cu_copy) == 200), "CUDA_MEMCPY3D_v2");
 

@@ -57,6 +57,14 @@ bool fs_cuda_graph_kernel(fs_cuda_graph_maker *m, const fs_cuda_launch *l) {
          set_node(m, node);
 }
 
+bool fs_cuda_graph_host(fs_cuda_graph_maker *m, fs_cuda_task *task) {
+  const fs_cu_node *nodes;
+  size_t n = before(m, &nodes);
+  fs_cu_host_node h = {.function = fs_cuda_host_run, .user = task};
+  fs_cu_node node;
+  return FS_CUDA_DO(m->x, cuGraphAddHostNode, (&node, m->graph, nodes, n, &h)) && set_node(m, node);
+}
+
 static fs_cu_place make_place(fs_cu_address address, bool host) {
   return host ? (fs_cu_place){.type = FS_CU_MEMORY_HOST, .host = (void *)(uintptr_t)address}
               : (fs_cu_place){.type = FS_CU_MEMORY_DEVICE, .device = address};
@@ -102,7 +110,8 @@ bool fs_cuda_graph_record(fs_cuda_graph_maker *m, fs_cu_event event) {
 /* Adds the item's kernel or copy. */
 static bool add_effect(fs_cuda_graph_maker *m, uint32_t item) {
   const fs_cuda_work *w = &m->x->todo[item];
-  return (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) && add_copy(m, w) &&
+  return (!w->host || fs_cuda_graph_host(m, fs_cuda_host_item(m->x, item))) &&
+         (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) && add_copy(m, w) &&
          (!m->first || fs_cuda_graph_empty(m));
 }
 

@@ -113,6 +113,10 @@ static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
   if (w->launch.function != NULL && !fs_cuda_launch_on(x, &w->launch, lane)) {
     return false;
   }
+  if (w->host &&
+      !FS_CUDA_DO(x, cuLaunchHostFunc, (lane, fs_cuda_host_run, fs_cuda_host_item(x, item)))) {
+    return false;
+  }
   if (fs_cuda_is_loop(x, command) && !fs_cuda_loop_issue(x, item)) {
     return false;
   }

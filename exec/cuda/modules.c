@@ -214,7 +214,8 @@ static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
 }
 
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
-                               const fs_stream *s, const fs_module_rule *rule, fs_cuda_modules *m) {
+                               const fs_stream *s, const fs_module_rule *rule,
+                               const fs_cuda_host_ops *hosts, fs_cuda_modules *m) {
   assert(s->n_meta == 1);
   *m = (fs_cuda_modules){.device = device};
   loader l = {.ctx = ctx, .device = device, .s = s, .rule = *rule, .m = m};
@@ -232,11 +233,11 @@ fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cu
     }
   }
   for (uint32_t i = 0; i < s->n_ops; i++) {
-    fs_status one = load_for_op(&l, &s->ops[i]);
+    fs_status one = hosts->op[i] != 0 ? FSCHED_OK : load_for_op(&l, &s->ops[i]);
     status = status == FSCHED_OK ? one : status;
   }
   for (uint32_t i = 0; i < s->n_loop_ops; i++) {
-    fs_status one = load_for_loop_op(&l, &s->loop_ops[i]);
+    fs_status one = hosts->loop_op[i] != 0 ? FSCHED_OK : load_for_loop_op(&l, &s->loop_ops[i]);
     status = status == FSCHED_OK ? one : status;
   }
   return status;

@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/text/hex.h"
 #include "exec/cuda/device.h"
+#include "exec/cuda/host.h"
 #include "exec/host/module_file.h"
 
 typedef struct fs_cuda_kernel {
@@ -32,15 +33,14 @@ typedef struct fs_cuda_modules {
 } fs_cuda_modules;
 
 /* The device's context must be current.  Every op, those of loops too, whose kernel cannot be run
- * here is reported.  The
- * modules have to be released, after a failure too.  A module is the file of its name, or of its
- * name with ".ptx", ".fatbin" or ".cubin" appended, if the rule allows it.  Requires a stream that
- * fs_stream_check has accepted.
- * Errors: FSCHED_REPLAY for kernels that are missing or cannot be launched as the stream says;
+ * here is reported, but for those of the host.  The modules have to be released, after a failure
+ * too.  A module is the file of its name, or of its name with ".ptx", ".fatbin" or ".cubin"
+ * appended, if the rule allows it.  Requires a stream that fs_stream_check has accepted. Errors:
+ * FSCHED_REPLAY for kernels that are missing or cannot be launched as the stream says;
  * FSCHED_SYSTEM for files that cannot be read, and for the device. */
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,
                                const fs_stream *s, const fs_module_rule *rule,
-                               fs_cuda_modules *m) FS_MUST_USE;
+                               const fs_cuda_host_ops *hosts, fs_cuda_modules *m) FS_MUST_USE;
 void fs_cuda_modules_release(fs_cuda_modules *m);
 
 #endif

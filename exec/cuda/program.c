@@ -28,7 +28,7 @@ static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
 
 /* Whether the command runs a kernel of a module. */
 static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
-  return fs_command_has_op(c) && fs_cuda_is_foreign(p, p->s->ops[c->target].kernel);
+  return fs_command_has_op(c) && fs_cuda_op_foreign(p, c->target);
 }
 
 /* Makes the watchdog's tables: the kernels of modules, and the lanes as lists. */
@@ -47,7 +47,7 @@ static fs_status find_foreign(fs_cuda_program *p) {
     p->watched = p->watched || p->foreign[i];
   }
   for (uint32_t i = 0; i < p->s->n_loop_ops; i++) {
-    p->watched = p->watched || fs_cuda_is_foreign(p, p->s->loop_ops[i].kernel);
+    p->watched = p->watched || fs_cuda_loop_op_foreign(p, i);
   }
   for (uint32_t i = 0; i < plan->n_items && p->watched; i++) {
     fs_cuda_plan_add_event(plan, i);
@@ -59,6 +59,7 @@ static void drop_program(fs_cuda_program *p) {
   fs_machine *m = p->machine;
   if (atomic_load(&m->lost) == 0) {
     fs_cuda_modules_release(&p->modules);
+    fs_kernels_release(&p->hosts.kernels);
   }
   fs_arena_release(&p->arena);
   fsched_context_destroy(p->ctx);
@@ -67,11 +68,15 @@ static void drop_program(fs_cuda_program *p) {
 
 /* The program's context gets the diagnostics of its memory; ctx gets all others. */
 static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
+  FS_TRY(fs_cuda_host_find(&p->arena, p->s, &p->hosts));
+  FS_TRY(fs_cuda_host_check(ctx, p->s, io, &p->hosts));
   FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, &p->plan));
   FS_TRY(list_writers(p, io));
   if (!p->empty) {
     FS_TRY(fs_cuda_modules_load(ctx, &p->arena, &p->machine->device, p->s, &p->machine->rule,
-                                &p->modules));
+                                &p->hosts, &p->modules));
+    FS_TRY(fs_kernels_find_some(ctx, &p->arena, p->s, &p->machine->options, p->hosts.op,
+                                p->hosts.loop_op, &p->hosts.kernels));
   }
   return find_foreign(p);
 }

@@ -29,7 +29,7 @@ static fs_status lay_out(fs_instance *x) {
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     bool loop = fs_cuda_is_loop(x, plan->item[i].command);
-    bool run = fs_command_has_op(c) && !x->config.empty && !loop;
+    bool run = fs_command_has_op(c) && !x->config.empty && !loop && !fs_cuda_is_host(x, i);
     uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
     x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
   }
@@ -192,10 +192,12 @@ static fs_status make_watch(fs_instance *x) {
 
 fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_cuda_loops_make(ctx, x));
+  FS_TRY(fs_cuda_host_make(ctx, x));
   FS_TRY(lay_out(x));
   FS_TRY(make_tables(x));
   FS_TRY(make_watch(x));
   FS_TRY(take_memory(ctx, x));
+  fs_cuda_host_place(x);
   return make_streams(ctx, x);
 }
 
@@ -231,4 +233,5 @@ void fs_cuda_slot_release(fs_instance *x) {
   if (x->pinned != NULL) {
     (void)api->cuMemFreeHost(x->pinned);
   }
+  fs_cuda_host_release(x);
 }

@@ -242,7 +242,7 @@ bool fs_cuda_give_up(fs_instance *x) {
       !hangs(x)) {
     return false;
   }
-  if (!atomic_compare_exchange_strong(&x->hold, &hold, FS_CUDA_LOST)) {
+  if (!fs_cuda_host_close(x) || !atomic_compare_exchange_strong(&x->hold, &hold, FS_CUDA_LOST)) {
     return false;
   }
   atomic_store(&x->machine->lost, 1);

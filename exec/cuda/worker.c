@@ -41,6 +41,7 @@ static void reset(fs_instance *x) {
   memset(x->given_there, 0, x->io->n_given);
   fs_cuda_watch_reset(x);
   fs_cuda_loops_reset(x);
+  fs_cuda_host_begin(x);
   if (!x->graph) {
     memset(x->given_waited, 0, (size_t)x->io->n_given * x->n_lanes);
   }
@@ -172,6 +173,7 @@ static bool collect_results(fs_instance *x) {
   }
   if (x->built.digests && x->s->n_ops > 0) {
     memcpy(x->work->record.digest, x->pinned + x->staged_aux + x->digests, (size_t)x->s->n_ops * 8);
+    fs_cuda_host_digests(x, x->work->record.digest);
     fs_cuda_loops_end(x, x->work->record.digest);
   }
   /* Whether the invocation has failed is decided here: state is taken out as a whole or not at

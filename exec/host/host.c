@@ -4,6 +4,7 @@
 
 #include "base/clock.h"
 #include "exec/host/loops.h"
+#include "exec/host/machine.h"
 #include "exec/host/stuck.h"
 
 #include <stdio.h>

@@ -12,14 +12,6 @@
 #include "exec/host/stuck.h"
 #include "model/stream/stream.h"
 
-/* The machine: the options, with copies of their strings. */
-struct fs_machine {
-  fsched_context *ctx; /* the machine's own, for its memory */
-  fsched_device_options options;
-  char modules[4096];
-  char note[64];
-};
-
 /* The most threads that the instances may have: as the options say, else the default. */
 enum { FS_DEFAULT_THREADS = 512, FS_MOST_THREADS = 65536 };
 static inline uint32_t fs_host_threads(const fsched_device_options *options) {
@@ -57,6 +49,11 @@ typedef struct fs_kernels {
  * after a failure.  Requires a stream that fs_stream_check has accepted. */
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) FS_MUST_USE;
+/* The same for some ops alone: those that are not 0 in `op`, and of loops in `loop_op`.  Requires
+ * as many as the stream has. */
+fs_status fs_kernels_find_some(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                               const fsched_device_options *options, const uint8_t *op,
+                               const uint8_t *loop_op, fs_kernels *kernels) FS_MUST_USE;
 void fs_kernels_release(fs_kernels *kernels);
 
 /* Whether the kernel is a function that is not built in.  Requires a kernel of the stream, or

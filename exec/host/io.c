@@ -338,6 +338,7 @@ static fs_status place_memories(io_maker *m) {
   FS_TRY(fs_new_zero(m->arena, &io->store, s->n_memories));
   FS_TRY(fs_new_zero(m->arena, &io->offset, s->n_memories));
   for (uint32_t i = 0; i < s->n_memories; i++) {
+    io->store[i] = io->store[i] || s->memories[i].host != 0;
     if (s->memories[i].backing != FS_NONE) {
       io->store[s->memories[i].backing] = true;
     }

@@ -7,9 +7,9 @@
  * all commands that write there have run.  State items are taken out only at the end of the
  * invocation, because the state's earlier content may be needed until then.
  *
- * Memories that back other memories (stores) belong to the slot, and are host memory where the
- * device has memory of its own.  All other memories are pooled: they share one block, in which each
- * has an offset. */
+ * Memories that back other memories (stores), and those of the host, belong to the slot, and are
+ * host memory where the device has memory of its own.  All other memories are pooled: they share
+ * one block, in which each has an offset. */
 #ifndef FS_EXEC_IO_H
 #define FS_EXEC_IO_H
 
@@ -37,7 +37,7 @@ typedef struct fs_io {
   uint32_t *command_given, *command_kept;
   fs_byte_range *range; /* offsets from the item's begin; ascending and disjoint for each item */
   /* Memories. */
-  bool *store;      /* per memory: it backs another one */
+  bool *store;      /* per memory: it backs another one, or is the host's */
   uint64_t *offset; /* per memory: offset in the pooled block, or in the block of stores */
   uint64_t *gap_end, *gap_bytes; /* per memory: see fs_io_at */
   uint64_t pooled_bytes, store_bytes;

@@ -21,6 +21,7 @@ typedef struct kernel_finder {
   const fs_stream *s;
   const fsched_device_options *options; /* NULL: built-in kernels alone */
   fs_module_rule rule;
+  const uint8_t *op, *loop_op; /* which are looked up; NULL: all are */
   bool stand_in; /* use `mix` for functions of modules: a simulation that may open no module */
 } kernel_finder;
 
@@ -106,6 +107,9 @@ static fs_status find_in_loops(const kernel_finder *f, fs_kernels *kernels) {
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0; i < f->s->n_loop_ops; i++) {
     const fs_stream_loop_op *op = &f->s->loop_ops[i];
+    if (f->loop_op != NULL && f->loop_op[i] == 0) {
+      continue;
+    }
     fs_tag_counts tags = {0};
     for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
       fs_count_tag(&tags, f->s->loop_args[a].tag);
@@ -128,24 +132,44 @@ static fs_status decode_params(fs_arena *arena, const fs_stream *s, const fs_str
   return FSCHED_OK;
 }
 
+static fs_status find_in_stream(const kernel_finder *f, fs_kernels *kernels) {
+  fs_status status = FSCHED_OK;
+  for (uint32_t op = 0; op < f->s->n_ops; op++) {
+    const fs_stream_op *o = &f->s->ops[op];
+    if (f->op != NULL && f->op[op] == 0) {
+      continue;
+    }
+    fs_tag_counts tags = fs_count_op_tags(f->s, o);
+    fs_status one = find_kernel(f, o->name, o->kernel, &tags, kernels);
+    status = one == FSCHED_OK ? status : one;
+  }
+  return status;
+}
+
 fs_status fs_kernels_find(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
                           const fsched_device_options *options, fs_kernels *kernels) {
   assert(s->n_meta == 1);
-  kernel_finder f = {.ctx = ctx, .s = s, .options = options, .rule = fs_module_rule_of(options)};
+  return fs_kernels_find_some(ctx, arena, s, options, NULL, NULL, kernels);
+}
+
+fs_status fs_kernels_find_some(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+                               const fsched_device_options *options, const uint8_t *op,
+                               const uint8_t *loop_op, fs_kernels *kernels) {
+  assert((op == NULL) == (loop_op == NULL));
+  kernel_finder f = {.ctx = ctx,
+                     .s = s,
+                     .options = options,
+                     .rule = fs_module_rule_of(options),
+                     .op = op,
+                     .loop_op = loop_op};
   f.stand_in = f.rule.closed && options != NULL && fs_backend_kind_of(options->kind)->simulates;
-  fs_status status = FSCHED_OK;
   *kernels = (fs_kernels){.s = s, .options = options, .birth = fs_process_birth()};
   FS_TRY(fs_new_zero(arena, &kernels->at, s->n_kernels));
   kernels->n = s->n_kernels;
   for (uint32_t k = 0; k < s->n_kernels; k++) {
     FS_TRY(decode_params(arena, s, &s->kernels[k], &kernels->at[k]));
   }
-  for (uint32_t op = 0; op < s->n_ops; op++) {
-    const fs_stream_op *o = &s->ops[op];
-    fs_tag_counts tags = fs_count_op_tags(s, o);
-    fs_status one = find_kernel(&f, o->name, o->kernel, &tags, kernels);
-    status = one == FSCHED_OK ? status : one;
-  }
+  fs_status status = find_in_stream(&f, kernels);
   fs_status loops = find_in_loops(&f, kernels);
   return status == FSCHED_OK ? loops : status;
 }

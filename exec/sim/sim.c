@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "exec/host/machine.h"
 #include "exec/host/stuck.h"
 
 enum { STACK_BYTES = 320 << 10 }; /* kernels run on 256 KiB of it */

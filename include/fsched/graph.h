@@ -82,6 +82,8 @@ typedef struct fsched_queue_desc {
   uint32_t machine;        /* at most FSCHED_MAX_MACHINE */
   int counting; /* FSCHED_SYNC_BLOCK: a sync can wait for all but the last few commands of this
                    queue */
+  int host; /* a thread of the host on every back end: on a device with memory of its own its ops
+               run kernels of the host, and touch host memories and backing stores alone */
 } fsched_queue_desc;
 
 typedef struct fsched_memory_desc {
@@ -95,6 +97,7 @@ typedef struct fsched_memory_desc {
   uint64_t write_fixed, write_rate; /* ticks; bytes per tick, 0: fixed only */
   uint64_t read_fixed, read_rate;
   uint64_t write_per, read_per; /* rates are bytes in so many ticks; at most FSCHED_MAX_PER; 0: 1 */
+  int host; /* memory of the host that a device reaches, too; on CUDA it is pinned */
 } fsched_memory_desc;
 
 typedef struct fsched_buffer_desc {

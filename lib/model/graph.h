@@ -19,6 +19,7 @@ typedef struct fs_queue {
   uint32_t class_id; /* into target.class_name */
   uint32_t device, machine;
   bool counting; /* sync: block: a sync may let the last few commands of this queue continue */
+  bool host;     /* a thread of the host on every back end */
 } fs_queue;
 
 typedef struct fs_memory {
@@ -32,6 +33,7 @@ typedef struct fs_memory {
   /* A copy takes fixed + ceil(size * per / rate) ticks; with rate 0 the fixed ones alone. */
   uint64_t write_fixed, write_rate, read_fixed, read_rate;
   uint64_t write_per, read_per; /* 1 to FSCHED_MAX_PER */
+  bool host;                    /* memory of the host on every back end */
 } fs_memory;
 
 typedef struct fs_kernel {

@@ -9,7 +9,8 @@
  * A kernel that hangs has begun and does not end before it is released.  Meanwhile whatever waits
  * for it blocks: to synchronise or to free is a fault then, as the real driver would wait for ever,
  * and so is ending the process by exit; calls that allocate memory or load code block without a
- * fault.
+ * fault.  Functions of the host are called while a caller makes things move, in its thread, and may
+ * not call the driver, which ends the process.  The name of all of them is "host".
  *
  * For programs, the environment has FAKE_CUDA="key=value,..." with the keys seed, devices, version,
  * stub, fail=FUNCTION:N:ERROR, execution=N:ERROR, lacks=FUNCTION, hang=KERNEL:N; and
@@ -39,8 +40,9 @@ typedef struct fake_cuda_controls {
   int log;                 /* keep a log of what is put into streams */
 } fake_cuda_controls;
 
-/* A kernel, a record of an event or a wait for one, as it was put into a stream. */
-enum { FAKE_CUDA_LAUNCH, FAKE_CUDA_RECORD, FAKE_CUDA_WAIT };
+/* A kernel, a function of the host, a record of an event or a wait for one, as it was put into a
+ * stream. */
+enum { FAKE_CUDA_LAUNCH, FAKE_CUDA_RECORD, FAKE_CUDA_WAIT, FAKE_CUDA_HOST };
 typedef struct fake_cuda_entry {
   int kind;
   const void *stream, *event; /* the event of a record or wait */

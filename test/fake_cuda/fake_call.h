@@ -25,12 +25,16 @@ extern object the_context;
 /* Enters or leaves a context of this thread; false: there is none. */
 bool move_context(int by);
 
+/* Enters or leaves a function of the host, in this thread; whether it is in one. */
+bool in_host_function(int by);
+/* Takes the lock; a function of the host that calls the driver ends the process. */
+void lock_driver(const char *name);
 result begin_call(const char *name, bool in_context, bool executes);
 
 /* This begins every function.  `failed` is the error that was asked for or that an execution left;
  * functions that free things free them nevertheless. */
 #define CALL(in_context, executes) \
-  pthread_mutex_lock(&fake_lock);  \
+  lock_driver(__func__);           \
   result failed = begin_call(__func__, in_context, executes)
 #define END(value)                    \
   do {                                \

@@ -239,6 +239,18 @@ static result cuStreamWaitEvent(void *stream_handle, void *event_handle, unsigne
   END(OK);
 }
 
+static result cuLaunchHostFunc(void *handle, void (*host)(void *user), void *user) {
+  CALL(true, true);
+  TRY;
+  OBJECT(stream, s, handle, KIND_STREAM)
+  if (host == NULL) {
+    END(INVALID_VALUE);
+  }
+  await_room(s);
+  stream_push(s, &(command){.kind = RUN_HOST, .host = host, .user = user});
+  END(OK);
+}
+
 static result cuStreamSynchronize(void *handle) {
   CALL(true, true);
   TRY;
@@ -357,6 +369,7 @@ const driver_function plain_functions[] = {
     F(cuStreamCreate, 2000),
     F(cuStreamDestroy, 4000),
     F(cuStreamWaitEvent, 3020),
+    F(cuLaunchHostFunc, 10000),
     F(cuStreamSynchronize, 2000),
     F(cuStreamQuery, 2000),
     F(cuEventCreate, 2000),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How the driver's functions are found, and what is common to all calls. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,21 @@ bool move_context(int by) {
   }
   entered += (uint32_t)by;
   return true;
+}
+
+static __attribute__((tls_model("initial-exec"))) _Thread_local uint32_t in_host;
+
+bool in_host_function(int by) {
+  in_host += (uint32_t)by;
+  return in_host > 0;
+}
+
+void lock_driver(const char *name) {
+  if (in_host_function(0)) {
+    (void)fprintf(stderr, "%s: called by a function of the host\n", name);
+    abort();
+  }
+  pthread_mutex_lock(&fake_lock);
 }
 
 static const driver_function *function_at(uint32_t i) {

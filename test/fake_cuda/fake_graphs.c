@@ -261,6 +261,20 @@ static result cuGraphAddMemcpyNode(void **out, void *handle, void *const *after,
   END(add_node(g, after, n, &c, out, __func__));
 }
 
+typedef struct host_node {
+  void (*host)(void *user);
+  void *user;
+} host_node;
+
+static result cuGraphAddHostNode(void **out, void *handle, void *const *after, size_t n,
+                                 const host_node *params) {
+  CALL(true, false);
+  TRY;
+  OBJECT(graph, g, handle, KIND_GRAPH)
+  command c = {.kind = RUN_HOST, .host = params->host, .user = params->user};
+  END(c.host == NULL ? INVALID_VALUE : add_node(g, after, n, &c, out, __func__));
+}
+
 static result cuGraphAddEmptyNode(void **out, void *handle, void *const *after, size_t n) {
   CALL(true, false);
   TRY;
@@ -355,6 +369,7 @@ const driver_function graph_functions[] = {
     F(cuGraphDestroy, 10000),
     F(cuGraphAddKernelNode, 12000),
     F(cuGraphAddMemcpyNode, 10000),
+    F(cuGraphAddHostNode, 10000),
     F(cuGraphAddEmptyNode, 10000),
     F(cuGraphAddEventRecordNode, 11010),
     F(cuGraphInstantiateWithFlags, 11040),

@@ -77,13 +77,22 @@ typedef struct event {
   uint64_t time;                /* ns, of the last completed one */
 } event;
 
-typedef enum command_kind { RUN_KERNEL, RUN_COPY, RUN_RECORD, RUN_WAIT, RUN_GRAPH } command_kind;
+typedef enum command_kind {
+  RUN_KERNEL,
+  RUN_COPY,
+  RUN_RECORD,
+  RUN_WAIT,
+  RUN_GRAPH,
+  RUN_HOST
+} command_kind;
 
 typedef struct command {
   command_kind kind;
   function *function;
   ptx_launch launch;
-  uint64_t to, from, size; /* copy */
+  uint64_t to, from, size;  /* copy */
+  void (*host)(void *user); /* a function of the host, and its argument */
+  void *user;
   event *event;
   uint64_t ticket;
   struct executable *executable;

@@ -23,7 +23,7 @@ static uint64_t seed_of(const command *c) {
 
 /* Notes the command in the log; returns its number there, from 1, or 0. */
 static uint64_t log_command(const stream *s, const command *c) {
-  bool noted = c->kind == RUN_KERNEL || c->kind == RUN_RECORD || c->kind == RUN_WAIT;
+  bool noted = c->kind != RUN_COPY && c->kind != RUN_GRAPH;
   if (!fake.controls.log || !noted) {
     return 0;
   }
@@ -32,6 +32,7 @@ static uint64_t log_command(const stream *s, const command *c) {
     fake.log = realloc(fake.log, fake.log_cap * sizeof *fake.log);
   }
   fake.log[fake.n_log++] = (fake_cuda_entry){.kind = c->kind == RUN_KERNEL   ? FAKE_CUDA_LAUNCH
+                                                     : c->kind == RUN_HOST   ? FAKE_CUDA_HOST
                                                      : c->kind == RUN_RECORD ? FAKE_CUDA_RECORD
                                                                              : FAKE_CUDA_WAIT,
                                              .stream = s,
@@ -50,9 +51,12 @@ void stream_push(stream *s, const command *c) {
   s->at[s->n++].entry = log_command(s, c);
 }
 
+static bool may_hang(const command *c) { return c->kind == RUN_KERNEL || c->kind == RUN_HOST; }
+
 /* Whether it has begun and does not end, or now begins to hang. */
-static bool hangs(const function *f, bool begun) {
-  return !fake.let_go && fake.hang[0] != '\0' && strcmp(f->entry->name, fake.hang) == 0 &&
+static bool hangs(const command *c, bool begun) {
+  return !fake.let_go && fake.hang[0] != '\0' && may_hang(c) &&
+         strcmp(c->kind == RUN_HOST ? "host" : c->function->entry->name, fake.hang) == 0 &&
          (begun || ++fake.hang_calls >= fake.controls.hang_at);
 }
 
@@ -96,6 +100,12 @@ static void run_copy(const command *c) {
   memmove(to, from, c->size);
 }
 
+static void run_host(const command *c) {
+  in_host_function(1);
+  c->host(c->user);
+  in_host_function(-1);
+}
+
 static void run_command(const command *c);
 
 static bool ready(const executable *x, const uint8_t *nodes, uint32_t i) {
@@ -124,8 +134,7 @@ static bool run_graph(command *c) {
   c->nodes = c->nodes == NULL ? calloc(x->n + 1, 1) : c->nodes;
   for (uint32_t i; (i = choose_node(x, c->nodes)) < x->n;) {
     const command *own = &x->command[i];
-    if (!x->empty[i] && own->kind == RUN_KERNEL &&
-        hangs(own->function, c->nodes[i] == NODE_HANGS)) {
+    if (!x->empty[i] && hangs(own, c->nodes[i] == NODE_HANGS)) {
       c->nodes[i] = NODE_HANGS;
       continue;
     }
@@ -152,6 +161,9 @@ static void run_command(const command *c) {
       break;
     case RUN_COPY:
       run_copy(c);
+      break;
+    case RUN_HOST:
+      run_host(c);
       break;
     case RUN_RECORD:
       c->event->completed = c->ticket == 0 ? c->event->recorded : c->ticket;
@@ -201,7 +213,7 @@ static bool begin_command(command *c) {
   if (c->kind == RUN_GRAPH) {
     return run_graph(c);
   }
-  c->hangs = c->kind == RUN_KERNEL && hangs(c->function, c->hangs);
+  c->hangs = hangs(c, c->hangs);
   return !c->hangs;
 }
 
@@ -249,7 +261,7 @@ uint64_t hanging(void) {
       continue;
     }
     const command *c = &s->at[s->done];
-    n += c->kind == RUN_KERNEL;
+    n += may_hang(c);
     for (uint32_t i = 0; c->kind == RUN_GRAPH && i < c->executable->n; i++) {
       n += c->nodes[i] == NODE_HANGS;
     }

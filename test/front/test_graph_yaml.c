@@ -21,7 +21,7 @@ static const char rich[] =
     "  time_unit: us\n"
     "  queues:\n"
     "    - {name: dpu, class: compute, device: 2, machine: 1}\n"
-    "    - {name: dma, class: copy, counting: false}\n"
+    "    - {name: dma, class: copy, counting: false, host: true}\n"
     "  memories:\n"
     "    - name: cmx\n"
     "      capacity: 2MiB\n"
@@ -30,7 +30,7 @@ static const char rich[] =
     "      backing: ddr\n"
     "      spill: {on: copy, write: {fixed: 1, rate: 10}, read: {fixed: 2, rate: 0}}\n"
     "    - {name: tokens, capacity: 4096, placement: counted}\n"
-    "    - {name: ddr}\n"
+    "    - {name: ddr, host: true}\n"
     "  resources: [{name: power, capacity: 12}]\n"
     "  concurrency: 4\n"
     "  barriers: {count: 8, slots: 256}\n"
@@ -85,6 +85,7 @@ static void check_rich_target(const fsched_graph *g) {
   ck_assert_uint_eq(t->barrier_slots, 256);
   ck_assert_int_eq(t->sync, FS_SYNC_TIMELINE);
   ck_assert(!t->queue[0].counting && !t->queue[1].counting && !t->memory[0].stack);
+  ck_assert(!t->queue[0].host && t->queue[1].host && !t->memory[0].host && t->memory[2].host);
 }
 
 START_TEST(every_key)

@@ -550,6 +550,14 @@ START_TEST(test_graph)
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
   ck_assert(reported("verify-graph", "queue 'q': counting 1 in the program, 0 in the graph"));
   REC(p, queues, fs_stream_queue)[1].counting = 0;
+  REC(p, queues, fs_stream_queue)[1].host = 1;
+  ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
+  ck_assert(reported("verify-graph", "queue 'q': host 1 in the program, 0 in the graph"));
+  REC(p, queues, fs_stream_queue)[1].host = 0;
+  REC(p, memories, fs_stream_memory)[0].host = 1;
+  ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
+  ck_assert(reported("verify-graph", "memory 'm': host 1 in the program, 0 in the graph"));
+  REC(p, memories, fs_stream_memory)[0].host = 0;
   REC(p, memories, fs_stream_memory)[0].stack = 1;
   ck_assert_int_eq(fsched_verify_program(ctx, p, g), FSCHED_WRONG);
   ck_assert(reported("verify-graph",

@@ -112,7 +112,8 @@ static void add_digest(fs_instance *x, uint64_t index) {
     return;
   }
   uint32_t loop = (uint32_t)(r->at[r->n_around - 1].loop - x->s->loops);
-  x->loops.sum[loop] += fs_loop_digest(&r->at[0], *digest_of(x, index));
+  x->loops.sum[loop] +=
+      r->host ? x->hosts.record[index].digest : fs_loop_digest(&r->at[0], *digest_of(x, index));
   r->digests = false;
 }
 
@@ -280,12 +281,16 @@ static bool launch_kernel(fs_instance *x, const fs_loop_instance *at, uint64_t r
   if (fs_cuda_call_pace(x, at, &l) && !fs_cuda_launch_on(x, &l, stream)) {
     return false;
   }
-  if (fs_cuda_is_foreign(x->program, x->s->loop_ops[at->op].kernel)) {
+  if (fs_cuda_loop_op_foreign(x->program, at->op)) {
     x->loops.record[index].lane = x->loops.stream_of[x->loops.queue_of[at->loop_command]];
     x->loops.record[index].foreign = true;
     if (!FS_CUDA_DO(x, cuEventRecord, (x->loops.begun[index], stream))) {
       return false;
     }
+  }
+  if (x->loops.record[index].host) {
+    return FS_CUDA_DO(x, cuLaunchHostFunc,
+                      (stream, fs_cuda_host_run, fs_cuda_host_record(x, index)));
   }
   fs_cuda_call_launch(x, at, call, &l);
   return fs_cuda_launch_on(x, &l, stream);
@@ -294,8 +299,10 @@ static bool launch_kernel(fs_instance *x, const fs_loop_instance *at, uint64_t r
 static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record,
                           uint32_t pair, fs_cu_stream stream) {
   fs_cuda_launch l;
+  fs_cuda_record *r = &x->loops.record[record % x->loops.n_records];
   keep_instance(x, at, record);
-  if (!x->config.empty) {
+  r->host = x->program->hosts.loop_op[at->op] != 0;
+  if (!x->config.empty && !r->host) {
     fs_cuda_call_write(x, at, (fs_cu_address)(uintptr_t)digest_of(x, record), call_of(x, record));
   }
   if (!fs_cuda_times_record(x, pair, false, stream) || !launch_kernel(x, at, record, stream) ||
@@ -303,8 +310,8 @@ static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t r
     return false;
   }
   bool digests = fs_cuda_call_digest(x, (fs_cu_address)(uintptr_t)call_of(x, record), &l);
-  x->loops.record[record % x->loops.n_records].digests = digests;
-  return !digests || fs_cuda_launch_on(x, &l, stream);
+  r->digests = digests;
+  return !digests || r->host || fs_cuda_launch_on(x, &l, stream);
 }
 
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,

@@ -70,7 +70,8 @@ fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) {
 typedef struct cuda_visit cuda_visit;
 struct cuda_visit {
   fs_instance *x;
-  uint64_t n; /* instances so far */
+  uint64_t n;       /* instances so far */
+  uint32_t n_hosts; /* of these, the host's */
   bool (*instance)(cuda_visit *v, const fs_loop_instance *at);
   bool (*enter)(cuda_visit *v, const fs_loop_instance *at); /* a run of a loop in a loop */
   bool (*leave)(cuda_visit *v, const fs_loop_instance *at);
@@ -126,7 +127,10 @@ static bool visit_all(cuda_visit *v) {
 
 static bool list_instance(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_loops *r = &v->x->loops;
-  if (fs_cuda_is_foreign(v->x->program, v->x->s->loop_ops[at->op].kernel)) {
+  if (v->x->program->hosts.loop_op[at->op] != 0) {
+    fs_cuda_host_list(v->x, at);
+  }
+  if (fs_cuda_loop_op_foreign(v->x->program, at->op)) {
     if (r->foreign != NULL) {
       uint32_t lane = r->stream_of[r->queue_of[at->loop_command]];
       r->foreign[r->n_foreign] =
@@ -150,6 +154,7 @@ fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) {
     return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL, "%s", v.stuck);
   }
   FS_TRY(fs_new(&x->arena, &r->foreign, r->n_foreign));
+  FS_TRY(fs_cuda_host_list_make(x, x->hosts.n_instances, fs_loops_depth(x->s)));
   r->n_foreign = 0;
   v.n = 0;
   bool again = visit_all(&v);
@@ -166,6 +171,9 @@ static fs_cu_address call_at(const fs_instance *x, uint64_t n) {
 
 static bool write_instance(cuda_visit *v, const fs_loop_instance *at) {
   fs_instance *x = v->x;
+  if (x->program->hosts.loop_op[at->op] != 0) {
+    return true;
+  }
   uint8_t *to = x->pinned + x->staged_aux + x->loops.calls + v->n * x->loops.call_bytes;
   fs_cuda_call_write(x, at, x->aux + x->loops.digests + v->n * sizeof(uint64_t),
                      (fs_cuda_call *)(void *)to);
@@ -188,7 +196,10 @@ static bool add_digest(cuda_visit *v, const fs_loop_instance *at) {
   while (outer->around != NULL) {
     outer = outer->around;
   }
-  x->loops.sum[outer->loop - x->s->loops] += fs_loop_digest(at, *digest);
+  bool host = x->program->hosts.loop_op[at->op] != 0;
+  x->loops.sum[outer->loop - x->s->loops] +=
+      host ? fs_cuda_host_instance(x, v->n_hosts)->digest : fs_loop_digest(at, *digest);
+  v->n_hosts += host;
   return true;
 }
 
@@ -207,7 +218,7 @@ typedef struct fs_cuda_unrolling {
   uint64_t *node0;  /* per loop command: its nodes in `node`, one for each of its iterations */
   fs_cu_node *node; /* of the present run of each loop, or of all that are joined to it */
   uint64_t n;       /* instances so far */
-  uint32_t n_foreign;
+  uint32_t n_foreign, n_hosts;
   uint32_t pair[FS_LOOP_NEST]; /* per depth: of the times of the present run of a loop there */
 } fs_cuda_unrolling;
 
@@ -319,7 +330,7 @@ static bool add_time(fs_cuda_graph_maker *m, uint32_t pair, bool end) {
 
 static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   fs_instance *x = m->x;
-  bool foreign = fs_cuda_is_foreign(x->program, x->s->loop_ops[at->op].kernel);
+  bool foreign = fs_cuda_loop_op_foreign(x->program, at->op);
   uint32_t f = m->unrolling->n_foreign;
   fs_cuda_launch l;
   m->unrolling->n_foreign += foreign;
@@ -329,8 +340,14 @@ static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   if (foreign && !fs_cuda_graph_record(m, x->loops.begun[f])) {
     return false;
   }
-  fs_cuda_call_launch(x, at, call_at(x, m->unrolling->n), &l);
-  return fs_cuda_graph_kernel(m, &l) && (!foreign || fs_cuda_graph_record(m, x->loops.event[f]));
+  bool host = x->program->hosts.loop_op[at->op] != 0, added;
+  if (host) {
+    added = fs_cuda_graph_host(m, fs_cuda_host_instance(x, m->unrolling->n_hosts++));
+  } else {
+    fs_cuda_call_launch(x, at, call_at(x, m->unrolling->n), &l);
+    added = fs_cuda_graph_kernel(m, &l);
+  }
+  return added && (!foreign || fs_cuda_graph_record(m, x->loops.event[f]));
 }
 
 static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
@@ -342,8 +359,9 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
       !add_time(m, pair, true)) {
     return false;
   }
-  if ((fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
-       !fs_cuda_graph_kernel(m, &l))) {
+  if (m->x->program->hosts.loop_op[at->op] == 0 &&
+      fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
+      !fs_cuda_graph_kernel(m, &l)) {
     return false;
   }
   m->unrolling->n++;

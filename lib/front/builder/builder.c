@@ -338,7 +338,8 @@ fsched_status fsched_builder_queue(fsched_builder *b, const fsched_queue_desc *d
   FS_TRY(fs_builder_limit(b, "the device", d.device, FSCHED_MAX_DEVICE));
   FS_TRY(fs_builder_limit(b, "the machine", d.machine, FSCHED_MAX_MACHINE));
   const char *class_name = d.queue_class == NULL ? "compute" : d.queue_class;
-  fs_queue q = {.device = d.device, .machine = d.machine, .counting = d.counting != 0};
+  fs_queue q = {
+      .device = d.device, .machine = d.machine, .counting = d.counting != 0, .host = d.host != 0};
   bool repeated;
   uint32_t at;
   FS_TRY(fs_vec_reserve(b->ctx, &b->queue, b->queue.n + 1));
@@ -395,7 +396,8 @@ fs_status fs_builder_add_memory(fsched_builder *b, const fsched_memory_desc *d, 
                              .read_fixed = d->read_fixed,
                              .read_rate = d->read_rate,
                              .write_per = fs_max(d->write_per, 1),
-                             .read_per = fs_max(d->read_per, 1)},
+                             .read_per = fs_max(d->read_per, 1),
+                             .host = d->host != 0},
                        .backing_word = FS_NONE,
                        .spill_word = FS_NONE,
                        .spill_default = spill_default,

@@ -18,6 +18,7 @@ static const char *const setting[] = {
     "barriers.count",
     "barriers.slots",
     "queues.*.counting",
+    "queues.*.host",
     "resources.*.capacity",
     "memories.*.capacity",
     "memories.*.align",
@@ -30,6 +31,7 @@ static const char *const setting[] = {
     "memories.*.spill.read.fixed",
     "memories.*.spill.read.rate",
     "memories.*.spill.read.per",
+    "memories.*.host",
 };
 enum { SETTINGS = sizeof setting / sizeof setting[0] };
 enum { ENTRIES = 256 }; /* entries of a list that a hint compares */

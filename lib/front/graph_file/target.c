@@ -14,15 +14,12 @@ void fs_read_lose_target(fs_reader *r) {
 }
 
 static fs_status read_queue(fs_reader *r, uint32_t node) {
-  static const fs_key keys[] = {{"name", false},
-                                {"class", false},
-                                {"device", false},
-                                {"machine", false},
-                                {"counting", false}};
-  uint32_t value[5];
+  static const fs_key keys[] = {{"name", false},    {"class", false},    {"device", false},
+                                {"machine", false}, {"counting", false}, {"host", false}};
+  uint32_t value[6];
   fsched_queue_desc d = {.size = sizeof d};
   uint32_t errors = fsched_diag_errors(r->ctx);
-  if (!fs_read_keys(r, node, "a queue", keys, 5, value)) {
+  if (!fs_read_keys(r, node, "a queue", keys, 6, value)) {
     return FSCHED_OK;
   }
   if (fsched_diag_errors(r->ctx) != errors && value[1] == FS_NONE) {
@@ -50,6 +47,9 @@ static fs_status read_queue(fs_reader *r, uint32_t node) {
   fs_read_locate(r, value[0]);
   if (value[4] != FS_NONE && fs_read_flag(r, value[4], "'counting'", &d.counting)) {
     fs_builder_locate_part(r->b, FS_PART_COUNTING, fs_node_pos(r->doc, value[4]));
+  }
+  if (value[5] != FS_NONE) {
+    (void)fs_read_flag(r, value[5], "'host'", &d.host);
   }
   return fs_read_go_on(fsched_builder_queue(r->b, &d, NULL));
 }
@@ -101,11 +101,21 @@ static void read_align(fs_reader *r, uint32_t node, uint64_t *align) {
   *align = value;
 }
 
-enum { MEM_NAME, MEM_CAPACITY, MEM_ALIGN, MEM_PLACEMENT, MEM_BACKING, MEM_SPILL, MEM_KEYS };
+enum {
+  MEM_NAME,
+  MEM_CAPACITY,
+  MEM_ALIGN,
+  MEM_PLACEMENT,
+  MEM_BACKING,
+  MEM_SPILL,
+  MEM_HOST,
+  MEM_KEYS
+};
 
 static fs_status read_memory(fs_reader *r, uint32_t node) {
   static const fs_key keys[] = {{"name", false},      {"capacity", false}, {"align", false},
-                                {"placement", false}, {"backing", false},  {"spill", false}};
+                                {"placement", false}, {"backing", false},  {"spill", false},
+                                {"host", false}};
   uint32_t value[MEM_KEYS];
   if (!fs_read_keys(r, node, "a memory", keys, MEM_KEYS, value)) {
     return FSCHED_OK;
@@ -140,6 +150,9 @@ static fs_status read_memory(fs_reader *r, uint32_t node) {
   bool spill_default = false;
   if (value[MEM_SPILL] != FS_NONE) {
     read_spill(r, value[MEM_SPILL], &d, &spill_default);
+  }
+  if (value[MEM_HOST] != FS_NONE) {
+    (void)fs_read_flag(r, value[MEM_HOST], "'host'", &d.host);
   }
   return fs_read_go_on(fs_builder_add_memory(r->b, &d, spill_default, NULL));
 }

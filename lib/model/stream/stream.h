@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 8u
+#define FS_STREAM_VERSION 9u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -79,7 +79,8 @@ typedef struct fs_stream_axis { /* queue axes first, in order of queues; then co
 typedef struct fs_stream_queue {
   uint32_t name, class_name, device, machine;
   uint32_t command0, n_commands; /* epochs 1 .. n_commands in order */
-  uint32_t counting, reserved;   /* FS_SYNC_BLOCK: 0/1 */
+  uint32_t counting;             /* FS_SYNC_BLOCK: 0/1 */
+  uint32_t host;                 /* 0/1: a thread of the host; devices do not run its commands */
 } fs_stream_queue;
 
 typedef struct fs_stream_memory {
@@ -87,6 +88,7 @@ typedef struct fs_stream_memory {
   uint64_t extent;          /* bytes that replay needs: past the highest address in use */
   uint32_t name, placement; /* FSCHED_CONTIGUOUS or FSCHED_COUNTED */
   uint32_t backing, stack;  /* stack: 0/1, the graph's placement is FSCHED_STACK */
+  uint32_t host, reserved;  /* host: 0/1, memory of the host on every back end */
 } fs_stream_memory;
 
 typedef struct fs_stream_resource {

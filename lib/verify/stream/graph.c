@@ -111,6 +111,7 @@ static void compare_memory(compare *c, uint32_t i) {
   words(c, "memory", m->name, "backing",
         x->backing < s->n_memories ? string(c, s->memories[x->backing].name) : NULL,
         m->backing == FS_NONE ? NULL : c->g->target.memory[m->backing].name);
+  compare_numbers(c, "memory", m->name, "host", x->host, m->host);
 }
 
 static const char *sync_word(unsigned sync) {
@@ -152,6 +153,7 @@ static void compare_target(compare *c) {
     compare_numbers(c, "queue", q->name, "device", x->device, q->device);
     compare_numbers(c, "queue", q->name, "machine", x->machine, q->machine);
     compare_numbers(c, "queue", q->name, "counting", x->counting, q->counting);
+    compare_numbers(c, "queue", q->name, "host", x->host, q->host);
   }
   for (uint32_t i = 0; i < s->n_memories; i++) {
     compare_memory(c, i);

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The driver calls a function in a thread of its own, at any time between two events.  So all that
+ * it needs lies still in a task, and each queue has its own room: a queue's functions are called
+ * one after the other.
+ *
+ * A kernel that does not return may be given up with its slot.  Then no function may touch the
+ * invocation any more: one that begins later is turned away at the gate, a kernel in hand never
+ * comes back from there (fs_hand), and while any other function is at work nothing is given up. */
+#include "exec/cuda/cuda.h"
+#include "exec/host/loops.h"
+
+/* What is the host's */
+
+/* Marks the ops of a queue's part of a loop. */
+static void mark_part(const fs_stream *s, const fs_stream_loop_queue *q, uint8_t *loop_op) {
+  for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+    loop_op[s->loop_commands[c].op] = 1;
+  }
+}
+
+fs_status fs_cuda_host_find(fs_arena *arena, const fs_stream *s, fs_cuda_host_ops *out) {
+  assert(s->n_meta == 1);
+  *out = (fs_cuda_host_ops){0};
+  FS_TRY(fs_new_zero(arena, &out->op, s->n_ops));
+  FS_TRY(fs_new_zero(arena, &out->loop_op, s->n_loop_ops));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    const fs_stream_queue *queue = &s->queues[q];
+    out->some = out->some || (queue->host != 0 && queue->n_commands > 0);
+    for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
+      if (queue->host != 0 && fs_command_has_op(&s->commands[c])) {
+        out->op[s->commands[c].target] = 1;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    if (s->queues[s->loop_queues[i].queue].host != 0) {
+      mark_part(s, &s->loop_queues[i], out->loop_op);
+    }
+  }
+  for (uint32_t l = 0; l < s->n_loops; l++) { /* a loop runs no kernel, its queues may be of both */
+    (s->loops[l].within == FS_NONE ? out->op : out->loop_op)[s->loops[l].op] = 0;
+  }
+  out->size = fs_effect_measure(s);
+  return FSCHED_OK;
+}
+
+/* What a message calls a command: "op 'a'" or "the copy of 'b'". */
+typedef struct host_subject {
+  const char *what, *name, *queue;
+} host_subject;
+
+static fs_status check_places(fsched_context *ctx, const fs_stream *s, const fs_io *io,
+                              const host_subject *subject, const fs_stream_place *place,
+                              uint32_t n) {
+  for (uint32_t i = 0; i < n; i++) {
+    if (fs_space_has_bytes(place[i].space) && !io->store[place[i].index]) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
+                     "give the memory 'host: true'",
+                     "%s '%s' runs on '%s', a queue of the host, and touches memory '%s', which is "
+                     "the device's",
+                     subject->what, subject->name, subject->queue,
+                     fs_stream_string(s, s->memories[place[i].index].name));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status refuse_mixed(fsched_context *ctx, const char *op) {
+  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, NULL,
+                 "op '%s' has queues of the host and of the device", op);
+}
+
+static fs_status check_command(fsched_context *ctx, const fs_stream *s, const fs_io *io,
+                               uint32_t queue, const fs_stream_command *c,
+                               const fs_cuda_host_ops *ops) {
+  const char *name = fs_command_target_name(s, c);
+  host_subject subject = {fs_command_has_op(c) ? "op" : "the copy of", name,
+                          fs_stream_string(s, s->queues[queue].name)};
+  bool marked = fs_command_has_op(c) && ops->op[c->target] != 0;
+  if (s->queues[queue].host == 0) {
+    return marked ? refuse_mixed(ctx, name) : FSCHED_OK;
+  }
+  return fs_command_has_op(c) && !marked /* it is a loop */
+             ? FSCHED_OK
+             : check_places(ctx, s, io, &subject, &s->places[c->place0], c->n_places);
+}
+
+static fs_status check_loop_command(fsched_context *ctx, const fs_stream *s, const fs_io *io,
+                                    uint32_t queue, const fs_stream_loop_command *c,
+                                    const fs_cuda_host_ops *ops) {
+  const char *name = fs_stream_string(s, s->loop_ops[c->op].name);
+  host_subject subject = {"op", name, fs_stream_string(s, s->queues[queue].name)};
+  if (ops->loop_op[c->op] == 0) {
+    return FSCHED_OK;
+  }
+  return s->queues[queue].host == 0
+             ? refuse_mixed(ctx, name)
+             : check_places(ctx, s, io, &subject, &s->loop_places[c->place0], c->n_places);
+}
+
+fs_status fs_cuda_host_check(fsched_context *ctx, const fs_stream *s, const fs_io *io,
+                             const fs_cuda_host_ops *ops) {
+  assert(io->store != NULL || s->n_memories == 0);
+  for (uint32_t q = 0; q < s->n_queues && ops->some; q++) {
+    const fs_stream_queue *queue = &s->queues[q];
+    for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
+      FS_TRY(check_command(ctx, s, io, q, &s->commands[c], ops));
+    }
+  }
+  for (uint32_t i = 0; i < s->n_loop_queues && ops->some; i++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[i];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      FS_TRY(check_loop_command(ctx, s, io, q->queue, &s->loop_commands[c], ops));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* A slot's tables */
+
+static fs_status make_rooms(fs_instance *x) {
+  fs_cuda_hosts *h = &x->hosts;
+  FS_TRY(fs_new_zero(&x->arena, &h->room, x->s->n_queues));
+  FS_TRY(fs_new_zero(&x->arena, &h->hand, x->s->n_queues));
+  for (uint32_t q = 0; q < x->s->n_queues; q++) {
+    if (x->s->queues[q].host != 0) {
+      FS_TRY(fs_effect_room_make(&x->arena, x->program->hosts.size, &h->hand[q], &h->room[q]));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_tasks(fs_instance *x) {
+  fs_cuda_hosts *h = &x->hosts;
+  const fs_cuda_plan *plan = &x->program->plan;
+  FS_TRY(fs_new_zero(&x->arena, &h->item, plan->n_items));
+  FS_TRY(fs_new_zero(&x->arena, &h->record, x->loops.n_records));
+  FS_TRY(fs_new_zero(&x->arena, &h->digest, x->s->n_ops));
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    h->item[i] =
+        (fs_cuda_task){.x = x, .command = plan->item[i].command, .queue = plan->item[i].queue};
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_cuda_host_make(fsched_context *ctx, fs_instance *x) {
+  fs_cuda_hosts *h = &x->hosts;
+  assert(x->program != NULL);
+  if (!x->program->hosts.some) {
+    return FSCHED_OK;
+  }
+  FS_TRY(make_rooms(x));
+  FS_TRY(make_tasks(x));
+  FS_TRY(fs_new_zero(&x->arena, &h->memories.base, x->s->n_memories));
+  h->memories.io = x->io;
+  h->memories.n = x->s->n_memories;
+  h->effects = (fs_effects){
+      .s = x->s, .io = x->io, .kernels = &x->program->hosts.kernels, .memories = &h->memories};
+  h->has_gate = pthread_mutex_init(&h->gate, NULL) == 0;
+  return h->has_gate ? FSCHED_OK : fs_no_memory(ctx, sizeof h->gate);
+}
+
+void fs_cuda_host_place(fs_instance *x) {
+  assert(x->hosts.memories.base != NULL || !x->program->hosts.some);
+  for (uint32_t m = 0; m < x->hosts.memories.n; m++) {
+    x->hosts.memories.base[m] = x->io->store[m] ? x->pinned : NULL;
+  }
+}
+
+void fs_cuda_host_begin(fs_instance *x) {
+  fs_cuda_hosts *h = &x->hosts;
+  assert(x->work != NULL);
+  h->work = *x->work;
+  h->work.record.digest = x->work->record.digest == NULL ? NULL : h->digest;
+  h->closed = false; /* no function is at work between invocations */
+}
+
+void fs_cuda_host_release(fs_instance *x) {
+  if (x->hosts.has_gate) {
+    (void)pthread_mutex_destroy(&x->hosts.gate);
+    x->hosts.has_gate = false;
+  }
+}
+
+/* Tasks */
+
+/* Copies an instance and those around it, the innermost first. */
+static uint32_t copy_instance(fs_loop_instance *to, const fs_loop_instance *at) {
+  uint32_t n = 0;
+  for (; at != NULL; at = at->around, n++) {
+    to[n] = *at;
+    to[n].around = at->around == NULL ? NULL : &to[n + 1];
+  }
+  return n;
+}
+
+fs_cuda_task *fs_cuda_host_item(fs_instance *x, uint32_t item) {
+  assert(x->hosts.item != NULL && fs_cuda_is_host(x, item));
+  return &x->hosts.item[item];
+}
+
+static fs_cuda_task instance_task(fs_instance *x, const fs_loop_instance *at) {
+  return (fs_cuda_task){
+      .x = x, .command = at->command, .queue = x->loops.queue_of[at->loop_command], .at = at};
+}
+
+fs_cuda_task *fs_cuda_host_record(fs_instance *x, uint32_t record) {
+  assert(record < x->loops.n_records);
+  x->hosts.record[record] = instance_task(x, &x->loops.record[record].at[0]);
+  return &x->hosts.record[record];
+}
+
+fs_status fs_cuda_host_list_make(fs_instance *x, uint32_t n, uint32_t depth) {
+  fs_cuda_hosts *h = &x->hosts;
+  assert(h->instance == NULL);
+  FS_TRY(fs_new_zero(&x->arena, &h->instance, n));
+  FS_TRY(fs_new_zero(&x->arena, &h->at, (size_t)n * depth));
+  h->depth = depth;
+  h->n_instances = 0;
+  return FSCHED_OK;
+}
+
+void fs_cuda_host_list(fs_instance *x, const fs_loop_instance *at) {
+  fs_cuda_hosts *h = &x->hosts;
+  if (h->instance != NULL) {
+    fs_loop_instance *to = &h->at[(size_t)h->n_instances * h->depth];
+    (void)copy_instance(to, at);
+    h->instance[h->n_instances] = instance_task(x, to);
+  }
+  h->n_instances++;
+}
+
+fs_cuda_task *fs_cuda_host_instance(fs_instance *x, uint32_t n) {
+  assert(n < x->hosts.n_instances);
+  return &x->hosts.instance[n];
+}
+
+/* Running */
+
+static bool enter_gate(fs_cuda_hosts *h) {
+  pthread_mutex_lock(&h->gate);
+  bool open = !h->closed;
+  h->inside += open;
+  pthread_mutex_unlock(&h->gate);
+  return open;
+}
+
+static void leave_gate(fs_cuda_hosts *h) {
+  pthread_mutex_lock(&h->gate);
+  h->inside--;
+  pthread_mutex_unlock(&h->gate);
+}
+
+static fsched_cause run_task(fs_cuda_task *t) {
+  fs_cuda_hosts *h = &t->x->hosts;
+  const fs_effect_room *room = &h->room[t->queue];
+  if (t->at == NULL) {
+    return fs_effect_run(&h->effects, room, &h->work, t->command);
+  }
+  t->digest = 0;
+  return fs_loop_run_instance(&h->effects, room, &h->work, t->at, &t->digest);
+}
+
+void fs_cuda_host_run(void *task) {
+  fs_cuda_task *t = task;
+  fs_instance *x = t->x;
+  if (!enter_gate(&x->hosts)) {
+    return;
+  }
+  if (!x->config.empty && !fs_cuda_poisoned(x)) {
+    fsched_cause cause = run_task(t);
+    if (cause != FSCHED_CAUSE_NONE) {
+      fs_cuda_poison(x, cause);
+    }
+  }
+  leave_gate(&x->hosts);
+}
+
+void fs_cuda_host_digests(const fs_instance *x, uint64_t *digest) {
+  assert(digest != NULL || x->s->n_ops == 0);
+  for (uint32_t op = 0; op < x->s->n_ops && x->program->hosts.some; op++) {
+    digest[op] = x->program->hosts.op[op] != 0 ? x->hosts.digest[op] : digest[op];
+  }
+}
+
+/* Gives the kernels in hand up, if no other function is at work. */
+static bool give_up_hands(fs_cuda_hosts *h, uint32_t n) {
+  uint32_t busy = 0;
+  bool all = true;
+  for (uint32_t q = 0; q < n; q++) {
+    busy += fs_hand_busy(atomic_load(&h->hand[q].count));
+  }
+  for (uint32_t q = 0; q < n && h->inside == busy; q++) {
+    uint64_t count = atomic_load(&h->hand[q].count);
+    all = all &&
+          (count == FS_HAND_LOST || !fs_hand_busy(count) || fs_hand_give_up(&h->hand[q], count));
+  }
+  return all && h->inside == busy;
+}
+
+bool fs_cuda_host_close(fs_instance *x) {
+  fs_cuda_hosts *h = &x->hosts;
+  if (!x->program->hosts.some) {
+    return true;
+  }
+  pthread_mutex_lock(&h->gate);
+  h->closed = give_up_hands(h, x->s->n_queues);
+  bool closed = h->closed;
+  pthread_mutex_unlock(&h->gate);
+  return closed;
+}
