@@ -151,6 +151,11 @@ typedef struct fsched_submit_task_desc {
   const char *on;   /* NULL: the callable's */
   const fsched_submit_predecessor *predecessors;
   uint32_t n_predecessors;
+  /** A block of up to FSCHED_MAX_PARAMS bytes, which is copied: the task's kernel gets it in place
+   * of the callable's (fsched_kernel_desc); `mix` where the callable has no kernel.  n_params 0: as
+   * the callable says. */
+  const void *params;
+  size_t n_params;
 } fsched_submit_task_desc;
 
 typedef struct fsched_submit_scope_desc {

@@ -73,6 +73,81 @@ START_TEST(callables_carry_over_to_each_task)
 }
 END_TEST
 
+/* A task's block wins over its callable's kernel's, which other tasks keep; without a kernel it is
+ * that of `mix`.  Nothing of it is the caller's any more. */
+START_TEST(blocks_of_parameters)
+{
+  uint8_t own[] = {0x01, 0xFE}, block[FSCHED_MAX_PARAMS] = {0xAB};
+  fsched_kernel_desc kernel = {.size = sizeof kernel,
+                               .module = "m",
+                               .function = "g",
+                               .grid = {3, 1, 1},
+                               .params = own,
+                               .n_params = sizeof own};
+  fsched_submit_callable_desc d = {.size = sizeof d, .name = "g", .kernel = &kernel};
+  uint32_t with, plain = f;
+  ck_fs(ctx, fsched_submit_callable(s, &d, &with));
+  fsched_submit_task_desc t = {.size = sizeof t, .callable = with};
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  t.params = block;
+  t.n_params = 1;
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  t.callable = plain;
+  t.n_params = sizeof block;
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  memset(block, 0, sizeof block);
+  t.n_params = 0;
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  t.callable = with;
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  t.size = offsetof(fsched_submit_task_desc, params); /* of a program that knows nothing of it */
+  t.n_params = 5;
+  ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+  fsched_graph *g = finish();
+  static const char *const params[] = {"01fe", "ab", NULL, NULL, "01fe", "01fe"};
+  for (uint32_t op = 0; op < 6; op++) {
+    const fs_kernel *k = op == 3 ? NULL : &g->kernel[g->op_kernel[op]];
+    if (op == 3) {
+      ck_assert_uint_eq(g->op_kernel[op], FS_NONE);
+    } else if (op == 2) {
+      ck_assert_str_eq(k->builtin, "mix");
+      ck_assert_uint_eq(strlen(k->params), (size_t)2 * FSCHED_MAX_PARAMS);
+      ck_assert_mem_eq(k->params, "ab0000", 6);
+    } else {
+      ck_assert_str_eq(k->params, params[op]);
+      ck_assert_str_eq(k->function, "g");
+      ck_assert_uint_eq(k->grid[0], 3);
+    }
+  }
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* A callable may be for a queue of the host. */
+START_TEST(tasks_of_the_host)
+{
+  fsched_builder *b = make_target(ctx);
+  fsched_queue_desc q = {.size = sizeof q, .name = "h", .queue_class = "cpu", .host = 1};
+  fsched_submitter *own;
+  fsched_graph *g;
+  uint32_t id;
+  ck_fs(ctx, fsched_builder_queue(b, &q, NULL));
+  ck_fs(ctx, fsched_submit_create(b, &own));
+  fsched_submit_callable_desc d = {.size = sizeof d, .name = "post", .on = "cpu"};
+  ck_fs(ctx, fsched_submit_callable(own, &d, &id));
+  fsched_submit_task_desc t = {.size = sizeof t, .callable = id};
+  ck_fs(ctx, fsched_submit_task(own, &t, NULL));
+  ck_fs(ctx, fsched_submit_finish(own, &g));
+  const fs_target *target = &g->target;
+  uint32_t first = target->domain_queue0[g->op_domain[0]];
+  ck_assert_uint_eq(target->domain_queue0[g->op_domain[0] + 1], first + 1);
+  ck_assert(target->queue[target->domain_queue[first]].host);
+  ck_assert(!target->queue[0].host && !target->queue[1].host);
+  fsched_graph_destroy(g);
+  fsched_submit_destroy(own);
+}
+END_TEST
+
 START_TEST(memory_of_a_device_is_used_on_its_queue)
 {
   static char memory[16];
@@ -439,8 +514,8 @@ END_TEST
 FS_SUITE(submit, suite) {
   TCase *t = fs_case(suite, fixture);
   FS_TESTS(t, names_count_the_tasks_of_a_callable, callables_carry_over_to_each_task,
-           memory_of_a_device_is_used_on_its_queue, what_is_read_was_written,
-           two_args_do_not_write_one_byte, predecessors_wait_or_retain,
+           blocks_of_parameters, tasks_of_the_host, memory_of_a_device_is_used_on_its_queue,
+           what_is_read_was_written, two_args_do_not_write_one_byte, predecessors_wait_or_retain,
            what_a_scope_allocates_goes_with_it, scopes_nest, manual_scopes_leave_pairs_to_the_lint,
            nothing_follows_finish, the_builder_has_a_target_alone, other_sizes_of_structs,
            memory_runs_out);

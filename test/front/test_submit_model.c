@@ -58,6 +58,7 @@ typedef struct model_program {
   model_access access[TASKS * ARGS];
   uint32_t n_accesses;
   fs_text buffers, ops; /* of the graph file */
+  uint32_t blocks;      /* tasks with a block of parameters */
   uint32_t refused;
 } model_program;
 
@@ -380,8 +381,14 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   }
   d.predecessors = before;
   d.n_predecessors = n_before;
+  uint8_t block[4] = {(uint8_t)below(p, 256), (uint8_t)below(p, 256), 0, 7};
+  d.params = block;
+  d.n_params = one_in(p, 3) ? 1 + below(p, sizeof block) : 0;
   bool right = args_are_right(p, a, n);
   fs_status status = fsched_submit_task(p->s, &d, &id);
+  uint8_t given[sizeof block];
+  memcpy(given, block, sizeof given);
+  memset(block, 0xEE, sizeof block); /* it was copied */
   ck_assert_msg(status == (right ? FSCHED_OK : FSCHED_BAD_INPUT), "task '%s' is %s: %s", name,
                 right ? "right" : "wrong", fs_test_diags(ctx));
   fsched_diag_clear(ctx);
@@ -410,6 +417,11 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
     p->order[id][t] = p->edge[id][t];
   }
   describe_task(p, name, a, n);
+  for (size_t i = 0; i < d.n_params; i++) {
+    fs_text_printf(&p->ops, "%s%02X", i == 0 ? "    kernel: {builtin: mix, params: '" : "",
+                   given[i]);
+  }
+  fs_text_puts(&p->ops, d.n_params > 0 ? "'}\n" : "");
   bool after = false;
   for (uint32_t i = 0; i < n_before; i++) {
     if (before[i].wait) {
@@ -629,6 +641,15 @@ static void check_file(model_program *p, const fsched_graph *g) {
   fs_text_add(&t, "", 1);
   fsched_graph *h = fs_parse(t.at);
   assert_same(g, h, t.at);
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    uint32_t a = g->op_kernel[op], b = h->op_kernel[op];
+    ck_assert_msg((a == FS_NONE) == (b == FS_NONE), "a kernel of op '%s'", g->op_name[op]);
+    if (a != FS_NONE) {
+      ck_assert_str_eq(g->kernel[a].builtin, h->kernel[b].builtin);
+      ck_assert_str_eq(g->kernel[a].params, h->kernel[b].params);
+      p->blocks++;
+    }
+  }
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     ck_assert_str_eq(g->buffer_name[i], h->buffer_name[i]);
     ck_assert_uint_eq(g->buffer_memory[i], h->buffer_memory[i]);
@@ -653,7 +674,7 @@ static void check_replay(const fsched_graph *g) {
 START_TEST(random_programs_are_as_interpreted)
 {
   static model_program p;
-  uint32_t accepted = 0, refused = 0, edges = 0, derived = 0;
+  uint32_t accepted = 0, refused = 0, edges = 0, derived = 0, blocks = 0;
   for (uint64_t i = 0; i < 100; i++) {
     uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) * 100 + i;
     fsched_graph *g = random_program(&p, seed);
@@ -666,6 +687,7 @@ START_TEST(random_programs_are_as_interpreted)
     }
     accepted += p.n_tasks;
     refused += p.refused;
+    blocks += p.blocks;
     edges += g->n_edges;
     fsched_graph_destroy(g);
     fs_text_drop(&p.buffers);
@@ -675,6 +697,7 @@ START_TEST(random_programs_are_as_interpreted)
   ck_assert_uint_gt(refused, 2000);
   ck_assert_uint_gt(edges, 2000);
   ck_assert_uint_gt(derived, 200);
+  ck_assert_uint_gt(blocks, 500);
 }
 END_TEST
 

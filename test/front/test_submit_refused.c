@@ -64,6 +64,25 @@ START_TEST(bad_callables)
 }
 END_TEST
 
+START_TEST(bad_params)
+{
+  static uint8_t block[FSCHED_MAX_PARAMS + 1];
+  uint32_t id = 77;
+  fsched_submit_task_desc d = {
+      .size = sizeof d, .callable = f, .params = block, .n_params = sizeof block};
+  refused_as(fsched_submit_task(s, &d, &id), "out-of-range",
+             "the number of bytes of parameters is 1025, at most 1024 is possible");
+  d.params = NULL;
+  d.n_params = 1;
+  refused_as(fsched_submit_task(s, &d, &id), "bad-argument", "a kernel's 'params' is NULL");
+  ck_assert_uint_eq(id, 77);
+  fsched_graph *g = finish(); /* the faults before have left no trace */
+  ck_assert_uint_eq(g->n_ops, 0);
+  ck_assert_uint_eq(g->n_kernels, 0);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 START_TEST(bad_imports)
 {
   static char memory[64];
@@ -291,6 +310,6 @@ END_TEST
 
 FS_SUITE(submit_refused, suite) {
   TCase *t = fs_case(suite, fixture);
-  FS_TESTS(t, bad_callables, bad_imports, imports_do_not_overlap, shapes, rights_hold_for_every_tag,
-           bad_args);
+  FS_TESTS(t, bad_callables, bad_params, bad_imports, imports_do_not_overlap, shapes,
+           rights_hold_for_every_tag, bad_args);
 }

@@ -76,6 +76,12 @@ const char *fs_builder_view_fault(const fsched_arg_desc *d, fs_view *v);
 /* fsched_builder_kernel for several ops: adds a kernel. */
 fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *desc,
                                 uint32_t *kernel) FS_MUST_USE;
+/* Says what is wrong with a block of parameters. */
+fs_status fs_builder_check_params(fsched_builder *b, const void *params, size_t n) FS_MUST_USE;
+/* Adds a kernel like another one, or like `mix` (FS_NONE), with other parameters.  Requires a
+ * kernel that was added, or none. */
+fs_status fs_builder_vary_kernel(fsched_builder *b, uint32_t like, const void *params, size_t n,
+                                 uint32_t *kernel) FS_MUST_USE;
 /* Lets an op run a kernel that was added.  Requires an op and a kernel. */
 void fs_builder_set_kernel(fsched_builder *b, uint32_t op, uint32_t kernel);
 /* That faults were reported, for callers whose user may go on without the call that had one.

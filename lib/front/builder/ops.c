@@ -499,14 +499,18 @@ static fs_status copy_string(fsched_builder *b, const char *s, const char **out)
   return s != NULL && *out == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
+fs_status fs_builder_check_params(fsched_builder *b, const void *params, size_t n) {
+  FS_TRY(fs_builder_limit(b, "the number of bytes of parameters", n, FSCHED_MAX_PARAMS));
+  return n == 0 || params != NULL ? FSCHED_OK
+                                  : fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL,
+                                                    "a kernel's 'params' is NULL");
+}
+
 /* Writes a block of parameters as text. */
 static fs_status copy_params(fsched_builder *b, const void *params, size_t n, const char **out) {
-  FS_TRY(fs_builder_limit(b, "the number of bytes of parameters", n, FSCHED_MAX_PARAMS));
+  FS_TRY(fs_builder_check_params(b, params, n));
   if (n == 0) {
     return FSCHED_OK;
-  }
-  if (params == NULL) {
-    return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->pos, NULL, "a kernel's 'params' is NULL");
   }
   char *text = fs_arena_alloc(&b->arena, 2 * n + 1);
   if (text == NULL) {
@@ -555,6 +559,20 @@ fs_status fs_builder_add_kernel(fsched_builder *b, const fsched_kernel_desc *des
   FS_TRY(copy_string(b, d.module, &k.module));
   FS_TRY(copy_string(b, d.function, &k.function));
   FS_TRY(copy_params(b, d.params, d.n_params, &k.params));
+  FS_TRY(fs_vec_push(b->ctx, &b->kernel, k));
+  *kernel = (uint32_t)b->kernel.n - 1;
+  return FSCHED_OK;
+}
+
+fs_status fs_builder_vary_kernel(fsched_builder *b, uint32_t like, const void *params, size_t n,
+                                 uint32_t *kernel) {
+  static const fsched_kernel_desc mix = {.size = sizeof mix, .builtin = "mix"};
+  assert(like == FS_NONE || like < b->kernel.n);
+  if (like == FS_NONE) {
+    FS_TRY(fs_builder_add_kernel(b, &mix, &like));
+  }
+  fs_kernel k = b->kernel.at[like];
+  FS_TRY(copy_params(b, params, n, &k.params));
   FS_TRY(fs_vec_push(b->ctx, &b->kernel, k));
   *kernel = (uint32_t)b->kernel.n - 1;
   return FSCHED_OK;

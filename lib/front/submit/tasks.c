@@ -462,10 +462,22 @@ static fs_status record_rest(const submit_check *c, uint32_t op) {
       FS_TRY(fsched_builder_after(s->b, op, c->d->predecessors[i].task));
     }
   }
-  if (k->kernel != FS_NONE) {
-    fs_builder_set_kernel(s->b, op, k->kernel);
+  uint32_t kernel = k->kernel;
+  if (c->d->n_params > 0) {
+    FS_TRY(fs_builder_vary_kernel(s->b, kernel, c->d->params, c->d->n_params, &kernel));
+  }
+  if (kernel != FS_NONE) {
+    fs_builder_set_kernel(s->b, op, kernel);
   }
   return FSCHED_OK;
+}
+
+/* The builder's own checks; their fault is forgotten, as nothing was added. */
+static fs_status check_params(const submit_check *c) {
+  fs_builder_faults mark = fs_builder_mark_faults(c->s->b);
+  fs_status status = fs_builder_check_params(c->s->b, c->d->params, c->d->n_params);
+  fs_builder_rewind_faults(c->s->b, mark);
+  return status;
 }
 
 static fs_status record_task(const submit_check *c, uint32_t *op) {
@@ -482,6 +494,7 @@ static fs_status check_task(submit_check *c) {
   FS_TRY(find_callable(c));
   FS_TRY(name_task(c));
   FS_TRY(check_queue(c));
+  FS_TRY(check_params(c));
   FS_TRY(check_args(c));
   return check_predecessors(c);
 }
