@@ -133,6 +133,14 @@ static uint32_t count_views(const fsched_graph *g) {
   return n;
 }
 
+static uint32_t count_members(const fsched_graph *g) {
+  uint32_t n = 0;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    n += fs_op_members(g, op);
+  }
+  return n;
+}
+
 static void count(fs_codegen *c) {
   const fsched_graph *g = c->g;
   fs_draft *d = &c->d;
@@ -146,6 +154,7 @@ static void count(fs_codegen *c) {
   d->n_versions = g->n_versions;
   d->n_ops = g->n_ops;
   d->n_args = g->n_args;
+  d->n_members = count_members(g);
   d->n_views = count_views(g);
   d->n_uses = g->op_use0[g->n_ops];
   d->n_scratches = g->op_scratch0[g->n_ops];
@@ -265,6 +274,7 @@ static void write_buffers(fs_codegen *c) {
 
 static void write_ops(fs_codegen *c) {
   const fsched_graph *g = c->g;
+  uint32_t member = 0;
   for (uint32_t o = 0; o < g->n_ops; o++) {
     c->d.ops[o] = (fs_stream_op){.time = g->op_time[o],
                                  .name = fs_draft_string(&c->d, g->op_name[o]),
@@ -278,8 +288,27 @@ static void write_ops(fs_codegen *c) {
                                  .after0 = g->op_after0[o],
                                  .n_afters = g->op_after0[o + 1] - g->op_after0[o],
                                  .slots = g->op_slots == NULL ? 1 : g->op_slots[o],
-                                 .slow = fs_op_slow(g, o)};
+                                 .slow = fs_op_slow(g, o),
+                                 .member0 = member,
+                                 .n_members = fs_op_members(g, o)};
+    member += fs_op_members(g, o);
   }
+}
+
+static void write_members(fs_codegen *c) {
+  const fsched_graph *g = c->g;
+  uint32_t n = 0;
+  for (uint32_t o = 0; o < g->n_ops && c->d.n_members > 0; o++) {
+    uint32_t arg = g->op_arg0[o];
+    for (uint32_t m = 0; m < fs_op_members(g, o); m++) {
+      fs_stream_member *to = &c->d.members[n++];
+      for (to->arg0 = arg; arg < g->op_arg0[o + 1] && fs_arg_member(g, arg) == m;) {
+        arg++;
+      }
+      to->n_args = arg - to->arg0;
+    }
+  }
+  assert(n == c->d.n_members);
 }
 
 static void write_args(fs_codegen *c) {
@@ -451,6 +480,7 @@ static fs_status write_program(fs_codegen *c, fs_arena *arena, fsched_program **
   write_buffers(c);
   write_ops(c);
   write_args(c);
+  write_members(c);
   write_views(c);
   write_op_details(c);
   write_kernels(c);

@@ -14,8 +14,9 @@ _Static_assert(sizeof(fs_stream_memory) == 48, "");
 _Static_assert(sizeof(fs_stream_resource) == 16, "");
 _Static_assert(sizeof(fs_stream_buffer) == 32, "");
 _Static_assert(sizeof(fs_stream_version) == 32, "");
-_Static_assert(sizeof(fs_stream_op) == 56, "");
+_Static_assert(sizeof(fs_stream_op) == 64, "");
 _Static_assert(sizeof(fs_stream_arg) == 40, "");
+_Static_assert(sizeof(fs_stream_member) == 8, "");
 _Static_assert(sizeof(fs_stream_use) == 16, "");
 _Static_assert(sizeof(fs_stream_scratch) == 16, "");
 _Static_assert(sizeof(fs_stream_kernel) == 48, "");
@@ -36,7 +37,7 @@ _Static_assert(sizeof(fs_stream_loop_command) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_wait) == 8, "");
 _Static_assert(sizeof(fs_stream_guard) == 16, "");
 _Static_assert(sizeof(fs_stream_guard_check) == 8, "");
-_Static_assert(sizeof(fs_stream_header) == 640, "");
+_Static_assert(sizeof(fs_stream_header) == 656, "");
 
 static fs_status check_count(fsched_context *ctx, const char *section, uint64_t count) {
   if (count > INT32_MAX) {

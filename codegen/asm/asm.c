@@ -393,6 +393,23 @@ static fs_status afters(fs_asm *a, uint32_t list, uint32_t *n) {
   return FSCHED_OK;
 }
 
+/* Reads how many args each member of the op has; their sum may still be wrong. */
+static fs_status members(fs_asm *a, uint32_t list, fs_stream_op *op) {
+  uint32_t node, arg = op->arg0;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &op->n_members));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_member r = {.arg0 = arg};
+    FS_TRY(fs_fields_u32(&a->f, node, &r.n_args));
+    if (r.n_args > op->arg0 + op->n_args - arg) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node,
+                            "the members have more args than the op");
+    }
+    arg += r.n_args;
+    FS_TRY(fs_asm_push(a, members, r));
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) {
   *out = FS_NONE;
   if (node == FS_NONE) {
@@ -407,15 +424,16 @@ fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) {
 }
 
 static fs_status op(fs_asm *a, uint32_t node) {
-  enum { NAME, TIME, KERNEL, ARGS, USES, SCRATCH, AFTER, SLOTS, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},   {"time", true},  {"kernel", false},
-                                          {"args", true},   {"uses", false}, {"scratch", false},
-                                          {"after", false}, {"slots", false}};
+  enum { NAME, TIME, KERNEL, ARGS, MEMBERS, USES, SCRATCH, AFTER, SLOTS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true},     {"time", true},     {"kernel", false},
+                                          {"args", true},     {"members", false}, {"uses", false},
+                                          {"scratch", false}, {"after", false},   {"slots", false}};
   uint32_t value[FIELDS], child;
   fs_stream_op r = {.arg0 = (uint32_t)a->args.n,
                     .use0 = (uint32_t)a->uses.n,
                     .scratch0 = (uint32_t)a->scratches.n,
                     .after0 = (uint32_t)a->afters.n,
+                    .member0 = (uint32_t)a->members.n,
                     .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_asm_string(a, value[NAME], &r.name));
@@ -425,6 +443,7 @@ static fs_status op(fs_asm *a, uint32_t node) {
   for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
     FS_TRY(arg(a, child));
   }
+  FS_TRY(value[MEMBERS] == FS_NONE ? FSCHED_OK : members(a, value[MEMBERS], &r));
   FS_TRY(value[USES] == FS_NONE ? FSCHED_OK : uses(a, value[USES], &r.n_uses));
   FS_TRY(value[SCRATCH] == FS_NONE ? FSCHED_OK : scratches(a, value[SCRATCH], &r.n_scratches));
   FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : afters(a, value[AFTER], &r.n_afters));

@@ -244,6 +244,10 @@ static void put_ops(fs_dis *d) {
       put_arg(d, &d->s->args[o->arg0 + a]);
     }
     fs_dis_put(d, "]");
+    for (uint32_t m = 0; m < o->n_members; m++) {
+      fs_dis_u64(d, m == 0 ? ", \"members\": [" : ", ", d->s->members[o->member0 + m].n_args);
+    }
+    fs_dis_put(d, o->n_members == 0 ? "" : "]");
     put_needs(d, o);
     if (o->slots != 1) {
       fs_dis_u64(d, ", \"slots\": ", o->slots);

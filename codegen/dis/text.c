@@ -7,6 +7,7 @@
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
+#include "model/stream/members.h"
 #include "model/stream/physicals.h"
 #include "model/sync.h"
 
@@ -162,6 +163,9 @@ static void put_what(fs_listing *l, const fs_stream_command *c) {
       put_version(l, c->target);
       break;
   }
+  if (fs_command_members(l->s, c) > 0) {
+    fs_list_u64(l, " member ", fs_stream_member_of(l->s, (uint32_t)(c - l->s->commands)));
+  }
   if (c->gang_axis != FS_NONE) {
     fs_list_put(l, " with ");
     fs_list_name(l, l->s->axes[c->gang_axis].name);
@@ -257,6 +261,26 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
   fs_list_empty(c, 2);
 }
 
+/* Writes the places of a command, of a member those of its own args. */
+static void put_places(fs_listing *l, const fs_stream_command *m) {
+  bool member = fs_command_members(l->s, m) > 0, some = false;
+  fs_stream_member own = {0, 0};
+  if (member) {
+    own = fs_stream_args_of(l->s, (uint32_t)(m - l->s->commands));
+  }
+  for (uint32_t i = 0; i < m->n_places; i++) {
+    const fs_stream_place *p = &l->s->places[m->place0 + i];
+    bool of_arg = fs_space_has_bytes(p->space) && p->arg != FS_NONE &&
+                  (p->version != FS_NONE || p->mode == FS_MODE_R);
+    if (member && of_arg && p->arg - own.arg0 >= own.n_args) {
+      continue;
+    }
+    fs_list_put(l, some ? ", " : "");
+    fs_list_place(l, p);
+    some = true;
+  }
+}
+
 static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   fs_sync_kind sync = fs_stream_sync(l->s);
   fs_list_u64(l, "", m->epoch);
@@ -284,10 +308,7 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
   put_clock(l, l->s->frontiers + m->frontier0, m->n_frontier);
   fs_list_put(l, m->tainted ? " tainted" : "");
   fs_columns_cell(c, FS_LEFT);
-  for (uint32_t i = 0; i < m->n_places; i++) {
-    fs_list_put(l, i == 0 ? "" : ", ");
-    fs_list_place(l, &l->s->places[m->place0 + i]);
-  }
+  put_places(l, m);
   fs_columns_cell(c, FS_LEFT);
 }
 

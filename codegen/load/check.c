@@ -429,7 +429,21 @@ static fs_status check_needs(fs_checker *c, uint32_t op, fs_seen *seen) {
   return FSCHED_OK;
 }
 
-static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at[4]) {
+/* Checks that the args of an op's members are its own, one member's behind the other's. */
+static fs_status check_op_members(fs_checker *c, uint32_t op, uint32_t *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_op *o = &v->ops[op];
+  uint32_t arg = o->arg0;
+  FS_TRY(fs_check_tile(c, o->member0, o->n_members, v->n_members, "members", at));
+  for (uint32_t i = o->member0; i < o->member0 + o->n_members; i++) {
+    FS_TRY(fs_check_tile(c, v->members[i].arg0, v->members[i].n_args, o->arg0 + o->n_args,
+                         "args of members", &arg));
+  }
+  return o->n_members == 0 ? FSCHED_OK
+                           : fs_check_tiled(c, arg, o->arg0 + o->n_args, "args of members");
+}
+
+static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at[5]) {
   const fs_stream *v = &c->v;
   const fs_stream_op *o = &v->ops[op];
   FS_TRY(fs_check_string(c, o->name, "op", op));
@@ -444,6 +458,7 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
   FS_TRY(fs_check_tile(c, o->use0, o->n_uses, v->n_uses, "uses", &at[1]));
   FS_TRY(fs_check_tile(c, o->scratch0, o->n_scratches, v->n_scratches, "scratches", &at[2]));
   FS_TRY(fs_check_tile(c, o->after0, o->n_afters, v->n_afters, "afters", &at[3]));
+  FS_TRY(check_op_members(c, op, &at[4]));
   for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
     FS_TRY(check_arg(c, a));
   }
@@ -453,7 +468,7 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
 static fs_status check_ops(fs_checker *c) {
   const fs_stream *v = &c->v;
   fs_seen seen;
-  uint32_t at[4] = {0};
+  uint32_t at[5] = {0};
   FS_TRY(fs_new_zero(&c->arena, &seen.resource, v->n_resources));
   FS_TRY(fs_new_zero(&c->arena, &seen.memory, v->n_memories));
   for (uint32_t i = 0; i < v->n_views; i++) {
@@ -466,6 +481,7 @@ static fs_status check_ops(fs_checker *c) {
   FS_TRY(fs_check_tiled(c, at[1], v->n_uses, "uses"));
   FS_TRY(fs_check_tiled(c, at[2], v->n_scratches, "scratches"));
   FS_TRY(fs_check_tiled(c, at[3], v->n_afters, "afters"));
+  FS_TRY(fs_check_tiled(c, at[4], v->n_members, "members"));
   return FS_CHECK_DISTINCT(c, ops, "ops");
 }
 

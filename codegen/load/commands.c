@@ -107,6 +107,11 @@ static fs_status check_gang_ops(fs_checker *c, fs_gangs *g) {
     FS_NEED(c, *op == FS_NONE || *op == command->target, EPOCH,
             "epoch %u of axis '%s' is op %u on one queue and op %u on another", command->gang_epoch,
             v->strings + v->axes[command->gang_axis].name, *op, command->target);
+    uint32_t members = v->ops[command->target].n_members;
+    uint32_t queues = v->axes[command->gang_axis].n_members;
+    FS_NEED(c, members == 0 || members == queues, EPOCH,
+            "op %u has %u members, and axis '%s' has %u queues", command->target, members,
+            v->strings + v->axes[command->gang_axis].name, queues);
     *op = command->target;
   }
   return FSCHED_OK;
@@ -143,6 +148,8 @@ static fs_status check_fields(fs_checker *c, uint32_t queue, const fs_stream_com
   uint32_t limit = fs_stream_targets(&c->v, fs_command_kind_of(m));
   FS_NEED(c, m->target < limit, REFERENCE, "the target " FS_OF_COMMAND " is %u of %u", m->epoch,
           name, m->target, limit);
+  FS_NEED(c, m->gang_axis != FS_NONE || !fs_command_has_op(m) || c->v.ops[m->target].n_members == 0,
+          EPOCH, "the op " FS_OF_COMMAND " has members, and it is in no gang", m->epoch, name);
   FS_NEED(c, m->signal <= 1 && m->scope < FS_N_SCOPES && m->tainted <= 1, VALUE,
           "signal, scope or taint " FS_OF_COMMAND " is %u, %u, %u", m->epoch, name, m->signal,
           m->scope, m->tainted);

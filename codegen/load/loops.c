@@ -486,13 +486,16 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
 }
 
-/* What a loop touches is of ranges, also where other ops touch it. */
+/* What a loop touches is of ranges, also where other ops touch it; and a loop is no op with
+ * members. */
 static fs_status check_no_views(fs_checker *c) {
   const fs_stream *v = &c->v;
   bool *in_loop;
   FS_TRY(fs_new_zero(&c->arena, &in_loop, v->n_buffers));
   for (uint32_t i = 0; i < v->n_loops; i++) {
     const fs_stream_op *o = v->loops[i].within == FS_NONE ? &v->ops[v->loops[i].op] : NULL;
+    FS_NEED(c, o == NULL || o->n_members == 0, VALUE, "op %u is a loop and has members",
+            v->loops[i].op);
     for (uint32_t k = 0; o != NULL && k < o->n_args; k++) {
       if (v->args[o->arg0 + k].buffer != FS_NONE) {
         in_loop[v->args[o->arg0 + k].buffer] = true;

@@ -138,6 +138,7 @@ typedef struct fs_meeting {
                                 of loops, whose members have their own */
   fs_cpu_loop *loop;         /* NULL: the op is none; a loop in no gang has a meeting, too, with
                                 one member and without `over` */
+  bool apart;                /* each member runs args of its own, once its own waits are over */
 } fs_meeting;
 
 /* A physical barrier.  Its timeline tells its present use, counted from 0 over all invocations:

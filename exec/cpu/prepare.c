@@ -80,10 +80,11 @@ static fs_status decode_gangs(fs_instance *x) {
       x->step[c].meeting = (uint32_t)m;
       x->meeting[m].members = s->axes[k->gang_axis].n_members;
       x->meeting[m].over = make_wait(x, k->gang_axis, k->gang_epoch);
+      x->meeting[m].apart = fs_command_members(s, k) > 0;
     }
   }
   fs_cpu_meet_for_loops(x, n);
-  return x->physicals.n == 0 ? FSCHED_OK : list_members(x, n + x->n_alone);
+  return x->physicals.n == 0 && s->n_members == 0 ? FSCHED_OK : list_members(x, n + x->n_alone);
 }
 
 static fs_status decode_points(fs_instance *x) {

@@ -7,7 +7,7 @@
  *     invocation from within that call
  *
  * With barriers, starts and ends of steps are also counted there; all members of a gang start when
- * the last one arrives, but for those of a loop.
+ * the last one arrives, but for those of a loop, and those with args of their own.
  *
  * A step of an axis with n epochs in invocation k has the value k * n + epoch on its timeline.
  * Given content is put in its place by the first worker whose command touches it; kept content is
@@ -214,7 +214,7 @@ bool fs_cpu_arrive(fs_instance *x, fs_meeting *m, uint64_t k) {
   if (atomic_fetch_add(&m->arrived, 1) + 1 != (k + 1) * m->members) {
     return false;
   }
-  for (uint32_t i = 0; i < m->members && x->member != NULL; i++) {
+  for (uint32_t i = 0; i < m->members && x->physicals.n > 0; i++) {
     fs_cpu_barrier_start(x, x->member[m->member0 + i], k);
   }
   return true;
@@ -242,11 +242,47 @@ static bool enter_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_
   return true;
 }
 
+/* The last member to end does what is left to do for the op. */
+static void end_members(const fs_cpu_lane *l, fs_meeting *m, uint32_t command, uint64_t k) {
+  fs_instance *x = l->worker->instance;
+  for (uint32_t i = 0; i < m->members && !x->config.empty && !fs_cpu_poisoned(x); i++) {
+    fs_effect_digest_member(&x->effects, &l->worker->room, x->work, x->member[m->member0 + i],
+                            i == 0);
+  }
+  fs_cpu_op_keep(x, command);
+  fs_timeline_publish(m->over.timeline, k * m->over.period + m->over.epoch);
+}
+
+/* The lane runs its own member, and goes on when that is over. */
+static bool run_member(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
+  fs_instance *x = l->worker->instance;
+  fs_meeting *m = &x->meeting[s->meeting];
+  if (l->part != FS_PART_PACE) {
+    if (!fs_cpu_op_begin(l, s->command, k, at)) {
+      return false;
+    }
+    if (!x->config.empty) {
+      effect(l->worker, s->command);
+    }
+  }
+  if (!fs_cpu_op_pace(l, s->command)) {
+    return false;
+  }
+  record(x, s->command, l->begin_ns, l->end_ns);
+  if (atomic_fetch_add(&m->arrived, 1) + 1 == (k + 1) * m->members) {
+    end_members(l, m, s->command, k);
+  }
+  return true;
+}
+
 static bool meet_members(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_t at) {
   fs_instance *x = l->worker->instance;
   fs_meeting *m = &x->meeting[s->meeting];
   if (m->loop != NULL) {
     return enter_loop(l, s, k, at);
+  }
+  if (m->apart) {
+    return run_member(l, s, k, at);
   }
   if (!meet_for_op(l, s, k, at)) {
     return false;
@@ -267,7 +303,8 @@ static bool execute_alone(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint
 
 /* Whether the command starts as soon as its own waits are over. */
 static bool starts_alone(const fs_instance *x, const fs_cpu_step *s) {
-  return s->meeting == FS_NONE || x->meeting[s->meeting].loop != NULL;
+  return s->meeting == FS_NONE || x->meeting[s->meeting].loop != NULL ||
+         x->meeting[s->meeting].apart;
 }
 
 /* Awaits the waits of a step.  `shared` is a constant where this is called, as is `barriers` below,

@@ -42,9 +42,27 @@ static fs_builtin builtin_of(const fs_instance *x, const fs_stream_command *c) {
   return kernel == FS_NONE ? FS_BUILTIN_MIX : x->program->modules.kernel[kernel].builtin;
 }
 
-/* Writes the record of an op's call: its args, then its scratch places. */
+/* The offset in aux of the digest of a command: its op's, or its member's. */
+static uint64_t digest_at(const fs_instance *x, uint32_t command) {
+  const fs_stream_op *op = &x->s->ops[x->s->commands[command].target];
+  uint64_t word = op->n_members == 0 ? x->s->commands[command].target
+                                     : x->s->n_ops + x->loops.n_instances + op->member0 +
+                                           fs_stream_member_of(x->s, command);
+  return x->digests + word * 8;
+}
+
+/* The seed of a member with args of its own.  The first member spoils the scratch for all. */
+static void make_member(const fs_instance *x, uint32_t command, fs_cuda_call *call) {
+  uint32_t member = fs_stream_member_of(x->s, command);
+  call->seed = fs_member_seed(call->seed, member);
+  call->n_scratch = member == 0 ? call->n_scratch : 0;
+}
+
+/* Writes the record of an op's or member's call: its args, then its scratch places. */
 static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c) {
   const fs_stream_op *op = &x->s->ops[c->target];
+  uint32_t command = (uint32_t)(c - x->s->commands);
+  fs_stream_member own = fs_stream_args_of(x->s, command);
   fs_cuda_call *call = staged_call(x, item);
   fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
   const fs_cuda_kernel *kernel =
@@ -52,12 +70,12 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
   *call = (fs_cuda_call){.seed = fs_kernel_seed(fs_stream_string(x->s, op->name),
                                                 kernel == NULL ? NULL : kernel->params,
                                                 kernel == NULL ? 0 : kernel->n_params),
-                         .digest = x->aux + x->digests + (uint64_t)c->target * 8,
-                         .n_args = op->n_args,
+                         .digest = x->aux + digest_at(x, command),
+                         .n_args = own.n_args,
                          .kernel = builtin_of(x, c)};
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_arg *a = &x->s->args[op->arg0 + i];
-    arg[i] = (fs_cuda_arg){.value = (uint64_t)value_of(x, op->arg0 + i),
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_arg *a = &x->s->args[own.arg0 + i];
+    arg[i] = (fs_cuda_arg){.value = (uint64_t)value_of(x, own.arg0 + i),
                            .reads = fs_tag_reads(a->tag),
                            .writes = fs_tag_writes(a->tag),
                            .has_value = !fs_tag_names_buffer(a->tag)};
@@ -65,11 +83,11 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &x->s->places[i];
     fs_cuda_arg *to = NULL;
-    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
-      to = &arg[p->arg - op->arg0];
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - own.arg0 < own.n_args) {
+      to = &arg[p->arg - own.arg0];
     } else if (fs_space_has_bytes(p->space) && p->version == FS_NONE &&
                (p->mode & FS_MODE_W) != 0) { /* else a no_dep arg without content */
-      to = &arg[op->n_args + call->n_scratch++];
+      to = &arg[own.n_args + call->n_scratch++];
       *to = (fs_cuda_arg){0};
     }
     if (to != NULL) {
@@ -78,6 +96,9 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
                  (to->pooled ? 0 : (fs_cu_address)(uintptr_t)x->pinned);
       to->length = p->size;
     }
+  }
+  if (op->n_members > 0) {
+    make_member(x, command, call);
   }
 }
 
@@ -101,17 +122,18 @@ static bool write_calls(fs_instance *x) {
 /* Builds the parameters of a module's kernel from the op's args; *at is the first free one. */
 static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
   const fs_stream_op *op = &x->s->ops[c->target];
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    bool value = !fs_tag_names_buffer(x->s->args[op->arg0 + i].tag);
-    x->param[*at + i] = value ? (uint64_t)value_of(x, op->arg0 + i) : 0;
+  fs_stream_member own = fs_stream_args_of(x->s, (uint32_t)(c - x->s->commands));
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    bool value = !fs_tag_names_buffer(x->s->args[own.arg0 + i].tag);
+    x->param[*at + i] = value ? (uint64_t)value_of(x, own.arg0 + i) : 0;
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &x->s->places[i];
-    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
-      x->param[*at + (p->arg - op->arg0)] = fs_cuda_at(x, p->index, p->address);
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - own.arg0 < own.n_args) {
+      x->param[*at + (p->arg - own.arg0)] = fs_cuda_at(x, p->index, p->address);
     }
   }
-  *at += op->n_args;
+  *at += own.n_args;
   uint32_t words = fs_cuda_params_words(x->s, op->kernel);
   if (words > 0) {
     memcpy(&x->param[*at], x->program->modules.kernel[op->kernel].params, (size_t)words * 8);

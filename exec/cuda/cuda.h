@@ -210,8 +210,8 @@ struct fs_instance {
   uint64_t block_bytes, aux_bytes, pinned_bytes;
   uint64_t staged_aux;                  /* offset in the host's block */
   uint64_t *staged_given, *staged_kept; /* per item: offset in the host's block */
-  uint64_t digests;                     /* offset in aux of the digests, a word per op */
-  fs_cu_address *base;                  /* per memory: the block it lies in */
+  uint64_t digests; /* offset in aux of the digests, a word per op, instance of a graph, member */
+  fs_cu_address *base; /* per memory: the block it lies in */
 
   /* Streams and events. */
   uint32_t n_lanes; /* lanes of the plan, or 1 for a graph; without `in` and `out` */

@@ -162,16 +162,27 @@ static bool add_loop(fs_cuda_graph_maker *m, uint32_t item) {
   return true;
 }
 
-static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
+/* Adds an item that is no part of a loop. */
+static bool add_one(fs_cuda_graph_maker *m, uint32_t item) {
   fs_cuda_launch pace;
   uint64_t ns;
   void *params[2];
-  if (fs_cuda_is_loop(m->x, m->x->program->plan.item[item].command)) {
-    return add_loop(m, item);
-  }
   return begin_item(m, item) &&
          (!fs_cuda_pace_launch(m->x, item, &ns, params, &pace) || fs_cuda_graph_kernel(m, &pace)) &&
          add_effect(m, item) && end_item(m, item);
+}
+
+/* Adds an item, or all parts of an op that has some. */
+static bool add_item(fs_cuda_graph_maker *m, uint32_t item) {
+  const fs_cuda_item *t = &m->x->program->plan.item[item];
+  if (fs_cuda_is_loop(m->x, t->command)) {
+    return add_loop(m, item);
+  }
+  bool added = true;
+  for (uint32_t i = item; i < item + t->parts && added; i++) {
+    added = add_one(m, i);
+  }
+  return added;
 }
 
 static bool add_items(fs_instance *x, fs_cu_graph graph, fs_arena *scratch) {

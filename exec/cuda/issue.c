@@ -221,7 +221,7 @@ static bool end_item(fs_instance *x, uint32_t item) {
   return true;
 }
 
-/* Issues an item, or with the first part of a loop all of its parts. */
+/* Issues an item, or with the first part of an op all of its parts: of a loop as a whole. */
 static bool issue_item(fs_instance *x, uint32_t item) {
   const fs_cuda_item *t = &x->program->plan.item[item];
   const fs_io *io = x->io;
@@ -230,8 +230,11 @@ static bool issue_item(fs_instance *x, uint32_t item) {
       return false;
     }
   }
-  if (!issue_effect(x, item, x->lane[t->lane])) {
-    return false;
+  bool loop = fs_cuda_is_loop(x, t->command);
+  for (uint32_t i = item; i < item + (loop ? 1 : t->parts); i++) {
+    if (!issue_effect(x, i, x->lane[x->program->plan.item[i].lane])) {
+      return false;
+    }
   }
   for (uint32_t i = item; i < item + t->parts; i++) {
     if (!end_item(x, i)) {
@@ -312,7 +315,7 @@ bool fs_cuda_issue_end(fs_instance *x) {
       return false;
     }
   }
-  uint64_t bytes = (x->s->n_ops + x->loops.n_instances) * 8;
+  uint64_t bytes = (x->s->n_ops + x->loops.n_instances + x->s->n_members) * 8;
   if (x->built.digests && bytes > 0 &&
       !FS_CUDA_DO(
           x, cuMemcpyAsync,

@@ -197,10 +197,16 @@ static fs_status load_kernel(loader *l, uint32_t index) {
 }
 
 static fs_status load_for_op(loader *l, const fs_stream_op *op) {
+  fs_status status = FSCHED_OK;
   l->op = fs_stream_string(l->s, op->name);
-  l->n_args = op->n_args;
-  l->tags = fs_count_op_tags(l->s, op);
-  return load_kernel(l, op->kernel);
+  for (uint32_t m = 0; m < fs_op_calls(op); m++) {
+    fs_stream_member args = fs_op_call_args(l->s, op, m);
+    l->n_args = args.n_args;
+    l->tags = fs_count_tags(l->s, args);
+    fs_status one = load_kernel(l, op->kernel);
+    status = status == FSCHED_OK ? one : status;
+  }
+  return status;
 }
 
 static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {

@@ -14,8 +14,8 @@ typedef struct cuda_planner {
   uint32_t *last;  /* per queue: its last item */
   uint32_t *lane;  /* per queue */
   uint32_t *named; /* per item: the last item that lists it as a predecessor */
-  uint8_t *loop;   /* per op: it is a loop */
-  uint32_t part;   /* the first part of the present loop, or the present item */
+  uint8_t *split;  /* per op: it is a loop, or its members have args of their own */
+  uint32_t part;   /* the first part of the present op that has some, or the present item */
   FS_VEC(uint32_t) after;
 } cuda_planner;
 
@@ -66,12 +66,13 @@ static uint32_t lane_of(cuda_planner *p, uint32_t queue) {
   return p->lane[queue];
 }
 
-static bool is_loop(const cuda_planner *p, uint32_t command) {
+/* Whether each command of the gang is an item. */
+static bool is_split(const cuda_planner *p, uint32_t command) {
   const fs_stream_command *c = &p->s->commands[command];
-  return fs_command_has_op(c) && p->loop[c->target] != 0;
+  return fs_command_has_op(c) && p->split[c->target] != 0;
 }
 
-/* Begins the item of a command, which is the first one of its gang or loop or not. */
+/* Begins the item of a command, which is the first one of its gang or not. */
 static void begin_item(cuda_planner *p, uint32_t command, bool first) {
   fs_cuda_plan *plan = p->plan;
   uint32_t queue = p->order.queue[command];
@@ -88,7 +89,7 @@ static fs_status add_command(cuda_planner *p, uint32_t at) {
   fs_cuda_plan *plan = p->plan;
   uint32_t c = p->order.order[at], queue = p->order.queue[c];
   bool first = at == 0 || !same_gang(p->s, p->order.order[at - 1], c);
-  if (first || is_loop(p, c)) {
+  if (first || is_split(p, c)) {
     begin_item(p, c, first);
   }
   uint32_t item = plan->n_items - 1;
@@ -162,9 +163,12 @@ static fs_status make_plan(cuda_planner *p, fs_arena *arena) {
   if (p->order.n_runnable < s->n_commands) {
     return report_deadlock(p);
   }
-  FS_TRY(fs_new_zero(arena, &p->loop, s->n_ops));
+  FS_TRY(fs_new_zero(arena, &p->split, s->n_ops));
+  for (uint32_t op = 0; op < s->n_ops && s->n_members > 0; op++) {
+    p->split[op] = s->ops[op].n_members > 0;
+  }
   for (uint32_t l = 0; l < s->n_loops && s->loops[l].within == FS_NONE; l++) {
-    p->loop[s->loops[l].op] = 1;
+    p->split[s->loops[l].op] = 1;
   }
   FS_TRY(fs_new(arena, &plan->item, s->n_commands));
   FS_TRY(fs_new_none(arena, &plan->item_of, s->n_commands));

@@ -4,8 +4,9 @@
  * An item is a command, or all of a gang's commands together: its op runs once.  Items come in an
  * order in which they can be issued: every item comes after the items that it waits for.  A lane is
  * an in-order stream of the device, one for a queue; a gang's item is on the lane of its first
- * member's queue.  Of a loop, whose queues do not meet, each command is an item, a part of it; the
- * parts follow each other and are issued as one.
+ * member's queue.  Of a loop, whose queues do not meet, and of an op whose members have args of
+ * their own, each command is an item, a part of it; the parts follow each other and are issued as
+ * one.
  *
  * Edges: each item comes after its predecessor on every queue of its commands, and after all items
  * that its commands wait for; no predecessor is listed twice.  What waits for a gang's epoch waits
@@ -24,7 +25,7 @@
 typedef struct fs_cuda_item {
   uint32_t command; /* of its first member */
   uint32_t lane, queue;
-  uint32_t parts; /* of a loop's first part: how many there are; of its others 0; else 1 */
+  uint32_t parts;           /* of a first part: how many there are; of the others 0; else 1 */
   uint32_t after0, n_after; /* predecessors: items in fs_cuda_plan.after */
   uint32_t event;           /* FS_NONE: nothing outside its lane waits for it or watches it */
   bool joins;               /* an item on another lane, or the end, always waits for it */

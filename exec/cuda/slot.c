@@ -35,7 +35,7 @@ static fs_status lay_out(fs_instance *x) {
   }
   uint64_t unrolled = x->config.empty ? 0 : x->loops.n_instances;
   uint64_t aux_calls = room(&aux, unrolled * x->loops.call_bytes);
-  x->digests = room(&aux, (x->s->n_ops + x->loops.n_instances) * 8);
+  x->digests = room(&aux, (x->s->n_ops + x->loops.n_instances + x->s->n_members) * 8);
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
   x->staged_aux = room(&pinned, aux.at);

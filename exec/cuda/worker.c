@@ -162,6 +162,20 @@ static bool read_times(fs_instance *x) {
   return !x->built.instances || fs_cuda_times_read(x);
 }
 
+/* The digest of an op whose members have args of their own is the sum of theirs. */
+static void sum_members(fs_instance *x) {
+  const fs_stream *s = x->s;
+  const unsigned char *words =
+      x->pinned + x->staged_aux + x->digests + (s->n_ops + x->loops.n_instances) * 8;
+  for (uint32_t op = 0; op < s->n_ops && s->n_members > 0; op++) {
+    for (uint32_t m = 0; m < s->ops[op].n_members; m++) {
+      uint64_t word, *sum = &x->work->record.digest[op];
+      memcpy(&word, words + (uint64_t)(s->ops[op].member0 + m) * 8, sizeof word);
+      *sum = word + (m == 0 ? 0 : *sum);
+    }
+  }
+}
+
 static bool collect_results(fs_instance *x) {
   while (x->n_come < x->n_coming) {
     if (!fs_cuda_await_event(x, x->kept_event[x->kept_order[x->n_come]]) || !hand_over_first(x)) {
@@ -175,6 +189,7 @@ static bool collect_results(fs_instance *x) {
     memcpy(x->work->record.digest, x->pinned + x->staged_aux + x->digests, (size_t)x->s->n_ops * 8);
     fs_cuda_host_digests(x, x->work->record.digest);
     fs_cuda_loops_end(x, x->work->record.digest);
+    sum_members(x);
   }
   /* Whether the invocation has failed is decided here: state is taken out as a whole or not at
    * all. */

@@ -141,15 +141,17 @@ bool fs_hand_give_up(fs_hand *hand, uint64_t count) {
          atomic_compare_exchange_strong(&hand->count, &count, FS_HAND_LOST);
 }
 
-/* Makes the call of an op, with the places of this command. */
+/* Makes the call of an op, or of its member that the command is, with the places of this
+ * command. */
 static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
                                 const int64_t *values, const fs_stream_command *c) {
   const fs_stream *s = e->s;
   const fs_stream_op *op = &s->ops[c->target];
-  uint32_t n_scratch = 0;
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_arg *a = &s->args[op->arg0 + i];
-    int64_t value = values == NULL ? a->value : values[op->arg0 + i];
+  uint32_t n_scratch = 0, command = (uint32_t)(c - s->commands);
+  fs_stream_member own = fs_stream_args_of(s, command);
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_arg *a = &s->args[own.arg0 + i];
+    int64_t value = values == NULL ? a->value : values[own.arg0 + i];
     room->args[i] = (fs_kernel_arg){.value = value, .tag = fs_tag_seen(a->tag, a->begins)};
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
@@ -161,17 +163,19 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
     uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
     if (scratch) {
       room->scratch[n_scratch++] = (fs_kernel_arg){.data = data, .length = p->size};
-    } else if (p->arg - op->arg0 < op->n_args) {
-      room->args[p->arg - op->arg0].data = data;
-      room->args[p->arg - op->arg0].length = p->size;
+    } else if (p->arg - own.arg0 < own.n_args) {
+      room->args[p->arg - own.arg0].data = data;
+      room->args[p->arg - own.arg0].length = p->size;
     }
   }
   fs_kernel_call call = {.op = fs_stream_string(s, op->name),
                          .args = room->args,
                          .scratch = room->scratch,
-                         .n_args = op->n_args,
+                         .n_args = own.n_args,
                          .n_scratch = n_scratch,
-                         .views = fs_kernel_views(s, op, room->views)};
+                         .views = fs_kernel_views(s, own, room->views),
+                         .member = op->n_members == 0 ? 0 : fs_stream_member_of(s, command),
+                         .n_members = op->n_members};
   fs_kernels_shape(e->kernels, op->kernel, &call);
   return call;
 }
@@ -210,10 +214,23 @@ static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, cons
   fs_running what = {.command = (uint32_t)(c - e->s->commands), .loop_op = FS_NONE};
   fs_kernel_call call = make_call(e, room, work->values, c);
   fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
-  if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
+  bool whole = call.n_members == 0; /* of members, the digests are summed up when all are over */
+  if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL && whole) {
     work->record.digest[c->target] = fs_kernels_digest(e->kernels, kernel, &call);
   }
   return cause;
+}
+
+void fs_effect_digest_member(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
+                             uint32_t command, bool first) {
+  FS_ASSERT_SLOW(command < e->s->n_commands);
+  const fs_stream_command *c = &e->s->commands[command];
+  if (work->record.digest == NULL) {
+    return;
+  }
+  fs_kernel_call call = make_call(e, room, work->values, c);
+  uint64_t digest = fs_kernels_digest(e->kernels, e->s->ops[c->target].kernel, &call);
+  work->record.digest[c->target] = digest + (first ? 0 : work->record.digest[c->target]);
 }
 
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,

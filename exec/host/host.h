@@ -134,6 +134,11 @@ fsched_cause fs_effect_call(const fs_effects *e, const fs_effect_room *room, con
  * returned.  Requires a command. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command);
+/* For an op whose members have args of their own, once all are over: adds the digest of what a
+ * command has written to the op's, if digests are wanted; `first`: it is the first one.  Requires a
+ * command of such an op. */
+void fs_effect_digest_member(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
+                             uint32_t command, bool first);
 /* Puts the content of a given item in its place; takes a kept item's content out, if it is wanted.
  * Requires a given item. */
 void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item);

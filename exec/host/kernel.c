@@ -16,6 +16,7 @@
 #define SALT_OUTPUT UINT64_C(0x6F75747075740000)
 #define SALT_SCRATCH UINT64_C(0x7363726174636800)
 #define SALT_PARAMS UINT64_C(0x706172616D730000)
+#define SALT_MEMBER UINT64_C(0x6D656D6265720000)
 #define SALT_GIVEN UINT64_C(0x676976656E000000)
 
 enum { LANES = 4, WORD = 8, BLOCK = LANES * WORD };
@@ -219,6 +220,10 @@ uint64_t fs_kernel_seed(const char *op, const void *params, uint64_t n_params) {
   return n_params == 0 ? seed : join_hashes(seed, fs_hash_bytes(SALT_PARAMS, params, n_params));
 }
 
+uint64_t fs_member_seed(uint64_t seed, uint32_t member) {
+  return join_hashes(seed, SALT_MEMBER + member);
+}
+
 void fs_fill_given(const char *buffer, void *data, uint64_t n) {
   fs_fill_bytes(name_seed(SALT_GIVEN, buffer), data, n);
 }
@@ -237,15 +242,17 @@ void fs_fill_given_range(const char *buffer, void *data, uint64_t begin, uint64_
 }
 
 /* Scratch is filled before the inputs are read and again after the outputs are written, so that an
- * overlap with either shows, and so does an overlap with a version that is still needed. */
+ * overlap with either shows, and so does an overlap with a version that is still needed.  Members
+ * share the scratch, so one of them does it. */
 static void spoil_scratch(const fs_kernel_call *call) {
-  for (uint32_t i = 0; i < call->n_scratch; i++) {
+  for (uint32_t i = 0; i < call->n_scratch && call->member == 0; i++) {
     fs_fill_bytes(SALT_SCRATCH + i, call->scratch[i].data, call->scratch[i].length);
   }
 }
 
 static uint64_t hash_inputs(const fs_kernel_call *call) {
   uint64_t h = fs_kernel_seed(call->op, call->params, call->n_params);
+  h = call->n_members == 0 ? h : fs_member_seed(h, call->member);
   for (uint32_t i = 0; i < call->n_args; i++) {
     const fs_kernel_arg *a = &call->args[i];
     if (!fs_tag_names_buffer(a->tag)) {
@@ -302,10 +309,10 @@ void fs_count_tag(fs_tag_counts *counts, unsigned tag) {
   counts->read_too += fs_tag_reads(tag) && fs_tag_writes(tag);
 }
 
-fs_tag_counts fs_count_op_tags(const fs_stream *s, const fs_stream_op *op) {
+fs_tag_counts fs_count_tags(const fs_stream *s, fs_stream_member args) {
   fs_tag_counts counts = {0};
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    fs_count_tag(&counts, s->args[op->arg0 + i].tag);
+  for (uint32_t i = 0; i < args.n_args; i++) {
+    fs_count_tag(&counts, s->args[args.arg0 + i].tag);
   }
   return counts;
 }

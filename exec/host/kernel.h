@@ -9,7 +9,7 @@
 
 #include "fsched/graph.h"
 #include "fsched/kernel.h"
-#include "model/stream/stream.h"
+#include "model/stream/members.h"
 
 typedef fsched_kernel_arg fs_kernel_arg;
 typedef fsched_kernel_call fs_kernel_call; /* of scratch args, only data and length are used */
@@ -21,14 +21,14 @@ typedef struct fs_tag_counts {
   uint32_t ins, written, read_too;
 } fs_tag_counts;
 void fs_count_tag(fs_tag_counts *counts, unsigned tag);
-/* Counts the args of an op of the stream. */
-fs_tag_counts fs_count_op_tags(const fs_stream *s, const fs_stream_op *op);
+/* Counts args of the stream. */
+fs_tag_counts fs_count_tags(const fs_stream *s, fs_stream_member args);
 
 /* FS_BUILTINS when no built-in kernel has that name.  Requires a name. */
 fs_builtin fs_builtin_find(const char *name);
-/* The shapes of an op's args, of which `room` has one each; NULL: all are ranges.  Requires an op
- * of the stream. */
-const fsched_kernel_view *fs_kernel_views(const fs_stream *s, const fs_stream_op *op,
+/* The shapes of an op's or member's args, of which `room` has one each; NULL: all are ranges.
+ * Requires args of the stream. */
+const fsched_kernel_view *fs_kernel_views(const fs_stream *s, fs_stream_member args,
                                           fsched_kernel_view *room);
 /* NULL if the kernel can be called with these args, else a description of the args that it wants.
  * Requires a kernel of the list. */
@@ -46,6 +46,8 @@ uint64_t fs_hash_bytes(uint64_t seed, const void *data, uint64_t n);
 void fs_fill_bytes(uint64_t seed, void *data, uint64_t n);
 /* The seed with which mix begins for an op of that name and these parameters. */
 uint64_t fs_kernel_seed(const char *op, const void *params, uint64_t n_params);
+/* The same for a member with args of its own, from the op's seed. */
+uint64_t fs_member_seed(uint64_t seed, uint32_t member);
 /* Fills in the given content of the buffer of that name. */
 void fs_fill_given(const char *buffer, void *data, uint64_t n);
 /* The same for bytes [begin, end) alone, at their offsets from `data`.  Requires begin <= end. */

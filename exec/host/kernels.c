@@ -95,7 +95,7 @@ static fs_status find_kernel(const kernel_finder *f, uint32_t name, uint32_t ker
                              const fs_tag_counts *tags, fs_kernels *kernels) {
   const char *op = fs_stream_string(f->s, name);
   if (kernel == FS_NONE || kernels->at[kernel].function != NULL) {
-    return FSCHED_OK; /* there is none, or an earlier op has found it */
+    return FSCHED_OK; /* there is none, or an earlier call has found it */
   }
   const fs_stream_kernel *k = &f->s->kernels[kernel];
   return k->builtin != FS_NONE
@@ -139,9 +139,11 @@ static fs_status find_in_stream(const kernel_finder *f, fs_kernels *kernels) {
     if (f->op != NULL && f->op[op] == 0) {
       continue;
     }
-    fs_tag_counts tags = fs_count_op_tags(f->s, o);
-    fs_status one = find_kernel(f, o->name, o->kernel, &tags, kernels);
-    status = one == FSCHED_OK ? status : one;
+    for (uint32_t m = 0; m < fs_op_calls(o); m++) {
+      fs_tag_counts tags = fs_count_tags(f->s, fs_op_call_args(f->s, o, m));
+      fs_status one = find_kernel(f, o->name, o->kernel, &tags, kernels);
+      status = one == FSCHED_OK ? status : one;
+    }
   }
   return status;
 }

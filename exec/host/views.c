@@ -4,12 +4,12 @@
 
 _Static_assert(sizeof(((fsched_kernel_view *)NULL)->shape) == FSCHED_MAX_DIMS * sizeof(uint64_t),
                "as many dimensions");
-const fsched_kernel_view *fs_kernel_views(const fs_stream *s, const fs_stream_op *op,
+const fsched_kernel_view *fs_kernel_views(const fs_stream *s, fs_stream_member args,
                                           fsched_kernel_view *room) {
-  assert(op->arg0 <= s->n_args);
+  assert(args.arg0 <= s->n_args);
   bool some = false;
-  for (uint32_t i = 0; i < op->n_args && s->n_views > 0; i++) {
-    const fs_stream_view *v = fs_stream_view_of(s, op->arg0 + i);
+  for (uint32_t i = 0; i < args.n_args && s->n_views > 0; i++) {
+    const fs_stream_view *v = fs_stream_view_of(s, args.arg0 + i);
     room[i] = (fsched_kernel_view){0};
     if (v != NULL) {
       some = true;

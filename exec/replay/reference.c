@@ -112,15 +112,17 @@ static bool next_element(element_walk *w) {
   return true;
 }
 
-/* Makes the op's call, and allocates the versions that it accesses; *known: all bytes that it reads
- * are defined. */
-static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, bool *known) {
+/* Makes a call of the op, and allocates the versions that it accesses; *known: all bytes that it
+ * reads are defined. */
+static fs_status make_call(fs_reference *r, uint32_t op, uint32_t member, fs_kernel_call *call,
+                           bool *known) {
   const fs_stream *s = r->s;
   const fs_stream_op *o = &s->ops[op];
+  fs_stream_member own = fs_op_call_args(s, o, member);
   *known = true;
-  for (uint32_t i = 0; i < o->n_args; i++) {
-    const fs_stream_arg *a = &s->args[o->arg0 + i];
-    int64_t number = r->other == NULL ? a->value : r->other[o->arg0 + i];
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_arg *a = &s->args[own.arg0 + i];
+    int64_t number = r->other == NULL ? a->value : r->other[own.arg0 + i];
     r->args[i] = (fs_kernel_arg){
         .value = number, .tag = fs_tag_seen(a->tag, a->begins), .length = a->length};
     if (!accesses(a)) {
@@ -128,7 +130,7 @@ static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, b
     }
     FS_TRY(fs_evaluate_take(r, a->version));
     r->args[i].data = r->value[a->version].bytes + a->offset;
-    for (element_walk w = elements_of(s, o->arg0 + i); next_element(&w);) {
+    for (element_walk w = elements_of(s, own.arg0 + i); next_element(&w);) {
       FS_TRY(fs_evaluate_make(r, a->version, w.begin, w.end));
       *known = *known && (!fs_tag_reads(a->tag) ||
                           fs_byteset_cover(&r->value[a->version].defined, w.begin, w.end));
@@ -136,15 +138,17 @@ static fs_status make_call(fs_reference *r, uint32_t op, fs_kernel_call *call, b
   }
   *call = (fs_kernel_call){.op = fs_stream_string(s, o->name),
                            .args = r->args,
-                           .n_args = o->n_args,
-                           .views = fs_kernel_views(s, o, r->views)};
+                           .n_args = own.n_args,
+                           .views = fs_kernel_views(s, own, r->views),
+                           .member = member,
+                           .n_members = o->n_members};
   fs_kernels_shape(&r->kernels, o->kernel, call);
   return FSCHED_OK;
 }
 
-static fs_status define(fs_reference *r, uint32_t op, bool known) {
-  const fs_stream_op *o = &r->s->ops[op];
-  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+/* The bytes that a call with these args has written are defined, or are not. */
+static fs_status define(fs_reference *r, fs_stream_member args, bool known) {
+  for (uint32_t i = args.arg0; i < args.arg0 + args.n_args; i++) {
     const fs_stream_arg *a = &r->s->args[i];
     if (fs_tag_writes(a->tag)) {
       fs_byteset *d = &r->value[a->version].defined;
@@ -182,20 +186,36 @@ bool fs_evaluate_idle(const fs_reference *r, uint32_t kernel) {
   return kernel != FS_NONE && r->kernels.at[kernel].builtin == FS_BUILTIN_NOP;
 }
 
-static fs_status evaluate_op(fs_reference *r, uint32_t op) {
+/* Evaluates one call; *known: all bytes that it reads are defined.  Adds its digest to the sum. */
+static fs_status evaluate_call(fs_reference *r, uint32_t op, uint32_t member, bool *known,
+                               uint64_t *digest) {
   const fs_stream_op *o = &r->s->ops[op];
   fs_kernel_call call;
-  bool known;
-  FS_TRY(make_call(r, op, &call, &known));
+  FS_TRY(make_call(r, op, member, &call, known));
   if (fs_kernels_run(&r->kernels, o->kernel, &call) != FSCHED_CAUSE_NONE) {
     return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
                    "op '%s': its kernel failed in a sequential evaluation", call.op);
   }
   if (!fs_evaluate_idle(r, o->kernel)) {
-    FS_TRY(define(r, op, known));
-    if (known && r->digest != NULL) {
-      fs_evaluate_digest(r, op, fs_kernels_digest(&r->kernels, o->kernel, &call));
-    }
+    FS_TRY(define(r, fs_op_call_args(r->s, o, member), *known));
+  }
+  if (r->digest != NULL) {
+    *digest += fs_kernels_digest(&r->kernels, o->kernel, &call);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status evaluate_op(fs_reference *r, uint32_t op) {
+  const fs_stream_op *o = &r->s->ops[op];
+  uint64_t digest = 0;
+  bool all_known = true;
+  for (uint32_t m = 0; m < fs_op_calls(o); m++) { /* members do not read each other's bytes */
+    bool known;
+    FS_TRY(evaluate_call(r, op, m, &known, &digest));
+    all_known = all_known && known;
+  }
+  if (all_known && r->digest != NULL && !fs_evaluate_idle(r, o->kernel)) {
+    fs_evaluate_digest(r, op, digest);
   }
   fs_evaluate_drop_dead(r, op);
   return FSCHED_OK;

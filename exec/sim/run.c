@@ -224,13 +224,26 @@ static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint6
   }
 }
 
+/* Runs all members with their own args, one after the other. */
+static fsched_cause run_members(fs_instance *x, uint32_t command) {
+  fsched_cause cause = FSCHED_CAUSE_NONE;
+  for (uint32_t m = command; m != FS_NONE && cause == FSCHED_CAUSE_NONE; m = x->next_member[m]) {
+    cause = fs_effect_run(&x->effects, &x->room, x->work, m);
+  }
+  for (uint32_t m = command; m != FS_NONE && cause == FSCHED_CAUSE_NONE; m = x->next_member[m]) {
+    fs_effect_digest_member(&x->effects, &x->room, x->work, m, m == command);
+  }
+  return cause;
+}
+
 /* What a command does, but for what is done inside a loop. */
 static void effect(fs_instance *x, uint32_t command) {
   const fs_io *io = x->io;
-  fsched_cause cause = !fs_sim_guard_end(x, command) ? FSCHED_CAUSE_WRONG
-                       : fs_sim_loop_of(x, command) != FS_NONE
-                           ? FSCHED_CAUSE_NONE
-                           : fs_effect_run(&x->effects, &x->room, x->work, command);
+  bool members = fs_command_members(x->stream, &x->stream->commands[command]) > 0;
+  fsched_cause cause = !fs_sim_guard_end(x, command)           ? FSCHED_CAUSE_WRONG
+                       : fs_sim_loop_of(x, command) != FS_NONE ? FSCHED_CAUSE_NONE
+                       : members                               ? run_members(x, command)
+                                 : fs_effect_run(&x->effects, &x->room, x->work, command);
   if (cause != FSCHED_CAUSE_NONE) {
     fs_sim_poison(x, cause);
     return;

@@ -145,6 +145,13 @@ typedef struct fsched_op_desc {
    *  number of its queues.  NULL with gang_count 0: none.  Not together with `gang`. */
   const char *gang_class;
   uint32_t gang_count;
+  /** For a gang whose members have args of their own: how many members there are: n_gang, and
+   *  member i is that of gang[i], where the queues are named in the order in which they were added;
+   *  or gang_count, and member i is on the i-th of the queues that are chosen.
+   *  All reads of a group find what was there before it.  Members that conflict, as one writes
+   * bytes that another one accesses, are an error, or with FSCHED_HAZARDS_RAW a race.  0: the op
+   * has one list of args and runs once. */
+  uint32_t members;
 } fsched_op_desc;
 
 typedef struct fsched_arg_desc {
@@ -170,6 +177,9 @@ typedef struct fsched_arg_desc {
   uint32_t n_dims;
   const uint64_t *shape, *strides;
   uint64_t element; /* bytes; 0: 1 */
+  /** The member whose arg it is, where members have args of their own: the args of member 0 come
+   *  first, then those of member 1, and so on; a member may have none.  Else 0. */
+  uint32_t member;
 } fsched_arg_desc;
 
 /** The most dimensions of a view. */

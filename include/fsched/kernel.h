@@ -55,6 +55,10 @@ typedef struct fsched_kernel_call {
   const void *params; /* the block of parameters, at any address; NULL: the kernel has none */
   uint64_t n_params;  /* bytes */
   const fsched_kernel_view *views; /* of the args, in their order; NULL: all are ranges */
+  /** For a group whose members have args of their own: the member whose call this is, of how many.
+   *  Each has a call with its args alone, perhaps at the same time; the scratch is the group's. For
+   *  all other ops, also those on several queues, which are called once, both are 0. */
+  uint32_t member, n_members;
 } fsched_kernel_call;
 
 typedef int (*fsched_kernel_fn)(const fsched_kernel_call *call);

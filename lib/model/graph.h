@@ -149,6 +149,9 @@ struct fsched_graph {
   fs_view *view;
   uint32_t *arg_view; /* FS_NONE: a range; NULL: all are */
   int64_t *arg_value;
+  /* Gangs whose members have args of their own, one member's behind the other's: per op the number
+   * of members, else 0; per arg the member, else 0.  NULL: no op has some. */
+  uint32_t *op_members, *arg_member;
   bool *arg_begins; /* per arg: an `out_existing` of a slot, in which the op begins a value; to its
                      * kernel it is the `out` that was described.  NULL: no arg */
 
@@ -235,6 +238,17 @@ fs_status fs_graph_become_measured(fsched_graph *g, const fs_tick *op_time,
 static inline const fs_view *fs_arg_view(const fsched_graph *g, uint32_t arg) {
   FS_ASSERT_SLOW(arg < g->n_args);
   return g->arg_view == NULL || g->arg_view[arg] == FS_NONE ? NULL : &g->view[g->arg_view[arg]];
+}
+/* How many arg lists the op has for its members; 0: one list for all.  Requires an op of the
+ * graph. */
+static inline uint32_t fs_op_members(const fsched_graph *g, uint32_t op) {
+  FS_ASSERT_SLOW(op < g->n_ops);
+  return g->op_members == NULL ? 0 : g->op_members[op];
+}
+/* The member whose arg it is; 0 where all have one list.  Requires an arg of the graph. */
+static inline uint32_t fs_arg_member(const fsched_graph *g, uint32_t arg) {
+  FS_ASSERT_SLOW(arg < g->n_args);
+  return g->arg_member == NULL ? 0 : g->arg_member[arg];
 }
 /* Whether the arg is a range that is the whole buffer.  Requires an arg that names a buffer. */
 static inline bool fs_arg_whole(const fsched_graph *g, uint32_t arg) {

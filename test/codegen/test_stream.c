@@ -54,6 +54,7 @@ START_TEST(round_trip_random)
   fs_gen_params params = fs_gen_any((uint64_t)_i, 80);
   params.views = params.ats;
   params.class_gangs = _i % 3 == 0;
+  params.members = params.gangs;
   params.raw = _i % 7 == 0;
   fsched_graph *g;
   fsched_program *p;

@@ -194,6 +194,7 @@ START_TEST(progress_of_compile)
     fs_gen_params p = fs_gen_any(seed, big ? 3000 : 100);
     p.views = p.ats;
     p.class_gangs = seed % 3 == 0;
+    p.members = p.gangs;
     p.tightness = big ? 8 : p.tightness;
     fsched_graph *g;
     size_t n, heard_n;

@@ -234,6 +234,7 @@ static void check_races(const fsched_graph *g) {
 static fsched_graph *random_graph(uint64_t seed, bool raw) {
   fs_gen_params p = fs_gen_any(seed, 60);
   p.views = p.ats;
+  p.members = p.gangs;
   p.max_size = p.max_size > 50 ? 50 : p.max_size;
   p.raw = raw;
   fsched_graph *g;

@@ -112,9 +112,12 @@ static uint64_t with_params(uint64_t number, const char *digits) {
   return pair(number, number_of(UINT64_C(0x706172616D730000), bytes, n));
 }
 
-static void mix(const char *name, const char *params, const operand *x, uint32_t n) {
+/* `member`: -1: the op has one list of args. */
+static void mix(const char *name, const char *params, int64_t member, const operand *x,
+                uint32_t n) {
   uint64_t number = number_of_name("output", name);
   number = params == NULL ? number : with_params(number, params);
+  number = member < 0 ? number : pair(number, UINT64_C(0x6D656D6265720000) + (uint64_t)member);
   for (uint32_t i = 0; i < n; i++) {
     if (x[i].arg->tag == FSCHED_VALUE) {
       number = pair(number, pair(i, (uint64_t)x[i].arg->value));
@@ -211,24 +214,37 @@ static bool all_defined(const operand *x, uint32_t n) {
   return all;
 }
 
-static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x) {
+static void run_call(const fs_stream *s, const fs_stream_op *op, int64_t member, const operand *x,
+                     uint32_t n) {
   const char *kernel =
       op->kernel == FS_NONE ? "mix" : fs_stream_string(s, s->kernels[op->kernel].builtin);
-  bool known = all_defined(x, op->n_args);
+  bool known = all_defined(x, n);
   if (strcmp(kernel, "nop") == 0) {
     return;
   }
   if (strcmp(kernel, "copy") == 0) {
-    copy(x, op->n_args);
+    copy(x, n);
   } else {
     const char *params =
         op->kernel == FS_NONE ? NULL : fs_stream_string(s, s->kernels[op->kernel].params);
-    mix(fs_stream_string(s, op->name), params, x, op->n_args);
+    mix(fs_stream_string(s, op->name), params, member, x, n);
   }
-  for (uint32_t i = 0; i < op->n_args; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     for (uint64_t b = 0; writes(x[i].arg) && b < x[i].n; b++) {
       x[i].at.defined[place(&x[i], b)] = known;
     }
+  }
+}
+
+/* Runs the members in turn, the last one first, as they do not touch what others write. */
+static void run_op(const fs_stream *s, const fs_stream_op *op, const operand *x) {
+  if (op->n_members == 0) {
+    run_call(s, op, -1, x, op->n_args);
+  }
+  for (uint32_t left = op->n_args, m = op->n_members; m-- > 0;) {
+    uint32_t n = s->members[op->member0 + m].n_args;
+    left -= n;
+    run_call(s, op, m, x + left, n);
   }
 }
 

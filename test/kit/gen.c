@@ -356,6 +356,17 @@ static uint32_t queues_of_class(const fs_gen_params *p, uint32_t class_id) {
   return n == 0 ? 3 : n;
 }
 
+/* Deals the op's args out to its members, so that no two of them conflict. */
+static void deal(const gen_op *op, fs_rng *rng, uint32_t members, uint32_t *member) {
+  for (uint32_t i = 0; i < op->n_args; i++) {
+    member[i] = fs_rng_below(rng, members);
+    for (uint32_t j = 0; j < i; j++) {
+      bool shared = op->arg[i].buffer != FS_NONE && op->arg[i].buffer == op->arg[j].buffer;
+      member[i] = shared ? member[j] : member[i];
+    }
+  }
+}
+
 static void build_op(gen *g, const gen_op *op, uint32_t id) {
   char name[16];
   char on[16];
@@ -388,8 +399,23 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
     d.gang_class = number_name(class_name, 'c', class_id);
     d.gang_count = 1 + fs_rng_below(&choice, queues_of_class(p, class_id));
   }
+  uint32_t n_members = d.gang_class != NULL ? d.gang_count : d.n_gang;
+  uint32_t member[MAX_ARGS] = {0}, order[MAX_ARGS];
+  fs_rng drawn = {p->seed ^ (uint64_t)(id + 1) << 40};
+  if (p->members && n_members > 0 && fs_rng_one_in(&drawn, 2)) {
+    d.members = n_members;
+    deal(op, &drawn, n_members, member);
+  }
   keep(g, fsched_builder_op(g->b, &d, NULL));
-  for (uint32_t i = 0; i < op->n_args; i++) {
+  for (uint32_t m = 0, n = 0; n < op->n_args; m++) { /* member after member */
+    for (uint32_t k = 0; k < op->n_args; k++) {
+      if (member[k] == m) {
+        order[n++] = k;
+      }
+    }
+  }
+  for (uint32_t k = 0; k < op->n_args; k++) {
+    uint32_t i = order[k];
     const gen_arg *a = &op->arg[i];
     fsched_arg_desc ad = {.size = sizeof ad,
                           .tag = (fsched_tag)a->tag,
@@ -397,6 +423,7 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
                           .has_at = a->has_at,
                           .offset = a->offset,
                           .length = a->length,
+                          .member = member[i],
                           .value = a->tag == FSCHED_VALUE ? (int64_t)a->offset : 0};
     uint64_t shape[3], strides[3];
     fs_rng rng = {p->seed ^ (uint64_t)(id + 1) << 24 ^ i};

@@ -70,6 +70,7 @@ typedef struct fs_gen_params {
   bool counting;        /* every other queue counts, for FSCHED_SYNC_BLOCK */
   bool views;           /* most byte ranges become strided views of some of their bytes */
   bool class_gangs;     /* half of the gangs, and some other ops, take any queues of a class */
+  bool members;         /* the members of every other gang have args of their own; none conflict */
   bool latencies;       /* about one op in three is complete later than its queues go on */
 } fs_gen_params;
 

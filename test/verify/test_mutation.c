@@ -70,6 +70,7 @@ static fsched_graph *small_graph(uint64_t seed, fs_sync_kind kind) {
   fs_gen_params p = fs_gen_any(seed, 7);
   p.views = p.ats;
   p.class_gangs = seed % 3 == 0;
+  p.members = p.gangs;
   p.latencies = seed % 3 == 0 && kind == FS_SYNC_TIMELINE;
   fsched_graph *g = NULL;
   return fs_gen_graph(ctx, &p, &g) == FSCHED_OK ? g : NULL;

@@ -280,6 +280,7 @@ static fsched_graph *make_graph(fsched_context *ctx, uint64_t seed) {
   fs_gen_params params = fs_gen_any(seed, 9);
   params.views = params.ats;
   params.class_gangs = seed % 3 == 1;
+  params.members = params.gangs;
   fsched_graph *g = NULL;
   params.io = true;
   params.n_queues = (uint32_t)fs_min(params.n_queues, 4);

@@ -131,6 +131,7 @@ START_TEST(test_compiled)
     fs_gen_params params = fs_gen_any(seed, seed % 10 == 0 ? 150 : 15);
     params.views = params.ats;
     params.class_gangs = seed % 3 == 0;
+    params.members = params.gangs;
     params.raw = seed % 4 == 1;
     check_compiled(&params);
   }

@@ -21,6 +21,26 @@ static fs_status copy_view(fsched_builder *b, fsched_graph *g, size_t arg, uint3
   return FSCHED_OK;
 }
 
+/* Keeps whose args they are, if some op has members with args of their own. */
+static fs_status copy_members(fsched_builder *b, fsched_graph *g) {
+  bool some = false;
+  for (uint32_t op = 0; op < g->n_ops && !some; op++) {
+    some = b->op.at[op].members > 0;
+  }
+  if (!some) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&b->arena, &g->op_members, g->n_ops));
+  FS_TRY(fs_new(&b->arena, &g->arg_member, g->n_args));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    g->op_members[op] = b->op.at[op].members;
+  }
+  for (uint32_t i = 0; i < g->n_args; i++) {
+    g->arg_member[i] = b->arg.at[i].member;
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) {
   assert(g->op_arg0 == NULL);
   size_t n = g->n_args = (uint32_t)b->arg.n;
@@ -46,6 +66,7 @@ fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) {
     FS_TRY(a->begins ? mark_begins(b, g, i) : FSCHED_OK);
     FS_TRY(a->view != FS_NONE ? copy_view(b, g, i, a->view) : FSCHED_OK);
   }
+  FS_TRY(copy_members(b, g));
   fs_vec_free(b->ctx, &b->arg);
   return FSCHED_OK;
 }

@@ -19,6 +19,7 @@ typedef enum fs_builder_part {
   FS_PART_SPILL,
   FS_PART_PLACEMENT,
   FS_PART_COUNTING,
+  FS_PART_MEMBERS,
   FS_PARTS
 } fs_builder_part;
 /* Requires a part of the list. */

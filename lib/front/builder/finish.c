@@ -566,7 +566,9 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(make_target(b, g));
   FS_TRY(fs_builder_copy_args(b, g));
   FS_TRY(copy_items(b, g));
+  FS_TRY(fs_builder_check_members(b, g));
   FS_TRY(fs_builder_versions(b, g));
+  FS_TRY(fs_builder_member_conflicts(b, g));
   FS_TRY(fs_builder_order(b, g));
   FS_TRY(fs_builder_races(b, g));
   FS_TRY(fs_builder_inplaces(b, g));

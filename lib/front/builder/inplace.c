@@ -160,6 +160,9 @@ static const char *inplace_fault(const fsched_graph *g, uint32_t out, uint32_t i
   if (!fs_arg_whole(g, in)) {
     return "only a part of the input is read";
   }
+  if (fs_arg_member(g, out) != fs_arg_member(g, in)) {
+    return "another member reads the input";
+  }
   return fs_version_kept(g, g->arg_version[in]) ? "the input is kept to the end" : NULL;
 }
 

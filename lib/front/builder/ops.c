@@ -126,6 +126,9 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
   for (uint32_t i = 0; i < d->n_gang && status == FSCHED_OK; i++) {
     status = fs_builder_word(b, d->gang[i], &word[n++]);
   }
+  for (uint32_t i = 0; i < d->members && status == FSCHED_OK; i++) {
+    status = fs_vec_push(b->ctx, &b->member_word, word[i]);
+  }
   if (status == FSCHED_OK) {
     sort_words(word, n);
     uint32_t kept = 1;
@@ -147,6 +150,11 @@ static fs_status take_gang(fsched_builder *b, const fsched_op_desc *d, uint32_t 
 
 static uint64_t op_time(const fsched_op_desc *d) {
   return d->time == 0 && !d->has_time ? 1 : d->time;
+}
+
+/* How many queues the gang has; 0: the op is on one queue alone. */
+static uint32_t gang_queues(const fsched_op_desc *d) {
+  return d->gang != NULL ? d->n_gang : d->gang_class != NULL ? d->gang_count : 0;
 }
 
 static const char latency_hint[] =
@@ -182,6 +190,13 @@ fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) {
     return fs_builder_fail(b, FS_DIAG_BAD_ARGUMENT, b->part[FS_PART_ON], NULL,
                            "the gang of op '%s' needs a class and a count of 1 or more", d->name);
   }
+  if (d->members > 0 && (d->members != gang_queues(d))) {
+    return fs_builder_fail(b, FS_DIAG_BAD_MEMBERS, b->part[FS_PART_MEMBERS],
+                           "each queue of a gang has one member", "op '%s' has %u %s, and %u %s",
+                           d->name, d->members, fs_plural(d->members, "member", "members"),
+                           gang_queues(d),
+                           fs_plural(gang_queues(d), "queue of a gang", "queues of a gang"));
+  }
   return FSCHED_OK;
 }
 
@@ -200,7 +215,9 @@ fsched_status fsched_builder_op(fsched_builder *b, const fsched_op_desc *desc, u
                     .gang = FS_NONE,
                     .kernel = FS_NONE,
                     .arg0 = (uint32_t)b->arg.n,
-                    .slots = d.slots == 0 ? 1 : d.slots};
+                    .slots = d.slots == 0 ? 1 : d.slots,
+                    .members = d.members,
+                    .member0 = d.gang == NULL ? FS_NONE : (uint32_t)b->member_word.n};
   fs_status status = FSCHED_OK;
   if (d.gang != NULL) {
     status = take_gang(b, &d, &op.gang);
@@ -328,9 +345,26 @@ const char *fs_builder_view_fault(const fsched_arg_desc *d, fs_view *v) {
 
 static bool is_moving(const fsched_arg_desc *d) { return d->distance > 0 || d->n_steps > 0; }
 
+/* Args of members come in the order of the members. */
+static fs_status check_member(fsched_builder *b, const fsched_arg_desc *d) {
+  const fs_op_draft *op = &b->op.at[b->op.n - 1];
+  const char *name = b->ops.text.at[b->op.n - 1];
+  if (d->member > 0 && d->member >= op->members) {
+    return fs_builder_fail(b, FS_DIAG_BAD_MEMBERS, b->pos, NULL, "op '%s' has no member %u", name,
+                           d->member);
+  }
+  if (b->arg.n > op->arg0 && b->arg.at[b->arg.n - 1].member > d->member) {
+    return fs_builder_fail(b, FS_DIAG_BAD_MEMBERS, b->pos, NULL,
+                           "op '%s': an arg of member %u behind one of member %u", name, d->member,
+                           b->arg.at[b->arg.n - 1].member);
+  }
+  return FSCHED_OK;
+}
+
 /* Checks an arg, and completes what a view says. */
 static fs_status check_arg(fsched_builder *b, fsched_arg_desc *d, fs_view *view) {
   FS_TRY(fs_builder_check_enum(b, "tag", (int)d->tag, FS_N_TAGS - 1));
+  FS_TRY(check_member(b, d));
   if (is_moving(d)) {
     FS_TRY(check_moving(b, d));
   }
@@ -384,8 +418,11 @@ fsched_status fsched_builder_arg(fsched_builder *b, uint32_t op, const fsched_ar
     b->incomplete = true;
     return checked;
   }
-  fs_arg_draft a = {
-      .tag = (uint8_t)d.tag, .buffer = FS_NONE, .has_at = d.has_at != 0, .view = FS_NONE};
+  fs_arg_draft a = {.tag = (uint8_t)d.tag,
+                    .buffer = FS_NONE,
+                    .has_at = d.has_at != 0,
+                    .view = FS_NONE,
+                    .member = d.member};
   if (!fs_tag_names_buffer(d.tag)) {
     a.u.value = d.value;
   } else {

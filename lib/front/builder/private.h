@@ -31,6 +31,8 @@ typedef struct fs_op_draft {
   uint32_t arg0;
   uint32_t slots;
   uint64_t latency; /* at least the time */
+  uint32_t members; /* of a gang: members with args of their own; else 0 */
+  uint32_t member0; /* into member_word: their queues, as they were named; FS_NONE: of a class */
 } fs_op_draft;
 
 typedef struct fs_arg_draft {
@@ -44,6 +46,7 @@ typedef struct fs_arg_draft {
   bool has_at;
   bool begins;   /* was an `out` (model/graph.h) */
   uint32_t view; /* of the builder's; FS_NONE: a range */
+  uint32_t member;
 } fs_arg_draft;
 
 /* What a loop adds to an arg: where its range moves, or of which earlier iteration its value is. */
@@ -143,6 +146,7 @@ struct fsched_builder {
   FS_VEC(fs_arg_draft) arg;
   FS_VEC(uint32_t) gang0, gang_word; /* CSR: the words of each gang, queues or one class */
   FS_VEC(uint32_t) gang_count;       /* of the class; 0: the words are queues */
+  FS_VEC(uint32_t) member_word;
   FS_VEC(fs_kernel) kernel;
   FS_VEC(const char *) file;
   FS_VEC(fs_moving_draft) moving; /* ascending in args */
@@ -203,7 +207,7 @@ struct fsched_builder {
   X(params) X(said)
 #define FS_BUILDER_VECTORS(X) \
   X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
-  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(gang_count) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
+  X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(gang_count) X(member_word) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
   X(ring) X(depth_limit) X(apart) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
   X(after_given) X(buffer_at) X(op_at) X(op_on_at) X(arg_at) X(gang_at) X(queue_at) \
@@ -286,6 +290,15 @@ fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) FS_MUST_
 
 /* Copies the args, which the builder then has no more.  Requires a graph without args. */
 fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Checks that members with args of their own have queues in their order.  Requires gangs. */
+fs_status fs_builder_check_members(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
+/* Whether, of the accesses [first, end) of one version by an op with members, one writes bytes that
+ * another member's accesses; *at is then the later arg.  Requires accesses of one op.
+ * Complexity: O(n log n) for n runs of bytes.  Errors: FSCHED_SYSTEM. */
+fs_status fs_builder_members_meet(const fsched_graph *g, uint32_t first, uint32_t end, bool *meet,
+                                  uint32_t *at) FS_MUST_USE;
+/* Refuses members that conflict, unless hazards are raw.  Requires versions. */
+fs_status fs_builder_member_conflicts(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
 /* The steps of finish; g is the graph in the making.  Requires that the ops and args are there. */
 fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* and data edges */
 /* Requires predecessors, as fs_builder_versions makes them. */

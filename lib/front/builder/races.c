@@ -168,6 +168,12 @@ static fs_status race_version(race_finder *r, uint32_t version) {
       sort_unique(&r->found);
       FS_TRY(judge(r, op, version));
     }
+    if (fs_op_members(g, op) > 0 && i - first > 1) {
+      bool meet;
+      uint32_t at;
+      FS_TRY(fs_builder_members_meet(g, first, i, &meet, &at));
+      FS_TRY(meet ? add_race(r, op, op, version) : FSCHED_OK);
+    }
     for (uint32_t k = first; k < i; k++) {
       FS_TRY(visit(r, &s, k, true));
     }

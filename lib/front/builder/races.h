@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pairs of ops that touch overlapping bytes of one version, at least one of them writing, with no
- * path between them in an order: that of a graph's edges, or a weaker one. */
+ * path between them in an order: that of a graph's edges, or a weaker one.  An op whose members
+ * conflict is a pair with itself. */
 #ifndef FS_RACES_H
 #define FS_RACES_H
 

@@ -171,10 +171,10 @@ static bool read_tag(fs_reader *r, uint32_t node, const uint32_t *value, fsched_
   return true;
 }
 
-static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
+static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t member, uint32_t node) {
   uint32_t value[ARG_KEYS];
   arg_room room;
-  fsched_arg_desc d = {.size = sizeof d};
+  fsched_arg_desc d = {.size = sizeof d, .member = member};
   if (!fs_read_keys(r, node, "an arg", arg_keys, ARG_KEYS, value) ||
       !read_tag(r, node, value, &d)) {
     fs_builder_incomplete(r->b);
@@ -211,16 +211,29 @@ static fs_status read_arg(fs_reader *r, uint32_t op, uint32_t node) {
   return fs_read_go_on(fsched_builder_arg(r->b, op, &d));
 }
 
-fs_status fs_read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size, uint32_t name) {
+/* Reads a list of args, which may be FS_NONE. */
+static fs_status read_list(fs_reader *r, uint32_t op, uint32_t member, uint32_t args,
+                           bool *has_out) {
   uint32_t item = FS_NONE;
-  bool has_out = false;
+  *has_out = false;
   if (args != FS_NONE && !fs_read_list(r, args, "'args'", &item)) {
     fs_builder_incomplete(r->b);
   }
   for (; item != FS_NONE; item = fs_read_node(r, item)->next) {
-    has_out |= fs_node_get(r->doc, item, "out") != FS_NONE;
-    FS_TRY(read_arg(r, op, item));
+    *has_out |= fs_node_get(r->doc, item, "out") != FS_NONE;
+    FS_TRY(read_arg(r, op, member, item));
   }
+  return FSCHED_OK;
+}
+
+fs_status fs_read_member_args(fs_reader *r, uint32_t op, uint32_t member, uint32_t args) {
+  bool has_out;
+  return read_list(r, op, member, args, &has_out);
+}
+
+fs_status fs_read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size, uint32_t name) {
+  bool has_out;
+  FS_TRY(read_list(r, op, 0, args, &has_out));
   if (size == FS_NONE) {
     return FSCHED_OK;
   }

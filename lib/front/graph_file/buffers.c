@@ -167,15 +167,26 @@ static fs_status declare_arg(declarations *d, uint32_t node, bool *has_out) {
   return FSCHED_OK;
 }
 
-static fs_status declare_op(declarations *d, uint32_t node) {
-  uint32_t args = fs_node_get(d->r->doc, node, "args");
-  uint32_t size = fs_node_get(d->r->doc, node, "size");
-  uint32_t name = fs_node_get(d->r->doc, node, "name");
-  bool has_out = false;
+static fs_status declare_args(declarations *d, uint32_t args, bool *has_out) {
   if (args != FS_NONE && fs_read_node(d->r, args)->kind == FS_NODE_SEQUENCE) {
     for (uint32_t arg = fs_read_node(d->r, args)->child; arg != FS_NONE;
          arg = fs_read_node(d->r, arg)->next) {
-      FS_TRY(declare_arg(d, arg, &has_out));
+      FS_TRY(declare_arg(d, arg, has_out));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status declare_op(declarations *d, uint32_t node) {
+  uint32_t members = fs_node_get(d->r->doc, node, "members");
+  uint32_t size = fs_node_get(d->r->doc, node, "size");
+  uint32_t name = fs_node_get(d->r->doc, node, "name");
+  bool has_out = false;
+  FS_TRY(declare_args(d, fs_node_get(d->r->doc, node, "args"), &has_out));
+  if (members != FS_NONE && fs_read_node(d->r, members)->kind == FS_NODE_SEQUENCE) {
+    for (uint32_t member = fs_read_node(d->r, members)->child; member != FS_NONE;
+         member = fs_read_node(d->r, member)->next) {
+      FS_TRY(declare_args(d, fs_node_get(d->r->doc, member, "args"), &has_out));
     }
   }
   if (size == FS_NONE || has_out || name == FS_NONE || !is_name(d->r, name)) {

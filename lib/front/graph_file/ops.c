@@ -180,6 +180,7 @@ enum {
   OP_AFTER,
   OP_START,
   OP_ARGS,
+  OP_MEMBERS,
   OP_USES,
   OP_SCRATCH,
   OP_INPLACE,
@@ -188,10 +189,11 @@ enum {
   OP_SLOTS,
   OP_KEYS
 };
-static const fs_key op_keys[] = {
-    {"name", false},   {"on", false},   {"time", false}, {"latency", false}, {"after", false},
-    {"start", false},  {"args", false}, {"uses", false}, {"scratch", false}, {"inplace", false},
-    {"kernel", false}, {"size", false}, {"slots", false}};
+static const fs_key op_keys[] = {{"name", false},    {"on", false},      {"time", false},
+                                 {"latency", false}, {"after", false},   {"start", false},
+                                 {"args", false},    {"members", false}, {"uses", false},
+                                 {"scratch", false}, {"inplace", false}, {"kernel", false},
+                                 {"size", false},    {"slots", false}};
 
 /* Reports a gang's member that is not a queue; for a class, the hint lists its queues. */
 static void no_member(fs_reader *r, uint32_t item, const char *name) {
@@ -318,6 +320,34 @@ static void read_latency(fs_reader *r, uint32_t node, fsched_op_desc *d) {
   d->latency = latency;
 }
 
+/* Counts the members that have args of their own; 0 if that was reported to be impossible.  They
+ * need a gang without faults. */
+static uint32_t count_members(fs_reader *r, const uint32_t *value, const fsched_op_desc *d,
+                              bool gang) {
+  uint32_t node = value[OP_MEMBERS], item;
+  if (!fs_read_list(r, node, "'members'", &item)) {
+    return 0;
+  }
+  if (value[OP_ARGS] != FS_NONE || value[OP_SIZE] != FS_NONE) {
+    fs_read_fail(r, FS_DIAG_BAD_MEMBERS, node, "each member has 'args' of its own",
+                 "an op with 'members' has no '%s'", value[OP_ARGS] != FS_NONE ? "args" : "size");
+    return 0;
+  }
+  if (item == FS_NONE) {
+    fs_read_fail(r, FS_DIAG_BAD_MEMBERS, node, NULL, "'members' has no member");
+    return 0;
+  }
+  if (value[OP_ON] == FS_NONE || (gang && d->gang == NULL && d->gang_class == NULL)) {
+    if (value[OP_ON] == FS_NONE) {
+      fs_read_fail(r, FS_DIAG_BAD_MEMBERS, node, "give it 'on: [queue, ...]'",
+                   "only a gang has 'members'");
+    }
+    return 0;
+  }
+  fs_builder_locate_part(r->b, FS_PART_MEMBERS, fs_node_pos(r->doc, node));
+  return fs_read_node(r, node)->n_children;
+}
+
 static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, uint32_t *op) {
   fs_reader *r = o->r;
   fsched_op_desc d = {.size = sizeof d, .has_time = 1, .time = 1};
@@ -352,7 +382,10 @@ static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, u
       fs_read_number(r, value[OP_SLOTS], "'slots'", 1, INT32_MAX, &slots)) {
     d.slots = (uint32_t)slots;
   }
+  bool gang = false;
+  errors = fsched_diag_errors(r->ctx);
   if (value[OP_ON] != FS_NONE) {
+    gang = fs_read_node(r, value[OP_ON])->kind != FS_NODE_SCALAR;
     fs_builder_locate_part(r->b, FS_PART_ON, fs_node_pos(r->doc, value[OP_ON]));
     if (fs_read_node(r, value[OP_ON])->kind == FS_NODE_SEQUENCE) {
       FS_TRY(read_gang(o, value[OP_ON], &d));
@@ -362,7 +395,31 @@ static fs_status read_op_head(fs_op_reader *o, uint32_t node, uint32_t *value, u
       (void)fs_read_name(r, value[OP_ON], "'on'", &d.on);
     }
   }
+  if (value[OP_MEMBERS] != FS_NONE) {
+    bool faults = gang && fsched_diag_errors(r->ctx) != errors;
+    d.members = faults ? 0 : count_members(r, value, &d, gang);
+    if (d.members == 0) { /* what they write is not known */
+      value[OP_MEMBERS] = FS_NONE;
+      fs_builder_incomplete(r->b);
+    }
+  }
   return fs_read_go_on(fsched_builder_op(r->b, &d, op));
+}
+
+/* Reads the args of each member: a list of {args: [...]}. */
+static fs_status read_members(fs_reader *r, uint32_t op, uint32_t node) {
+  static const fs_key keys[] = {{"args", false}};
+  uint32_t member = 0;
+  for (uint32_t item = fs_read_node(r, node)->child; item != FS_NONE;
+       item = fs_read_node(r, item)->next, member++) {
+    uint32_t args;
+    if (!fs_read_keys(r, item, "a member", keys, 1, &args)) {
+      fs_builder_incomplete(r->b);
+    } else {
+      FS_TRY(fs_read_member_args(r, op, member, args));
+    }
+  }
+  return FSCHED_OK;
 }
 
 static fs_status read_op(fs_op_reader *o, uint32_t node) {
@@ -373,7 +430,9 @@ static fs_status read_op(fs_op_reader *o, uint32_t node) {
   if (op == FS_NONE) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_read_args(r, op, value[OP_ARGS], value[OP_SIZE], value[OP_NAME]));
+  FS_TRY(value[OP_MEMBERS] != FS_NONE
+             ? read_members(r, op, value[OP_MEMBERS])
+             : fs_read_args(r, op, value[OP_ARGS], value[OP_SIZE], value[OP_NAME]));
   FS_TRY(read_amounts(r, op, value[OP_USES], false));
   FS_TRY(read_amounts(r, op, value[OP_SCRATCH], true));
   FS_TRY(read_inplace(r, op, value[OP_INPLACE]));

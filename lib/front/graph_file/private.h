@@ -96,6 +96,9 @@ fs_status fs_read_after(fs_op_reader *o) FS_MUST_USE;
 /* Reads an op's args; its own size declares a buffer of its name. */
 fs_status fs_read_args(fs_reader *r, uint32_t op, uint32_t args, uint32_t size,
                        uint32_t name) FS_MUST_USE;
+/* Reads the args of a member of an op; `args` may be FS_NONE. */
+fs_status fs_read_member_args(fs_reader *r, uint32_t op, uint32_t member,
+                              uint32_t args) FS_MUST_USE;
 
 /* Requires a node of the document. */
 static inline const fs_node *fs_read_node(const fs_reader *r, uint32_t node) {

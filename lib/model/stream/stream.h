@@ -29,6 +29,7 @@
   X(versions, fs_stream_version)           \
   X(ops, fs_stream_op)                     \
   X(args, fs_stream_arg)                   \
+  X(members, fs_stream_member)             \
   X(views, fs_stream_view)                 \
   X(uses, fs_stream_use)                   \
   X(scratches, fs_stream_scratch)          \
@@ -119,7 +120,15 @@ typedef struct fs_stream_op { /* program order */
   uint32_t slots; /* producer slots that each of its commands takes of a barrier */
   uint32_t slow;  /* 0/1; timelines alone: `time` is how long its commands keep their queues, and
                    * they end later; else they end after `time` */
+  uint32_t member0, n_members; /* of a gang whose members have args of their own; else 0 of them */
 } fs_stream_op;
+
+/* The args of a gang's member, which are a part of its op's: member i runs them on the i-th queue
+ * of the gang's axis.  Members share no byte that one of them writes, but for races.  The op's
+ * other places are all members', and its commands have the places of all args. */
+typedef struct fs_stream_member { /* the members of an op tile its args */
+  uint32_t arg0, n_args;
+} fs_stream_member;
 
 typedef struct fs_stream_arg {
   uint64_t offset, length; /* whole buffer without `at` */

@@ -65,6 +65,14 @@ static const char *string(const compare *c, uint32_t offset) {
   return fs_stream_string(c->v->s, offset);
 }
 
+static uint32_t count_members(const fsched_graph *g) {
+  uint32_t n = 0;
+  for (uint32_t op = 0; g->op_members != NULL && op < g->n_ops; op++) {
+    n += g->op_members[op];
+  }
+  return n;
+}
+
 static bool same_counts(compare *c) {
   const fs_stream *s = c->v->s;
   const fsched_graph *g = c->g;
@@ -80,6 +88,7 @@ static bool same_counts(compare *c) {
       {"versions", s->n_versions, g->n_versions},
       {"ops", s->n_ops, g->n_ops},
       {"args", s->n_args, g->n_args},
+      {"members", s->n_members, count_members(g)},
       {"uses", s->n_uses, g->op_use0[g->n_ops]},
       {"scratch areas", s->n_scratches, g->op_scratch0[g->n_ops]},
       {"'after' entries", s->n_afters, g->op_after0[g->n_ops]},
@@ -233,6 +242,21 @@ static bool same_args(const compare *c, uint32_t first, uint32_t n) {
   return true;
 }
 
+/* Whether every arg is that of the same member. */
+static bool same_members(const compare *c, uint32_t op) {
+  const fs_stream *s = c->v->s;
+  const fs_stream_op *o = &s->ops[op];
+  const fsched_graph *g = c->g;
+  bool same = o->n_members == (g->op_members == NULL ? 0 : g->op_members[op]);
+  for (uint32_t m = 0; same && m < o->n_members; m++) {
+    const fs_stream_member *x = &s->members[o->member0 + m];
+    for (uint32_t i = 0; same && i < x->n_args; i++) {
+      same = g->arg_member[x->arg0 + i] == m;
+    }
+  }
+  return same;
+}
+
 static bool same_lists(const compare *c, const fs_stream_op *o) {
   const fs_stream *s = c->v->s;
   const fsched_graph *g = c->g;
@@ -282,6 +306,9 @@ static const char *op_difference(const compare *c, uint32_t op) {
   if (o->arg0 != g->op_arg0[op] || o->n_args != g->op_arg0[op + 1] - g->op_arg0[op] ||
       !same_args(c, o->arg0, o->n_args)) {
     return "args of op";
+  }
+  if (!same_members(c, op)) {
+    return "members of op";
   }
   if (o->use0 != g->op_use0[op] || o->n_uses != g->op_use0[op + 1] - g->op_use0[op] ||
       o->scratch0 != g->op_scratch0[op] ||

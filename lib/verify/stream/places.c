@@ -360,7 +360,8 @@ static bool takes_place(const place_cursor *c, uint32_t in, uint32_t out) {
     return false;
   }
   const fs_stream_arg *x = &v->s->args[in], *y = &v->s->args[out];
-  return fs_tag_only_reads(x->tag) && begins(v, y) && x->length == y->length && fs_vs_whole(x) &&
+  return fs_vs_member(v, c->c->target, in) == fs_vs_member(v, c->c->target, out) &&
+         fs_tag_only_reads(x->tag) && begins(v, y) && x->length == y->length && fs_vs_whole(x) &&
          fs_vs_whole(y);
 }
 

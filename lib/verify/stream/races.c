@@ -2,6 +2,8 @@
 /* Checks the list of races.  Under hazards: raw these are the pairs of ops that touch overlapping
  * bytes of one version, at least one of them writing, with no path of predecessors between them.
  *
+ * An op whose members conflict is a pair with itself.
+ *
  * Paths are searched backwards, one search per op that shares a version with earlier ones.  The
  * search has a budget, beyond which the list is not compared: a pair that the stream leaves
  * unordered without being listed is then still found as a conflict. */
@@ -98,6 +100,13 @@ static void search(race_search *r, uint32_t op) {
   }
 }
 
+/* Whether nothing but an order could keep the two apart: they are of two ops, or of two members. */
+static bool apart(const race_search *r, uint32_t x, uint32_t y) {
+  uint32_t op = r->access_op[x];
+  return op != r->access_op[y] ||
+         fs_vs_member(r->v, op, r->access_arg[x]) != fs_vs_member(r->v, op, r->access_arg[y]);
+}
+
 /* Whether two args whose bytes lie between each other's share some. */
 static bool share_runs(race_search *r, uint32_t x, uint32_t y) {
   const fs_stream *s = r->v->s;
@@ -116,7 +125,7 @@ static bool share_runs(race_search *r, uint32_t x, uint32_t y) {
 static bool conflict(race_search *r, uint32_t x, uint32_t y) {
   const fs_stream_arg *a = &r->v->s->args[r->access_arg[x]];
   const fs_stream_arg *b = &r->v->s->args[r->access_arg[y]];
-  return r->access_op[x] != r->access_op[y] && (fs_tag_writes(a->tag) || fs_tag_writes(b->tag)) &&
+  return apart(r, x, y) && (fs_tag_writes(a->tag) || fs_tag_writes(b->tag)) &&
          a->offset < b->offset + fs_max(b->length, 1) &&
          b->offset < a->offset + fs_max(a->length, 1) &&
          share_runs(r, r->access_arg[x], r->access_arg[y]);

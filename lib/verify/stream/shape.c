@@ -76,7 +76,7 @@ static bool op_ranges(const fs_stream *s) {
          fs_vs_in_range(o->use0, o->n_uses, s->n_uses) &&
          fs_vs_in_range(o->scratch0, o->n_scratches, s->n_scratches) &&
          fs_vs_in_range(o->after0, o->n_afters, s->n_afters) && o->time <= FSCHED_MAX_TIME &&
-         o->slow <= 1;
+         o->slow <= 1 && fs_vs_members_tile(s, o);
   }
   for (uint32_t i = 0; ok && i < s->n_args; i++) {
     const fs_stream_arg *a = &s->args[i];
@@ -263,6 +263,11 @@ static void check_once(fs_vs *v) {
     if (!ok) {
       FS_WRONG(v, FS_DIAG_VERIFY_ONCE, "op %s is run by %u commands that are not one gang's",
                fs_vs_op_name(v, o), n);
+    }
+    uint32_t members = v->s->ops[o].n_members;
+    if (members > 0 && (occ == FS_NONE || members != n)) {
+      FS_WRONG(v, FS_DIAG_VERIFY_GANG, "op %s has %u members, and %u commands", fs_vs_op_name(v, o),
+               members, n);
     }
   }
 }

@@ -124,6 +124,7 @@ static fs_status verify_all(fs_vs *v, const fsched_graph *g) {
   FS_TRY(fs_vs_deps(v));
   fs_progress_at(v->ctx, 2 * part);
   FS_TRY(fs_vs_races(v));
+  FS_TRY(fs_vs_members(v));
   fs_progress_at(v->ctx, 3 * part);
   fs_status places = fs_vs_places(v);
   if (places == FSCHED_SYSTEM) {

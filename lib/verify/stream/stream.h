@@ -195,6 +195,12 @@ fs_status fs_vs_loops(fs_vs *v) FS_MUST_USE;
 void fs_vs_guards_begin(fs_vs *v, uint32_t op, const fs_vdense *known);
 fs_status fs_vs_deps(fs_vs *v) FS_MUST_USE;  /* versions and predecessors from tags */
 fs_status fs_vs_races(fs_vs *v) FS_MUST_USE; /* the list of races */
+/* members.c: members of gangs with args of their own do not conflict.  Requires one meta record. */
+fs_status fs_vs_members(fs_vs *v) FS_MUST_USE;
+/* Whether the members' args are those of their op, in order.  Requires one meta record. */
+bool fs_vs_members_tile(const fs_stream *s, const fs_stream_op *o);
+/* The member of an op whose arg it is; 0 where all have one list.  Requires an op and an arg. */
+uint32_t fs_vs_member(const fs_vs *v, uint32_t op, uint32_t arg);
 /* Requires the indices that fs_vs_shape makes. */
 fs_status fs_vs_walk(fs_vs *v) FS_MUST_USE; /* order, clocks, syncs, frontiers */
 /* Requires the indices that fs_vs_shape makes. */

@@ -45,6 +45,7 @@ START_TEST(any_graph)
     fs_gen_params params = fs_gen_any(seed, 60);
     params.views = params.ats;
     params.class_gangs = seed % 3 == 0;
+    params.members = params.gangs;
     params.latencies = seed % 4 == 0;
     fsched_replay_options o = {
         .size = sizeof o, .check = 1, .repeat = 1 + seed % 3, .trace = seed % 5 == 0};

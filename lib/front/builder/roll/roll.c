@@ -548,8 +548,23 @@ static fs_status refuse_views(fsched_builder *b) {
   return FSCHED_OK;
 }
 
+/* Refuses members with args of their own in loops. */
+static fs_status refuse_members(fsched_builder *b) {
+  for (size_t l = 0; l < b->loop.n; l++) {
+    for (uint32_t op = b->loop.at[l].op0; op < b->loop.at[l].op_end; op++) {
+      if (b->op.at[op].members > 0) {
+        return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->op_at, op), "use --unroll",
+                               "op '%.80s' with args of members, in a loop that stays one",
+                               b->ops.text.at[op]);
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
+  FS_TRY(refuse_members(b));
   if (b->view.n > 0) {
     FS_TRY(refuse_views(b));
   }
