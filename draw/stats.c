@@ -255,6 +255,22 @@ static void views(fs_stats *o) {
   }
 }
 
+/* Gangs whose members have args of their own. */
+static void members(fs_stats *o) {
+  const fsched_graph *g = o->s->graph;
+  uint64_t ops = 0, n = 0;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    ops += fs_op_members(g, op) > 0;
+    n += fs_op_members(g, op);
+  }
+  if (ops > 0) {
+    key(o, "groups");
+    put_u64(o->t, "{\"ops\": ", ops);
+    put_u64(o->t, ", \"members\": ", n);
+    fs_text_puts(o->t, "}");
+  }
+}
+
 static fs_status control_edges(fs_stats *o) {
   if (o->sync == NULL) {
     key(o, "control_edges");
@@ -282,6 +298,7 @@ static fs_status put_stats(fs_stats *o, fs_arena *arena) {
   frontier(o);
   bounds(o);
   views(o);
+  members(o);
   if (s->n_loops > 0) {
     key(o, "loops");
     fs_loops_put_json(o->t, s);

@@ -245,9 +245,14 @@ static bool enter_loop(fs_cpu_lane *l, const fs_cpu_step *s, uint64_t k, uint32_
 /* The last member to end does what is left to do for the op. */
 static void end_members(const fs_cpu_lane *l, fs_meeting *m, uint32_t command, uint64_t k) {
   fs_instance *x = l->worker->instance;
-  for (uint32_t i = 0; i < m->members && !x->config.empty && !fs_cpu_poisoned(x); i++) {
-    fs_effect_digest_member(&x->effects, &l->worker->room, x->work, x->member[m->member0 + i],
-                            i == 0);
+  bool digests = x->work->record.digest != NULL && !x->config.empty && !fs_cpu_poisoned(x);
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < m->members && digests; i++) {
+    sum +=
+        fs_effect_member_digest(&x->effects, &l->worker->room, x->work, x->member[m->member0 + i]);
+  }
+  if (digests) {
+    x->work->record.digest[x->stream->commands[command].target] = sum;
   }
   fs_cpu_op_keep(x, command);
   fs_timeline_publish(m->over.timeline, k * m->over.period + m->over.epoch);

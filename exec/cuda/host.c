@@ -135,7 +135,7 @@ static fs_status make_tasks(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   FS_TRY(fs_new_zero(&x->arena, &h->item, plan->n_items));
   FS_TRY(fs_new_zero(&x->arena, &h->record, x->loops.n_records));
-  FS_TRY(fs_new_zero(&x->arena, &h->digest, x->s->n_ops));
+  FS_TRY(fs_new_zero(&x->arena, &h->digest, (size_t)x->s->n_ops + x->s->n_members));
   for (uint32_t i = 0; i < plan->n_items; i++) {
     h->item[i] =
         (fs_cuda_task){.x = x, .command = plan->item[i].command, .queue = plan->item[i].queue};
@@ -251,11 +251,24 @@ static void leave_gate(fs_cuda_hosts *h) {
   pthread_mutex_unlock(&h->gate);
 }
 
+/* Runs a command, and of a member with args of its own takes the digest. */
+static fsched_cause run_command(const fs_cuda_task *t, const fs_effect_room *room) {
+  fs_cuda_hosts *h = &t->x->hosts;
+  const fs_stream *s = t->x->s;
+  const fs_stream_command *c = &s->commands[t->command];
+  fsched_cause cause = fs_effect_run(&h->effects, room, &h->work, t->command);
+  if (fs_command_members(s, c) > 0 && h->work.record.digest != NULL && cause == FSCHED_CAUSE_NONE) {
+    h->digest[s->n_ops + s->ops[c->target].member0 + fs_stream_member_of(s, t->command)] =
+        fs_effect_member_digest(&h->effects, room, &h->work, t->command);
+  }
+  return cause;
+}
+
 static fsched_cause run_task(fs_cuda_task *t) {
   fs_cuda_hosts *h = &t->x->hosts;
   const fs_effect_room *room = &h->room[t->queue];
   if (t->at == NULL) {
-    return fs_effect_run(&h->effects, room, &h->work, t->command);
+    return run_command(t, room);
   }
   t->digest = 0;
   return fs_loop_run_instance(&h->effects, room, &h->work, t->at, &t->digest);
@@ -279,7 +292,12 @@ void fs_cuda_host_run(void *task) {
 void fs_cuda_host_digests(const fs_instance *x, uint64_t *digest) {
   assert(digest != NULL || x->s->n_ops == 0);
   for (uint32_t op = 0; op < x->s->n_ops && x->program->hosts.some; op++) {
-    digest[op] = x->program->hosts.op[op] != 0 ? x->hosts.digest[op] : digest[op];
+    const fs_stream_op *o = &x->s->ops[op];
+    bool host = x->program->hosts.op[op] != 0;
+    digest[op] = !host ? digest[op] : o->n_members > 0 ? 0 : x->hosts.digest[op];
+    for (uint32_t m = 0; m < o->n_members && host; m++) {
+      digest[op] += x->hosts.digest[x->s->n_ops + o->member0 + m];
+    }
   }
 }
 

@@ -37,7 +37,7 @@ typedef struct fs_cuda_hosts {
   fs_effect_room *room; /* per queue */
   fs_hand *hand;
   fs_work work;           /* the invocation's, with digests of its own */
-  uint64_t *digest;       /* per op */
+  uint64_t *digest;       /* per op, and then per member with args of its own */
   fs_cuda_task *item;     /* per item of the plan */
   fs_cuda_task *record;   /* per record, for loops on streams */
   fs_cuda_task *instance; /* in a graph, per instance of an op of the host */

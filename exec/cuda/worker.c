@@ -162,13 +162,14 @@ static bool read_times(fs_instance *x) {
   return !x->built.instances || fs_cuda_times_read(x);
 }
 
-/* The digest of an op whose members have args of their own is the sum of theirs. */
+/* The digest of a device's op whose members have args of their own is the sum of theirs. */
 static void sum_members(fs_instance *x) {
   const fs_stream *s = x->s;
   const unsigned char *words =
       x->pinned + x->staged_aux + x->digests + (s->n_ops + x->loops.n_instances) * 8;
   for (uint32_t op = 0; op < s->n_ops && s->n_members > 0; op++) {
-    for (uint32_t m = 0; m < s->ops[op].n_members; m++) {
+    bool device = x->program->hosts.op[op] == 0;
+    for (uint32_t m = 0; m < s->ops[op].n_members && device; m++) {
       uint64_t word, *sum = &x->work->record.digest[op];
       memcpy(&word, words + (uint64_t)(s->ops[op].member0 + m) * 8, sizeof word);
       *sum = word + (m == 0 ? 0 : *sum);

@@ -221,16 +221,12 @@ static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, cons
   return cause;
 }
 
-void fs_effect_digest_member(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
-                             uint32_t command, bool first) {
+uint64_t fs_effect_member_digest(const fs_effects *e, const fs_effect_room *room,
+                                 const fs_work *work, uint32_t command) {
   FS_ASSERT_SLOW(command < e->s->n_commands);
   const fs_stream_command *c = &e->s->commands[command];
-  if (work->record.digest == NULL) {
-    return;
-  }
   fs_kernel_call call = make_call(e, room, work->values, c);
-  uint64_t digest = fs_kernels_digest(e->kernels, e->s->ops[c->target].kernel, &call);
-  work->record.digest[c->target] = digest + (first ? 0 : work->record.digest[c->target]);
+  return fs_kernels_digest(e->kernels, e->s->ops[c->target].kernel, &call);
 }
 
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,

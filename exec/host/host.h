@@ -134,11 +134,10 @@ fsched_cause fs_effect_call(const fs_effects *e, const fs_effect_room *room, con
  * returned.  Requires a command. */
 fsched_cause fs_effect_run(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            uint32_t command);
-/* For an op whose members have args of their own, once all are over: adds the digest of what a
- * command has written to the op's, if digests are wanted; `first`: it is the first one.  Requires a
- * command of such an op. */
-void fs_effect_digest_member(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
-                             uint32_t command, bool first);
+/* The digest of what a command has written that is a member with args of its own; that of the op is
+ * the sum over its members.  Requires such a command. */
+uint64_t fs_effect_member_digest(const fs_effects *e, const fs_effect_room *room,
+                                 const fs_work *work, uint32_t command);
 /* Puts the content of a given item in its place; takes a kept item's content out, if it is wanted.
  * Requires a given item. */
 void fs_effect_give(const fs_effects *e, const fs_work *work, uint32_t item);

@@ -230,8 +230,12 @@ static fsched_cause run_members(fs_instance *x, uint32_t command) {
   for (uint32_t m = command; m != FS_NONE && cause == FSCHED_CAUSE_NONE; m = x->next_member[m]) {
     cause = fs_effect_run(&x->effects, &x->room, x->work, m);
   }
-  for (uint32_t m = command; m != FS_NONE && cause == FSCHED_CAUSE_NONE; m = x->next_member[m]) {
-    fs_effect_digest_member(&x->effects, &x->room, x->work, m, m == command);
+  uint64_t sum = 0, *digest = x->work->record.digest;
+  for (uint32_t m = digest == NULL ? FS_NONE : command; m != FS_NONE; m = x->next_member[m]) {
+    sum += fs_effect_member_digest(&x->effects, &x->room, x->work, m);
+  }
+  if (digest != NULL) {
+    digest[x->stream->commands[command].target] = sum;
   }
   return cause;
 }

@@ -158,6 +158,27 @@ typedef struct fsched_submit_task_desc {
   size_t n_params;
 } fsched_submit_task_desc;
 
+/** The args of a member of a group; NULL with n_args 0: none. */
+typedef struct fsched_submit_member {
+  const fsched_submit_arg *args; /* in the order of the kernel's parameters */
+  uint32_t n_args;
+} fsched_submit_member;
+
+/** A group of members that run at the same time, each with its own args on its own queue; it is
+ *  over when all of them are. */
+typedef struct fsched_submit_group_desc {
+  size_t size;
+  uint32_t callable;         /* each member executes it; its `on` does not count */
+  const char *const *queues; /* one for each member, in the order in which the queues were added */
+  const fsched_submit_member *members;
+  uint32_t n_members; /* 1 or more */
+  const char *name;   /* NULL: the callable's, and a number */
+  const fsched_submit_predecessor *predecessors;
+  uint32_t n_predecessors;
+  const void *params; /* as of a task; each member gets it */
+  size_t n_params;
+} fsched_submit_group_desc;
+
 typedef struct fsched_submit_scope_desc {
   size_t size;
   const char *name; /* for diagnostics; NULL: "#" and the number of scopes before it */
@@ -197,6 +218,15 @@ fsched_submit_callable(fsched_submitter *s, const fsched_submit_callable_desc *d
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_task(fsched_submitter *s,
                                                             const fsched_submit_task_desc *desc,
                                                             uint32_t *task);
+/** Submits a group behind all other tasks; it is one task.  All args of all members are looked up
+ *  before any is entered, so an `in` of one member reads what was there before the group, also
+ * where another one writes.  In diagnostics args count on from member to member.  Errors, beside
+ * those of a task: members that conflict, as one writes bytes of a version that another one
+ * accesses, which is a race with FSCHED_HAZARDS_RAW; queues that are none, or out of their order.
+ * task may be NULL. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_group(fsched_submitter *s,
+                                                             const fsched_submit_group_desc *desc,
+                                                             uint32_t *task);
 /** The name of a task; NULL for an id that is none.  It lives as long as the submitter and the
  *  graph that finish made. */
 FSCHED_API const char *fsched_submit_task_name(const fsched_submitter *s, uint32_t task);

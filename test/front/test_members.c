@@ -112,13 +112,14 @@ END_TEST
 enum { SIZE = 48, ARGS = 6 };
 
 /* An arg, as the set of bytes that it is of. */
-typedef struct touched {
+typedef struct member_touch {
   uint32_t member;
   bool writes, byte[SIZE];
-} touched;
+} member_touch;
 
 /* Adds an arg, which may be a view of two dimensions. */
-static void add_random(fsched_builder *b, fs_rng *r, uint32_t op, uint32_t buffer, touched *t) {
+static void add_random(fsched_builder *b, fs_rng *r, uint32_t op, uint32_t buffer,
+                       member_touch *t) {
   uint64_t shape[2] = {1 + fs_rng_below(r, 3), 1 + fs_rng_below(r, 4)};
   uint64_t strides[2] = {4 + fs_rng_below(r, 5), 1};
   bool view = fs_rng_one_in(r, 2);
@@ -141,7 +142,7 @@ static void add_random(fsched_builder *b, fs_rng *r, uint32_t op, uint32_t buffe
   }
 }
 
-static bool conflict(const touched *a, const touched *b) {
+static bool conflict(const member_touch *a, const member_touch *b) {
   bool meet = false;
   for (uint32_t i = 0; i < SIZE; i++) {
     meet = meet || (a->byte[i] && b->byte[i]);
@@ -158,10 +159,10 @@ START_TEST(conflicts)
     fsched_builder *b = with_queues(raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL);
     uint32_t x = add_buffer(b, "x", SIZE, FSCHED_IO_STATE), op = 0, member = 0;
     ck_assert_int_eq(add_group(b, "group", queues, 3, 3, &op), FSCHED_OK);
-    touched t[ARGS];
+    member_touch t[ARGS];
     for (uint32_t i = 0; i < ARGS; i++) {
       member += member < 2 && fs_rng_one_in(&r, 2);
-      t[i] = (touched){.member = member, .writes = fs_rng_one_in(&r, 4)};
+      t[i] = (member_touch){.member = member, .writes = fs_rng_one_in(&r, 4)};
       add_random(b, &r, op, x, &t[i]);
       for (uint32_t k = 0; k < i; k++) {
         some = some || conflict(&t[i], &t[k]);

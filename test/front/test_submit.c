@@ -474,9 +474,86 @@ static fs_status whole_program(fsched_context *c, fsched_submitter **made) {
   for (int i = 0; i < 20; i++) {
     FS_TRY(fsched_submit_task(*made, &d, &t));
   }
+  static const char *const queues[] = {"q0", "q1"};
+  const fsched_submit_member members[] = {{arg, 1}, {arg, 3}};
+  fsched_submit_group_desc group = {
+      .size = sizeof group, .callable = k, .queues = queues, .members = members, .n_members = 2};
+  FS_TRY(fsched_submit_group(*made, &group, &t));
   FS_TRY(fsched_submit_hold(*made, z));
   return fsched_submit_end_scope(*made);
 }
+
+/* Groups: members with args of their own, which are looked up before any is entered. */
+START_TEST(members_of_a_group)
+{
+  static const char *const queues[] = {"q0", "q1"};
+  uint32_t x = alloc("x", 16), y = FS_NONE, id = FS_NONE;
+  uint64_t four = 4;
+  fsched_submit_view low = {.size = sizeof low, .length = 8}, high = low;
+  high.offset = 8;
+  fsched_submit_alloc_desc made = {
+      .size = sizeof made, .element = 1, .n_dims = 1, .shape = &four, .name = NULL};
+  ck_fs(ctx, submit_one("first", FSCHED_OUT, x));
+  fsched_submit_arg one[] = {arg_of(FSCHED_INOUT, x)};
+  fsched_submit_arg two[] = {arg_of(FSCHED_IN, x), arg_of(FSCHED_OUT, 0)};
+  one[0].view = &low;
+  two[0].view = &high;
+  two[1].alloc = &made;
+  two[1].allocated = &y;
+  const fsched_submit_member members[] = {{one, 1}, {two, 2}};
+  fsched_submit_group_desc d = {
+      .size = sizeof d, .callable = f, .queues = queues, .members = members, .n_members = 2};
+  ck_fs(ctx, fsched_submit_group(s, &d, &id));
+  ck_assert_uint_eq(id, 1);
+  ck_assert_str_eq(fsched_submit_task_name(s, id), "f#1");
+  two[0].view = NULL; /* what the other one writes, too */
+  refused_as(fsched_submit_group(s, &d, &id), "member-conflict",
+             "task 'f#2', arg 1: it shares bytes of 'x' with arg 0 of another member, and one "
+             "writes");
+  one[0] = arg_of(FSCHED_OUT, x); /* begins another version */
+  ck_fs(ctx, fsched_submit_group(s, &d, &id));
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->n_ops, 3);
+  ck_assert_uint_eq(fs_op_members(g, 0), 0);
+  ck_assert_uint_eq(fs_op_members(g, 1), 2);
+  const uint32_t member[] = {0, 0, 1, 1, 0, 1, 1};
+  for (uint32_t a = 0; a < 7; a++) {
+    ck_assert_uint_eq(fs_arg_member(g, a), member[a]);
+  }
+  ck_assert_uint_eq(g->arg_version[4], g->arg_version[5] + 1); /* reads what was there before */
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+START_TEST(bad_groups)
+{
+  static const char *const none[] = {"q0", "compute"}, *const turned[] = {"q1", "q0"};
+  uint32_t x = alloc("x", 16);
+  fsched_submit_arg one[] = {arg_of(FSCHED_OUT, x)};
+  const fsched_submit_member members[] = {{one, 1}, {one, 1}};
+  fsched_submit_group_desc d = {
+      .size = sizeof d, .callable = f, .queues = none, .members = members, .n_members = 2};
+  refused_as(fsched_submit_group(s, &d, NULL), "bad-members",
+             "task 'f#0', member 1: 'compute' is no queue");
+  d.queues = turned;
+  refused_as(fsched_submit_group(s, &d, NULL), "bad-members",
+             "task 'f#0', member 1: queue 'q0' is out of order");
+  d.queues = NULL;
+  refused_as(fsched_submit_group(s, &d, NULL), "bad-members",
+             "task 'f#0': a group needs members and their queues");
+  d.queues = turned + 1;
+  d.n_members = 0;
+  refused_as(fsched_submit_group(s, &d, NULL), "bad-members",
+             "task 'f#0': a group needs members and their queues");
+  static const char *const both[] = {"q0", "q1"};
+  d.queues = both;
+  d.n_members = 2;
+  refused_as(fsched_submit_group(s, &d, NULL), "written-twice",
+             "task 'f#0', arg 1: it writes bytes of 'x' that arg 0 writes, too");
+  ck_fs(ctx, submit_one("t", FSCHED_OUT, x)); /* nothing had an effect */
+  fsched_graph_destroy(finish());
+}
+END_TEST
 
 /* Wherever memory runs out, nothing leaks, and no graph is made. */
 START_TEST(memory_runs_out)
@@ -518,5 +595,5 @@ FS_SUITE(submit, suite) {
            what_is_read_was_written, two_args_do_not_write_one_byte, predecessors_wait_or_retain,
            what_a_scope_allocates_goes_with_it, scopes_nest, manual_scopes_leave_pairs_to_the_lint,
            nothing_follows_finish, the_builder_has_a_target_alone, other_sizes_of_structs,
-           memory_runs_out);
+           members_of_a_group, bad_groups, memory_runs_out);
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "front/same_graph.h"
+#include "front/submit_interpreter.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/submit.h"
@@ -14,57 +15,6 @@
 #include "kit/turn.h"
 
 #include "kit/context.h"
-
-enum { TASKS = 48, BUFFERS = 128, BYTES = 24, SCOPES = 256, ARGS = 4, UNWRITTEN = -1, GIVEN = -2 };
-
-typedef struct model_buffer {
-  char name[40];
-  uint32_t size, bytes; /* bytes: at least 1 */
-  bool imported, readable, writable, constant, bounded, output, elsewhere;
-  fsched_io io;
-  int scope, content_scope; /* -1: none */
-  int holds;
-  int writer[BYTES];
-  bool reader[BYTES][TASKS];
-  uint32_t versions; /* that an `out` has begun */
-} model_buffer;
-
-/* What a task does to a version. */
-typedef struct model_access {
-  uint32_t task, buffer, version, mask;
-  bool write;
-} model_access;
-
-typedef struct model_arg {
-  fsched_tag tag;
-  uint32_t buffer;
-  bool view, tile, alloc;
-  uint32_t offset, length;
-  uint64_t shape[2], stride[2], element; /* of a tile */
-  uint32_t mask;                         /* of its bytes */
-} model_arg;
-
-typedef struct model_program {
-  fs_rng rng;
-  fsched_submitter *s;
-  bool raw;
-  model_buffer buffer[BUFFERS];
-  uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */
-  bool ended[SCOPES];
-  int n_scopes, stack[FSCHED_SUBMIT_SCOPES], depth;
-  bool edge[TASKS][TASKS];  /* [later][earlier] */
-  bool order[TASKS][TASKS]; /* without what the tags of tasks in manual scopes give */
-  bool scope_manual[SCOPES], task_manual[TASKS];
-  model_access access[TASKS * ARGS];
-  uint32_t n_accesses;
-  fs_text buffers, ops; /* of the graph file */
-  uint32_t blocks;      /* tasks with a block of parameters */
-  uint32_t refused;
-} model_program;
-
-static bool has_ended(const model_program *p, int scope) { return scope >= 0 && p->ended[scope]; }
-
-static int innermost(const model_program *p) { return p->depth == 0 ? -1 : p->stack[p->depth - 1]; }
 
 static bool one_in(model_program *p, uint32_t n) { return fs_rng_one_in(&p->rng, n); }
 static uint32_t below(model_program *p, uint32_t n) { return fs_rng_below(&p->rng, n); }
@@ -148,95 +98,6 @@ static void alloc_one(model_program *p) {
   ck_assert_uint_eq(id, n);
 }
 
-static bool starts_version(const model_program *p, const model_arg *a) {
-  return a->alloc || (a->tag == FSCHED_OUT && !a->view && !p->buffer[a->buffer].imported);
-}
-
-static bool reads(fsched_tag tag) { return tag == FSCHED_IN || tag == FSCHED_INOUT; }
-static bool writes(fsched_tag tag) {
-  return tag == FSCHED_OUT || tag == FSCHED_INOUT || tag == FSCHED_OUT_EXISTING;
-}
-
-static bool has_byte(const model_arg *a, uint32_t i) { return (a->mask >> i & 1) != 0; }
-
-/* Finds the bytes of an arg; false: they are not those of a view that is possible. */
-static bool mask_bytes(const model_buffer *x, model_arg *a) {
-  a->mask = 0;
-  if (!a->view) {
-    a->mask = x->bytes == 32 ? UINT32_MAX : ((uint32_t)1 << x->bytes) - 1;
-    return true;
-  }
-  if (!a->tile) {
-    a->shape[0] = a->shape[1] = a->element = 1;
-    a->shape[1] = a->length;
-    a->stride[0] = a->stride[1] = 1;
-  }
-  bool twice = false;
-  for (uint64_t i = 0; i < a->shape[0] * a->shape[1] * a->element; i++) {
-    uint64_t row = i / a->element / a->shape[1], column = i / a->element % a->shape[1];
-    uint64_t at = a->offset + row * a->stride[0] + column * a->stride[1] + i % a->element;
-    if (at >= x->size) {
-      return false;
-    }
-    twice |= (a->mask >> at & 1) != 0;
-    a->mask |= (uint32_t)1 << at;
-  }
-  return a->mask != 0 && !(twice && writes(a->tag));
-}
-
-/* Whether an arg is possible by itself; it becomes what it counts as. */
-static bool arg_is_right(const model_program *p, model_arg *a) {
-  if (a->tag == FSCHED_VALUE || a->alloc) {
-    return true;
-  }
-  if (a->buffer >= p->n_buffers) {
-    return false;
-  }
-  const model_buffer *x = &p->buffer[a->buffer];
-  bool whole = starts_version(p, a), address = a->tag == FSCHED_NO_DEP;
-  if (!mask_bytes(x, a)) {
-    return false;
-  }
-  if ((reads(a->tag) && !x->readable) || (writes(a->tag) && (!x->writable || x->constant)) ||
-      (address && (x->bounded || !x->readable || !x->writable))) {
-    return false;
-  }
-  if (x->holds == 0 && (has_ended(p, x->scope) || (has_ended(p, x->content_scope) && !whole))) {
-    return false;
-  }
-  uint32_t written = 0;
-  for (uint32_t i = 0; i < BYTES; i++) {
-    written += has_byte(a, i) && x->writer[i] != UNWRITTEN;
-  }
-  if (reads(a->tag) && written < (uint32_t)__builtin_popcount(a->mask)) {
-    if (a->tag == FSCHED_IN || written > 0 || x->imported) {
-      return false;
-    }
-    a->tag = FSCHED_OUT_EXISTING;
-  } else if (a->tag == FSCHED_OUT && !whole) {
-    a->tag = FSCHED_OUT_EXISTING;
-  }
-  return true;
-}
-
-static bool args_are_right(const model_program *p, model_arg *a, uint32_t n) {
-  for (uint32_t i = 0; i < n; i++) {
-    if (!arg_is_right(p, &a[i])) {
-      return false;
-    }
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    for (uint32_t k = 0; k < i; k++) {
-      bool meet = a[i].buffer == a[k].buffer && !a[i].alloc && !a[k].alloc && writes(a[i].tag) &&
-                  writes(a[k].tag) && (a[i].mask & a[k].mask) != 0;
-      if (meet) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
 /* The edges of the args, then what they leave. */
 static void look_up(model_program *p, const model_arg *a) {
   const model_buffer *x = &p->buffer[a->buffer];
@@ -256,7 +117,7 @@ static void look_up(model_program *p, const model_arg *a) {
 static void enter(model_program *p, const model_arg *a) {
   model_buffer *x = &p->buffer[a->buffer];
   p->access[p->n_accesses++] =
-      (model_access){p->n_tasks, a->buffer, x->versions, a->mask, writes(a->tag)};
+      (model_access){p->n_tasks, a->buffer, x->versions, a->mask, a->member, writes(a->tag)};
   for (uint32_t i = 0; i < BYTES; i++) {
     if (!has_byte(a, i)) {
       continue;
@@ -291,11 +152,16 @@ static void apply(model_program *p, const model_arg *a, uint32_t n) {
   }
 }
 
-static void describe_task(model_program *p, const char *name, const model_arg *a, uint32_t n) {
+static void describe_task(model_program *p, const char *name, bool group, const model_arg *a,
+                          uint32_t n) {
   static const char *const tag[] = {"in", "out", "inout", "out_existing", "no_dep", "value"};
-  fs_text_printf(&p->ops, "  - name: '%s'\n    args: [", name);
+  fs_text_printf(&p->ops, "  - name: '%s'\n    %s", name,
+                 group ? "on: [q0, q1]\n    members: [{args: [" : "args: [");
+  uint32_t member = 0;
   for (uint32_t i = 0; i < n; i++) {
-    fs_text_puts(&p->ops, i == 0 ? "" : ", ");
+    bool first = i == 0 || a[i].member != a[i - 1].member;
+    fs_text_puts(&p->ops, a[i].member > member ? "]}, {args: [" : first ? "" : ", ");
+    member = a[i].member;
     if (a[i].tag == FSCHED_VALUE) {
       fs_text_printf(&p->ops, "{value: %u}", i);
       continue;
@@ -310,7 +176,7 @@ static void describe_task(model_program *p, const char *name, const model_arg *a
     }
     fs_text_puts(&p->ops, "}");
   }
-  fs_text_puts(&p->ops, "]\n");
+  fs_text_puts(&p->ops, !group ? "]\n" : member == 0 ? "]}, {}]\n" : "]}]\n");
 }
 
 static model_arg draw_arg(model_program *p) {
@@ -332,7 +198,26 @@ static model_arg draw_arg(model_program *p) {
   return a;
 }
 
-/* Submits a task, which must be refused, without any effect, or accepted as the model says. */
+/* Hands over a task, or a group of two members, of which the first one has `split` args. */
+static fs_status hand_over(model_program *p, const fsched_submit_task_desc *d, bool group,
+                           uint32_t split, uint32_t *id) {
+  static const char *const queues[] = {"q0", "q1"};
+  const fsched_submit_member members[] = {{d->args, split}, {d->args + split, d->n_args - split}};
+  fsched_submit_group_desc g = {.size = sizeof g,
+                                .callable = d->callable,
+                                .queues = queues,
+                                .members = members,
+                                .n_members = 2,
+                                .name = d->name,
+                                .predecessors = d->predecessors,
+                                .n_predecessors = d->n_predecessors,
+                                .params = d->params,
+                                .n_params = d->n_params};
+  return group ? fsched_submit_group(p->s, &g, id) : fsched_submit_task(p->s, d, id);
+}
+
+/* Submits a task or a group, which must be refused, without any effect, or accepted as the model
+ * says. */
 static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_t n_before) {
   model_arg a[ARGS];
   fsched_submit_arg arg[ARGS];
@@ -341,7 +226,8 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   uint64_t shape[ARGS][2];
   uint32_t size[ARGS], made[ARGS], id = FS_NONE;
   char name[40], full[48];
-  bool bounded[ARGS], named = one_in(p, 4);
+  bool bounded[ARGS], named = one_in(p, 4), group = one_in(p, 3);
+  uint32_t split = group ? below(p, n + 1) : n;
   fsched_submit_task_desc d = {.size = sizeof d, .callable = below(p, 2), .args = arg, .n_args = n};
   if (named) {
     (void)snprintf(name, sizeof name, "task%u", p->n_tasks);
@@ -351,6 +237,7 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   d.name = named ? name : NULL;
   memcpy(a, drawn, sizeof a);
   for (uint32_t i = 0; i < n; i++) {
+    a[i].member = i >= split;
     view[i] =
         (fsched_submit_view){.size = sizeof view[i], .offset = a[i].offset, .length = a[i].length};
     if (a[i].tile) {
@@ -385,7 +272,7 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   d.params = block;
   d.n_params = one_in(p, 3) ? 1 + below(p, sizeof block) : 0;
   bool right = args_are_right(p, a, n);
-  fs_status status = fsched_submit_task(p->s, &d, &id);
+  fs_status status = hand_over(p, &d, group, split, &id);
   uint8_t given[sizeof block];
   memcpy(given, block, sizeof given);
   memset(block, 0xEE, sizeof block); /* it was copied */
@@ -416,7 +303,8 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   for (uint32_t t = 0; t < id && !p->task_manual[id]; t++) {
     p->order[id][t] = p->edge[id][t];
   }
-  describe_task(p, name, a, n);
+  describe_task(p, name, group, a, n);
+  p->groups += group && split > 0 && split < n;
   for (size_t i = 0; i < d.n_params; i++) {
     fs_text_printf(&p->ops, "%s%02X", i == 0 ? "    kernel: {builtin: mix, params: '" : "",
                    given[i]);
@@ -607,7 +495,8 @@ static uint32_t check_lint(model_program *p, const fsched_graph *g) {
   for (uint32_t i = 0; i < p->n_accesses; i++) {
     for (uint32_t k = 0; k < i; k++) {
       const model_access *a = &p->access[k], *c = &p->access[i];
-      if (a->task != c->task && conflict(a, c) && !p->order[c->task][a->task]) {
+      bool apart = a->task != c->task || a->member != c->member;
+      if (apart && conflict(a, c) && !p->order[c->task][a->task]) {
         n_wanted += !wanted[c->task][a->task][c->buffer];
         wanted[c->task][a->task][c->buffer] = true;
       }
@@ -650,6 +539,9 @@ static void check_file(model_program *p, const fsched_graph *g) {
       p->blocks++;
     }
   }
+  for (uint32_t i = 0; i < g->n_args; i++) {
+    ck_assert_uint_eq(fs_arg_member(g, i), fs_arg_member(h, i));
+  }
   for (uint32_t i = 0; i < g->n_buffers; i++) {
     ck_assert_str_eq(g->buffer_name[i], h->buffer_name[i]);
     ck_assert_uint_eq(g->buffer_memory[i], h->buffer_memory[i]);
@@ -674,7 +566,7 @@ static void check_replay(const fsched_graph *g) {
 START_TEST(random_programs_are_as_interpreted)
 {
   static model_program p;
-  uint32_t accepted = 0, refused = 0, edges = 0, derived = 0, blocks = 0;
+  uint32_t accepted = 0, refused = 0, edges = 0, derived = 0, blocks = 0, groups = 0;
   for (uint64_t i = 0; i < 100; i++) {
     uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) * 100 + i;
     fsched_graph *g = random_program(&p, seed);
@@ -688,6 +580,7 @@ START_TEST(random_programs_are_as_interpreted)
     accepted += p.n_tasks;
     refused += p.refused;
     blocks += p.blocks;
+    groups += p.groups;
     edges += g->n_edges;
     fsched_graph_destroy(g);
     fs_text_drop(&p.buffers);
@@ -698,6 +591,7 @@ START_TEST(random_programs_are_as_interpreted)
   ck_assert_uint_gt(edges, 2000);
   ck_assert_uint_gt(derived, 200);
   ck_assert_uint_gt(blocks, 500);
+  ck_assert_uint_gt(groups, 200);
 }
 END_TEST
 

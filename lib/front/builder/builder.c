@@ -85,6 +85,8 @@ bool fs_builder_has_only_target(const fsched_builder *b) {
   return b->buffer_size.n == 0 && b->op.n == 0 && b->loop.n == 0;
 }
 
+bool fs_builder_data_only(const fsched_builder *b) { return fs_hazards_data_only(b->hazards); }
+
 bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory) {
   assert(memory < b->memory.n);
   return fs_memory_bounded(&b->memory.at[memory].m);

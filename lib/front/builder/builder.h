@@ -67,6 +67,8 @@ bool fs_builder_has_only_target(const fsched_builder *b);
 /* The memory of buffers that name none: the first bounded one, else the first; FS_NONE without
  * memories. */
 uint32_t fs_builder_default_memory(const fsched_builder *b);
+/* Whether only data orders ops so far (hazards: raw). */
+bool fs_builder_data_only(const fsched_builder *b);
 /* Requires a memory. */
 bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory);
 /* Reports what is wrong with the description of an op, apart from what it refers to. */

@@ -15,9 +15,11 @@
 
 typedef struct fs_submit_buffer {
   uint64_t bytes;
-  uint64_t n_written;     /* bytes of `written`, while not all are */
-  uint64_t call;          /* the last task, by its number among the calls, that writes it ... */
-  uint32_t first_arg;     /* ... and by which of its args first */
+  uint64_t n_written; /* bytes of `written`, while not all are */
+  uint64_t call;      /* the last task, by its number among the calls, that writes it ... */
+  uint32_t first_arg; /* ... and by which of its args first */
+  uint64_t group;     /* the last group that accesses it, and its last access there */
+  uint32_t last_access;
   uint32_t written;       /* a set of ranges, empty when all is written */
   uint32_t queue;         /* whose device it is on; FS_NONE: any may use it */
   uint32_t scope;         /* in which it was allocated; FS_NONE: none */
@@ -56,6 +58,8 @@ typedef struct fs_submit_access {
   bool has_at;
   uint64_t offset, length; /* of a tile, up to its last byte */
   uint32_t tile;           /* into the submitter's; FS_NONE: a range */
+  uint32_t member;         /* of a group; else 0 */
+  uint32_t before;         /* of a group: its access of the same buffer before; FS_NONE: none */
   int64_t value;
   uint64_t alloc_bytes; /* of what is allocated */
   uint32_t alloc_memory;

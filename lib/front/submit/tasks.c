@@ -12,14 +12,17 @@
 
 #include "front/submit/private.h"
 
-/* A submit that is being looked at. */
+/* A submit that is being looked at: a group, or a task, which has one list of args. */
 typedef struct submit_check {
   fsched_submitter *s;
-  const fsched_submit_task_desc *d;
+  const fsched_submit_group_desc *d;
+  bool group;
+  const char *on; /* of a task; NULL: the callable's */
   fs_submit_callable *callable;
   const char *name; /* in s->name */
-  uint32_t queue;   /* FS_NONE: any of a class */
-  uint32_t arg;     /* the one in hand */
+  uint32_t queue;   /* FS_NONE: any of a class; of a group, that of the member in hand */
+  uint32_t member;  /* the one in hand */
+  uint32_t arg;     /* the one in hand, of all members */
 } submit_check;
 
 /* Reports a fault of the arg in hand. */
@@ -231,6 +234,36 @@ static bool meet(const fsched_submitter *s, const fs_submit_access *a, const fs_
   return true;
 }
 
+/* Whether two args are of different members and access one version: an `out` begins another one. */
+static bool one_version_apart(const submit_check *c, const fs_submit_access *a,
+                              const fs_submit_access *b) {
+  return c->group && a->member != b->member && !fs_tag_begins((unsigned)a->tag) &&
+         !fs_tag_begins((unsigned)b->tag);
+}
+
+/* Whether an earlier arg of another member conflicts with the one in hand; with raw hazards it
+ * may. */
+static fs_status check_members(submit_check *c, fs_submit_access *a) {
+  fsched_submitter *s = c->s;
+  fs_submit_buffer *x = &s->buffer.at[a->buffer];
+  if (!c->group || fs_builder_data_only(s->b) || !fs_tag_accesses((unsigned)a->tag)) {
+    return FSCHED_OK;
+  }
+  a->before = x->group == s->calls ? x->last_access : FS_NONE;
+  for (uint32_t i = a->before; i != FS_NONE; i = s->access.at[i].before) {
+    const fs_submit_access *other = &s->access.at[i];
+    bool write = fs_tag_writes((unsigned)a->tag) || fs_tag_writes((unsigned)other->tag);
+    if (write && one_version_apart(c, other, a) && meet(s, other, a)) {
+      return arg_fault(c, MEMBER_CONFLICT, "members run at the same time",
+                       "it shares bytes of '%.80s' with arg %u of another member, and one writes",
+                       buffer_name(s, a->buffer), i);
+    }
+  }
+  x->group = s->calls;
+  x->last_access = c->arg;
+  return FSCHED_OK;
+}
+
 /* Whether an earlier arg of the task writes some of the same bytes. */
 static fs_status check_writes(submit_check *c, const fs_submit_access *a) {
   fsched_submitter *s = c->s;
@@ -245,7 +278,8 @@ static fs_status check_writes(submit_check *c, const fs_submit_access *a) {
   }
   for (uint32_t i = x->first_arg; i < c->arg; i++) {
     const fs_submit_access *other = &s->access.at[i];
-    if (other->buffer == a->buffer && fs_tag_writes((unsigned)other->tag) && meet(s, other, a)) {
+    if (other->buffer == a->buffer && fs_tag_writes((unsigned)other->tag) &&
+        !one_version_apart(c, other, a) && meet(s, other, a)) {
       return arg_fault(c, WRITTEN_TWICE, NULL, "it writes bytes of '%.80s' that arg %u writes, too",
                        buffer_name(s, a->buffer), i);
     }
@@ -312,6 +346,7 @@ static fs_status check_access(submit_check *c, const fsched_submit_arg *arg, fs_
   }
   FS_TRY(check_life(c, a));
   FS_TRY(check_content(c, a));
+  FS_TRY(check_members(c, a));
   return check_writes(c, a);
 }
 
@@ -334,6 +369,8 @@ static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
                         .buffer = FS_NONE,
                         .tile = FS_NONE,
                         .value = arg->value,
+                        .member = c->member,
+                        .before = FS_NONE,
                         .alloc_memory = FS_NONE};
   if (arg->alloc != NULL) {
     FS_TRY(check_alloc(c, arg, &a));
@@ -343,18 +380,50 @@ static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
   return fs_vec_push(s->ctx, &s->access, a);
 }
 
-static fs_status check_args(submit_check *c) {
-  const fsched_submit_task_desc *d = c->d;
-  size_t stride = d->n_args == 0 ? 0 : d->args[0].size;
-  c->s->access.n = c->s->tile.n = 0;
-  for (c->arg = 0; c->arg < d->n_args; c->arg++) {
-    const void *arg = (const char *)d->args + c->arg * stride;
+/* Checks the args of the member in hand. */
+static fs_status check_list(submit_check *c, const fsched_submit_member *m) {
+  uint32_t n_args = m->args == NULL ? 0 : m->n_args;
+  size_t stride = n_args == 0 ? 0 : m->args[0].size;
+  for (uint32_t i = 0; i < n_args; i++, c->arg++) {
+    const void *arg = (const char *)m->args + i * stride;
     const fsched_submit_arg *given = arg;
     if (given->size != stride) {
       return arg_fault(c, BAD_ARGUMENT, NULL, "'size' is %zu, and %zu in the first", given->size,
                        stride);
     }
     FS_TRY(check_arg(c, given));
+  }
+  return FSCHED_OK;
+}
+
+/* Finds the queue of the member in hand, behind those before it. */
+static fs_status find_member(submit_check *c) {
+  char who[100];
+  uint32_t before = c->member == 0 ? FS_NONE : c->queue;
+  const char *queue = c->d->queues[c->member];
+  (void)snprintf(who, sizeof who, "task '%.80s'", c->name);
+  FS_TRY(fs_submit_find_queue(c->s, who, queue, &c->queue));
+  if (c->queue != FS_NONE && (before == FS_NONE || before < c->queue)) {
+    return FSCHED_OK;
+  }
+  return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE,
+                 "each member has a queue, in the order in which these were added",
+                 c->queue == FS_NONE ? "task '%.80s', member %u: '%.80s' is no queue"
+                                     : "task '%.80s', member %u: queue '%.80s' is out of order",
+                 c->name, c->member, queue);
+}
+
+static fs_status check_args(submit_check *c) {
+  const fsched_submit_group_desc *d = c->d;
+  c->s->access.n = c->s->tile.n = 0;
+  c->arg = 0;
+  if (d->n_members == 0 || d->members == NULL || (c->group && d->queues == NULL)) {
+    return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE, NULL,
+                   "task '%.80s': a group needs members and their queues", c->name);
+  }
+  for (c->member = 0; c->member < d->n_members; c->member++) {
+    FS_TRY(c->group ? find_member(c) : FSCHED_OK);
+    FS_TRY(check_list(c, &d->members[c->member]));
   }
   return FSCHED_OK;
 }
@@ -390,11 +459,11 @@ static fs_status find_callable(submit_check *c) {
 
 static fs_status check_queue(submit_check *c) {
   char who[100];
-  if (c->d->on == NULL) {
+  if (c->on == NULL) {
     return FSCHED_OK;
   }
   (void)snprintf(who, sizeof who, "task '%.80s'", c->name);
-  return fs_submit_find_queue(c->s, who, c->d->on, &c->queue);
+  return fs_submit_find_queue(c->s, who, c->on, &c->queue);
 }
 
 /* Allocates the buffers of args that have none. */
@@ -428,7 +497,8 @@ static fs_status record_args(fsched_submitter *s, uint32_t op) {
                          .has_at = a->has_at,
                          .offset = a->offset,
                          .length = a->length,
-                         .value = a->value};
+                         .value = a->value,
+                         .member = a->member};
     if (a->tile != FS_NONE) {
       const fs_view *tile = &s->tile.at[a->tile];
       d.n_dims = tile->n_dims;
@@ -483,7 +553,11 @@ static fs_status check_params(const submit_check *c) {
 static fs_status record_task(const submit_check *c, uint32_t *op) {
   fsched_op_desc d = c->callable->op;
   d.name = c->name;
-  d.on = c->d->on == NULL ? d.on : c->d->on;
+  d.on = c->on == NULL ? d.on : c->on;
+  if (c->group) {
+    d.gang = c->d->queues;
+    d.n_gang = d.members = c->d->n_members;
+  }
   FS_TRY(record_allocs(c->s));
   FS_TRY(fsched_builder_op(c->s->b, &d, op));
   FS_TRY(record_args(c->s, *op));
@@ -511,27 +585,50 @@ static void store_ids(const fsched_submitter *s, uint32_t op, uint32_t *task) {
   }
 }
 
-static fs_status submit_task(fsched_submitter *s, const fsched_submit_task_desc *d,
-                             uint32_t *task) {
-  submit_check c = {.s = s, .d = d};
+static fs_status submit(submit_check *c, uint32_t *task) {
+  fsched_submitter *s = c->s;
   uint32_t op = FS_NONE;
-  FS_TRY(check_task(&c));
-  FS_TRY(fs_submit_recorded(s, record_task(&c, &op)));
-  c.callable->n_tasks++;
-  s->hash_named |= d->name != NULL && strchr(d->name, '#') != NULL;
+  FS_TRY(check_task(c));
+  FS_TRY(fs_submit_recorded(s, record_task(c, &op)));
+  c->callable->n_tasks++;
+  s->hash_named |= c->d->name != NULL && strchr(c->d->name, '#') != NULL;
   store_ids(s, op, task);
   return FSCHED_OK;
+}
+
+/* Looks at a submit as a whole, and ends the call. */
+static fs_status submit_one(submit_check *c, uint32_t *task) {
+  fsched_submitter *s = c->s;
+  s->calls++;
+  fs_arena_mark mark = fs_arena_set_mark(&s->arena);
+  fs_status status = submit(c, task);
+  fs_arena_reset(&s->arena, mark);
+  return fs_submit_ended(s, status);
 }
 
 fsched_status fsched_submit_task(fsched_submitter *s, const fsched_submit_task_desc *desc,
                                  uint32_t *task) {
   FS_TRY(fs_submit_check_open(s));
   FS_SUBMIT_TAKE(fsched_submit_task_desc, n_args, d, desc);
-  d.n_args = d.args == NULL ? 0 : d.n_args;
+  const fsched_submit_member args = {.args = d.args, .n_args = d.n_args};
+  const fsched_submit_group_desc one = {
+      .callable = d.callable,
+      .members = &args,
+      .n_members = 1,
+      .name = d.name,
+      .predecessors = d.predecessors,
+      .n_predecessors = d.predecessors == NULL ? 0 : d.n_predecessors,
+      .params = d.params,
+      .n_params = d.n_params};
+  submit_check c = {.s = s, .d = &one, .on = d.on};
+  return submit_one(&c, task);
+}
+
+fsched_status fsched_submit_group(fsched_submitter *s, const fsched_submit_group_desc *desc,
+                                  uint32_t *task) {
+  FS_TRY(fs_submit_check_open(s));
+  FS_SUBMIT_TAKE(fsched_submit_group_desc, n_members, d, desc);
   d.n_predecessors = d.predecessors == NULL ? 0 : d.n_predecessors;
-  s->calls++;
-  fs_arena_mark mark = fs_arena_set_mark(&s->arena);
-  fs_status status = submit_task(s, &d, task);
-  fs_arena_reset(&s->arena, mark);
-  return fs_submit_ended(s, status);
+  submit_check c = {.s = s, .d = &d, .group = true};
+  return submit_one(&c, task);
 }

@@ -20,7 +20,8 @@ ops:
                {args: [{value: 7}, {in: x, at: [64, 64]}, {out_existing: m, at: [64, 64]}, {out: t, size: 32}]}]}
   - {name: join, on: q0, args: [{in: m}, {in: t}, {out: y}]}
 END
-run 0 "$FSCHED" compile g.yaml --verify -o g.fsb --emit schedule=g.json --emit trace=trace --emit svg=g.svg --emit c=g.c
+run 0 "$FSCHED" compile g.yaml --verify -o g.fsb --emit schedule=g.json --emit trace=trace --emit svg=g.svg --emit c=g.c --emit stats=st
+expect "statistics" holds st '"groups": {"ops": 1, "members": 2}'
 run 0 "$FSCHED" verify g.fsb -g g.yaml
 run 0 "$FSCHED" verify g.json -g g.yaml
 for on in cpu sim; do
@@ -59,7 +60,7 @@ run 4 "$FSCHED" verify moved.fsb -g g.yaml
 sed 's/, "members": \[2, 4\]//' g.dis >none.dis
 run 0 "$FSCHED" asm none.dis -o none.fsb
 run 4 "$FSCHED" verify none.fsb -g g.yaml
-expect "no members" holds err "members of graph 'members'"
+expect "no members" holds err "graph 'members': members 0 in the program, 2"
 sed 's/"members": \[2, 4\]/"members": [2, 3]/' g.dis >less.dis
 run 1 "$FSCHED" asm less.dis -o less.fsb
 expect "args of no member" holds err 'args of members'
@@ -119,3 +120,45 @@ run 1 "$FSCHED" compile -q loop.yaml -o l.fsb
 expect "a loop without members" holds err 'use --unroll'
 run 0 "$FSCHED" compile -q loop.yaml --unroll --verify -o l.fsb
 run 0 "$FSCHED" run l.fsb -q --check
+
+# A kernel knows its member, and has that member's args alone.
+cat >k.c <<'END'
+#include <fsched/kernel.h>
+#include <string.h>
+int put(const fsched_kernel_call *call) {
+  if (call->n_members != 2 || call->n_args != call->member + 1) return 7;
+  memset(call->args[call->member].data, 'a' + (int)call->member, call->args[call->member].length);
+  return 0;
+}
+int all(const fsched_kernel_call *call) {
+  if (call->n_members != 0 || call->member != 0 || call->n_args != 2) return 8;
+  memcpy(call->args[1].data, call->args[0].data, call->args[1].length);
+  return 0;
+}
+END
+env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o k.so k.c || fail "k.so"
+cat >k.yaml <<'END'
+fsched: 1
+name: kernels
+target: {queues: [{name: q0}, {name: q1}]}
+buffers: [{name: x, size: 8, io: output}, {name: y, size: 8, io: output}]
+ops:
+  - {name: put, on: [q0, q1], kernel: {module: k.so, function: put},
+     members: [{args: [{out_existing: x, at: [0, 4]}]}, {args: [{value: 5}, {out_existing: x, at: [4, 4]}]}]}
+  - {name: all, on: [q0, q1], kernel: {module: k.so, function: all}, args: [{in: x}, {out: y}]}
+END
+run 0 "$FSCHED" compile -q k.yaml --verify -o k.fsb
+for on in cpu sim; do
+  run 0 "$FSCHED" run k.fsb -q --modules . --check --on $on --output y=y.k --invocations 2
+  expect "each member its own args on $on" [ "$(cat y.k)" = aaaabbbb ]
+done
+run 0 "$FSCHED" run k.fsb -q --modules . --check --threads 1
+# Each member has to fit the kernel.
+sed 's/kernel: {module: k.so, function: put}/kernel: {builtin: copy}/; s/out_existing: x, at: \[0, 4\]}/&, {in: w}/
+  s/{value: 5}, /{in: w}, /; s/x, size: 8/w, size: 4, io: input}, {name: x, size: 8/' k.yaml >copy.yaml
+run 0 "$FSCHED" compile -q copy.yaml --verify -o copy.fsb
+run 0 "$FSCHED" run copy.fsb -q --modules . --check
+sed 's/{in: w}, {out_existing/{in: w}, &/' copy.yaml >none.yaml
+run 0 "$FSCHED" compile -q none.yaml -o none.fsb
+run 5 "$FSCHED" run none.fsb -q --modules .
+expect "a member with two inputs" holds err "op 'put': the built-in kernel 'copy' wants"

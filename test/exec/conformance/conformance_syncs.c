@@ -92,6 +92,7 @@ CONFORMS(other_syncs_in_flight) {
 CONFORMS(compiled_with_barriers) {
   for (uint64_t seed = 1; seed <= CONF_GRAPHS / 2; seed++) {
     fs_gen_params params = fs_gen_any(seed, 50);
+    params.members = params.gangs;
     fsched_compile_options options = {
         .size = sizeof options,
         .effort = FS_QUICK,

@@ -63,6 +63,7 @@ START_TEST(tight_memory)
   fsched_replay_result total = {0};
   for (uint64_t seed = 1; seed <= GRAPHS / 3; seed++) {
     fs_gen_params params = fs_gen_tight(seed, 100);
+    params.members = params.gangs;
     fsched_replay_options o = {.size = sizeof o, .check = 1, .repeat = 2};
     compile_and_replay(seed, &params, &o, &total);
   }
@@ -82,7 +83,8 @@ START_TEST(many_invocations)
                             .backing = true,
                             .inouts = true,
                             .io = true,
-                            .gangs = true};
+                            .gangs = true,
+                            .members = seed % 2 == 0};
     fsched_replay_options o = {.size = sizeof o, .check = 1, .repeat = GRAPHS};
     compile_and_replay(seed, &params, &o, &total);
   }

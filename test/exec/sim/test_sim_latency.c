@@ -38,6 +38,7 @@ static fsched_program *compile(const fs_gen_params *params) {
 
 static fs_gen_params any(uint64_t seed) {
   fs_gen_params p = seed % 3 == 0 ? fs_gen_odd(seed, 40) : fs_gen_any(seed, 40);
+  p.members = p.gangs;
   p.sync = FSCHED_SYNC_TIMELINE;
   p.counting = false;
   p.latencies = true;

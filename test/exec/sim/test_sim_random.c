@@ -54,7 +54,8 @@ START_TEST(right_in_tight_memory)
                             .ats = true,
                             .io = true,
                             .versions = true,
-                            .gangs = seed % 2 == 0};
+                            .gangs = seed % 2 == 0,
+                            .members = seed % 4 == 0};
     fsched_graph *g;
     fsched_program *p;
     rig r;
