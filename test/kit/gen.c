@@ -402,7 +402,7 @@ static void build_op(gen *g, const gen_op *op, uint32_t id) {
   uint32_t n_members = d.gang_class != NULL ? d.gang_count : d.n_gang;
   uint32_t member[MAX_ARGS] = {0}, order[MAX_ARGS];
   fs_rng drawn = {p->seed ^ (uint64_t)(id + 1) << 40};
-  if (p->members && n_members > 0 && fs_rng_one_in(&drawn, 2)) {
+  if (p->members && p->n_queues > 0 && n_members > 0 && fs_rng_one_in(&drawn, 2)) {
     d.members = n_members;
     deal(op, &drawn, n_members, member);
   }
