@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What a worker runs: the kernel of an op or of an instance of a loop.  The first member of a gang
- * runs its op, the others keep their queues until it is over. */
+ * runs its op, of members with args of their own all in turn, and the others keep their queues
+ * until it is over. */
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/text/ticks.h"
@@ -61,6 +62,20 @@ static void add_digest(fs_instance *x, const fs_program_key *key, uint64_t diges
   (void)__atomic_fetch_add(&all[key->op], fs_loop_digest(&at[0], digest), __ATOMIC_RELAXED);
 }
 
+static fsched_cause call_kernel(fs_instance *x, const fs_program_hand *h, const fs_running *what,
+                                uint32_t kernel, const fs_kernel_call *call) {
+  bool foreign = fs_kernels_foreign(&x->kernels, kernel);
+  if (foreign) { /* the watchdog looks at the hand instead */
+    atomic_fetch_sub(&x->n_builtin, 1);
+  }
+  fsched_cause cause = fs_effect_call(&x->effects, &h->room, x->work, what, kernel, call);
+  if (foreign) {
+    atomic_fetch_add(&x->n_builtin, 1);
+  }
+  return cause;
+}
+
+/* Runs an op, or an instance of a loop's: members with args of their own one after the other. */
 static void run_kernel(fs_instance *x, const fs_program_key *key, const fsched_kernel_call *from,
                        const fs_program_hand *h) {
   const fs_stream *s = x->stream;
@@ -72,28 +87,35 @@ static void run_kernel(fs_instance *x, const fs_program_key *key, const fsched_k
     kernel = s->loop_ops[key->level[d].op].kernel;
   }
   show_args(s, key, from, h->room.args);
-  fs_kernel_call call = {.size = sizeof call,
-                         .op = from->op,
-                         .args = h->room.args,
-                         .n_args = from->n_args,
-                         .scratch = from->scratch,
-                         .n_scratch = from->n_scratch};
-  if (key->depth == 0) {
-    call.views = fs_kernel_views(s, &s->ops[key->op], h->room.views);
-  }
-  fs_kernels_shape(&x->kernels, kernel, &call);
-  bool foreign = fs_kernels_foreign(&x->kernels, kernel);
-  if (foreign) { /* the watchdog looks at the hand instead */
-    atomic_fetch_sub(&x->n_builtin, 1);
-  }
-  fsched_cause cause = fs_effect_call(&x->effects, &h->room, x->work, &what, kernel, &call);
-  if (foreign) {
-    atomic_fetch_add(&x->n_builtin, 1);
+  const fs_stream_op *op = &s->ops[key->op];
+  fsched_cause cause = FSCHED_CAUSE_NONE;
+  uint64_t digest = 0;
+  uint32_t n = key->depth == 0 ? fs_op_calls(op) : 1;
+  for (uint32_t m = 0; m < n && cause == FSCHED_CAUSE_NONE; m++) {
+    fs_kernel_call call = {.size = sizeof call,
+                           .op = from->op,
+                           .args = h->room.args,
+                           .n_args = from->n_args,
+                           .scratch = from->scratch,
+                           .n_scratch = from->n_scratch};
+    if (key->depth == 0) {
+      fs_stream_member own = fs_op_call_args(s, op, m);
+      call.args = h->room.args + (own.arg0 - op->arg0);
+      call.n_args = own.n_args;
+      call.views = fs_kernel_views(s, own, h->room.views);
+      call.member = m;
+      call.n_members = op->n_members;
+    }
+    fs_kernels_shape(&x->kernels, kernel, &call);
+    cause = call_kernel(x, h, &what, kernel, &call);
+    if (cause == FSCHED_CAUSE_NONE && x->work->record.digest != NULL) {
+      digest += fs_kernels_digest(&x->kernels, kernel, &call);
+    }
   }
   if (cause != FSCHED_CAUSE_NONE) {
     fs_program_poison(x, cause);
   } else if (x->work->record.digest != NULL) {
-    add_digest(x, key, fs_kernels_digest(&x->kernels, kernel, &call));
+    add_digest(x, key, digest);
   }
 }
 
