@@ -160,5 +160,5 @@ run 0 "$FSCHED" compile -q copy.yaml --verify -o copy.fsb
 run 0 "$FSCHED" run copy.fsb -q --modules . --check
 sed 's/{in: w}, {out_existing/{in: w}, &/' copy.yaml >none.yaml
 run 0 "$FSCHED" compile -q none.yaml -o none.fsb
-run 5 "$FSCHED" run none.fsb -q --modules .
+run 6 "$FSCHED" run none.fsb -q --modules .
 expect "a member with two inputs" holds err "op 'put': the built-in kernel 'copy' wants"
