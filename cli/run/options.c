@@ -217,6 +217,9 @@ static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durati
     return fs_usage(cli->ctx, "add --on dynamic",
                     "--heap, --workers, --memory and --set are for dynamic runs");
   }
+  if (kind != NULL && kind->submits && fs_args_has(args, FS_OPTION_WITH_PLAN)) {
+    return fs_usage(cli->ctx, NULL, "--with-plan is not for --on %s, which uses no plan", name);
+  }
   if (kind != NULL && kind->submits && fs_args_has(args, FS_OPTION_POOL)) {
     return fs_usage(cli->ctx, NULL, "--pool is not for --on %s, which has heaps", name);
   }

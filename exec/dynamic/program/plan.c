@@ -26,13 +26,14 @@ static fs_status find_commands(fs_instance *x) {
       queue_of[c] = q;
     }
   }
-  FS_TRY(fs_group(&x->arena, op_of, n, s->n_ops, &x->op_queue0, &x->op_queue));
+  FS_TRY(fs_group(&x->arena, op_of, n, s->n_ops, &x->op_queue0, &x->op_command));
+  FS_TRY(fs_new(&x->arena, &x->op_queue, n));
   FS_TRY(fs_new_none(&x->arena, &x->command, s->n_ops));
   for (uint32_t op = 0; op < s->n_ops; op++) {
     x->any_after = x->any_after || s->ops[op].n_afters > 0;
     for (uint32_t i = x->op_queue0[op]; i < x->op_queue0[op + 1]; i++) {
-      x->command[op] = fs_min(x->command[op], x->op_queue[i]);
-      x->op_queue[i] = queue_of[x->op_queue[i]];
+      x->command[op] = fs_min(x->command[op], x->op_command[i]);
+      x->op_queue[i] = queue_of[x->op_command[i]];
     }
   }
   return FSCHED_OK;

@@ -91,6 +91,9 @@ static void begin_records(fs_instance *x) {
   }
   for (uint32_t i = 0; i < x->stream->n_commands && r->begin != NULL; i++) {
     r->begin[i] = r->end[i] = 0;
+    if (r->queue != NULL && !fs_command_has_op(&x->stream->commands[i])) {
+      r->queue[i] = FS_NONE;
+    }
   }
 }
 
@@ -270,10 +273,21 @@ static void program_destroy(fs_instance *x) {
   fs_arena_release(&arena);
 }
 
+/* Notes where a member runs; what is in loops is shown where the loop was planned. */
+static void note_queue(void *user, const fsched_kernel_call *call, uint32_t member,
+                       uint32_t queue) {
+  fs_instance *x = user;
+  fs_program_key key;
+  memcpy(&key, call->params, sizeof key);
+  if (x->work->record.queue != NULL && key.depth == 0 && !key.moves) {
+    x->work->record.queue[x->op_command[x->op_queue0[key.op] + member]] = queue;
+  }
+}
+
 static fs_status start_workers(fs_instance *x) {
   const fs_task_kernel kernel = {.function = fs_program_run, .user = x};
   const fs_stream *s = x->stream;
-  fs_workers_options o = {.n_kernels = 1, .kernel = &kernel};
+  fs_workers_options o = {.n_kernels = 1, .kernel = &kernel, .started = note_queue, .user = x};
   o.engine = (fs_dynamic_options){.n_queues = x->n_queues,
                                   .class_of = x->class_of,
                                   .heap = x->room,

@@ -65,6 +65,7 @@ struct fs_instance {
   fs_loops loops;
   uint32_t *order;                /* of ops; NULL: program order */
   uint32_t *command;              /* per op: its first command; FS_NONE: it has none */
+  uint32_t *op_command;           /* per op_queue */
   uint32_t *op_queue0, *op_queue; /* CSR per op: the queues of its commands */
   uint32_t *body0;                /* CSR per op of loops */
   fs_body_command *body;

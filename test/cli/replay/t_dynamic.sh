@@ -52,7 +52,21 @@ for i in 1 2 3 4 5; do
   expect "the bytes of a replay ($i)" cmp -s dynamic.$i replayed
 done
 dyn 0 all.fsb --check --pace=1000 --trace trace.json --value late:2=9
-expect "a trace" holds trace.json '"late"'
+# Each op has a slice, and so has each member of a gang; copies are not made.
+for op in load:1 late:1 wide:2 own:1 tile:1 last:1 rest:1; do
+  n=$(grep -c "^{\"ph\":\"X\".*\"name\":\"${op%:*}\"" trace.json)
+  expect "slices of ${op%:*}" [ "$n" -eq "${op#*:}" ]
+done
+# It shows the queue that an op ran on: of its class the first that is idle, which is not the planned
+# one here.
+cat >moved.yaml <<'END'
+fsched: 1
+target: {queues: [{name: a}, {name: b}]}
+ops: [{name: only, on: b, args: [{out: z, size: 4}]}]
+END
+dyn 0 moved.yaml --trace moved.json -q
+tid=$(sed -n 's/.*"tid":\([0-9]*\).*"name":"a".*/\1/p' moved.json | head -n 1)
+expect "on the queue that ran it" holds moved.json "\"ph\":\"X\".*\"tid\":$tid,.*\"name\":\"only\""
 dyn 0 all.fsb --workers threads --format json
 expect "as an object" holds out '"on": "dynamic"'
 
@@ -111,6 +125,7 @@ expect "for dynamic runs" holds err 'are for dynamic runs'
 run 1 "$FSCHED" run all.yaml
 dyn 2 all.fsb --pool 1MiB
 dyn 2 all.fsb --pin
+dyn 2 all.fsb --trace t.json --with-plan
 dyn 2 all.fsb --memory m=1MiB
 expect "of graphs" holds err 'are for graphs'
 dyn 2 all.fsb --workers processes
