@@ -495,7 +495,7 @@ static const struct {
      "loop 'inner' cannot stay a loop in this version: its trips are a parameter, and with few it "
      "leaves bytes that are read as nothing has written them"},
     {HEAD "- loop: long\n  trip: 4\n"
-          "  ops: [{name: o, on: {class: compute, count: 1}, args: [{out_existing: C}]}]\n",
+          "  ops: [{name: o, on: {class: compute, count: 2}, args: [{out_existing: C}]}]\n",
      "loop 'long' cannot stay a loop in this version: an op takes any queues of a class"},
     {HEAD "- loop: long\n  trip: 10000000\n  buffers: {s: {depth: 2000000, every: 1000000}}\n"
           "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n",
