@@ -116,7 +116,8 @@ static bool view_within(const fsched_kernel_view *v, const fsched_kernel_arg *a)
 }
 
 /* Reads all that a call says, so that a sanitizer sees what lies outside. */
-static void is_safe(const fs_shared_mapping *m, const fs_started_member *s) {
+static void is_safe(const fs_shared_mapping *m, const fs_started_member *s,
+                    const unsigned char *end) {
   const fsched_kernel_call *c = s->call;
   volatile unsigned sum = 0;
   ck_assert_uint_lt(s->kernel, 5);
@@ -131,7 +132,7 @@ static void is_safe(const fs_shared_mapping *m, const fs_started_member *s) {
   for (uint64_t i = 0; i < c->n_params; i++) {
     sum += ((const unsigned char *)c->params)[i];
   }
-  sum += (unsigned)strlen(c->op);
+  ck_assert_ptr_eq(memchr(c->op, 0, (size_t)(end - (const unsigned char *)c->op)), end - 1);
 }
 
 static void damage(fs_rng *rng, unsigned char *message, uint32_t *bytes) {
@@ -164,7 +165,7 @@ START_TEST(messages)
     ck_assert_ptr_null(fs_message_get(&m, message, bytes, &room, &got));
     ck_assert(got.kernel == sent.kernel && got.member == sent.member);
     same_call(got.call, &c.call);
-    is_safe(&m, &got);
+    is_safe(&m, &got, room.copy + bytes);
     for (uint32_t k = 0; k < 10; k++) {
       bytes = fs_message_put(&m, &sent, message);
       damage(&rng, message, &bytes);
@@ -172,7 +173,7 @@ START_TEST(messages)
       refused += wrong != NULL;
       taken += wrong == NULL;
       if (wrong == NULL) {
-        is_safe(&m, &got);
+        is_safe(&m, &got, room.copy + bytes);
       }
     }
   }
