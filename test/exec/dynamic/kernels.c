@@ -52,7 +52,9 @@ int run_task(const fsched_kernel_call *call) {
 int count_call(const fsched_kernel_call *call) {
   atomic_fetch_add((_Atomic uint32_t *)call->args[0].data, 1);
   for (uint32_t i = 1; i < call->n_args; i++) {
-    memset(call->args[i].data, 1, call->args[i].length);
+    if (call->args[i].length > 0) { /* a number has no bytes */
+      memset(call->args[i].data, 1, call->args[i].length);
+    }
   }
   return 0;
 }
