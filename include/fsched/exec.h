@@ -241,8 +241,8 @@ typedef struct fsched_device_options {
    *  process (RLIMIT_AS, RLIMIT_DATA) or of its control groups, whichever is least; on a CUDA
    *  device at least 2^36, as the device itself refuses what it does not have. */
   uint64_t memory_limit;
-  /** CPU: returns the function of a kernel, or NULL; called before the module is opened, which
-   *  happens only if it returns NULL. */
+  /** CPU, and queues of the host on CUDA: returns the function of a kernel, or NULL; called before
+   *  the module is opened, which happens only if it returns NULL. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
   fsched_durations durations;           /* sim */
@@ -259,10 +259,11 @@ typedef struct fsched_device_options {
    *  invocation, and it holds up the queues that share its thread.  If the machine refuses some of
    *  the threads, the others do all the work. */
   uint32_t threads;
-  /** CPU, sim: called in the thread that runs a kernel of a module (or of `find`), before the
-   *  kernel, and after it with NULL; also called with NULL when the kernel returns in a child
-   *  process, before the child ends.  An application can use it to tell which kernel crashed, as
-   *  the library itself handles no signals.  `run` stays valid until the call with NULL. */
+  /** CPU, sim, and queues of the host on CUDA: called in the thread that runs a kernel of a module
+   *  (or of `find`), before the kernel, and after it with NULL; also called with NULL when the
+   * kernel returns in a child process, before the child ends.  An application can use it to tell
+   * which kernel crashed, as the library itself handles no signals.  `run` stays valid until the
+   * call with NULL. */
   void (*kernel_runs)(void *runs_user, const fsched_kernel_run *run);
   void *runs_user;
   int trust_modules; /* any module may be opened, by any name; relative names start at `modules`, by
