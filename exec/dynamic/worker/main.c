@@ -11,7 +11,7 @@
 
 static _Noreturn void wrong_use(void) {
   static const char text[] =
-      "fsched-worker: this program is started by fsched, as a worker of a dynamic run\n";
+      "fsched-worker: this program is only started by dynamic runs\n";
   (void)!write(STDERR_FILENO, text, sizeof text - 1);
   _exit(2);
 }
