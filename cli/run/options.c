@@ -179,12 +179,12 @@ static const char *beside(fs_cli *cli, const char *path) {
                          : fs_arena_strndup(&cli->arena, path, (size_t)(slash - path));
 }
 
-static fs_status read_workers(fs_cli *cli) {
+static fs_status read_workers(fs_cli *cli, int *processes) {
   const char *workers = fs_args_last(&cli->args, FS_OPTION_WORKERS);
-  return workers == NULL || strcmp(workers, "threads") == 0
+  *processes = workers != NULL && strcmp(workers, "processes") == 0;
+  return workers == NULL || *processes || strcmp(workers, "threads") == 0
              ? FSCHED_OK
-             : fs_usage(cli->ctx, "leave it out, or add --workers threads",
-                        "--workers %s is not there yet for programs and graphs", workers);
+             : fs_usage(cli->ctx, "workers are threads or processes", "--workers %s", workers);
 }
 
 /* Refuses options that the back end would ignore. */
@@ -251,7 +251,7 @@ static fs_status read_device(fs_cli *cli, fs_run *run) {
   d->driver = getenv("FSCHED_CUDA_DRIVER");
   FS_TRY(read_size(cli, FS_OPTION_MEMORY_LIMIT, &d->memory_limit));
   FS_TRY(read_size(cli, FS_OPTION_HEAP, &d->heap_bytes));
-  FS_TRY(read_workers(cli));
+  FS_TRY(read_workers(cli, &d->processes));
   FS_TRY(check_device(cli, run, durations));
   if (durations != NULL) {
     d->durations =

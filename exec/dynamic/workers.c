@@ -29,6 +29,7 @@ struct fs_workers {
   uint64_t shared_size, shared_used;
   fs_workers_kind kind;
   fs_workers_started *started;
+  void (*failed)(void *user);
   void *user;
   pthread_mutex_t lock;
   pthread_cond_t ends; /* a member has returned */
@@ -100,6 +101,9 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
   if (cause == NULL) {
     fs_dynamic_complete(w->e, task, had.member);
   } else {
+    if (w->failed != NULL) {
+      w->failed(w->user);
+    }
     fs_dynamic_fail(w->e, task, had.member, cause);
   }
   if (has_ended(w, task)) {
@@ -209,6 +213,7 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
   FS_TRY(fs_dynamic_create(w->ctx, &o, &w->e));
   w->n_queues = o.n_queues;
   w->started = options->started;
+  w->failed = options->failed;
   w->user = options->user;
   w->n_kernels = options->n_kernels;
   w->kind = options->kind;

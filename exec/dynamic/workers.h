@@ -45,7 +45,8 @@ typedef struct fs_workers_options {
   uint32_t n_kernels;
   const fs_task_kernel *kernel; /* the table, copied */
   fs_workers_started *started;  /* or NULL */
-  void *user;                   /* of the same */
+  void (*failed)(void *user);   /* or NULL: called like it when a member has failed */
+  void *user;                   /* of the two */
   fs_workers_kind kind;
   uint64_t shared_size; /* bytes that fs_workers_memory can give, in all */
   fs_process_options process;

@@ -269,6 +269,9 @@ typedef struct fsched_device_options {
   int trust_modules; /* any module may be opened, by any name; relative names start at `modules`, by
                         default the current directory */
   uint64_t heap_bytes; /* dynamic: of each heap; 0: as many as its memory has */
+  int processes; /* dynamic: workers are forked processes, which takes a process that has one thread
+                    when an invocation is made ready; what a kernel does to other memory than its
+                    args is lost, and one that crashes fails the invocation alone */
 } fsched_device_options;
 
 /* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its

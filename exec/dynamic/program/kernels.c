@@ -4,6 +4,7 @@
  * until it is over. */
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/process.h"
 #include "base/text/ticks.h"
 #include "exec/dynamic/program/program.h"
 #include "exec/host/timeline.h"
@@ -52,32 +53,34 @@ static void show_args(const fs_stream *s, const fs_program_key *key, const fsche
 }
 
 static void add_digest(fs_instance *x, const fs_program_key *key, uint64_t digest) {
-  uint64_t *all = x->work->record.digest;
   if (key->depth == 0) {
-    all[key->op] = digest;
+    atomic_store_explicit(&x->digest[key->op], digest, memory_order_relaxed);
     return;
   }
   fs_loop_instance at[FS_LOOP_NEST];
   find_instance(x->stream, key, at);
-  (void)__atomic_fetch_add(&all[key->op], fs_loop_digest(&at[0], digest), __ATOMIC_RELAXED);
+  atomic_fetch_add_explicit(&x->digest[key->op], fs_loop_digest(&at[0], digest),
+                            memory_order_relaxed);
 }
 
 static fsched_cause call_kernel(fs_instance *x, const fs_program_hand *h, const fs_running *what,
                                 uint32_t kernel, const fs_kernel_call *call) {
   bool foreign = fs_kernels_foreign(&x->kernels, kernel);
   if (foreign) { /* the watchdog looks at the hand instead */
-    atomic_fetch_sub(&x->n_builtin, 1);
+    atomic_fetch_sub(&x->shared->n_builtin, 1);
   }
-  fsched_cause cause = fs_effect_call(&x->effects, &h->room, x->work, what, kernel, call);
+  static const fs_work nobody; /* the submitting process hears of a failure by the member's end */
+  fsched_cause cause =
+      fs_effect_call(&x->effects, &h->room, x->processes ? &nobody : x->work, what, kernel, call);
   if (foreign) {
-    atomic_fetch_add(&x->n_builtin, 1);
+    atomic_fetch_add(&x->shared->n_builtin, 1);
   }
   return cause;
 }
 
 /* Runs an op, or an instance of a loop's: members with args of their own one after the other. */
-static void run_kernel(fs_instance *x, const fs_program_key *key, const fsched_kernel_call *from,
-                       const fs_program_hand *h) {
+static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key,
+                               const fsched_kernel_call *from, const fs_program_hand *h) {
   const fs_stream *s = x->stream;
   fs_running what = {.command = key->command, .loop_op = FS_NONE, .depth = key->depth};
   uint32_t kernel = s->ops[key->op].kernel;
@@ -108,15 +111,14 @@ static void run_kernel(fs_instance *x, const fs_program_key *key, const fsched_k
     }
     fs_kernels_shape(&x->kernels, kernel, &call);
     cause = call_kernel(x, h, &what, kernel, &call);
-    if (cause == FSCHED_CAUSE_NONE && x->work->record.digest != NULL) {
+    if (cause == FSCHED_CAUSE_NONE && x->shared->digests) {
       digest += fs_kernels_digest(&x->kernels, kernel, &call);
     }
   }
-  if (cause != FSCHED_CAUSE_NONE) {
-    fs_program_poison(x, cause);
-  } else if (x->work->record.digest != NULL) {
+  if (cause == FSCHED_CAUSE_NONE && x->shared->digests) {
     add_digest(x, key, digest);
   }
+  return cause;
 }
 
 /* Sleeps, then spins, until the clock shows `until`, or all effects are left out. */
@@ -127,7 +129,7 @@ static void await_pace(const fs_instance *x, uint64_t until) {
       return;
     }
     if (until - now > 2 * PACE_SPIN_NS) {
-      fs_futex_wait(&x->poisoned, 0, until - now - PACE_SPIN_NS);
+      fs_futex_wait_shared(&x->shared->poisoned, 0, until - now - PACE_SPIN_NS);
     } else {
       fs_pause();
     }
@@ -146,49 +148,70 @@ static uint64_t ticks_of(const fs_instance *x, const fs_program_key *key) {
   return c->end > c->start ? c->end - c->start : 0;
 }
 
+/* Instances of a loop have one command: its times are the first and the last of theirs. */
 static void record_times(fs_instance *x, const fs_program_key *key, uint64_t begin, uint64_t end) {
-  const fs_record *r = &x->work->record;
-  uint64_t b = begin - x->begin_ns, e = end - x->begin_ns;
-  (void)pthread_mutex_lock(&x->lock); /* instances of a loop have one command */
-  bool first = r->end[key->command] == 0 || key->depth == 0;
-  r->begin[key->command] = first ? b : fs_min(r->begin[key->command], b);
-  r->end[key->command] = first ? e : fs_max(r->end[key->command], e);
-  (void)pthread_mutex_unlock(&x->lock);
+  uint64_t b = begin - x->shared->begin_ns, e = end - x->shared->begin_ns;
+  uint64_t old = atomic_load(&x->begin[key->command]);
+  while (b < old && !atomic_compare_exchange_weak(&x->begin[key->command], &old, b)) {
+  }
+  old = atomic_load(&x->end[key->command]);
+  while (e > old && !atomic_compare_exchange_weak(&x->end[key->command], &old, e)) {
+  }
 }
 
 static void end_gang(fs_instance *x, const fs_program_key *key) {
   if (key->n_members > 1 && key->depth == 0) {
-    atomic_store(&x->gang_over[key->op], (uint32_t)x->next);
-    fs_futex_wake_all(&x->gang_over[key->op]);
+    atomic_store(&x->gang_over[key->op], x->shared->invocation);
+    atomic_fetch_add(&x->shared->gang_news, 1);
+    fs_futex_wake_all_shared(&x->shared->gang_news);
   }
 }
 
 static void await_gang(fs_instance *x, const fs_program_key *key) {
-  uint32_t now;
-  while (key->depth == 0 && (now = atomic_load(&x->gang_over[key->op])) != (uint32_t)x->next) {
-    fs_futex_wait(&x->gang_over[key->op], now, UINT64_MAX);
+  while (key->depth == 0) {
+    uint32_t news = atomic_load(&x->shared->gang_news);
+    if (atomic_load(&x->gang_over[key->op]) == x->shared->invocation ||
+        atomic_load(&x->shared->broken) != 0) {
+      return;
+    }
+    fs_futex_wait_shared(&x->shared->gang_news, news, UINT64_MAX);
   }
 }
 
-static void run_member(fs_instance *x, const fs_program_key *key, const fsched_kernel_call *call) {
-  bool timed = x->config.pace_ps != 0 || x->work->record.begin != NULL;
+static fsched_cause run_member(fs_instance *x, const fs_program_key *key,
+                               const fsched_kernel_call *call) {
+  bool timed = x->config.pace_ps != 0 || x->shared->times;
+  fsched_cause cause = FSCHED_CAUSE_NONE;
   fs_program_hand *h = take_hand(x);
   uint64_t begin = timed ? fs_now_ns() : 0;
   if (!x->config.empty && !fs_program_poisoned(x)) {
     if (key->moves) {
       memmove(call->args[1].data, call->args[0].data, call->args[1].length);
     } else {
-      run_kernel(x, key, call, h);
+      cause = run_kernel(x, key, call, h);
     }
   }
   if (x->config.pace_ps != 0) {
     uint64_t ns = fs_ticks_ns(ticks_of(x, key), x->config.pace_ps);
     await_pace(x, begin + fs_min(ns, UINT64_MAX / 2));
   }
-  if (timed && x->work->record.begin != NULL && !key->moves) {
+  if (x->shared->times && !key->moves) {
     record_times(x, key, begin, fs_now_ns());
   }
   atomic_store(&h->taken, false);
+  return cause;
+}
+
+/* A kernel has failed.  A worker that is a process only says so; it has no caller to tell. */
+static void note_cause(fs_instance *x, fsched_cause cause) {
+  fsched_cause none = FSCHED_CAUSE_NONE;
+  if (cause == FSCHED_CAUSE_NONE) {
+    return;
+  }
+  (void)atomic_compare_exchange_strong(&x->shared->cause, &none, cause);
+  if (!x->processes) {
+    fs_program_poison(x, cause);
+  }
 }
 
 int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user) {
@@ -196,14 +219,18 @@ int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user) 
   fs_program_key key;
   assert(call->n_params == sizeof key);
   memcpy(&key, call->params, sizeof key);
+  if (x->processes) { /* forked with this instance, which is now the child's own */
+    x->kernels.birth = fs_process_birth();
+  }
   if (member > 0) {
     await_gang(x, &key);
     return 0;
   }
-  atomic_fetch_add(&x->n_builtin, 1);
-  run_member(x, &key, call);
+  atomic_fetch_add(&x->shared->n_builtin, 1);
+  fsched_cause cause = run_member(x, &key, call);
+  note_cause(x, cause);
   end_gang(x, &key);
-  atomic_fetch_sub(&x->n_builtin, 1);
-  atomic_fetch_add(&x->moves, 1);
-  return 0;
+  atomic_fetch_sub(&x->shared->n_builtin, 1);
+  atomic_fetch_add(&x->shared->moves, 1);
+  return x->processes ? (int)cause : 0;
 }

@@ -4,11 +4,13 @@
  * waits only for what is not held, so a rehearsal finds room exactly where a run does, and tells
  * how many bytes of each heap are used. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/group.h"
 #include "base/radix.h"
 #include "base/saturate.h"
 #include "exec/dynamic/program/program.h"
+#include "exec/host/timeline.h"
 
 fsched_hazards fs_program_hazards(const fs_stream *s) {
   return s->n_loops > 0 ? FSCHED_HAZARDS_SEQUENTIAL : (fsched_hazards)s->meta->hazards;
@@ -235,19 +237,47 @@ static fs_status rehearse(fsched_context *ctx, fs_instance *x) {
              : fs_refuse_memory(ctx, "a dynamic run", bytes, x->config.memory_limit);
 }
 
-static fs_status make_hands(fs_instance *x) {
+/* Takes `n` elements of `size` bytes from the shared block, on lines of their own. */
+static uint64_t take_shared(uint64_t *bytes, uint64_t n, uint64_t size) {
+  uint64_t at = fs_heap_rounded(*bytes, FS_LINE);
+  *bytes = fs_add_most(at, fs_multiply_most(n, size));
+  return at;
+}
+
+static fs_status make_shared(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->stream;
-  fs_effect_size size = fs_effect_measure(s);
-  x->hand = fs_arena_zalloc(&x->arena, x->n_queues * sizeof *x->hand);
-  if (x->hand == NULL) {
-    return FSCHED_SYSTEM;
-  }
+  uint64_t bytes = 0;
   x->n_hands = x->n_queues;
+  uint64_t shared = take_shared(&bytes, 1, sizeof *x->shared);
+  uint64_t hand = take_shared(&bytes, x->n_hands, sizeof *x->hand);
+  uint64_t gang = take_shared(&bytes, s->n_ops, sizeof *x->gang_over);
+  uint64_t digest = take_shared(&bytes, s->n_ops, sizeof *x->digest);
+  uint64_t begin = take_shared(&bytes, s->n_commands, sizeof *x->begin);
+  uint64_t end = take_shared(&bytes, s->n_commands, sizeof *x->end);
+  void *at = bytes > SIZE_MAX / 2 ? MAP_FAILED
+                                  : mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
+                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) {
+    return fs_no_memory(ctx, (size_t)bytes);
+  }
+  x->shared_bytes = (size_t)bytes;
+  x->shared = at;
+  unsigned char *base = (unsigned char *)at - shared;
+  x->hand = (fs_program_hand *)(void *)(base + hand);
+  x->gang_over = (_Atomic uint32_t *)(void *)(base + gang);
+  x->digest = (_Atomic uint64_t *)(void *)(base + digest);
+  x->begin = (_Atomic uint64_t *)(void *)(base + begin);
+  x->end = (_Atomic uint64_t *)(void *)(base + end);
+  return FSCHED_OK;
+}
+
+static fs_status make_hands(fsched_context *ctx, fs_instance *x) {
+  fs_effect_size size = fs_effect_measure(x->stream);
+  FS_TRY(make_shared(ctx, x));
   for (uint32_t i = 0; i < x->n_hands; i++) {
     FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i].hand, &x->hand[i].room));
   }
-  x->gang_over = fs_arena_zalloc(&x->arena, (s->n_ops + (size_t)1) * sizeof *x->gang_over);
-  return x->gang_over == NULL ? FSCHED_SYSTEM : FSCHED_OK;
+  return FSCHED_OK;
 }
 
 static fs_status find_capacities(fs_instance *x) {
@@ -276,8 +306,27 @@ fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
   FS_TRY(find_lives(x));
   FS_TRY(find_heaps(x));
   FS_TRY(fs_new(&x->arena, &x->ready, x->io->n_given));
-  FS_TRY(make_hands(x));
+  FS_TRY(make_hands(ctx, x));
   return rehearse(ctx, x);
 }
 
-void fs_program_unplan(fs_instance *x) { fs_host_give(x->block, x->block_bytes); }
+fs_status fs_program_move_own(fs_instance *x) {
+  const uint8_t *old = x->block;
+  uint8_t *at;
+  FS_TRY(fs_workers_memory(x->workers, x->block_bytes, &at));
+  for (uint32_t v = 0; v < x->stream->n_versions; v++) {
+    x->own[v] = x->own[v] == NULL ? NULL : at + (x->own[v] - old);
+  }
+  fs_host_give(x->block, x->block_bytes);
+  x->block = NULL;
+  return FSCHED_OK;
+}
+
+void fs_program_unplan(fs_instance *x) {
+  if (x->block != NULL) {
+    fs_host_give(x->block, x->block_bytes);
+  }
+  if (x->shared != NULL) {
+    (void)munmap(x->shared, x->shared_bytes);
+  }
+}

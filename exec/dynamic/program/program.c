@@ -16,8 +16,8 @@ void fs_program_poison(fs_instance *x, fsched_cause cause) {
   assert(cause != FSCHED_CAUSE_NONE);
   fsched_cause none = FSCHED_CAUSE_NONE;
   (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
-  atomic_store(&x->poisoned, 1);
-  fs_futex_wake_all(&x->poisoned);
+  atomic_store(&x->shared->poisoned, 1);
+  fs_futex_wake_all_shared(&x->shared->poisoned);
   fs_workers_cancel(x->workers, "the invocation has failed");
   (void)pthread_mutex_lock(&x->lock);
   (void)pthread_cond_signal(&x->news);
@@ -76,21 +76,30 @@ static void keep_item(fs_instance *x, uint32_t item) {
 static void fail_run(fs_instance *x) {
   const fsched_diag *d =
       fsched_diag_count(x->ctx) > 0 ? fsched_diag_get(x->ctx, fsched_diag_count(x->ctx) - 1) : NULL;
+  fsched_cause cause = atomic_load(&x->shared->cause);
+  cause = cause == FSCHED_CAUSE_NONE ? FSCHED_CAUSE_SYSTEM : cause;
   if (!fs_program_poisoned(x)) {
     if (x->work->failed != NULL) {
-      x->work->failed(x->work->user, FSCHED_CAUSE_SYSTEM, d == NULL ? NULL : d->message);
+      x->work->failed(x->work->user, cause, d == NULL ? NULL : d->message);
     }
-    fs_program_poison(x, FSCHED_CAUSE_SYSTEM);
+    fs_program_poison(x, cause);
   }
 }
 
+/* What workers see of an invocation, while none runs. */
 static void begin_records(fs_instance *x) {
   const fs_record *r = &x->work->record;
+  x->shared->digests = r->digest != NULL;
+  x->shared->times = r->begin != NULL;
+  x->shared->invocation = (uint32_t)x->next;
+  atomic_store(&x->shared->broken, 0);
+  atomic_store(&x->shared->cause, FSCHED_CAUSE_NONE);
   for (uint32_t i = 0; i < x->stream->n_ops && r->digest != NULL; i++) {
-    r->digest[i] = 0;
+    atomic_store_explicit(&x->digest[i], 0, memory_order_relaxed);
   }
   for (uint32_t i = 0; i < x->stream->n_commands && r->begin != NULL; i++) {
-    r->begin[i] = r->end[i] = 0;
+    atomic_store_explicit(&x->begin[i], UINT64_MAX, memory_order_relaxed);
+    atomic_store_explicit(&x->end[i], 0, memory_order_relaxed);
     if (r->queue != NULL && !fs_command_has_op(&x->stream->commands[i])) {
       r->queue[i] = FS_NONE;
     }
@@ -101,13 +110,23 @@ static void begin_records(fs_instance *x) {
 static void end_records(fs_instance *x) {
   const fs_stream *s = x->stream;
   const fs_record *r = &x->work->record;
-  for (uint32_t c = 0; c < s->n_commands && r->begin != NULL; c++) {
-    uint32_t op = fs_command_op(&s->commands[c]);
-    if (op != FS_NONE && x->command[op] != c) {
-      r->begin[c] = r->begin[x->command[op]];
-      r->end[c] = r->end[x->command[op]];
-    }
+  for (uint32_t op = 0; op < s->n_ops && r->digest != NULL; op++) {
+    r->digest[op] = atomic_load_explicit(&x->digest[op], memory_order_relaxed);
   }
+  for (uint32_t c = 0; c < s->n_commands && r->begin != NULL; c++) {
+    uint32_t op = fs_command_op(&s->commands[c]), of = op == FS_NONE ? c : x->command[op];
+    uint64_t begin = atomic_load_explicit(&x->begin[of], memory_order_relaxed);
+    r->begin[c] = begin == UINT64_MAX ? 0 : begin;
+    r->end[c] = atomic_load_explicit(&x->end[of], memory_order_relaxed);
+  }
+}
+
+/* A member has failed, or its worker is gone; called under the lock of the workers. */
+static void break_gangs(void *user) {
+  fs_instance *x = user;
+  atomic_store(&x->shared->broken, 1);
+  atomic_fetch_add(&x->shared->gang_news, 1);
+  fs_futex_wake_all_shared(&x->shared->gang_news);
 }
 
 static void run_invocation(fs_instance *x) {
@@ -118,9 +137,9 @@ static void run_invocation(fs_instance *x) {
   for (uint32_t i = 0; i < x->io->n_given && works; i++) {
     give_item(x, i);
   }
-  begin_records(x);
   fs_status status = fs_workers_finish(x->workers); /* of a run cancelled at its end */
   (void)status;
+  begin_records(x);
   atomic_store(&x->walks, true);
   status = fs_program_poisoned(x) ? FSCHED_OK : fs_program_walk(x->ctx, x, x->work->trips, NULL);
   atomic_store(&x->walks, false);
@@ -150,7 +169,7 @@ static void *submit_all(void *instance) {
     }
     run_invocation(x);
     const fs_work *work = x->work;
-    uint64_t ns = fs_now_ns() - x->begin_ns;
+    uint64_t ns = fs_now_ns() - x->shared->begin_ns;
     work->done(work->user, atomic_load(&x->cause), ns);
   }
 }
@@ -158,14 +177,14 @@ static void *submit_all(void *instance) {
 static void program_start(fs_instance *x, const fs_work *work) {
   (void)pthread_mutex_lock(&x->lock);
   x->work = work;
-  atomic_store(&x->poisoned, 0);
+  atomic_store(&x->shared->poisoned, 0);
   atomic_store(&x->cause, FSCHED_CAUSE_NONE);
   x->n_missing = 0;
   for (uint32_t i = 0; i < x->io->n_given; i++) {
     x->ready[i] = work->late == NULL || !work->late[i];
     x->n_missing += !x->ready[i];
   }
-  x->begin_ns = fs_now_ns();
+  x->shared->begin_ns = fs_now_ns();
   x->next++;
   (void)pthread_cond_signal(&x->news);
   (void)pthread_mutex_unlock(&x->lock);
@@ -182,14 +201,14 @@ static void program_ready(fs_instance *x, uint32_t item) {
 /* ---- the watchdog */
 
 static uint64_t program_progress(fs_instance *x, bool *idle) {
-  uint64_t moves = atomic_load(&x->moves);
+  uint64_t moves = atomic_load(&x->shared->moves);
   bool busy = false;
   for (uint32_t i = 0; i < x->n_hands; i++) {
     uint64_t count = fs_hand_look(&x->hand[i].hand);
     moves += count;
     busy = busy || fs_hand_busy(count);
   }
-  *idle = atomic_load(&x->waits) || (busy && atomic_load(&x->n_builtin) == 0);
+  *idle = atomic_load(&x->waits) || (busy && atomic_load(&x->shared->n_builtin) == 0);
   return moves;
 }
 
@@ -217,7 +236,7 @@ static uint64_t reached(const fs_instance *x, uint32_t axis) {
 static void program_report(fs_instance *x, fsched_context *ctx) {
   bool kernels = false;
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    kernels = fs_hand_report(ctx, x->stream, &x->hand[i].hand, x->begin_ns) || kernels;
+    kernels = fs_hand_report(ctx, x->stream, &x->hand[i].hand, x->shared->begin_ns) || kernels;
   }
   if (!kernels && atomic_load(&x->waits)) {
     fs_stuck_view view = {
@@ -230,7 +249,7 @@ static void program_report(fs_instance *x, fsched_context *ctx) {
 
 /* The run is cancelled, so once the walk has ended nothing else than kernels is under way. */
 static bool program_give_up(fs_instance *x) {
-  if (atomic_load(&x->walks) || atomic_load(&x->waits) || atomic_load(&x->n_builtin) > 0) {
+  if (atomic_load(&x->walks) || atomic_load(&x->waits) || atomic_load(&x->shared->n_builtin) > 0) {
     return false;
   }
   bool lost = false, all = true;
@@ -250,7 +269,7 @@ static void program_destroy(fs_instance *x) {
   if (x == NULL) {
     return;
   }
-  for (uint32_t i = 0; i < x->n_hands; i++) {
+  for (uint32_t i = 0; i < x->n_hands && x->hand != NULL; i++) {
     if (atomic_load(&x->hand[i].hand.count) == FS_HAND_LOST) {
       return; /* its kernel may still touch memory, code and args */
     }
@@ -287,7 +306,13 @@ static void note_queue(void *user, const fsched_kernel_call *call, uint32_t memb
 static fs_status start_workers(fs_instance *x) {
   const fs_task_kernel kernel = {.function = fs_program_run, .user = x};
   const fs_stream *s = x->stream;
-  fs_workers_options o = {.n_kernels = 1, .kernel = &kernel, .started = note_queue, .user = x};
+  fs_workers_options o = {.n_kernels = 1,
+                          .kernel = &kernel,
+                          .started = note_queue,
+                          .failed = break_gangs,
+                          .user = x,
+                          .kind = x->processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
+                          .shared_size = x->processes ? x->block_bytes : 0};
   o.engine = (fs_dynamic_options){.n_queues = x->n_queues,
                                   .class_of = x->class_of,
                                   .heap = x->room,
@@ -297,7 +322,8 @@ static fs_status start_workers(fs_instance *x) {
                                   .concurrency = s->meta->concurrency,
                                   .hazards = fs_program_hazards(s),
                                   .undefined = true};
-  return fs_workers_create(x->ctx, &o, &x->workers);
+  FS_TRY(fs_workers_create(x->ctx, &o, &x->workers));
+  return x->processes ? fs_program_move_own(x) : FSCHED_OK;
 }
 
 static fs_status start_threads(fsched_context *ctx, fs_instance *x) {
@@ -311,8 +337,10 @@ static fs_status start_threads(fsched_context *ctx, fs_instance *x) {
   }
   x->has_lock = true;
   if (start_workers(x) != FSCHED_OK) {
+    uint32_t n = fsched_diag_count(x->ctx);
     return fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
-                   "the %u workers of a dynamic run could not be started", x->stream->n_queues);
+                   "the %u workers of a dynamic run could not be started%s%s", x->stream->n_queues,
+                   n == 0 ? "" : ": ", n == 0 ? "" : fsched_diag_get(x->ctx, n - 1)->message);
   }
   int error = pthread_attr_init(&attr);
   if (error == 0) {
@@ -339,6 +367,7 @@ static fs_status program_prepare(fsched_context *ctx, fsched_context *own, fs_ma
   x->io = io;
   x->config = *config;
   x->options = fs_host_options(machine);
+  x->processes = x->options->processes != 0;
   x->arena = arena;
   fs_status status = fs_program_plan(ctx, x);
   if (status == FSCHED_OK) {

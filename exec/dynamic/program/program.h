@@ -46,6 +46,21 @@ typedef struct fs_program_hand {
   fs_effect_room room;
 } fs_program_hand;
 
+/* What workers and the submitting process both see and write: in memory that forked workers share
+ * with it. */
+typedef struct fs_program_shared {
+  _Atomic uint32_t poisoned;  /* effects are left out; futex word */
+  _Atomic uint32_t broken;    /* a member has failed: gangs do not wait for it */
+  _Atomic fsched_cause cause; /* of the first kernel that has failed */
+  _Atomic uint64_t moves;
+  _Atomic uint32_t n_builtin; /* members at work outside of kernels of modules */
+  _Atomic uint32_t gang_news; /* futex word: some gang is over, or broken */
+  /* Of the invocation; written while nothing runs. */
+  uint64_t begin_ns;
+  uint32_t invocation;
+  bool digests, times; /* wanted */
+} fs_program_shared;
+
 /* The commands of an op of a loop's body, by copy. */
 typedef struct fs_body_command {
   uint32_t copy, queue, command; /* command: of loop_commands */
@@ -83,7 +98,12 @@ struct fs_instance {
   fs_workers *workers;
   fs_program_hand *hand;
   uint32_t n_hands;
-  _Atomic uint32_t *gang_over; /* per op: invocations in which it is over; futex words */
+  /* In memory that workers share. */
+  fs_program_shared *shared;
+  _Atomic uint32_t *gang_over;            /* per op: invocations in which it is over */
+  _Atomic uint64_t *digest, *begin, *end; /* per op, and per command; begin UINT64_MAX: never */
+  size_t shared_bytes;
+  bool processes; /* the workers are processes */
 
   pthread_t thread; /* submits */
   pthread_mutex_t lock;
@@ -92,16 +112,13 @@ struct fs_instance {
   bool *ready; /* per given item */
   uint32_t n_missing;
   const fs_work *work;
-  uint64_t begin_ns, next;   /* next: invocations so far */
-  _Atomic uint32_t poisoned; /* futex word */
+  uint64_t next; /* invocations so far */
   _Atomic fsched_cause cause;
-  _Atomic uint64_t moves;
-  _Atomic uint32_t n_builtin; /* members at work outside of kernels of modules */
-  atomic_bool waits, walks;   /* for content; through the ops */
+  atomic_bool waits, walks; /* for content; through the ops */
 };
 
 static inline bool fs_program_poisoned(const fs_instance *x) {
-  return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
+  return atomic_load_explicit(&x->shared->poisoned, memory_order_relaxed) != 0;
 }
 /* Effects are left out from now on; the first cause counts.  Requires a cause. */
 void fs_program_poison(fs_instance *x, fsched_cause cause);
@@ -112,6 +129,9 @@ fsched_hazards fs_program_hazards(const fs_stream *s);
  * small, with need and have; FSCHED_SYSTEM; FSCHED_REPLAY: a kernel is missing. */
 fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 void fs_program_unplan(fs_instance *x);
+/* Moves the memory of what is given or kept to where worker processes reach it.  Errors: as
+ * fs_workers_memory. */
+fs_status fs_program_move_own(fs_instance *x) FS_MUST_USE;
 
 /* walk.c.  Submits all ops.  `extent` (may be NULL: then it is to the workers): to an engine alone,
  * in which each task ends when memory is wanted; extent is raised to what each heap needs. */

@@ -216,7 +216,7 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
                                             .scratch = k->scratch.at,
                                             .heap = k->heap == FS_NONE ? 0 : k->heap + 1};
   task.submission.class_ = n_queues == 1 ? k->x->class_of[k->queues.at[0]] : 0;
-  atomic_fetch_add(&k->x->moves, 1);
+  atomic_fetch_add(&k->x->shared->moves, 1);
   if (k->w != NULL) {
     FS_TRY(fs_workers_submit(k->w, &task, &t));
   } else {

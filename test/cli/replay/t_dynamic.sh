@@ -128,7 +128,5 @@ dyn 2 all.fsb --pin
 dyn 2 all.fsb --trace t.json --with-plan
 dyn 2 all.fsb --memory m=1MiB
 expect "of graphs" holds err 'are for graphs'
-dyn 2 all.fsb --workers processes
-expect "not yet" holds err 'processes is not there yet'
 dyn 6 "$TOP/examples/gemm-out-of-core/graph.yaml" --heap 64MiB
 expect "modules are code" holds err "module 'gemm' is not opened"

@@ -1,0 +1,102 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# fsched run --on dynamic --workers processes: the bytes of threads; kernels that crash fail their op
+# alone; and when the program is killed, no worker is left.
+dyn() {
+  wanted="$1"
+  shift
+  run "$wanted" "$FSCHED" run --on dynamic --workers processes "$@"
+}
+
+for g in attention/graph block-sync/graph build-step/graph figure-10 gemm-tiles/graph npu/graph pipeline/graph \
+  scenarios/collective scenarios/fork-join scenarios/paging tiles/graph training/graph unet/graph; do
+  dyn 0 "$TOP/examples/$g.yaml" --heap 64MiB --check --invocations 2
+  expect "$g is compared" holds out 'checked: [1-9][0-9]* ops*'
+done
+
+cat >loop.yaml <<'EOF'
+fsched: 1
+target:
+  queues: [{name: copy, class: copy}, {name: p}, {name: q}]
+  memories: [{name: m, capacity: 4KiB}]
+buffers: [{name: x, size: 1024, io: input}, {name: y, size: 64, io: output}]
+ops:
+  - {name: first, on: [p, q], args: [{out: acc, size: 64}]}
+  - loop: body
+    trip: 16
+    ops:
+      - {name: load, on: copy, args: [{in: x, at: {offset: 0, length: 64, step: 64}}, {out: t, size: 64}]}
+      - {name: add, scratch: {m: 100}, args: [{in: t}, {value: 3}, {inout: acc}]}
+  - {name: end, kernel: {builtin: mix, params: "0102"}, args: [{in: acc}, {out: y}]}
+EOF
+run 0 "$FSCHED" run --on dynamic loop.yaml --check --output y=threads -q
+dyn 0 loop.yaml --check --invocations 3 --output y=processes -q
+expect "the bytes of threads" cmp -s threads processes
+dyn 0 loop.yaml --pace=1000 --trace trace.json
+expect "a trace" holds trace.json '"first"'
+
+cat >k.c <<'EOF'
+#include <fsched/kernel.h>
+#include <unistd.h>
+static volatile int zero;
+int segv(const fsched_kernel_call *c) { (void)c; *(volatile int *)(long)zero = 1; return 0; }
+int five(const fsched_kernel_call *c) { (void)c; return 5; }
+int quit(const fsched_kernel_call *c) { (void)c; _exit(zero); }
+int endless(const fsched_kernel_call *c) { (void)c; for (;;) { (void)pause(); } }
+int fork_it(const fsched_kernel_call *c) {
+  (void)fork();
+  ((unsigned char *)c->args[0].data)[0] = 1;
+  return 0;
+}
+EOF
+env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o k.so k.c || fail "k.so"
+# graph NAME ON: an op with that function.
+graph() {
+  printf '%s\n' 'fsched: 1' 'target: {queues: [{name: a}, {name: b}]}' 'ops:' \
+    "  - {name: bad, on: $2, args: [{out: o, size: 8}], kernel: {module: k, function: $1}}" \
+    "  - {name: next, args: [{in: o}, {out: p, size: 8}]}" >"$1.yaml"
+}
+for f in segv five quit fork_it endless; do
+  graph $f a
+done
+dyn 6 segv.yaml --modules . -q
+expect "its signal" holds err "task 'bad': its worker has been killed by signal 11"
+dyn 6 quit.yaml --modules . -q
+expect "its status" holds err "task 'bad': its worker has exited with status 0"
+dyn 6 five.yaml --modules . -q
+expect "its answer" holds err "task 'bad' has returned 5"
+dyn 0 fork_it.yaml --modules . -q
+graph segv '[a, b]'
+dyn 6 segv.yaml --modules . -q
+expect "the signal of a gang's" holds err "task 'bad': its worker has been killed by signal 11"
+
+# ended PID: whether the process is gone, or waits to be collected.
+ended() { ! [ -e "/proc/$1/stat" ] || grep -q '^[0-9]* ([^)]*) [ZX]' "/proc/$1/stat" 2>/dev/null || ! [ -e "/proc/$1/stat" ]; }
+# soon COMMAND...: repeats it until it succeeds.
+soon() {
+  tries=0
+  until "$@"; do
+    tries=$((tries + 1))
+    [ $tries -lt 20000 ] || return 1
+  done
+}
+has_children() {
+  children=$(cat "/proc/$1/task/$1/children" 2>/dev/null)
+  # shellcheck disable=SC2086 # words
+  set -- $children
+  [ $# -ge 2 ]
+}
+n=0
+while [ $n -lt 20 ]; do
+  "$FSCHED" run --on dynamic --workers processes endless.yaml --modules . -q --timeout 1000 >out 2>err </dev/null &
+  host=$!
+  expect "workers have begun" soon has_children $host
+  kill -9 $host
+  wait $host 2>/dev/null
+  for pid in $children; do
+    expect "worker $pid ends" soon ended "$pid"
+  done
+  n=$((n + 1))
+done
+run 2 "$FSCHED" run --on dynamic loop.yaml --workers ponies
+expect "threads or processes" holds err 'is one of threads|processes'
