@@ -108,7 +108,7 @@ static int run_nothing(const fsched_kernel_call *call, uint32_t member, void *us
 
 /* Threads and all: ns per op. */
 static double run_workers(const contest *c) {
-  const fs_task_kernel nothing = {run_nothing, NULL};
+  const fs_task_kernel nothing = {.function = run_nothing};
   fs_workers_options o = {.engine = make_options(c), .n_kernels = 1, .kernel = &nothing};
   fs_workers *w;
   double best = 0;

@@ -590,8 +590,8 @@ START_TEST(random_programs_are_as_interpreted)
   ck_assert_uint_gt(refused, 2000);
   ck_assert_uint_gt(edges, 2000);
   ck_assert_uint_gt(derived, 200);
-  ck_assert_uint_gt(blocks, 500);
-  ck_assert_uint_gt(groups, 200);
+  ck_assert_uint_gt(blocks, 250);
+  ck_assert_uint_gt(groups, 100);
 }
 END_TEST
 

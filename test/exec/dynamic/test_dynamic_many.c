@@ -17,7 +17,7 @@ static void must(bool holds) {
   }
 }
 
-enum { CHAIN = 1000000, TURNS = 1000000, STACK = 128 << 10 };
+enum { CHAIN = 1000000, TURNS = 10000000, STACK = 128 << 10 };
 
 static fs_dynamic *make_engine(fsched_context *own, uint32_t n_queues, fsched_hazards hazards) {
   fs_dynamic_options o = {.n_queues = n_queues, .heap_size = 1 << 20, .hazards = hazards};

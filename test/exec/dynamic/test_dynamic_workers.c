@@ -41,11 +41,11 @@ static fs_dynamic_arg count_in(fs_workers *w, _Atomic uint32_t **calls) {
 /* Through a heap that holds a few tasks at a time, all get their turn. */
 START_TEST(full_heaps_wait)
 {
-  enum { N = 20000 };
+  const uint32_t n = kind_of(_i) == THREADS ? 100000 : 20000;
   _Atomic uint32_t *calls;
   fs_workers *w = start_workers(kind_of(_i), 8 << 10);
   fs_dynamic_arg a[2] = {count_in(w, &calls), {.tag = FSCHED_OUT}};
-  for (uint32_t i = 0; i < N; i++) {
+  for (uint32_t i = 0; i < n; i++) {
     fs_dynamic_task t;
     fs_dynamic_member m = {2, a};
     fs_workers_task task = {.name = "t",
@@ -58,7 +58,7 @@ START_TEST(full_heaps_wait)
     }
   }
   ck_fs(ctx, fs_workers_finish(w));
-  ck_assert_uint_eq(*calls, N);
+  ck_assert_uint_eq(*calls, n);
   fs_workers_destroy(w);
 }
 END_TEST
