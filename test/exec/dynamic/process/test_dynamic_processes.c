@@ -314,10 +314,9 @@ END_TEST
 /* What a worker writes into its mailbox costs nobody but its own task; it cannot write others'. */
 START_TEST(hostile_workers)
 {
-  static const char *const cause[SCRIBBLES] = {"task 'bad': its worker has damaged its mailbox",
-                                               "task 'bad': its worker has damaged its mailbox",
-                                               "task 'bad': its worker has been killed by signal "
-                                               "11"};
+  static const char damaged[] = "task 'bad': its worker has damaged its mailbox",
+                    killed[] = "task 'bad': its worker has been killed by signal 11";
+  const char *const cause[SCRIBBLES] = {damaged, damaged, killed};
   fs_workers *w = start_workers(kind_of(_i), 1024);
   fs_dynamic_buffer b, counter;
   (void)import_shared(w, 8, &b);
