@@ -20,7 +20,8 @@ else
   __builtin_types_compatible_p(PFN_##name##_v##version, __typeof__(((fs_cuda_api *)0)->name))
 /* Where a parameter is a pointer to a struct of ours, which is another type. */
 static int struct_param(const char *name) {
-  return strcmp(name, "cuGraphAddKernelNode") == 0 || strcmp(name, "cuGraphAddMemcpyNode") == 0;
+  return strcmp(name, "cuGraphAddKernelNode") == 0 || strcmp(name, "cuGraphAddMemcpyNode") == 0 ||
+         strcmp(name, "cuGraphAddHostNode") == 0;
 }
 #define FIELD(ours, theirs, a, b) \
   _Static_assert(offsetof(ours, a) == offsetof(theirs, b) && \
@@ -33,6 +34,8 @@ FIELD(fs_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS_v2, params, kernelParams)
 FIELD(fs_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS_v2, extra, extra)
 FIELD(fs_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS_v2, kernel, kern)
 FIELD(fs_cu_kernel_node, CUDA_KERNEL_NODE_PARAMS_v2, context, ctx)
+FIELD(fs_cu_host_node, CUDA_HOST_NODE_PARAMS, function, fn)
+FIELD(fs_cu_host_node, CUDA_HOST_NODE_PARAMS, user, userData)
 FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, from.x, srcXInBytes)
 FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, from.level, srcLOD)
 FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, from.type, srcMemoryType)
@@ -47,6 +50,7 @@ FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, width, WidthInBytes)
 FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, height, Height)
 FIELD(fs_cu_copy, CUDA_MEMCPY3D_v2, depth, Depth)
 _Static_assert(sizeof(fs_cu_kernel_node) == sizeof(CUDA_KERNEL_NODE_PARAMS_v2), "");
+_Static_assert(sizeof(fs_cu_host_node) == sizeof(CUDA_HOST_NODE_PARAMS), "");
 _Static_assert(sizeof(fs_cu_copy) == sizeof(CUDA_MEMCPY3D_v2), "");
 
 #define VALUE(ours, theirs) _Static_assert((int)ours == (int)theirs, #theirs);
