@@ -259,6 +259,8 @@ void fs_dynamic_cancel(fs_dynamic *e, const char *cause) {
   end_submission(e);
 }
 
+fs_status fs_dynamic_accept(fs_dynamic *e) { return fs_run_accepts(e); }
+
 bool fs_dynamic_is_open(const fs_dynamic *e) { return e->open; }
 
 fs_dynamic_run fs_dynamic_run_state(const fs_dynamic *e) {

@@ -103,6 +103,9 @@ fs_status fs_dynamic_close(fs_dynamic *e) FS_MUST_USE;
 /* Fails all tasks that have not started, and closes.  `cause` is copied; one of an earlier failure
  * stays.  Nothing happens to a run that is over. */
 void fs_dynamic_cancel(fs_dynamic *e, const char *cause);
+/* Whether tasks can be submitted.  Errors, reported: FSCHED_REPLAY: the run has failed;
+ * FSCHED_USAGE: the submission has ended. */
+fs_status fs_dynamic_accept(fs_dynamic *e) FS_MUST_USE;
 /* Whether the submission has not ended. */
 bool fs_dynamic_is_open(const fs_dynamic *e);
 fs_dynamic_run fs_dynamic_run_state(const fs_dynamic *e);
@@ -183,7 +186,9 @@ typedef struct fs_dynamic_submission {
   uint32_t n_scratch; /* memory for the task alone: bytes of each piece */
   const uint64_t *scratch;
   uint32_t heap; /* 0: by the depth of scopes; h + 1: heap h */
-  uint64_t user; /* whatever the user wants back with the task */
+  bool manual;   /* it waits for its predecessors alone; what its args do is entered all the same */
+  uint32_t n_holds; /* that the task begins with, each until fs_dynamic_release */
+  uint64_t user;    /* whatever the user wants back with the task */
 } fs_dynamic_submission;
 
 /* Where the memory of an arg is. */

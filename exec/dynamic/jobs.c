@@ -114,6 +114,8 @@ static void make_calls(fs_task_job *job, const fs_workers_task *task, fsched_ker
     call->args = arg;
     call->n_args = n;
     call->views = view;
+    call->member = task->group ? m : 0;
+    call->n_members = task->group ? s->n_members : 0;
     v = list_args(task, m, v, arg, n);
     arg += n;
     view = view == NULL ? NULL : view + n;

@@ -63,7 +63,7 @@ static fs_status add_found(fs_dynamic *e, uint32_t slot, bool waits, bool retain
   return FSCHED_OK;
 }
 
-static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u) {
+static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u, bool manual) {
   const fs_dynamic_record *r = &e->record.at[u->record];
   switch (u->version) {
     case FS_USE_MAKES:
@@ -76,7 +76,7 @@ static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u) {
   if (r->owned) {
     FS_TRY(add_found(e, (uint32_t)r->owner, false, true));
   }
-  if (u->reads || (u->writes && e->tracks_reads)) {
+  if (!manual && (u->reads || (u->writes && e->tracks_reads))) {
     FS_TRY(fs_accesses_find(&e->accesses, u->place, &u->runs, u->writes && e->tracks_reads));
     for (size_t i = 0; i < e->accesses.found.n; i++) {
       uint32_t access = e->accesses.found.at[i].access;
@@ -89,7 +89,7 @@ static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u) {
 static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
   e->found.n = 0;
   for (size_t i = 0; i < e->use.n; i++) {
-    FS_TRY(look_up_use(e, &e->use.at[i]));
+    FS_TRY(look_up_use(e, &e->use.at[i], s->manual));
   }
   for (uint32_t i = 0; i < s->n_predecessors; i++) {
     const fs_dynamic_predecessor *p = &s->predecessor[i];
@@ -214,6 +214,9 @@ static fs_dynamic_task add_task(fs_dynamic *e, const fs_dynamic_submission *s, u
   t->class_ = s->class_;
   t->list = list_of(e, s);
   t->user = s->user;
+  t->holds = s->n_holds;
+  t->references += s->n_holds;
+  e->n_holds += s->n_holds;
   t->state = FS_TASK_PENDING;
   e->n_unfinished++;
   if (t->n_waits == 0) {

@@ -403,21 +403,58 @@ void fs_workers_cancel(fs_workers *w, const char *cause) {
   (void)unlock_workers(w, FSCHED_OK);
 }
 
+fs_status fs_workers_open(fs_workers *w) {
+  lock_workers(w);
+  return unlock_workers(w, fs_dynamic_open(w->e));
+}
+
+fs_status fs_workers_close(fs_workers *w) {
+  lock_workers(w);
+  return unlock_workers(w, fs_dynamic_close(w->e));
+}
+
+fs_status fs_workers_accept(fs_workers *w) {
+  lock_workers(w);
+  return unlock_workers(w, fs_dynamic_accept(w->e));
+}
+
+static fs_status drain(fs_workers *w) {
+  wait_for_all(w);
+  drop_ended(w);
+  assert(w->jobs == NULL);
+  const char *cause = fs_dynamic_run_cause(w->e);
+  return cause == NULL
+             ? FSCHED_OK
+             : fs_fail(w->ctx, FSCHED_REPLAY, FS_DIAG_DYNAMIC_RUN, FS_NOWHERE, NULL, "%s", cause);
+}
+
+fs_status fs_workers_drain(fs_workers *w) {
+  lock_workers(w);
+  return unlock_workers(w, drain(w));
+}
+
+fs_dynamic_run fs_workers_run_state(fs_workers *w) {
+  lock_workers(w);
+  fs_dynamic_run state = fs_dynamic_run_state(w->e);
+  (void)unlock_workers(w, FSCHED_OK);
+  return state;
+}
+
+const char *fs_workers_run_cause(fs_workers *w) {
+  lock_workers(w);
+  const char *cause = fs_dynamic_run_cause(w->e);
+  (void)unlock_workers(w, FSCHED_OK);
+  return cause;
+}
+
 fs_status fs_workers_finish(fs_workers *w) {
-  fs_status status = FSCHED_OK;
   lock_workers(w);
   if (fs_dynamic_is_open(w->e)) {
     fs_status closed = fs_dynamic_close(w->e);
     assert(closed == FSCHED_OK);
     (void)closed;
   }
-  wait_for_all(w);
-  drop_ended(w);
-  assert(w->jobs == NULL);
-  const char *cause = fs_dynamic_run_cause(w->e);
-  if (cause != NULL) {
-    status = fs_fail(w->ctx, FSCHED_REPLAY, FS_DIAG_DYNAMIC_RUN, FS_NOWHERE, NULL, "%s", cause);
-  }
+  fs_status status = drain(w);
   fs_status opened = fs_dynamic_open(w->e);
   assert(opened == FSCHED_OK);
   (void)opened;

@@ -29,6 +29,7 @@ typedef struct fs_workers_task {
   uint32_t kernel;                  /* of all members: an index into the table */
   uint32_t n_values;
   const fs_task_value *value; /* by ascending member and place */
+  bool group;                 /* calls tell of which member they are, and of how many */
   /* Its grid, block, shared_bytes and params (copied, at most FSCHED_MAX_PARAMS bytes) are those of
    * the kernel's calls; NULL: 1, 1, 0 and none. */
   const fsched_kernel_call *shape;
@@ -85,8 +86,21 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task,
 /* This one may be called by any thread, at any time. */
 void fs_workers_cancel(fs_workers *w, const char *cause);
 
-/* Closes the run, if it is open, waits until it is over, and begins the next one.  Errors:
- * FSCHED_REPLAY, reported with the first cause: the run has failed. */
+/* As those of the engine: the first run is open. */
+fs_status fs_workers_open(fs_workers *w) FS_MUST_USE;
+fs_status fs_workers_close(fs_workers *w) FS_MUST_USE;
+/* Whether tasks can be submitted.  Errors: FSCHED_REPLAY, reported with the first cause: the run
+ * has failed; FSCHED_USAGE: it is closed. */
+fs_status fs_workers_accept(fs_workers *w) FS_MUST_USE;
+/* Waits until all tasks have ended.  Errors: FSCHED_REPLAY, reported with the first cause: the run
+ * has failed. */
+fs_status fs_workers_drain(fs_workers *w) FS_MUST_USE;
+/* Of the present run; these two may be called by any thread.  The cause, NULL if nothing has
+ * failed, stays until the next run begins. */
+fs_dynamic_run fs_workers_run_state(fs_workers *w);
+const char *fs_workers_run_cause(fs_workers *w);
+/* Closes the run, if it is open, drains it, and begins the next one.  Errors: as
+ * fs_workers_drain. */
 fs_status fs_workers_finish(fs_workers *w) FS_MUST_USE;
 
 #endif

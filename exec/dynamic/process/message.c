@@ -12,6 +12,7 @@ typedef struct message_head {
   uint32_t bytes; /* of all */
   uint32_t kernel, member;
   uint32_t n_args, n_scratch, n_views, n_params, name_bytes;
+  uint32_t n_members; /* that the call tells of */
   uint32_t grid[3], block[3];
 } message_head;
 
@@ -45,6 +46,7 @@ static message_head head_of(const fsched_kernel_call *call) {
                     .n_scratch = call->n_scratch,
                     .n_views = call->views == NULL ? 0 : call->n_args,
                     .n_params = (uint32_t)call->n_params,
+                    .n_members = call->n_members,
                     .name_bytes = (uint32_t)fs_min(strlen(call->op) + 1, UINT32_MAX)};
   memcpy(h.grid, call->grid, sizeof h.grid);
   memcpy(h.block, call->block, sizeof h.block);
@@ -144,7 +146,8 @@ static const char *check_view(const fsched_kernel_view *v, const fsched_kernel_a
 static const char *check_head(const fs_shared_mapping *m, const message_head *h, uint32_t bytes) {
   message_parts p = parts_of(h);
   if (h->bytes != bytes || p.end != bytes || h->name_bytes == 0 ||
-      (h->n_views != 0 && h->n_views != h->n_args) || h->n_params > FSCHED_MAX_PARAMS) {
+      (h->n_views != 0 && h->n_views != h->n_args) || h->n_params > FSCHED_MAX_PARAMS ||
+      (h->n_members != 0 && h->member >= h->n_members)) {
     return "its parts do not fit its size";
   }
   return h->kernel < m->at.n_kernels ? NULL : "there is no such kernel";
@@ -177,7 +180,9 @@ static const char *read_parts(const fs_shared_mapping *m, const message_head *h,
                                  .shared_bytes = h->shared_bytes,
                                  .params = h->n_params == 0 ? NULL : r->copy + p.params,
                                  .n_params = h->n_params,
-                                 .views = h->n_views == 0 ? NULL : view};
+                                 .views = h->n_views == 0 ? NULL : view,
+                                 .member = h->n_members == 0 ? 0 : h->member,
+                                 .n_members = h->n_members};
   memcpy(r->call.grid, h->grid, sizeof h->grid);
   memcpy(r->call.block, h->block, sizeof h->block);
   return wrong;
