@@ -92,6 +92,23 @@ bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory) {
   return fs_memory_bounded(&b->memory.at[memory].m);
 }
 
+uint64_t fs_builder_memory_capacity(const fsched_builder *b, uint32_t memory) {
+  assert(memory < b->memory.n);
+  return b->memory.at[memory].m.capacity;
+}
+
+uint64_t fs_builder_memory_align(const fsched_builder *b, uint32_t memory) {
+  assert(memory < b->memory.n);
+  return b->memory.at[memory].m.align;
+}
+
+uint64_t fs_builder_resource_capacity(const fsched_builder *b, uint32_t resource) {
+  assert(resource < b->resource_capacity.n);
+  return b->resource_capacity.at[resource];
+}
+
+uint64_t fs_builder_limit_of_ops(const fsched_builder *b) { return b->concurrency; }
+
 uint32_t fs_builder_default_memory(const fsched_builder *b) {
   for (uint32_t i = 0; i < b->memory.n; i++) {
     if (fs_builder_memory_bounded(b, i)) {

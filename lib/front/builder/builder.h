@@ -71,6 +71,14 @@ uint32_t fs_builder_default_memory(const fsched_builder *b);
 bool fs_builder_data_only(const fsched_builder *b);
 /* Requires a memory. */
 bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory);
+/* The bytes of a memory, FSCHED_UNBOUNDED without a limit, and what it is aligned to.  Requires a
+ * memory. */
+uint64_t fs_builder_memory_capacity(const fsched_builder *b, uint32_t memory);
+uint64_t fs_builder_memory_align(const fsched_builder *b, uint32_t memory);
+/* The amount of a resource.  Requires a resource. */
+uint64_t fs_builder_resource_capacity(const fsched_builder *b, uint32_t resource);
+/* The most ops that may run at one time; 0: no limit. */
+uint64_t fs_builder_limit_of_ops(const fsched_builder *b);
 /* Reports what is wrong with the description of an op, apart from what it refers to. */
 fs_status fs_builder_check_op(fsched_builder *b, const fsched_op_desc *d) FS_MUST_USE;
 /* Makes the strided view that an arg describes, from offset 0 on, and says what is wrong with it;

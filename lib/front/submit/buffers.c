@@ -56,7 +56,9 @@ fs_status fs_submit_add_buffer(fsched_submitter *s, fs_submit_buffer buffer, con
   uint32_t home = memory == FS_NONE ? fs_builder_default_memory(s->b) : memory;
   fsched_buffer_desc d = {.size = sizeof d, .name = name, .bytes = buffer.bytes, .io = io};
   FS_TRY(fs_vec_reserve(s->ctx, &s->buffer, s->buffer.n + 1));
-  FS_TRY(fs_builder_add_buffer(s->b, &d, memory, id));
+  bool repeated;
+  FS_TRY(s->sink == NULL ? fs_builder_add_buffer(s->b, &d, memory, id)
+                         : fs_names_add(&s->buffer_names, name, strlen(name), id, &repeated));
   assert(*id == s->buffer.n);
   buffer.bounded = home != FS_NONE && fs_builder_memory_bounded(s->b, home);
   buffer.written = FS_NONE;
@@ -84,7 +86,7 @@ static fs_status check_apart(fsched_submitter *s, const fsched_submit_import_des
   if (s->found.n == 0) {
     return FSCHED_OK;
   }
-  const char *other = fs_builder_names(s->b, FS_KIND_BUFFER)->text.at[s->found.at[0]];
+  const char *other = fs_submit_buffer_names(s)->text.at[s->found.at[0]];
   return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_IMPORTS_OVERLAP, FS_NOWHERE,
                  "import the memory once, and use views of it",
                  "imports '%.80s' and '%.80s' have %llu bytes in common", d->name, other,
@@ -138,12 +140,11 @@ static fs_status check_bytes(fsched_submitter *s, const char *who, uint64_t byte
 static fs_status record_import(fsched_submitter *s, const fsched_submit_import_desc *d,
                                uint32_t memory, uint32_t queue, uint32_t *id) {
   unsigned io = (unsigned)d->io;
-  unsigned both = FSCHED_ACCESS_READ | FSCHED_ACCESS_WRITE;
   fs_submit_buffer x = {.bytes = d->bytes,
                         .queue = queue,
                         .scope = FS_NONE,
                         .content_scope = FS_NONE,
-                        .access = (uint8_t)(d->access == 0 ? both : d->access),
+                        .access = (uint8_t)d->access,
                         .imported = true,
                         .fixed = fs_io_fixed(io),
                         .all_written = fs_io_given(io)};
@@ -160,13 +161,15 @@ static fs_status import_buffer(fsched_submitter *s, const fsched_submit_import_d
   FS_SUBMIT_TAKE(fsched_submit_import_desc, bytes, d, desc);
   uint32_t memory, queue, id;
   char who[100];
-  FS_TRY(fs_submit_check_name(s, "an import", d.name, fs_builder_names(s->b, FS_KIND_BUFFER)));
+  FS_TRY(fs_submit_check_name(s, "an import", d.name, fs_submit_buffer_names(s)));
   (void)snprintf(who, sizeof who, "import '%.80s'", d.name);
   FS_TRY(check_bytes(s, who, d.bytes));
   FS_TRY(fs_submit_find_memory(s, who, d.memory, &memory));
   FS_TRY(check_rights(s, &d));
   FS_TRY(find_device(s, &d, &queue));
   FS_TRY(check_apart(s, &d, queue));
+  d.access = d.access == 0 ? FSCHED_ACCESS_READ | FSCHED_ACCESS_WRITE : d.access;
+  FS_TRY(s->sink == NULL ? FSCHED_OK : s->sink->import(s->sink->user, &d, d.access));
   FS_TRY(fs_submit_recorded(s, record_import(s, &d, memory, queue, &id)));
   if (buffer != NULL) {
     *buffer = id;
@@ -220,12 +223,13 @@ static fs_status alloc_buffer(fsched_submitter *s, const fsched_submit_alloc_des
   char number[24], who[100];
   (void)snprintf(number, sizeof number, "alloc#%u", s->n_unnamed);
   const char *name = d.name == NULL ? number : d.name;
-  FS_TRY(fs_submit_check_name(s, "a buffer", name, fs_builder_names(s->b, FS_KIND_BUFFER)));
+  FS_TRY(fs_submit_check_name(s, "a buffer", name, fs_submit_buffer_names(s)));
   (void)snprintf(who, sizeof who, "buffer '%.80s'", name);
   uint64_t bytes;
   FS_TRY(fs_submit_shape(s, who, &d, &bytes));
   FS_TRY(fs_submit_find_memory(s, who, d.memory, &memory));
   fs_submit_buffer x = fs_submit_own_buffer(s, bytes);
+  FS_TRY(s->sink == NULL ? FSCHED_OK : s->sink->alloc(s->sink->user, bytes));
   FS_TRY(fs_submit_recorded(s, fs_submit_add_buffer(s, x, name, memory, FSCHED_IO_NONE, &id)));
   s->n_unnamed += d.name == NULL;
   if (buffer != NULL) {

@@ -95,6 +95,7 @@ static fs_status add_callable(fsched_submitter *s, const fsched_submit_callable_
                                  .latency = d.latency},
                           .kernel = FS_NONE};
   FS_TRY(check_callable(s, &d, &c));
+  FS_TRY(s->sink == NULL ? FSCHED_OK : s->sink->callable(s->sink->user, &d));
   FS_TRY(fs_submit_recorded(s, record_callable(s, &d, &c, &at)));
   if (id != NULL) {
     *id = at;

@@ -9,8 +9,7 @@
 
 #include "base/names.h"
 #include "base/ranges.h"
-#include "front/builder/builder.h"
-#include "fsched/submit.h"
+#include "front/submit/sink.h"
 #include "model/kinds.h"
 
 typedef struct fs_submit_buffer {
@@ -51,26 +50,13 @@ typedef struct fs_submit_callable {
   uint32_t use0, n_uses, scratch0, n_scratch; /* into `amount` */
 } fs_submit_callable;
 
-/* A task's arg that was found to be right. */
-typedef struct fs_submit_access {
-  fsched_tag tag;  /* as the graph has it */
-  uint32_t buffer; /* FS_NONE: a number, or what is allocated */
-  bool has_at;
-  uint64_t offset, length; /* of a tile, up to its last byte */
-  uint32_t tile;           /* into the submitter's; FS_NONE: a range */
-  uint32_t member;         /* of a group; else 0 */
-  uint32_t before;         /* of a group: its access of the same buffer before; FS_NONE: none */
-  int64_t value;
-  uint64_t alloc_bytes; /* of what is allocated */
-  uint32_t alloc_memory;
-  const char *alloc_name; /* NULL: by the task */
-  uint32_t *allocated;
-} fs_submit_access;
-
 struct fsched_submitter {
   fsched_context *ctx;
   fsched_builder *b;
-  fs_arena arena; /* names */
+  fs_arena arena;             /* names */
+  const fs_submit_sink *sink; /* NULL: submits are captured */
+  fs_arena run;               /* names of scopes, and of buffers where there is a sink */
+  fs_names buffer_names;      /* where there is a sink */
   fs_names callables;
   fs_ranges ranges;
   uint32_t *import_set; /* per queue, and then of the host: what is imported, by address */
@@ -80,6 +66,7 @@ struct fsched_submitter {
   FS_VEC(fs_submit_scope) scope;
   FS_VEC(fs_submit_manual) manual; /* ascending; the last one may have no end yet */
   FS_VEC(fs_submit_access) access; /* of the task in hand */
+  fs_ids member_queue;             /* of the group in hand */
   FS_VEC(fs_view) tile;            /* of the task in hand, each where it is in its buffer */
   FS_VEC(char) name;               /* of the task in hand, with its NUL */
   FS_VEC(fsched_submit_pair) pair; /* of the lint */
@@ -87,6 +74,7 @@ struct fsched_submitter {
   fs_ids found;
   uint32_t current, depth; /* the innermost open scope, FS_NONE: none; how many are open */
   uint32_t n_unnamed;      /* allocs without a name */
+  uint32_t n_tasks;
   uint64_t calls;
   bool hash_named; /* some task has a name of its own with a "#" */
   bool finished, broken;
@@ -95,6 +83,10 @@ struct fsched_submitter {
 /* The bytes that an access stands for; a buffer without bytes counts as one. */
 static inline uint64_t fs_submit_end(uint64_t offset, uint64_t length) {
   return offset + fs_max(length, 1);
+}
+
+static inline const fs_names *fs_submit_buffer_names(const fsched_submitter *s) {
+  return s->sink == NULL ? fs_builder_names(s->b, FS_KIND_BUFFER) : &s->buffer_names;
 }
 
 /* Refuses calls after finish, and after memory ran out. */

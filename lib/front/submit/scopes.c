@@ -26,15 +26,21 @@ bool fs_submit_content_gone(const fsched_submitter *s, uint32_t buffer) {
   return x->holds == 0 && has_ended(s, x->content_scope);
 }
 
-static uint32_t n_tasks(const fsched_submitter *s) {
-  return fs_names_count(fs_builder_names(s->b, FS_KIND_OP));
+bool fs_submit_will_last(const fsched_submitter *s, uint32_t buffer) {
+  return s->current == FS_NONE || (buffer != FS_NONE && s->buffer.at[buffer].holds > 0);
+}
+
+bool fs_submit_lasts(const fsched_submitter *s, uint32_t buffer) {
+  assert(buffer < s->buffer.n);
+  const fs_submit_buffer *x = &s->buffer.at[buffer];
+  return x->holds > 0 || (x->content_scope == FS_NONE && !fs_submit_gone(s, buffer));
 }
 
 static fs_status name_scope(fsched_submitter *s, const char *given, const char **name) {
   char number[24];
   (void)snprintf(number, sizeof number, "#%zu", s->scope.n);
   const char *text = given == NULL ? number : given;
-  *name = fs_arena_strndup(&s->arena, text, strlen(text));
+  *name = fs_arena_strndup(&s->run, text, strlen(text));
   return *name == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
@@ -60,7 +66,7 @@ fsched_status fsched_submit_begin_scope(fsched_submitter *s, const fsched_submit
   FS_TRY(fs_submit_ended(s, name_scope(s, d.name, &scope.name)));
   FS_TRY(fs_submit_ended(s, fs_vec_push(s->ctx, &s->scope, scope)));
   if (scope.manual && !inside) {
-    fs_submit_manual tasks = {n_tasks(s), FS_NONE};
+    fs_submit_manual tasks = {s->n_tasks, FS_NONE};
     FS_TRY(fs_submit_ended(s, fs_vec_push(s->ctx, &s->manual, tasks)));
   }
   s->current = (uint32_t)s->scope.n - 1;
@@ -79,7 +85,7 @@ fsched_status fsched_submit_end_scope(fsched_submitter *s) {
   scope->open = false;
   bool inside = scope->parent != FS_NONE && s->scope.at[scope->parent].manual;
   if (scope->manual && !inside) {
-    s->manual.at[s->manual.n - 1].end = n_tasks(s);
+    s->manual.at[s->manual.n - 1].end = s->n_tasks;
   }
   s->current = scope->parent;
   s->depth--;
@@ -101,7 +107,7 @@ fsched_status fsched_submit_hold(fsched_submitter *s, uint32_t buffer) {
   bool gone = fs_submit_gone(s, buffer);
   fs_submit_buffer *x = &s->buffer.at[buffer];
   if (gone || fs_submit_content_gone(s, buffer)) {
-    const char *name = fs_builder_names(s->b, FS_KIND_BUFFER)->text.at[buffer];
+    const char *name = fs_submit_buffer_names(s)->text.at[buffer];
     return fs_fail(
         s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BUFFER_GONE, FS_NOWHERE, "hold it before the scope ends",
         "hold: %sbuffer '%.80s' has gone with scope '%.80s'", gone ? "" : "the content of ", name,
@@ -117,7 +123,7 @@ fsched_status fsched_submit_release(fsched_submitter *s, uint32_t buffer) {
   if (s->buffer.at[buffer].holds == 0) {
     return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_SCOPE, FS_NOWHERE, NULL,
                    "buffer '%.80s' is released, and is not held",
-                   fs_builder_names(s->b, FS_KIND_BUFFER)->text.at[buffer]);
+                   fs_submit_buffer_names(s)->text.at[buffer]);
   }
   s->buffer.at[buffer].holds--;
   return FSCHED_OK;

@@ -27,7 +27,9 @@ fsched_status fsched_submit_create(fsched_builder *target, fsched_submitter **ou
   }
   *s = (fsched_submitter){.ctx = ctx, .b = target, .current = FS_NONE};
   fs_arena_init(&s->arena, ctx);
+  fs_arena_init(&s->run, ctx);
   fs_names_init(&s->callables, &s->arena);
+  fs_names_init(&s->buffer_names, &s->run);
   fs_ranges_init(&s->ranges, ctx);
   fs_status status = prepare(s);
   if (status != FSCHED_OK) {
@@ -46,6 +48,7 @@ void fsched_submit_destroy(fsched_submitter *s) {
   fsched_builder_destroy(s->b);
   fs_ranges_release(&s->ranges);
   fs_names_free(&s->callables);
+  fs_names_free(&s->buffer_names);
   fs_vec_free(ctx, &s->buffer);
   fs_vec_free(ctx, &s->callable);
   fs_vec_free(ctx, &s->amount);
@@ -56,9 +59,36 @@ void fsched_submit_destroy(fsched_submitter *s) {
   fs_vec_free(ctx, &s->tile);
   fs_vec_free(ctx, &s->name);
   fs_vec_free(ctx, &s->found);
+  fs_vec_free(ctx, &s->member_queue);
+  fs_arena_release(&s->run);
   fs_arena_release(&s->arena);
   (void)fs_realloc(ctx, s, sizeof *s, 0);
 }
+
+void fs_submit_set_sink(fsched_submitter *s, const fs_submit_sink *sink) {
+  assert(s->n_tasks == 0 && s->buffer.n == 0 && s->callable.n == 0);
+  s->sink = sink;
+}
+
+void fs_submit_renew(fsched_submitter *s) {
+  assert(s->sink != NULL);
+  uint32_t n_queues = fs_names_count(fs_builder_names(s->b, FS_KIND_QUEUE));
+  memset(s->import_set, 0xff, ((size_t)n_queues + 1) * sizeof *s->import_set);
+  fs_ranges_release(&s->ranges);
+  fs_ranges_init(&s->ranges, s->ctx);
+  fs_names_free(&s->buffer_names);
+  fs_arena_release(&s->run);
+  fs_arena_init(&s->run, s->ctx);
+  fs_names_init(&s->buffer_names, &s->run);
+  for (size_t i = 0; i < s->callable.n; i++) {
+    s->callable.at[i].n_tasks = 0;
+  }
+  s->buffer.n = s->scope.n = s->manual.n = 0;
+  s->current = FS_NONE;
+  s->depth = s->n_unnamed = s->n_tasks = 0;
+}
+
+const fsched_builder *fs_submit_target(const fsched_submitter *s) { return s->b; }
 
 fs_status fs_submit_check_open(fsched_submitter *s) {
   if (s->broken) {
@@ -157,6 +187,7 @@ const char *fsched_submit_task_name(const fsched_submitter *s, uint32_t task) {
 
 fsched_status fsched_submit_finish(fsched_submitter *s, fsched_graph **out) {
   *out = NULL;
+  assert(s->sink == NULL);
   FS_TRY(fs_submit_check_open(s));
   if (s->depth > 0) {
     return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_SCOPE, FS_NOWHERE, NULL,

@@ -31,7 +31,7 @@ typedef struct submit_check {
           "task '%.80s', arg %u: " format, (c)->name, (c)->arg, __VA_ARGS__)
 
 static const char *buffer_name(const fsched_submitter *s, uint32_t buffer) {
-  return fs_builder_names(s->b, FS_KIND_BUFFER)->text.at[buffer];
+  return fs_submit_buffer_names(s)->text.at[buffer];
 }
 
 /* Writes "callable#number" into s->name. */
@@ -305,7 +305,7 @@ static fs_status name_alloc(submit_check *c, const char *given, const char **nam
 /* Whether no other buffer has the name. */
 static fs_status check_alloc_name(submit_check *c, const char *name) {
   fsched_submitter *s = c->s;
-  FS_TRY(fs_submit_check_name(s, "a buffer", name, fs_builder_names(s->b, FS_KIND_BUFFER)));
+  FS_TRY(fs_submit_check_name(s, "a buffer", name, fs_submit_buffer_names(s)));
   for (uint32_t i = 0; i < c->arg; i++) {
     const char *other = s->access.at[i].alloc_name;
     if (other != NULL && strcmp(other, name) == 0) {
@@ -404,7 +404,7 @@ static fs_status find_member(submit_check *c) {
   (void)snprintf(who, sizeof who, "task '%.80s'", c->name);
   FS_TRY(fs_submit_find_queue(c->s, who, queue, &c->queue));
   if (c->queue != FS_NONE && (before == FS_NONE || before < c->queue)) {
-    return FSCHED_OK;
+    return fs_vec_push(c->s->ctx, &c->s->member_queue, c->queue);
   }
   return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE,
                  "each member has a queue, in the order in which these were added",
@@ -415,7 +415,7 @@ static fs_status find_member(submit_check *c) {
 
 static fs_status check_args(submit_check *c) {
   const fsched_submit_group_desc *d = c->d;
-  c->s->access.n = c->s->tile.n = 0;
+  c->s->access.n = c->s->tile.n = c->s->member_queue.n = 0;
   c->arg = 0;
   if (d->n_members == 0 || d->members == NULL || (c->group && d->queues == NULL)) {
     return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE, NULL,
@@ -429,7 +429,7 @@ static fs_status check_args(submit_check *c) {
 }
 
 static fs_status check_predecessors(submit_check *c) {
-  uint32_t n_tasks = fs_names_count(fs_builder_names(c->s->b, FS_KIND_OP));
+  uint32_t n_tasks = c->s->n_tasks;
   for (uint32_t i = 0; i < c->d->n_predecessors; i++) {
     const fsched_submit_predecessor *p = &c->d->predecessors[i];
     if (p->task >= n_tasks) {
@@ -488,6 +488,12 @@ static fs_status note_write(fsched_submitter *s, const fs_submit_access *a) {
   return FSCHED_OK;
 }
 
+static void note_begun(fsched_submitter *s, const fs_submit_access *a) {
+  if (fs_tag_begins((unsigned)a->tag)) {
+    s->buffer.at[a->buffer].content_scope = s->current;
+  }
+}
+
 static fs_status record_args(fsched_submitter *s, uint32_t op) {
   for (size_t i = 0; i < s->access.n; i++) {
     const fs_submit_access *a = &s->access.at[i];
@@ -507,9 +513,7 @@ static fs_status record_args(fsched_submitter *s, uint32_t op) {
       d.element = tile->element;
     }
     FS_TRY(fsched_builder_arg(s->b, op, &d));
-    if (fs_tag_begins((unsigned)a->tag)) {
-      s->buffer.at[a->buffer].content_scope = s->current;
-    }
+    note_begun(s, a);
     FS_TRY(fs_tag_writes((unsigned)a->tag) ? note_write(s, a) : FSCHED_OK);
   }
   return FSCHED_OK;
@@ -564,6 +568,38 @@ static fs_status record_task(const submit_check *c, uint32_t *op) {
   return record_rest(c, *op);
 }
 
+/* Notes what a task leaves that the sink has executed. */
+static fs_status note_task(const submit_check *c) {
+  fsched_submitter *s = c->s;
+  FS_TRY(record_allocs(s));
+  for (size_t i = 0; i < s->access.n; i++) {
+    const fs_submit_access *a = &s->access.at[i];
+    note_begun(s, a);
+    FS_TRY(fs_tag_writes((unsigned)a->tag) ? note_write(s, a) : FSCHED_OK);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status execute_task(const submit_check *c) {
+  const fsched_submitter *s = c->s;
+  fs_submitted t = {.name = c->name,
+                    .callable = c->d->callable,
+                    .group = c->group,
+                    .manual = s->current != FS_NONE && s->scope.at[s->current].manual,
+                    .on = c->on == NULL ? c->callable->op.on : c->on,
+                    .queue = c->queue,
+                    .n_members = c->d->n_members,
+                    .member_queue = s->member_queue.at,
+                    .n_accesses = (uint32_t)s->access.n,
+                    .access = s->access.at,
+                    .tile = s->tile.at,
+                    .n_predecessors = c->d->n_predecessors,
+                    .predecessor = c->d->predecessors,
+                    .params = c->d->params,
+                    .n_params = c->d->n_params};
+  return s->sink->submit(s->sink->user, &t);
+}
+
 static fs_status check_task(submit_check *c) {
   FS_TRY(find_callable(c));
   FS_TRY(name_task(c));
@@ -587,9 +623,12 @@ static void store_ids(const fsched_submitter *s, uint32_t op, uint32_t *task) {
 
 static fs_status submit(submit_check *c, uint32_t *task) {
   fsched_submitter *s = c->s;
-  uint32_t op = FS_NONE;
+  uint32_t op = s->n_tasks;
   FS_TRY(check_task(c));
-  FS_TRY(fs_submit_recorded(s, record_task(c, &op)));
+  FS_TRY(s->sink == NULL ? FSCHED_OK : execute_task(c));
+  FS_TRY(fs_submit_recorded(s, s->sink == NULL ? record_task(c, &op) : note_task(c)));
+  assert(op == s->n_tasks);
+  s->n_tasks++;
   c->callable->n_tasks++;
   s->hash_named |= c->d->name != NULL && strchr(c->d->name, '#') != NULL;
   store_ids(s, op, task);
