@@ -7,10 +7,11 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "fsched/submit.h"
+#include "fsched/dynamic.h"
 #include "kit/gen.h"
 
 enum { TASKS = 48, BUFFERS = 128, BYTES = 24, SCOPES = 256, ARGS = 4, UNWRITTEN = -1, GIVEN = -2 };
+enum { ROW = 32, MIRRORS = 3 }; /* ROW: bytes of memory for a buffer */
 
 typedef struct model_buffer {
   char name[40];
@@ -40,9 +41,19 @@ typedef struct model_arg {
   uint32_t member;                       /* of a group; else 0 */
 } model_arg;
 
+/* A dynamic run in which the same is submitted. */
+typedef struct model_mirror {
+  fsched_dynamic *d;
+  uint8_t *memory; /* ROW bytes for each buffer, of which imports use theirs */
+} model_mirror;
+
 typedef struct model_program {
   fs_rng rng;
   fsched_submitter *s;
+  model_mirror mirror[MIRRORS];
+  uint32_t n_mirrors;
+  uint32_t seen; /* with mirrors: the output that shows what is in buffers */
+  uint8_t plain[BUFFERS][ROW], given[BUFFERS][ROW]; /* with mirrors: now, and before all tasks */
   bool raw;
   model_buffer buffer[BUFFERS];
   uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */

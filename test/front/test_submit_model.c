@@ -16,6 +16,8 @@
 
 #include "kit/context.h"
 
+#include "front/submit_mirror.h"
+
 static bool one_in(model_program *p, uint32_t n) { return fs_rng_one_in(&p->rng, n); }
 static uint32_t below(model_program *p, uint32_t n) { return fs_rng_below(&p->rng, n); }
 
@@ -58,7 +60,8 @@ static void import_one(model_program *p) {
     x->output = x->io == FSCHED_IO_OUTPUT;
     x->constant = x->io == FSCHED_IO_CONSTANT;
   } while ((!x->readable && x->io != FSCHED_IO_OUTPUT && x->io != FSCHED_IO_NONE) ||
-           (!x->writable && (x->output || x->io == FSCHED_IO_STATE)));
+           (!x->writable && (x->output || x->io == FSCHED_IO_STATE)) ||
+           (p->n_mirrors > 0 && x->io == FSCHED_IO_STATE)); /* which no binding gives */
   for (uint32_t i = 0; i < x->bytes && x->io != FSCHED_IO_NONE && !x->output; i++) {
     x->writer[i] = GIVEN;
   }
@@ -70,6 +73,7 @@ static void import_one(model_program *p) {
                                  .access = access};
   ck_fs(ctx, fsched_submit_import(p->s, &d, &id));
   ck_assert_uint_eq(id, n);
+  mirror_import(p, &d, id);
   describe(p, x);
 }
 
@@ -96,6 +100,7 @@ static void alloc_one(model_program *p) {
                                 .memory = bounded ? "fast" : "ddr"};
   ck_fs(ctx, fsched_submit_alloc(p->s, &d, &id));
   ck_assert_uint_eq(id, n);
+  mirror_alloc(p, &d, id);
 }
 
 /* The edges of the args, then what they leave. */
@@ -213,7 +218,9 @@ static fs_status hand_over(model_program *p, const fsched_submit_task_desc *d, b
                                 .n_predecessors = d->n_predecessors,
                                 .params = d->params,
                                 .n_params = d->n_params};
-  return group ? fsched_submit_group(p->s, &g, id) : fsched_submit_task(p->s, d, id);
+  fs_status status = group ? fsched_submit_group(p->s, &g, id) : fsched_submit_task(p->s, d, id);
+  mirror_task(p, d, group ? &g : NULL, status, *id);
+  return status;
 }
 
 /* Submits a task or a group, which must be refused, without any effect, or accepted as the model
@@ -299,6 +306,9 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
     }
   }
   apply(p, a, n);
+  if (p->n_mirrors > 0) {
+    evaluate_task(p, name, a, n, group, given, d.n_params);
+  }
   p->task_manual[id] = p->depth > 0 && p->scope_manual[innermost(p)];
   for (uint32_t t = 0; t < id && !p->task_manual[id]; t++) {
     p->order[id][t] = p->edge[id][t];
@@ -336,9 +346,11 @@ static void submit_any(model_program *p) {
 static void move_scopes(model_program *p) {
   if (one_in(p, 2) && p->depth < 4 && p->n_scopes < SCOPES) {
     fsched_submit_scope_desc d = {.size = sizeof d, .manual = one_in(p, 3)};
+    d.manual = d.manual && p->n_mirrors == 0; /* which may be a race */
     bool right = d.manual || p->depth == 0 || !p->scope_manual[innermost(p)];
     fs_status begun = fsched_submit_begin_scope(p->s, &d);
     ck_assert_int_eq(begun, right ? FSCHED_OK : FSCHED_BAD_INPUT);
+    mirror_scope(p, &d, begun);
     fsched_diag_clear(ctx);
     if (right) {
       p->scope_manual[p->n_scopes] = d.manual;
@@ -348,6 +360,7 @@ static void move_scopes(model_program *p) {
   }
   fs_status status = fsched_submit_end_scope(p->s);
   ck_assert_int_eq(status, p->depth > 0 ? FSCHED_OK : FSCHED_BAD_INPUT);
+  mirror_scope(p, NULL, status);
   fsched_diag_clear(ctx);
   if (p->depth > 0) {
     p->ended[p->stack[--p->depth]] = true;
@@ -362,6 +375,7 @@ static void move_holds(model_program *p) {
   bool right = hold ? !gone : x->holds > 0;
   fs_status status = hold ? fsched_submit_hold(p->s, id) : fsched_submit_release(p->s, id);
   ck_assert_int_eq(status, right ? FSCHED_OK : FSCHED_BAD_INPUT);
+  mirror_hold(p, hold, id, status);
   fsched_diag_clear(ctx);
   x->holds += right ? (hold ? 1 : -1) : 0;
 }
@@ -383,7 +397,7 @@ static const char target_text[] =
     "    - {name: fast, capacity: 128, backing: ddr, spill: {on: copy}}\n"
     "    - {name: ddr}\n";
 
-static void begin_program(model_program *p, uint64_t seed) {
+static fsched_builder *describe_target(bool raw) {
   fsched_builder *b;
   fsched_queue_desc q[] = {{.size = sizeof *q, .name = "q0"},
                            {.size = sizeof *q, .name = "q1"},
@@ -396,25 +410,46 @@ static void begin_program(model_program *p, uint64_t seed) {
                              .write_fixed = 1,
                              .read_fixed = 1},
                      ddr = {.size = sizeof ddr, .name = "ddr"};
-  *p = (model_program){.rng = {seed}, .raw = seed % 3 == 0};
-  fs_text_init(&p->buffers, ctx);
-  fs_text_init(&p->ops, ctx);
   ck_fs(ctx, fsched_builder_create(ctx, "random", &b));
-  ck_fs(ctx, fsched_builder_hazards(b, p->raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL));
+  ck_fs(ctx, fsched_builder_hazards(b, raw ? FSCHED_HAZARDS_RAW : FSCHED_HAZARDS_SEQUENTIAL));
   for (int i = 0; i < 3; i++) {
     ck_fs(ctx, fsched_builder_queue(b, &q[i], NULL));
   }
   ck_fs(ctx, fsched_builder_memory(b, &fast, NULL));
   ck_fs(ctx, fsched_builder_memory(b, &ddr, NULL));
-  ck_fs(ctx, fsched_submit_create(b, &p->s));
+  return b;
+}
+
+static void begin_program(model_program *p, uint64_t seed) {
+  *p = (model_program){.rng = {seed}, .raw = seed % 3 == 0};
+  fs_text_init(&p->buffers, ctx);
+  fs_text_init(&p->ops, ctx);
+  ck_fs(ctx, fsched_submit_create(describe_target(p->raw), &p->s));
   fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
                               g = {.size = sizeof g, .name = "g"};
   ck_fs(ctx, fsched_submit_callable(p->s, &f, NULL));
   ck_fs(ctx, fsched_submit_callable(p->s, &g, NULL));
 }
 
+/* Shows what is left in the buffers by tasks that read them and mix it into an output. */
+static void show_buffers(model_program *p, uint32_t seen) {
+  model_arg first[ARGS] = {{.tag = FSCHED_OUT_EXISTING, .buffer = seen}};
+  submit(p, first, 1, 0);
+  for (uint32_t i = 0; i < p->n_buffers && p->n_tasks < TASKS - 8; i++) {
+    model_arg read = {.tag = FSCHED_IN, .buffer = i};
+    if (i != seen && arg_is_right(p, &read)) {
+      model_arg a[ARGS] = {read, {.tag = FSCHED_INOUT, .buffer = seen}};
+      a[0].tag = FSCHED_IN;
+      submit(p, a, 2, 0);
+    }
+  }
+}
+
 static fsched_graph *finish_program(model_program *p) {
   fsched_graph *g;
+  if (p->n_mirrors > 0) {
+    show_buffers(p, p->seen);
+  }
   write_outputs(p);
   while (p->depth > 0) {
     fsched_graph *none;
@@ -422,19 +457,21 @@ static fsched_graph *finish_program(model_program *p) {
     ck_assert(none == NULL && has_diag("bad-scope"));
     fsched_diag_clear(ctx);
     ck_fs(ctx, fsched_submit_end_scope(p->s));
+    mirror_scope(p, NULL, FSCHED_OK);
     p->depth--;
   }
   ck_fs(ctx, fsched_submit_finish(p->s, &g));
   return g;
 }
 
-static fsched_graph *random_program(model_program *p, uint64_t seed) {
-  begin_program(p, seed);
+static fsched_graph *random_program(model_program *p) {
   for (int i = 0; i < 6; i++) {
     import_one(p);
     alloc_one(p);
   }
-  for (int i = 0; i < 400 && p->n_tasks < TASKS - 16 && p->n_buffers < BUFFERS - 16; i++) {
+  for (int i = 0;
+       i < 400 && p->n_tasks < TASKS - (p->n_mirrors == 0 ? 16 : 28) && p->n_buffers < BUFFERS - 16;
+       i++) {
     switch (below(p, 12)) {
       case 0:
         move_scopes(p);
@@ -569,7 +606,8 @@ START_TEST(random_programs_are_as_interpreted)
   uint32_t accepted = 0, refused = 0, edges = 0, derived = 0, blocks = 0, groups = 0;
   for (uint64_t i = 0; i < 100; i++) {
     uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) * 100 + i;
-    fsched_graph *g = random_program(&p, seed);
+    begin_program(&p, seed);
+    fsched_graph *g = random_program(&p);
     check_edges(&p, g);
     check_file(&p, g);
     derived += check_lint(&p, g);
@@ -595,7 +633,53 @@ START_TEST(random_programs_are_as_interpreted)
 }
 END_TEST
 
+static uint32_t import_seen(model_program *p) {
+  uint32_t id = FS_NONE;
+  model_buffer *x = new_buffer(p, "seen", BYTES, false);
+  x->imported = x->output = true;
+  x->io = FSCHED_IO_OUTPUT;
+  x->scope = x->content_scope = -1;
+  fsched_submit_import_desc d = {
+      .size = sizeof d, .name = "seen", .bytes = BYTES, .memory = "ddr", .io = FSCHED_IO_OUTPUT};
+  ck_fs(ctx, fsched_submit_import(p->s, &d, &id));
+  mirror_import(p, &d, id);
+  describe(p, x);
+  return id;
+}
+
+/* Each _i is a hundred programs, captured, compiled and replayed, and run dynamically on workers of
+ * each kind: all leave the bytes of a plain evaluation. */
+START_TEST(random_programs_leave_the_same_bytes)
+{
+  static model_program p;
+  static model_mirror mirror[MIRRORS];
+  char program[4096];
+  uint32_t n = start_mirrors(mirror, program, describe_target), tasks = 0, groups = 0;
+  for (uint64_t i = 0; i < 100; i++) {
+    begin_program(&p, (fs_turn() * 10 + (uint64_t)_i) * 300 + 3 * i + 1);
+    memcpy(p.mirror, mirror, sizeof mirror);
+    p.n_mirrors = n;
+    p.seen = import_seen(&p);
+    fsched_graph *g = random_program(&p);
+    ck_mirrors(&p);
+    ck_replayed(&p, g);
+    tasks += p.n_tasks;
+    groups += p.groups;
+    fsched_submit_destroy(p.s);
+    fsched_graph_destroy(g);
+    fs_text_drop(&p.buffers);
+    fs_text_drop(&p.ops);
+  }
+  for (uint32_t k = 0; k < n; k++) {
+    fsched_dynamic_destroy(mirror[k].d);
+  }
+  ck_assert_uint_gt(tasks, 3000);
+  ck_assert_uint_gt(groups, 100);
+}
+END_TEST
+
 FS_SUITE(submit_model, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 4, random_programs_are_as_interpreted);
+  FS_LOOPS(t, 0, 10, random_programs_leave_the_same_bytes);
 }

@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Tasks: what a submitter has checked becomes a submission to the workers.  A version that begins
+ * and is to last is held from its first moment, as its task may end at once. */
+#include "exec/dynamic/calls/private.h"
+#include "model/kinds.h"
+
+/* A task that is being handed on. */
+typedef struct task_handing {
+  fsched_dynamic *d;
+  const fs_submitted *t;
+  uint32_t n_buffers; /* before it */
+  uint32_t n_holds;
+} task_handing;
+
+/* Whether an arg begins a version in memory of a heap. */
+static bool begins_version(const fsched_dynamic *d, const fs_submit_access *a, uint32_t buffer) {
+  return fs_tag_begins((unsigned)a->tag) && d->buffer.at[buffer].owned;
+}
+
+/* Declares the buffer of an arg that allocates one. */
+static fs_status declare(fsched_dynamic *d, uint64_t bytes) {
+  fs_call_buffer x = {.held = FS_DYNAMIC_NO_TASK, .owned = true};
+  if (bytes == 0) {
+    return fs_call_add_alloc(d, 0);
+  }
+  FS_TRY(fs_vec_reserve(d->ctx, &d->buffer, d->buffer.n + 1));
+  FS_TRY(fs_workers_declare(d->workers, bytes, &x.buffer));
+  return fs_vec_push(d->ctx, &d->buffer, x);
+}
+
+static fs_status add_arg(task_handing *h, const fs_submit_access *a) {
+  fsched_dynamic *d = h->d;
+  uint32_t buffer = a->buffer;
+  if (a->alloc_name != NULL) {
+    buffer = (uint32_t)d->buffer.n;
+    FS_TRY(declare(d, a->alloc_bytes));
+  }
+  fs_dynamic_arg arg = {.tag = a->tag, .buffer = d->buffer.at[buffer].buffer};
+  if (a->tile != FS_NONE) {
+    arg.has_view = true;
+    arg.view = h->t->tile[a->tile];
+  } else if (a->has_at) {
+    arg.has_view = true;
+    arg.view = (fs_view){.offset = a->offset, .element = a->length};
+  }
+  if (begins_version(d, a, buffer)) {
+    h->n_holds += fs_submit_will_last(d->s, a->alloc_name == NULL ? buffer : FS_NONE);
+  }
+  return fs_vec_push(d->ctx, &d->arg, arg);
+}
+
+/* Adds the args of a member, from access i on, and returns in *i what follows. */
+static fs_status add_member(task_handing *h, uint32_t member, uint32_t *i) {
+  fsched_dynamic *d = h->d;
+  const fs_submitted *t = h->t;
+  size_t first = d->arg.n;
+  for (uint32_t at = 0; *i < t->n_accesses && t->access[*i].member == member; at++, ++*i) {
+    const fs_submit_access *a = &t->access[*i];
+    if (fs_tag_names_buffer((unsigned)a->tag)) {
+      FS_TRY(add_arg(h, a));
+    } else {
+      fs_task_value value = {member, at, a->value};
+      FS_TRY(fs_vec_push(d->ctx, &d->value, value));
+    }
+  }
+  fs_dynamic_member m = {(uint32_t)(d->arg.n - first), NULL};
+  return fs_vec_push(d->ctx, &d->member, m);
+}
+
+static fs_status add_members(task_handing *h) {
+  fsched_dynamic *d = h->d;
+  d->arg.n = d->member.n = d->value.n = 0;
+  for (uint32_t m = 0, i = 0; m < h->t->n_members; m++) {
+    FS_TRY(add_member(h, m, &i));
+  }
+  const fs_dynamic_arg *arg = d->arg.at;
+  for (uint32_t m = 0; m < h->t->n_members; m++) {
+    d->member.at[m].arg = arg;
+    arg = arg == NULL ? NULL : arg + d->member.at[m].n_args;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_predecessors(task_handing *h) {
+  fsched_dynamic *d = h->d;
+  d->predecessor.n = 0;
+  for (uint32_t i = 0; i < h->t->n_predecessors; i++) {
+    const fsched_submit_predecessor *p = &h->t->predecessor[i];
+    fs_dynamic_predecessor before = {d->task.at[p->task], p->wait != 0, p->retain != 0};
+    FS_TRY(fs_vec_push(d->ctx, &d->predecessor, before));
+  }
+  return FSCHED_OK;
+}
+
+/* The queues that a task names, or its class. */
+static void place_task(const task_handing *h, fs_dynamic_submission *s) {
+  const fsched_dynamic *d = h->d;
+  const fs_submitted *t = h->t;
+  if (t->group) {
+    s->n_queues = t->n_members;
+    s->queue = t->member_queue;
+    return;
+  }
+  if (t->queue != FS_NONE) {
+    s->n_queues = 1;
+    s->queue = &t->queue;
+    return;
+  }
+  const fsched_builder *b = fs_submit_target(d->s);
+  uint32_t class_ = fs_names_find(fs_builder_names(b, FS_KIND_CLASS), t->on, strlen(t->on));
+  for (uint32_t q = 0; q < d->n_queues; q++) {
+    if (fs_builder_class_of(b, q) == class_) {
+      s->class_ = d->class_of[q];
+      break;
+    }
+  }
+}
+
+static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
+  fsched_dynamic *d = h->d;
+  const fs_submitted *t = h->t;
+  const fs_call_callable *c = &d->callable.at[t->callable];
+  FS_TRY(fs_vec_reserve(d->ctx, &d->task, d->task.n + 1));
+  FS_TRY(add_members(h));
+  FS_TRY(add_predecessors(h));
+  fsched_kernel_call shape = c->shape;
+  if (t->n_params > 0) {
+    shape.params = t->params;
+    shape.n_params = t->n_params;
+  }
+  fs_workers_task task = {.name = t->name,
+                          .kernel = t->callable,
+                          .n_values = (uint32_t)d->value.n,
+                          .value = d->value.at,
+                          .group = t->group,
+                          .shape = &shape};
+  task.submission =
+      (fs_dynamic_submission){.n_members = t->n_members,
+                              .member = d->member.at,
+                              .n_predecessors = (uint32_t)d->predecessor.n,
+                              .predecessor = d->predecessor.at,
+                              .n_uses = c->n_uses,
+                              .use = c->n_uses == 0 ? NULL : &d->use.at[c->use0],
+                              .n_scratch = c->n_scratch,
+                              .scratch = c->n_scratch == 0 ? NULL : &d->scratch.at[c->scratch0],
+                              .manual = t->manual,
+                              .n_holds = h->n_holds};
+  place_task(h, &task.submission);
+  return fs_workers_submit(d->workers, &task, out);
+}
+
+/* Forgets the buffers that the task has declared. */
+static void undo_buffers(const task_handing *h) {
+  fsched_dynamic *d = h->d;
+  while (d->buffer.n > h->n_buffers) {
+    fs_status status = fs_workers_forget(d->workers, d->buffer.at[--d->buffer.n].buffer);
+    assert(status == FSCHED_OK);
+    (void)status;
+  }
+}
+
+/* Notes what is held from now on, and gives up the versions before. */
+static void move_holds(const task_handing *h, fs_dynamic_task task) {
+  fsched_dynamic *d = h->d;
+  uint32_t fresh = h->n_buffers;
+  for (uint32_t i = 0; i < h->t->n_accesses; i++) {
+    const fs_submit_access *a = &h->t->access[i];
+    bool allocates = a->alloc_name != NULL;
+    uint32_t buffer = allocates ? fresh++ : a->buffer;
+    if (!fs_tag_names_buffer((unsigned)a->tag) || !begins_version(d, a, buffer)) {
+      continue;
+    }
+    fs_call_buffer *x = &d->buffer.at[buffer];
+    if (x->held != FS_DYNAMIC_NO_TASK) { /* unless a failure has given it up */
+      fs_status status = fs_workers_release(d->workers, x->held);
+      (void)status;
+    }
+    bool lasts = fs_submit_will_last(d->s, allocates ? FS_NONE : buffer);
+    x->held = lasts ? task : FS_DYNAMIC_NO_TASK;
+  }
+}
+
+fs_status fs_call_add_task(void *user, const fs_submitted *task) {
+  fsched_dynamic *d = user;
+  task_handing h = {.d = d, .t = task, .n_buffers = (uint32_t)d->buffer.n};
+  fs_dynamic_task made;
+  fs_status status = hand_on(&h, &made);
+  if (status != FSCHED_OK) {
+    undo_buffers(&h);
+    return status;
+  }
+  move_holds(&h, made);
+  return fs_vec_push(d->ctx, &d->task, made);
+}
+
+fsched_status fsched_dynamic_task(fsched_dynamic *d, const fsched_submit_task_desc *desc,
+                                  uint32_t *task) {
+  FS_TRY(fs_call_accept(d));
+  return fsched_submit_task(d->s, desc, task);
+}
+
+fsched_status fsched_dynamic_group(fsched_dynamic *d, const fsched_submit_group_desc *desc,
+                                   uint32_t *task) {
+  FS_TRY(fs_call_accept(d));
+  return fsched_submit_group(d->s, desc, task);
+}

@@ -1,0 +1,617 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The public calls of dynamic runs, as their users see them: what a program leaves beside the same
+ * one captured, compiled and replayed; runs; and what is refused. */
+#include "fsched/dynamic.h"
+
+#include <semaphore.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "fsched/compile.h"
+#include "fsched/replay.h"
+#include "kit/budget.h"
+
+#include "kit/context.h"
+
+enum { BYTES = 64, MEMORY = 4096 };
+
+static fsched_dynamic *d;
+
+static fsched_builder *two_queues(fsched_context *c) {
+  fsched_builder *b;
+  fsched_queue_desc q0 = {.size = sizeof q0, .name = "q0"}, q1 = {.size = sizeof q1, .name = "q1"};
+  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"};
+  if (fsched_builder_create(c, "calls", &b) != FSCHED_OK) {
+    return NULL;
+  }
+  if (fsched_builder_queue(b, &q0, NULL) != FSCHED_OK ||
+      fsched_builder_queue(b, &q1, NULL) != FSCHED_OK ||
+      fsched_builder_memory(b, &ddr, NULL) != FSCHED_OK ||
+      fsched_builder_resource(b, "power", 3, NULL) != FSCHED_OK) {
+    fsched_builder_destroy(b);
+    return NULL;
+  }
+  return b;
+}
+
+/* Kernels of the application. */
+static int fail_seven(const fsched_kernel_call *call) {
+  (void)call;
+  return 7;
+}
+static int die(const fsched_kernel_call *call) {
+  (void)call;
+  abort();
+}
+/* Writes which member of how many it is, its grid, the first byte of its block, and its value. */
+static int tell(const fsched_kernel_call *call) {
+  uint8_t *out = call->args[0].data;
+  out[0] = (uint8_t)call->member;
+  out[1] = (uint8_t)call->n_members;
+  out[2] = (uint8_t)call->grid[0];
+  out[3] = call->n_params > 0 ? *(const uint8_t *)call->params : 0;
+  out[4] = call->n_args > 1 ? (uint8_t)call->args[1].value : 0;
+  out[5] = (uint8_t)call->n_scratch;
+  return 0;
+}
+
+/* Two that only end when both run at once. */
+static sem_t has_read;
+static int write_late(const fsched_kernel_call *call) {
+  (void)call;
+  return sem_wait(&has_read);
+}
+static int read_early(const fsched_kernel_call *call) {
+  (void)call;
+  return sem_post(&has_read);
+}
+
+enum { MIX, FAIL, DIE, TELL, WRITE_LATE, READ_EARLY, N_NAMES = READ_EARLY };
+static const char *const name[N_NAMES] = {"fail", "die", "tell", "write_late", "read_early"};
+
+static fsched_kernel_fn find(void *user, const char *module, const char *function) {
+  (void)user;
+  (void)module;
+  static const fsched_kernel_fn kernel[] = {fail_seven, die, tell, write_late, read_early};
+  for (int i = 0; i < N_NAMES; i++) {
+    if (strcmp(function, name[i]) == 0) {
+      return kernel[i];
+    }
+  }
+  return NULL;
+}
+
+static fs_status add_callables(fsched_dynamic *to) {
+  const fsched_submit_amount use = {0, 2}, scratch = {0, 100};
+  const uint8_t block = 5;
+  fsched_submit_callable_desc mix = {.size = sizeof mix, .name = "mix"};
+  FS_TRY(fsched_dynamic_callable(to, &mix, NULL));
+  for (int i = 0; i < N_NAMES; i++) {
+    fsched_kernel_desc k = {.size = sizeof k,
+                            .module = "test",
+                            .function = name[i],
+                            .grid = {3},
+                            .params = &block,
+                            .n_params = 1};
+    fsched_submit_callable_desc c = {.size = sizeof c,
+                                     .name = name[i],
+                                     .kernel = &k,
+                                     .uses = &use,
+                                     .n_uses = i < 3,
+                                     .scratch = &scratch,
+                                     .n_scratch = 1};
+    FS_TRY(fsched_dynamic_callable(to, &c, NULL));
+  }
+  return FSCHED_OK;
+}
+
+static fsched_dynamic_options usual_options(void) {
+  return (fsched_dynamic_options){.size = sizeof(fsched_dynamic_options),
+                                  .heap_bytes = 8192,
+                                  .memory_bytes = MEMORY,
+                                  .find = find};
+}
+
+static void start(bool processes) {
+  fsched_dynamic_options o = usual_options();
+  o.processes = processes;
+  ck_fs(ctx, fsched_dynamic_create(two_queues(ctx), &o, &d));
+  ck_fs(ctx, add_callables(d));
+  ck_fs(ctx, fsched_dynamic_open(d));
+}
+
+static void calls_begin(void) {
+  fs_test_begin();
+  start(false);
+}
+
+static void calls_end(void) {
+  fsched_dynamic_destroy(d);
+  fs_test_end();
+}
+
+static void calls_fixture(TCase *t) { tcase_add_checked_fixture(t, calls_begin, calls_end); }
+
+static void refused(fs_status status, fs_status wanted, const char *code, const char *part) {
+  ck_assert_int_eq(status, wanted);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, code);
+  ck_assert_msg(strstr(fsched_diag_get(ctx, 0)->message, part) != NULL, "%s",
+                fsched_diag_get(ctx, 0)->message);
+  fsched_diag_clear(ctx);
+}
+
+static uint8_t *memory_of(uint64_t bytes) {
+  void *at;
+  ck_fs(ctx, fsched_dynamic_memory(d, bytes, &at));
+  return at;
+}
+
+static fs_status import(const char *buffer, const void *at, fsched_io io, uint32_t *id) {
+  fsched_submit_import_desc i = {
+      .size = sizeof i, .name = buffer, .bytes = BYTES, .io = io, .address = at};
+  return fsched_dynamic_import(d, &i, id);
+}
+
+static fs_status alloc(uint64_t bytes, uint32_t *id) {
+  fsched_submit_alloc_desc a = {.size = sizeof a, .element = 1, .n_dims = 1, .shape = &bytes};
+  return fsched_dynamic_alloc(d, &a, id);
+}
+
+static fsched_submit_arg arg(fsched_tag tag, uint32_t buffer) {
+  return (fsched_submit_arg){.size = sizeof(fsched_submit_arg), .tag = tag, .buffer = buffer};
+}
+
+static fs_status task(uint32_t callable, const fsched_submit_arg *a, uint32_t n) {
+  fsched_submit_task_desc t = {.size = sizeof t, .callable = callable, .args = a, .n_args = n};
+  return fsched_dynamic_task(d, &t, NULL);
+}
+
+static fs_status write_one(uint32_t callable, uint32_t buffer) {
+  fsched_submit_arg a = arg(FSCHED_OUT, buffer);
+  return task(callable, &a, 1);
+}
+
+/* ---- the same program, twice */
+
+/* What both kinds of runs are given. */
+typedef struct program_calls {
+  void *of;
+  fs_status (*import)(void *of, const fsched_submit_import_desc *desc, uint32_t *id);
+  fs_status (*task)(void *of, const fsched_submit_task_desc *desc, uint32_t *id);
+  fs_status (*begin)(void *of);
+  fs_status (*end)(void *of);
+} program_calls;
+
+#define CALLS(kind, type)                                                                      \
+  static fs_status kind##_import(void *of, const fsched_submit_import_desc *i, uint32_t *id) { \
+    return fsched_##kind##_import((type *)of, i, id);                                          \
+  }                                                                                            \
+  static fs_status kind##_task(void *of, const fsched_submit_task_desc *t, uint32_t *id) {     \
+    return fsched_##kind##_task((type *)of, t, id);                                            \
+  }                                                                                            \
+  static fs_status kind##_begin(void *of) {                                                    \
+    return fsched_##kind##_begin_scope((type *)of, NULL);                                      \
+  }                                                                                            \
+  static fs_status kind##_end(void *of) { return fsched_##kind##_end_scope((type *)of); }
+CALLS(submit, fsched_submitter)
+CALLS(dynamic, fsched_dynamic)
+
+/* x goes through 100 scopes, each with two buffers of its own, and ends in y. */
+static void chain(const program_calls *c, const uint8_t *x, const uint8_t *y) {
+  uint32_t in, out;
+  const uint64_t shape = BYTES;
+  fsched_submit_import_desc
+      i = {.size = sizeof i, .name = "x", .bytes = BYTES, .io = FSCHED_IO_INPUT, .address = x},
+      o = {.size = sizeof o, .name = "y", .bytes = BYTES, .io = FSCHED_IO_OUTPUT, .address = y};
+  ck_fs(ctx, c->import(c->of, &i, &in));
+  ck_fs(ctx, c->import(c->of, &o, &out));
+  for (int k = 0; k < 100; k++) {
+    fsched_submit_alloc_desc own = {.size = sizeof own, .element = 1, .n_dims = 1, .shape = &shape};
+    uint32_t made[2];
+    ck_fs(ctx, c->begin(c->of));
+    for (int m = 0; m < 2; m++) {
+      fsched_submit_arg a[] = {arg(FSCHED_IN, in), arg(FSCHED_OUT, 0)};
+      a[1].alloc = &own;
+      a[1].allocated = &made[m];
+      fsched_submit_task_desc t = {.size = sizeof t, .args = a, .n_args = 2};
+      ck_fs(ctx, c->task(c->of, &t, NULL));
+    }
+    fsched_submit_arg a[] = {arg(FSCHED_IN, made[0]), arg(FSCHED_IN, made[1]),
+                             arg(k == 0 ? FSCHED_OUT : FSCHED_INOUT, out)};
+    fsched_submit_task_desc t = {.size = sizeof t, .args = a, .n_args = 3};
+    ck_fs(ctx, c->task(c->of, &t, NULL));
+    ck_fs(ctx, c->end(c->of));
+  }
+}
+
+static void replay_chain(uint8_t *x, uint8_t *y) {
+  fsched_submitter *s;
+  fsched_graph *g;
+  fsched_program *program;
+  fsched_submit_callable_desc mix = {.size = sizeof mix, .name = "mix"};
+  fsched_binding binding[] = {{.buffer = "x", .data = x, .bytes = BYTES},
+                              {.buffer = "y", .data = y, .bytes = BYTES}};
+  fsched_replay_options r = {.size = sizeof r, .check = 1, .bindings = binding, .n_bindings = 2};
+  ck_fs(ctx, fsched_submit_create(two_queues(ctx), &s));
+  ck_fs(ctx, fsched_submit_callable(s, &mix, NULL));
+  program_calls c = {s, submit_import, submit_task, submit_begin, submit_end};
+  chain(&c, x, y);
+  ck_fs(ctx, fsched_submit_finish(s, &g));
+  fsched_submit_destroy(s);
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  ck_fs(ctx, fsched_replay(ctx, program, &r, NULL));
+  fsched_program_destroy(program);
+  fsched_graph_destroy(g);
+}
+
+/* The heap has room for two scopes, so the ring is full most of the time.  _i: processes. */
+START_TEST(a_program_leaves_what_its_compiled_replay_leaves)
+{
+  uint8_t plain[BYTES] = {0};
+  fsched_dynamic_destroy(d);
+  start(_i == 1);
+  uint8_t *x = memory_of(BYTES), *y = memory_of(BYTES);
+  for (int i = 0; i < BYTES; i++) {
+    x[i] = (uint8_t)(i * 37);
+  }
+  for (int run = 0; run < 3; run++) {
+    program_calls c = {d, dynamic_import, dynamic_task, dynamic_begin, dynamic_end};
+    memset(y, 0, BYTES);
+    chain(&c, x, y);
+    ck_fs(ctx, fsched_dynamic_close(d));
+    ck_fs(ctx, fsched_dynamic_drain(d));
+    ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_DONE);
+    replay_chain(x, plain);
+    ck_assert_mem_eq(y, plain, BYTES);
+    ck_fs(ctx, fsched_dynamic_open(d));
+  }
+}
+END_TEST
+
+/* Which member a call is of, the callable's shape and the task's block arrive.  _i: processes. */
+START_TEST(kernels_see_members_shape_and_params)
+{
+  static const char *const queues[] = {"q0", "q1"};
+  fsched_dynamic_destroy(d);
+  start(_i == 1);
+  uint8_t *memory = memory_of(BYTES);
+  uint32_t id;
+  ck_fs(ctx, import("m", memory, FSCHED_IO_OUTPUT, &id));
+  fsched_submit_view half[] = {{.size = sizeof *half, .offset = 0, .length = 8},
+                               {.size = sizeof *half, .offset = 8, .length = 8},
+                               {.size = sizeof *half, .offset = 16, .length = 8}};
+  fsched_submit_arg a[] = {arg(FSCHED_OUT, id), arg(FSCHED_VALUE, 0), arg(FSCHED_OUT, id),
+                           arg(FSCHED_OUT, id)};
+  a[0].view = &half[0];
+  a[1].value = 9;
+  a[2].view = &half[1];
+  a[3].view = &half[2];
+  fsched_submit_member members[] = {{a, 2}, {&a[2], 1}};
+  const uint8_t block = 6;
+  fsched_submit_group_desc g = {.size = sizeof g,
+                                .callable = TELL,
+                                .queues = queues,
+                                .members = members,
+                                .n_members = 2,
+                                .params = &block,
+                                .n_params = 1};
+  ck_fs(ctx, fsched_dynamic_group(d, &g, NULL));
+  ck_fs(ctx, task(TELL, &a[3], 1));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  ck_assert_mem_eq(memory, ((uint8_t[]){0, 2, 3, 6, 9, 1}), 6);
+  ck_assert_mem_eq(memory + 8, ((uint8_t[]){1, 2, 3, 6, 0, 1}), 6);
+  ck_assert_mem_eq(memory + 16, ((uint8_t[]){0, 0, 3, 5, 0, 1}), 6);
+}
+END_TEST
+
+/* ---- runs */
+
+START_TEST(calls_answer_by_the_state_of_the_run)
+{
+  uint32_t id;
+  void *at;
+  fsched_dynamic *fresh;
+  ck_fs(ctx, fsched_dynamic_create(two_queues(ctx), NULL, &fresh));
+  ck_assert_int_eq(fsched_dynamic_run_state(fresh), FSCHED_DYNAMIC_NONE);
+  ck_assert_ptr_null(fsched_dynamic_run_cause(fresh));
+  refused(fsched_dynamic_close(fresh), FSCHED_USAGE, "dynamic-call", "no run was opened");
+  refused(fsched_dynamic_drain(fresh), FSCHED_USAGE, "dynamic-call", "no run was opened");
+  refused(fsched_dynamic_end_scope(fresh), FSCHED_USAGE, "dynamic-call", "no run was opened");
+  refused(fsched_dynamic_memory(fresh, 1, &at), FSCHED_USAGE, "dynamic-call", "no run was opened");
+  fsched_dynamic_cancel(fresh, "nothing");
+  fsched_dynamic_destroy(fresh);
+  fsched_dynamic_destroy(NULL);
+
+  fsched_submit_callable_desc late = {.size = sizeof late, .name = "late"};
+  refused(fsched_dynamic_callable(d, &late, NULL), FSCHED_USAGE, "dynamic-call",
+          "before the first");
+  ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_OPEN);
+  refused(fsched_dynamic_open(d), FSCHED_USAGE, "dynamic-call", "the last run is not over");
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_DONE);
+  refused(fsched_dynamic_close(d), FSCHED_USAGE, "dynamic-call", "no run is open");
+  refused(alloc(1, &id), FSCHED_USAGE, "dynamic-call", "no run is open for tasks");
+  refused(write_one(MIX, 0), FSCHED_USAGE, "dynamic-call", "no run is open for tasks");
+  ck_fs(ctx, fsched_dynamic_open(d));
+  refused(write_one(MIX, 0), FSCHED_BAD_INPUT, "bad-argument", "there is no buffer 0");
+}
+END_TEST
+
+/* The first cause is the answer of all that adds to the run.  _i: processes, in which a kernel may
+ * even crash. */
+START_TEST(after_a_failure_calls_answer_with_its_cause)
+{
+  static const char *const part[] = {"7", "signal"};
+  uint32_t id, other;
+  fsched_dynamic_destroy(d);
+  start(_i == 1);
+  ck_fs(ctx, alloc(BYTES, &id));
+  ck_fs(ctx, write_one(_i == 0 ? FAIL : DIE, id));
+  refused(fsched_dynamic_drain(d), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_FAILING);
+  ck_assert_ptr_nonnull(strstr(fsched_dynamic_run_cause(d), part[_i]));
+  refused(write_one(MIX, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  refused(alloc(1, &other), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  refused(fsched_dynamic_begin_scope(d, NULL), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  refused(fsched_dynamic_hold(d, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  refused(fsched_dynamic_release(d, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_FAILED);
+  ck_fs(ctx, fsched_dynamic_open(d));
+  ck_assert_ptr_null(fsched_dynamic_run_cause(d));
+  ck_fs(ctx, alloc(BYTES, &id));
+  ck_assert_uint_eq(id, 0);
+  ck_fs(ctx, write_one(MIX, id));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+}
+END_TEST
+
+START_TEST(a_run_can_be_cancelled)
+{
+  uint32_t id;
+  ck_fs(ctx, fsched_dynamic_begin_scope(d, NULL));
+  ck_fs(ctx, alloc(BYTES, &id));
+  fsched_dynamic_cancel(d, "enough");
+  fsched_dynamic_cancel(d, "more");
+  ck_assert_str_eq(fsched_dynamic_run_cause(d), "enough");
+  ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_FAILED);
+  refused(fsched_dynamic_end_scope(d), FSCHED_REPLAY, "dynamic-run", "enough");
+  refused(fsched_dynamic_drain(d), FSCHED_REPLAY, "dynamic-run", "enough");
+  ck_fs(ctx, fsched_dynamic_open(d));
+  refused(fsched_dynamic_end_scope(d), FSCHED_BAD_INPUT, "bad-scope", "no scope to end");
+}
+END_TEST
+
+/* ---- what is refused */
+
+START_TEST(memory_that_cannot_be_used_is_refused)
+{
+  uint8_t own[BYTES];
+  uint32_t id = 77;
+  void *at;
+  refused(import("x", NULL, FSCHED_IO_INPUT, &id), FSCHED_BAD_INPUT, "dynamic-arg",
+          "import 'x' has no address");
+  fsched_submit_import_desc device = {
+      .size = sizeof device, .name = "x", .bytes = BYTES, .address = own, .queue = "q0"};
+  refused(fsched_dynamic_import(d, &device, &id), FSCHED_BAD_INPUT, "dynamic-arg", "queue 'q0'");
+  ck_assert_uint_eq(id, 77);
+  ck_fs(ctx, import("x", own, FSCHED_IO_INPUT, &id));
+  refused(import("y", own + 1, FSCHED_IO_INPUT, &id), FSCHED_BAD_INPUT, "imports-overlap",
+          "63 bytes in common");
+  refused(write_one(MIX, id + 1), FSCHED_BAD_INPUT, "bad-argument", "there is no buffer 1");
+  refused(fsched_dynamic_memory(d, MEMORY + 1, &at), FSCHED_INFEASIBLE, "dynamic-heap",
+          "4097 bytes of shared memory");
+  fsched_dynamic_destroy(d);
+  start(true);
+  refused(import("x", own, FSCHED_IO_INPUT, &id), FSCHED_BAD_INPUT, "dynamic-arg",
+          "outside of what they share");
+}
+END_TEST
+
+START_TEST(what_has_gone_is_refused_and_what_is_held_is_not)
+{
+  uint32_t gone, held;
+  ck_fs(ctx, fsched_dynamic_begin_scope(d, NULL));
+  ck_fs(ctx, alloc(BYTES, &gone));
+  ck_fs(ctx, alloc(BYTES, &held));
+  ck_fs(ctx, fsched_dynamic_hold(d, held));
+  ck_fs(ctx, write_one(MIX, gone));
+  ck_fs(ctx, write_one(MIX, held));
+  ck_fs(ctx, fsched_dynamic_end_scope(d));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  fsched_submit_arg a = arg(FSCHED_IN, gone);
+  refused(task(MIX, &a, 1), FSCHED_BAD_INPUT, "buffer-gone", "has gone with scope");
+  a.buffer = held;
+  ck_fs(ctx, task(MIX, &a, 1));
+  ck_fs(ctx, fsched_dynamic_release(d, held));
+  refused(task(MIX, &a, 1), FSCHED_BAD_INPUT, "buffer-gone", "has gone with scope");
+  refused(fsched_dynamic_release(d, held), FSCHED_BAD_INPUT, "bad-scope", "is not held");
+}
+END_TEST
+
+/* The heap has 8 KiB: a request above it, and one that an open scope keeps from it. */
+START_TEST(a_heap_that_cannot_become_free_is_an_error)
+{
+  uint32_t id = 77;
+  refused(alloc(8193, &id), FSCHED_INFEASIBLE, "dynamic-heap", "8192");
+  ck_fs(ctx, fsched_dynamic_begin_scope(d, NULL));
+  ck_fs(ctx, alloc(6000, &id));
+  refused(alloc(6000, &id), FSCHED_INFEASIBLE, "dynamic-heap", "8192");
+  const uint64_t shape = 6000;
+  fsched_submit_alloc_desc own = {.size = sizeof own, .element = 1, .n_dims = 1, .shape = &shape};
+  fsched_submit_arg a = arg(FSCHED_OUT, 0);
+  uint32_t made = 77;
+  a.alloc = &own;
+  a.allocated = &made;
+  refused(task(MIX, &a, 1), FSCHED_INFEASIBLE, "dynamic-heap", "8192");
+  ck_assert_uint_eq(made, 77);
+  ck_fs(ctx, fsched_dynamic_end_scope(d));
+  ck_fs(ctx, task(MIX, &a, 1)); /* its name and number are those of the one that was refused */
+  ck_assert_uint_eq(made, 1);
+}
+END_TEST
+
+START_TEST(targets_options_and_kernels_that_are_wrong)
+{
+  fsched_builder *b;
+  fsched_dynamic *none;
+  ck_fs(ctx, fsched_builder_create(ctx, "bare", &b));
+  refused(fsched_dynamic_create(b, NULL, &none), FSCHED_BAD_INPUT, "no-queue", "has none");
+  ck_assert_ptr_null(none);
+  fsched_dynamic_options o = {.size = 1};
+  refused(fsched_dynamic_create(two_queues(ctx), &o, &none), FSCHED_BAD_INPUT, "bad-argument",
+          "'size' of fsched_dynamic_options");
+  fsched_kernel_desc k = {.size = sizeof k, .module = "m", .function = "f"};
+  fsched_submit_callable_desc c = {.size = sizeof c, .name = "c", .kernel = &k};
+  ck_fs(ctx, fsched_dynamic_create(two_queues(ctx), NULL, &none));
+  refused(fsched_dynamic_callable(none, &c, NULL), FSCHED_REPLAY, "replay-kernel", "m");
+  fsched_dynamic_destroy(none);
+}
+END_TEST
+
+/* Writes its arg, and has not returned before a task that reads it has: in a manual scope, the tag
+ * does not make that one wait. */
+START_TEST(tags_of_a_manual_scope_give_no_order)
+{
+  fsched_submit_scope_desc manual = {.size = sizeof manual, .manual = 1};
+  uint32_t a;
+  ck_assert_int_eq(sem_init(&has_read, 0, 0), 0);
+  ck_fs(ctx, fsched_dynamic_begin_scope(d, &manual));
+  ck_fs(ctx, alloc(BYTES, &a));
+  ck_fs(ctx, write_one(WRITE_LATE, a));
+  fsched_submit_arg read = arg(FSCHED_IN, a);
+  ck_fs(ctx, task(READ_EARLY, &read, 1));
+  ck_fs(ctx, fsched_dynamic_end_scope(d));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  ck_assert_int_eq(sem_destroy(&has_read), 0);
+}
+END_TEST
+
+/* With the predecessor of its tag a task of a manual scope reads what it reads elsewhere. */
+START_TEST(predecessors_of_a_manual_scope_give_the_order)
+{
+  uint8_t *seen = memory_of(BYTES), first[BYTES];
+  for (int manual = 0; manual < 2; manual++) {
+    fsched_submit_scope_desc scope = {.size = sizeof scope, .manual = manual};
+    uint32_t a, b, writer;
+    ck_fs(ctx, import("seen", seen, FSCHED_IO_OUTPUT, &b));
+    ck_fs(ctx, fsched_dynamic_begin_scope(d, &scope));
+    ck_fs(ctx, alloc(BYTES, &a));
+    fsched_submit_arg out = arg(FSCHED_OUT_EXISTING, a);
+    fsched_submit_task_desc t = {.size = sizeof t, .args = &out, .n_args = 1};
+    ck_fs(ctx, fsched_dynamic_task(d, &t, &writer));
+    fsched_submit_predecessor after = {writer, 1, 1};
+    fsched_submit_arg both[] = {arg(FSCHED_IN, a), arg(FSCHED_OUT, b)};
+    fsched_submit_task_desc u = {
+        .size = sizeof u, .args = both, .n_args = 2, .predecessors = &after, .n_predecessors = 1};
+    ck_fs(ctx, fsched_dynamic_task(d, &u, NULL));
+    ck_fs(ctx, fsched_dynamic_end_scope(d));
+    ck_fs(ctx, fsched_dynamic_close(d));
+    ck_fs(ctx, fsched_dynamic_drain(d));
+    ck_assert(manual == 0 || memcmp(seen, first, BYTES) == 0);
+    memcpy(first, seen, BYTES);
+    memset(seen, 0, BYTES);
+    ck_fs(ctx, fsched_dynamic_open(d));
+  }
+}
+END_TEST
+
+/* ---- memory */
+
+/* A short program with all kinds of calls; the first status that is not good. */
+static fs_status short_program(fsched_context *own, uint8_t *memory) {
+  static const char *const queues[] = {"q0", "q1"};
+  fsched_dynamic_options o = usual_options();
+  fsched_dynamic *x;
+  uint32_t in, a, b;
+  const uint64_t shape[] = {8, 8};
+  fsched_builder *target = two_queues(own);
+  if (target == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  FS_TRY(fsched_dynamic_create(target, &o, &x));
+  fs_status status = add_callables(x);
+  status = status == FSCHED_OK ? fsched_dynamic_open(x) : status;
+  for (int run = 0; run < 2 && status == FSCHED_OK; run++) {
+    fsched_submit_import_desc i = {
+        .size = sizeof i, .name = "x", .bytes = BYTES, .io = FSCHED_IO_INPUT, .address = memory};
+    fsched_submit_alloc_desc own_desc = {
+        .size = sizeof own_desc, .element = 1, .n_dims = 2, .shape = shape};
+    fsched_submit_arg args[3] = {{.size = sizeof *args}};
+    status = fsched_dynamic_import(x, &i, &in);
+    status = status == FSCHED_OK ? fsched_dynamic_begin_scope(x, NULL) : status;
+    status = status == FSCHED_OK ? fsched_dynamic_alloc(x, &own_desc, &a) : status;
+    if (status == FSCHED_OK) {
+      args[0] = arg(FSCHED_IN, in);
+      args[1] = arg(FSCHED_OUT, a);
+      args[2] = arg(FSCHED_OUT, 0);
+      args[2].alloc = &own_desc;
+      args[2].allocated = &b;
+      fsched_submit_task_desc t = {.size = sizeof t, .args = args, .n_args = 3};
+      status = fsched_dynamic_task(x, &t, NULL);
+    }
+    status = status == FSCHED_OK ? fsched_dynamic_hold(x, b) : status;
+    if (status == FSCHED_OK) {
+      fsched_submit_view tile = {.size = sizeof tile,
+                                 .n_dims = 2,
+                                 .shape = (const uint64_t[]){4, 2},
+                                 .strides = (const uint64_t[]){8, 2}};
+      fsched_submit_arg m[] = {arg(FSCHED_IN, a), arg(FSCHED_INOUT, b)};
+      m[1].view = &tile;
+      fsched_submit_member members[] = {{m, 1}, {&m[1], 1}};
+      fsched_submit_group_desc g = {
+          .size = sizeof g, .queues = queues, .members = members, .n_members = 2};
+      status = fsched_dynamic_group(x, &g, NULL);
+    }
+    status = status == FSCHED_OK ? fsched_dynamic_end_scope(x) : status;
+    status = status == FSCHED_OK ? fsched_dynamic_release(x, b) : status;
+    status = status == FSCHED_OK ? fsched_dynamic_close(x) : status;
+    status = status == FSCHED_OK ? fsched_dynamic_drain(x) : status;
+    status = status == FSCHED_OK ? fsched_dynamic_open(x) : status;
+  }
+  fsched_dynamic_destroy(x);
+  return status;
+}
+
+/* Each allocation fails once, and nothing is left. */
+START_TEST(memory_may_run_out_anywhere)
+{
+  uint8_t memory[BYTES] = {0};
+  fs_budget budget = {0};
+  fs_status status = FSCHED_SYSTEM;
+  long n = 0;
+  for (; status != FSCHED_OK; n++) {
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *own;
+    budget.left = n;
+    status = fsched_context_create(&o, &own);
+    if (status == FSCHED_OK) {
+      status = short_program(own, memory);
+      fsched_context_destroy(own);
+    }
+    ck_assert_msg(status == FSCHED_OK || status == FSCHED_SYSTEM, "%d after %ld", (int)status, n);
+    ck_assert_int_eq(budget.blocks, 0);
+    ck_assert_int_eq(budget.held, 0);
+  }
+  ck_assert_int_gt(n, 50);
+}
+END_TEST
+
+FS_SUITE(dynamic_calls, s) {
+  TCase *t = fs_case(s, calls_fixture);
+  FS_LOOPS(t, 0, 2, a_program_leaves_what_its_compiled_replay_leaves);
+  FS_LOOPS(t, 0, 2, kernels_see_members_shape_and_params);
+  FS_TESTS(t, calls_answer_by_the_state_of_the_run);
+  FS_LOOPS(t, 0, 2, after_a_failure_calls_answer_with_its_cause);
+  FS_TESTS(t, a_run_can_be_cancelled);
+  FS_TESTS(t, memory_that_cannot_be_used_is_refused);
+  FS_TESTS(t, what_has_gone_is_refused_and_what_is_held_is_not);
+  FS_TESTS(t, a_heap_that_cannot_become_free_is_an_error);
+  FS_TESTS(t, targets_options_and_kernels_that_are_wrong);
+  FS_TESTS(t, tags_of_a_manual_scope_give_no_order);
+  FS_TESTS(t, predecessors_of_a_manual_scope_give_the_order);
+  FS_TESTS(t, memory_may_run_out_anywhere);
+}

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The calls of random programs of submits, made to dynamic runs as well, and what the tasks leave
+ * when they are evaluated one after the other, on one piece of memory for each buffer. */
+#ifndef FS_TEST_SUBMIT_MIRROR_H
+#define FS_TEST_SUBMIT_MIRROR_H
+
+#include <stdio.h>
+#include <unistd.h>
+
+#include "exec/host/kernel.h"
+#include "front/submit_interpreter.h"
+#include "fsched/compile.h"
+#include "fsched/dynamic.h"
+#include "fsched/replay.h"
+
+#include "kit/context.h"
+
+/* A path beside the runner. */
+static inline void find_beside(const char *name, char path[4096]) {
+  ssize_t n = readlink("/proc/self/exe", path, 4000);
+  while (n > 0 && path[n - 1] != '/') {
+    n--;
+  }
+  (void)snprintf(path + (n < 0 ? 0 : n), 96, "%s", name);
+}
+
+static inline uint8_t *imported_memory(const model_mirror *m, uint32_t buffer) {
+  return m->memory + (size_t)buffer * ROW;
+}
+
+/* Dynamic run times: forked processes, processes of a program, threads. */
+static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096],
+                                     fsched_builder *(*describe)(bool raw)) {
+  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
+                              g = {.size = sizeof g, .name = "g"};
+  find_beside("../fsched-worker", program);
+  for (uint32_t k = 0; k < MIRRORS; k++) {
+    fsched_dynamic_options o = {.size = sizeof o,
+                                .processes = k < 2,
+                                .spawn = k == 1,
+                                .worker = program,
+                                .heap_bytes = 1 << 20,
+                                .memory_bytes = (uint64_t)BUFFERS * ROW};
+    void *memory;
+    ck_fs(ctx, fsched_dynamic_create(describe(false), &o, &mirror[k].d));
+    ck_fs(ctx, fsched_dynamic_callable(mirror[k].d, &f, NULL));
+    ck_fs(ctx, fsched_dynamic_callable(mirror[k].d, &g, NULL));
+    ck_fs(ctx, fsched_dynamic_open(mirror[k].d));
+    ck_fs(ctx, fsched_dynamic_memory(mirror[k].d, (uint64_t)BUFFERS * ROW, &memory));
+    mirror[k].memory = memory;
+  }
+  return MIRRORS;
+}
+
+/* Gives an import its content, the same everywhere. */
+static inline void fill_import(model_program *p, uint32_t buffer) {
+  for (uint32_t i = 0; i < ROW && p->n_mirrors > 0; i++) {
+    p->plain[buffer][i] = p->given[buffer][i] = (uint8_t)fs_rng_below(&p->rng, 256);
+  }
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    memcpy(imported_memory(&p->mirror[k], buffer), p->given[buffer], ROW);
+  }
+}
+
+static inline void mirror_import(model_program *p, const fsched_submit_import_desc *d,
+                                 uint32_t buffer) {
+  fill_import(p, buffer);
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    fsched_submit_import_desc own = *d;
+    uint32_t id = FS_NONE;
+    own.address = imported_memory(&p->mirror[k], buffer);
+    ck_assert_int_eq(fsched_dynamic_import(p->mirror[k].d, &own, &id), FSCHED_OK);
+    ck_assert_uint_eq(id, buffer);
+  }
+}
+
+static inline void mirror_alloc(model_program *p, const fsched_submit_alloc_desc *d,
+                                uint32_t buffer) {
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    uint32_t id = FS_NONE;
+    ck_assert_int_eq(fsched_dynamic_alloc(p->mirror[k].d, d, &id), FSCHED_OK);
+    ck_assert_uint_eq(id, buffer);
+  }
+}
+
+/* The same answer to a task, or to a group. */
+static inline void mirror_task(model_program *p, const fsched_submit_task_desc *d,
+                               const fsched_submit_group_desc *g, fs_status status, uint32_t task) {
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    uint32_t id = FS_NONE;
+    fs_status own = g != NULL ? fsched_dynamic_group(p->mirror[k].d, g, &id)
+                              : fsched_dynamic_task(p->mirror[k].d, d, &id);
+    ck_assert_int_eq(own, status);
+    ck_assert_uint_eq(id, task);
+  }
+}
+
+static inline void mirror_scope(model_program *p, const fsched_submit_scope_desc *begin,
+                                fs_status status) {
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    ck_assert_int_eq(begin != NULL ? fsched_dynamic_begin_scope(p->mirror[k].d, begin)
+                                   : fsched_dynamic_end_scope(p->mirror[k].d),
+                     status);
+  }
+}
+
+static inline void mirror_hold(model_program *p, bool hold, uint32_t buffer, fs_status status) {
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    ck_assert_int_eq(hold ? fsched_dynamic_hold(p->mirror[k].d, buffer)
+                          : fsched_dynamic_release(p->mirror[k].d, buffer),
+                     status);
+  }
+}
+
+/* Runs a member's `mix` on memory that is as before the task, and takes over what it writes. */
+static inline void evaluate_member(model_program *p, const char *name, const model_arg *a,
+                                   uint32_t n, uint32_t member, bool group, const void *params,
+                                   size_t n_params, uint8_t (*memory)[ROW]) {
+  fsched_kernel_arg arg[ARGS];
+  fsched_kernel_view view[ARGS];
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    if (a[i].member != member) {
+      continue;
+    }
+    arg[count] = (fsched_kernel_arg){.tag = a[i].tag, .value = (int64_t)i};
+    view[count] = (fsched_kernel_view){0};
+    if (a[i].tag != FSCHED_VALUE) {
+      uint64_t last = (a[i].shape[0] - 1) * a[i].stride[0] + (a[i].shape[1] - 1) * a[i].stride[1];
+      arg[count].value = 0;
+      arg[count].data = memory[a[i].buffer] + (a[i].view ? a[i].offset : 0);
+      arg[count].length = !a[i].view  ? p->buffer[a[i].buffer].size
+                          : a[i].tile ? last + a[i].element
+                                      : a[i].length;
+    }
+    if (a[i].tile) {
+      view[count] = (fsched_kernel_view){
+          2, a[i].element, {a[i].shape[0], a[i].shape[1]}, {a[i].stride[0], a[i].stride[1]}};
+    }
+    count++;
+  }
+  fsched_kernel_call call = {.size = sizeof call,
+                             .op = name,
+                             .args = arg,
+                             .n_args = count,
+                             .params = params,
+                             .n_params = n_params,
+                             .views = view,
+                             .member = member,
+                             .n_members = group ? 2 : 0};
+  fs_builtin_run(FS_BUILTIN_MIX, &call);
+  for (uint32_t i = 0; i < n; i++) {
+    for (uint32_t at = 0; at < BYTES && a[i].member == member && writes(a[i].tag); at++) {
+      if (has_byte(&a[i], at)) {
+        p->plain[a[i].buffer][at] = memory[a[i].buffer][at];
+      }
+    }
+  }
+}
+
+static inline void evaluate_task(model_program *p, const char *name, const model_arg *a, uint32_t n,
+                                 bool group, const void *params, size_t n_params) {
+  static uint8_t memory[BUFFERS][ROW];
+  static uint8_t before[BUFFERS][ROW];
+  memcpy(before, p->plain, sizeof before);
+  for (uint32_t m = 0; m < (group ? 2 : 1); m++) {
+    memcpy(memory, before, sizeof memory);
+    evaluate_member(p, name, a, n, m, group, params, n_params, memory);
+  }
+}
+
+/* The outputs of a replay of the compiled graph are those of the plain evaluation. */
+static inline void ck_replayed(const model_program *p, const fsched_graph *g) {
+  static uint8_t data[BUFFERS][ROW];
+  fsched_binding binding[BUFFERS];
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    const model_buffer *x = &p->buffer[i];
+    memcpy(data[i], p->given[i], ROW);
+    if (x->imported && x->io != FSCHED_IO_NONE && x->size > 0) {
+      binding[n++] = (fsched_binding){.buffer = x->name, .data = data[i], .bytes = x->size};
+    }
+  }
+  fsched_program *program;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  fsched_replay_options r = {.size = sizeof r, .check = 1, .bindings = binding, .n_bindings = n};
+  fsched_replay_result result = {.size = sizeof result};
+  ck_fs(ctx, fsched_replay(ctx, program, &r, &result));
+  fsched_program_destroy(program);
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    ck_assert_msg(!p->buffer[i].output || memcmp(data[i], p->plain[i], p->buffer[i].size) == 0,
+                  "'%s' is another one when it is replayed", p->buffer[i].name);
+  }
+}
+
+/* Ends the runs, in which memory of the user is as the plain evaluation leaves it. */
+static inline void ck_mirrors(model_program *p) {
+  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+    fsched_dynamic *d = p->mirror[k].d;
+    ck_fs(ctx, fsched_dynamic_close(d));
+    ck_fs(ctx, fsched_dynamic_drain(d));
+    ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_DONE);
+    for (uint32_t i = 0; i < p->n_buffers; i++) {
+      const model_buffer *x = &p->buffer[i];
+      ck_assert_msg(
+          !x->imported || memcmp(imported_memory(&p->mirror[k], i), p->plain[i], x->size) == 0,
+          "'%s' is another one in dynamic run %u", x->name, k);
+    }
+    ck_fs(ctx, fsched_dynamic_open(d));
+  }
+}
+
+#endif
