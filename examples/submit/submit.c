@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* fsched under a model compiler: a model of three dense layers becomes tagged submits, these a
  * graph, and that a program, which is verified, replayed with real kernels, and compared with plain
- * loops.
+ * loops.  The same submits are then executed at once, without a program, and compared as well.
  *
  * Each layer is divided in two tiles of its outputs, one task for each.  The compiler of the model
  * says for each task only which bytes it reads and which it writes; that both tiles of a layer may
@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "fsched/compile.h"
+#include "fsched/dynamic.h"
 #include "fsched/exec.h"
 #include "fsched/replay.h"
 #include "fsched/submit.h"
@@ -83,9 +84,14 @@ static fsched_builder *describe_target(void) {
   return b;
 }
 
+/* Who takes the submits: a submitter, which captures them, or else a dynamic run. */
+typedef struct taker {
+  fsched_submitter *s;
+  fsched_dynamic *d;
+} taker;
+
 /* Memory of this program. */
-static uint32_t import(fsched_submitter *s, const char *name, const void *at, uint64_t bytes,
-                       fsched_io io) {
+static uint32_t import(taker to, const char *name, const void *at, uint64_t bytes, fsched_io io) {
   uint32_t id;
   fsched_submit_import_desc d = {
       .size = sizeof d,
@@ -94,23 +100,23 @@ static uint32_t import(fsched_submitter *s, const char *name, const void *at, ui
       .io = io,
       .access = io == FSCHED_IO_OUTPUT ? FSCHED_ACCESS_WRITE : FSCHED_ACCESS_READ,
       .address = at};
-  need(fsched_submit_import(s, &d, &id));
+  need(to.s != NULL ? fsched_submit_import(to.s, &d, &id) : fsched_dynamic_import(to.d, &d, &id));
   return id;
 }
 
-static uint32_t alloc_row(fsched_submitter *s) {
+static uint32_t alloc_row(taker to) {
   uint32_t id;
   const uint64_t shape = WIDTH;
   fsched_submit_alloc_desc d = {
       .size = sizeof d, .element = sizeof(int32_t), .n_dims = 1, .shape = &shape};
-  need(fsched_submit_alloc(s, &d, &id));
+  need(to.s != NULL ? fsched_submit_alloc(to.s, &d, &id) : fsched_dynamic_alloc(to.d, &d, &id));
   return id;
 }
 
 /* Submits a tile of a layer: its rows of the weights and all of the input make its part of the
  * output. */
-static void submit_tile(fsched_submitter *s, uint32_t callable, uint32_t tile, uint32_t weight,
-                        uint32_t in, uint32_t out) {
+static void submit_tile(taker to, uint32_t callable, uint32_t tile, uint32_t weight, uint32_t in,
+                        uint32_t out) {
   const uint64_t part = WEIGHT_BYTES / TILES, piece = ROW_BYTES / TILES;
   fsched_submit_view rows = {.size = sizeof rows, .offset = tile * part, .length = part};
   fsched_submit_view place = {.size = sizeof place, .offset = tile * piece, .length = piece};
@@ -120,32 +126,54 @@ static void submit_tile(fsched_submitter *s, uint32_t callable, uint32_t tile, u
       {.size = sizeof *args, .tag = FSCHED_OUT, .buffer = out, .view = &place}};
   fsched_submit_task_desc task = {
       .size = sizeof task, .callable = callable, .args = args, .n_args = 3};
-  need(fsched_submit_task(s, &task, NULL));
+  need(to.s != NULL ? fsched_submit_task(to.s, &task, NULL)
+                    : fsched_dynamic_task(to.d, &task, NULL));
 }
 
-static fsched_graph *capture(const void *input, const void *output) {
+/* Submits the model: the program of its compiler, whoever takes it. */
+static void submit_model(taker to, uint32_t callable, const void *input, const void *output) {
   static const char *const name[] = {"weights0", "weights1", "weights2"};
-  fsched_submitter *s;
-  fsched_graph *graph;
-  uint32_t callable;
-  fsched_kernel_desc kernel = {.size = sizeof kernel, .module = "model", .function = "dense"};
-  fsched_submit_callable_desc d = {
-      .size = sizeof d, .name = "dense", .time = 10, .kernel = &kernel};
-  need(fsched_submit_create(describe_target(), &s));
-  need(fsched_submit_callable(s, &d, &callable));
-  uint32_t in = import(s, "input", input, ROW_BYTES, FSCHED_IO_INPUT);
-  uint32_t last = import(s, "output", output, ROW_BYTES, FSCHED_IO_OUTPUT);
+  uint32_t in = import(to, "input", input, ROW_BYTES, FSCHED_IO_INPUT);
+  uint32_t last = import(to, "output", output, ROW_BYTES, FSCHED_IO_OUTPUT);
   for (uint32_t layer = 0; layer < LAYERS; layer++) {
-    uint32_t weight = import(s, name[layer], weights[layer], WEIGHT_BYTES, FSCHED_IO_CONSTANT);
-    uint32_t out = layer == LAYERS - 1 ? last : alloc_row(s);
+    uint32_t weight = import(to, name[layer], weights[layer], WEIGHT_BYTES, FSCHED_IO_CONSTANT);
+    uint32_t out = layer == LAYERS - 1 ? last : alloc_row(to);
     for (uint32_t tile = 0; tile < TILES; tile++) {
-      submit_tile(s, callable, tile, weight, in, out);
+      submit_tile(to, callable, tile, weight, in, out);
     }
     in = out;
   }
-  need(fsched_submit_finish(s, &graph));
-  fsched_submit_destroy(s);
+}
+
+static const fsched_kernel_desc kernel = {
+    .size = sizeof kernel, .module = "model", .function = "dense"};
+static const fsched_submit_callable_desc layer_tile = {
+    .size = sizeof layer_tile, .name = "dense", .time = 10, .kernel = &kernel};
+
+static fsched_graph *capture(const void *input, const void *output) {
+  taker to = {NULL, NULL};
+  fsched_graph *graph;
+  uint32_t callable;
+  need(fsched_submit_create(describe_target(), &to.s));
+  need(fsched_submit_callable(to.s, &layer_tile, &callable));
+  submit_model(to, callable, input, output);
+  need(fsched_submit_finish(to.s, &graph));
+  fsched_submit_destroy(to.s);
   return graph;
+}
+
+/* The same submits, executed at once on a thread for each queue. */
+static void run_dynamically(const void *input, const void *output) {
+  taker to = {NULL, NULL};
+  uint32_t callable;
+  fsched_dynamic_options o = {.size = sizeof o, .find = find};
+  need(fsched_dynamic_create(describe_target(), &o, &to.d));
+  need(fsched_dynamic_callable(to.d, &layer_tile, &callable));
+  need(fsched_dynamic_open(to.d));
+  submit_model(to, callable, input, output);
+  need(fsched_dynamic_close(to.d));
+  need(fsched_dynamic_drain(to.d));
+  fsched_dynamic_destroy(to.d);
 }
 
 static fsched_program *compile(const fsched_graph *graph) {
@@ -196,7 +224,7 @@ static void evaluate(const int32_t *input, int32_t *row) {
 }
 
 int main(void) {
-  static int32_t input[WIDTH], output[WIDTH], wanted[WIDTH];
+  static int32_t input[WIDTH], output[WIDTH], at_once[WIDTH], wanted[WIDTH];
   need(fsched_context_create(NULL, &ctx));
   for (int i = 0; i < LAYERS * WIDTH * WIDTH; i++) {
     weights[i / WIDTH / WIDTH][i / WIDTH % WIDTH][i % WIDTH] = i * 7919 % 31 - 13;
@@ -211,8 +239,11 @@ int main(void) {
   int same = memcmp(output, wanted, sizeof wanted) == 0;
   printf("output[63] is %" PRId32 "; %s plain loops\n", output[WIDTH - 1],
          same ? "all are those of" : "they differ from");
+  run_dynamically(input, at_once);
+  int agrees = memcmp(at_once, output, sizeof output) == 0;
+  printf("run dynamically: the bytes %s those of the replay\n", agrees ? "are" : "differ from");
   fsched_program_destroy(program);
   fsched_graph_destroy(graph);
   fsched_context_destroy(ctx);
-  return same ? 0 : 1;
+  return same && agrees ? 0 : 1;
 }
