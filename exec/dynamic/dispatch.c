@@ -203,6 +203,18 @@ static bool start_more(fs_dynamic *e, fs_dynamic_start *start) {
   return false;
 }
 
+fs_dynamic_task fs_dynamic_waiting_group(const fs_dynamic *e, uint64_t *user) {
+  uint32_t slot = e->list[2 * e->n_queues].first;
+  while (slot != FS_NONE && e->slot.at[slot].n_members == 1) {
+    slot = e->slot.at[slot].ready_next;
+  }
+  if (slot == FS_NONE) {
+    return FS_DYNAMIC_NO_TASK;
+  }
+  *user = e->slot.at[slot].user;
+  return fs_slot_handle(e, slot);
+}
+
 bool fs_dynamic_next(fs_dynamic *e, fs_dynamic_start *start) {
   if (e->n_ready == 0) {
     return false;

@@ -246,6 +246,10 @@ void fs_dynamic_fail(fs_dynamic *e, fs_dynamic_task task, uint32_t member, const
  * queue.  O(tasks). */
 void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause);
 
+/* The group that has been ready longest; FS_DYNAMIC_NO_TASK: none waits for workers.  O(tasks with
+ * several members or with amounts that are ready). */
+fs_dynamic_task fs_dynamic_waiting_group(const fs_dynamic *e, uint64_t *user);
+
 /* What there is, for tests and reports */
 
 typedef enum fs_dynamic_state {

@@ -4,6 +4,7 @@
 #include "exec/dynamic/workers.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -36,6 +37,8 @@ struct fs_workers {
   uint32_t n_queues, n_kernels, n_running;
   worker_queue *queue;
   fs_task_job *jobs;
+  uint64_t moves;  /* tasks that were submitted, and members that have begun or ended */
+  bool waits_heap; /* the submitting thread waits for memory */
   bool has_lock, has_ends;
 };
 
@@ -82,6 +85,7 @@ static void hand_out(fs_workers *w) {
       fs_started_member member = {&job->call[m], job->kernel, m};
       w->queue[s.queue[m]] = (worker_queue){job, m};
       w->n_running++;
+      w->moves++;
       if (w->started != NULL) {
         w->started(w->user, &job->call[m], m, s.queue[m]);
       }
@@ -98,6 +102,7 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
   fs_dynamic_task task = had.job->task;
   w->queue[worker].job = NULL;
   w->n_running--;
+  w->moves++;
   if (cause == NULL) {
     fs_dynamic_complete(w->e, task, had.member);
   } else {
@@ -133,7 +138,9 @@ static bool wait_for_member(void *user, uint64_t until) {
   fs_workers *w = user;
   struct timespec at = {(time_t)(until / FS_NS_PER_S), (long)(until % FS_NS_PER_S)};
   assert(w->n_running > 0);
+  w->waits_heap = true;
   (void)pthread_cond_timedwait(&w->ends, &w->lock, &at);
+  w->waits_heap = false;
   return true;
 }
 
@@ -392,6 +399,7 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   }
   w->jobs = job;
   *out = job->task;
+  w->moves++;
   hand_out(w);
   return unlock_workers(w, FSCHED_OK);
 }
@@ -445,6 +453,42 @@ const char *fs_workers_run_cause(fs_workers *w) {
   const char *cause = fs_dynamic_run_cause(w->e);
   (void)unlock_workers(w, FSCHED_OK);
   return cause;
+}
+
+static void name_job(fs_workers_look *look, const fs_task_job *job) {
+  (void)snprintf(look->name, sizeof look->name, "%s", job->call[0].op);
+}
+
+/* The first queue that runs something; FS_NONE. */
+static uint32_t busy_queue(const fs_workers *w) {
+  for (uint32_t q = 0; q < w->n_queues; q++) {
+    if (w->queue[q].job != NULL) {
+      return q;
+    }
+  }
+  return FS_NONE;
+}
+
+fs_workers_look fs_workers_look_at(fs_workers *w) {
+  fs_workers_look look = {.queue = FS_NONE};
+  uint64_t user;
+  lock_workers(w);
+  uint32_t busy = busy_queue(w);
+  look.moves = w->moves;
+  if (w->waits_heap) {
+    look.wait = FS_WAITS_FOR_HEAP;
+  } else if (fs_dynamic_waiting_group(w->e, &user) != FS_DYNAMIC_NO_TASK) {
+    look.wait = FS_WAITS_FOR_GROUP;
+    name_job(&look, (const fs_task_job *)(uintptr_t)user);
+  } else if (busy != FS_NONE) {
+    look.wait = FS_WAITS_FOR_WORKER;
+    look.queue = busy;
+    name_job(&look, w->queue[busy].job);
+  } else if (fs_dynamic_is_open(w->e)) {
+    look.wait = FS_WAITS_FOR_CLOSE;
+  }
+  (void)unlock_workers(w, FSCHED_OK);
+  return look;
 }
 
 fs_status fs_workers_finish(fs_workers *w) {

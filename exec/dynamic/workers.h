@@ -99,6 +99,22 @@ fs_status fs_workers_drain(fs_workers *w) FS_MUST_USE;
  * failed, stays until the next run begins. */
 fs_dynamic_run fs_workers_run_state(fs_workers *w);
 const char *fs_workers_run_cause(fs_workers *w);
+/* What a run waits for. */
+typedef enum fs_workers_wait {
+  FS_WAITS_NOT,
+  FS_WAITS_FOR_WORKER, /* a member that runs */
+  FS_WAITS_FOR_HEAP,   /* a call waits for memory */
+  FS_WAITS_FOR_GROUP,  /* a group is ready, and some of its workers are not idle */
+  FS_WAITS_FOR_CLOSE   /* nothing runs, and the run is open */
+} fs_workers_wait;
+typedef struct fs_workers_look {
+  fs_workers_wait wait;
+  uint64_t moves; /* raised by all that happens */
+  uint32_t queue; /* of the worker; FS_NONE: it is of none */
+  char name[64];  /* of the task or group, cut off; empty: it is of none */
+} fs_workers_look;
+/* May be called by any thread, also while another one waits in a call. */
+fs_workers_look fs_workers_look_at(fs_workers *w);
 /* Closes the run, if it is open, drains it, and begins the next one.  Errors: as
  * fs_workers_drain. */
 fs_status fs_workers_finish(fs_workers *w) FS_MUST_USE;

@@ -92,6 +92,10 @@ typedef struct fsched_dynamic_options {
    *  before the module is looked for.  Worker processes have it only if they are forked. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
+  uint64_t stall_ns;               /* for fsched_dynamic_watch, in ns; 0: 10 s */
+  uint64_t (*now)(void *now_user); /* its clock, in ns, called by the threads that watch; NULL: a
+                                      monotonic one */
+  void *now_user;
 } fsched_dynamic_options;
 
 /** Makes a dynamic run time for the target and the settings of a builder, as fsched_submit_create
@@ -138,6 +142,31 @@ FSCHED_API fsched_dynamic_state fsched_dynamic_run_state(fsched_dynamic *d);
 /** The first cause of the last run, as a text that stays until the next open; NULL: nothing has
  *  failed.  Threads: as fsched_dynamic_run_state. */
 FSCHED_API const char *fsched_dynamic_run_cause(fsched_dynamic *d);
+
+/** What holds a run up. */
+typedef enum fsched_stall {
+  FSCHED_STALL_NONE,
+  FSCHED_STALL_WORKER, /* a kernel that does not return */
+  FSCHED_STALL_HEAP,   /* a submit that waits for memory of a full heap */
+  FSCHED_STALL_GROUP,  /* a group is ready, and some of its workers are not idle */
+  FSCHED_STALL_OPEN    /* all tasks have ended, and the run was never closed */
+} fsched_stall;
+
+typedef struct fsched_dynamic_stall {
+  size_t size;
+  fsched_stall kind;
+  uint64_t still_ns; /* for so long nothing was submitted, has begun or ended; below stall_ns there
+                        is no stall */
+  const char *queue; /* of FSCHED_STALL_WORKER: the first such; it belongs to the run time */
+  char task[64];     /* the task that runs, or the group, its name cut off; else empty */
+} fsched_dynamic_stall;
+
+/** Looks whether a run is stalled: whether nothing has moved since a look stall_ns or more ago. So
+ *  it is called again and again, more often than that.  Returns the class, and tells more in *out,
+ *  which may be NULL.  Nothing is changed: whoever finds a stall may cancel the run, close it, or
+ *  wait on.  May be called by any thread, from the first open to destroy, also while another one
+ *  waits in a call. */
+FSCHED_API fsched_stall fsched_dynamic_watch(fsched_dynamic *d, fsched_dynamic_stall *out);
 
 /* The program of a run; see submit.h */
 

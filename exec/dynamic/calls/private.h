@@ -37,6 +37,10 @@ struct fsched_dynamic {
   FS_VEC(fs_call_callable) callable;
   FS_VEC(fs_dynamic_amount) use;
   FS_VEC(uint64_t) scratch;
+  /* Of the watch: what it has seen last, and since when; `watching` keeps others out */
+  pthread_mutex_t watching;
+  uint64_t seen_moves, seen_since;
+  bool has_watching, has_seen;
   /* Of the run */
   FS_VEC(fs_call_buffer) buffer;
   FS_VEC(fs_dynamic_task) task;

@@ -70,6 +70,10 @@ fsched_status fsched_dynamic_create(fsched_builder *target, const fsched_dynamic
   fs_submit_set_sink(s, &d->sink);
   fs_status status = take_options(d, options);
   status = status == FSCHED_OK ? number_classes(d) : status;
+  d->has_watching = pthread_mutex_init(&d->watching, NULL) == 0;
+  if (status == FSCHED_OK && !d->has_watching) {
+    status = fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL, "no lock could be made");
+  }
   if (status != FSCHED_OK) {
     fsched_dynamic_destroy(d);
     return status;
@@ -84,6 +88,9 @@ void fsched_dynamic_destroy(fsched_dynamic *d) {
   }
   fsched_context *ctx = d->ctx;
   fs_workers_destroy(d->workers);
+  if (d->has_watching) {
+    (void)pthread_mutex_destroy(&d->watching);
+  }
   fsched_submit_destroy(d->s);
   fs_vec_free(ctx, &d->kernel);
   fs_vec_free(ctx, &d->callable);

@@ -3,36 +3,20 @@
  * one captured, compiled and replayed; runs; and what is refused. */
 #include "fsched/dynamic.h"
 
+#include <pthread.h>
+#include <sched.h>
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "fsched/compile.h"
-#include "fsched/replay.h"
+#include "exec/dynamic/calls_program.h"
 #include "kit/budget.h"
 
 #include "kit/context.h"
 
-enum { BYTES = 64, MEMORY = 4096 };
+enum { MEMORY = 4096 };
 
 static fsched_dynamic *d;
-
-static fsched_builder *two_queues(fsched_context *c) {
-  fsched_builder *b;
-  fsched_queue_desc q0 = {.size = sizeof q0, .name = "q0"}, q1 = {.size = sizeof q1, .name = "q1"};
-  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"};
-  if (fsched_builder_create(c, "calls", &b) != FSCHED_OK) {
-    return NULL;
-  }
-  if (fsched_builder_queue(b, &q0, NULL) != FSCHED_OK ||
-      fsched_builder_queue(b, &q1, NULL) != FSCHED_OK ||
-      fsched_builder_memory(b, &ddr, NULL) != FSCHED_OK ||
-      fsched_builder_resource(b, "power", 3, NULL) != FSCHED_OK) {
-    fsched_builder_destroy(b);
-    return NULL;
-  }
-  return b;
-}
 
 /* Kernels of the application. */
 static int fail_seven(const fsched_kernel_call *call) {
@@ -158,10 +142,6 @@ static fs_status alloc(uint64_t bytes, uint32_t *id) {
   return fsched_dynamic_alloc(d, &a, id);
 }
 
-static fsched_submit_arg arg(fsched_tag tag, uint32_t buffer) {
-  return (fsched_submit_arg){.size = sizeof(fsched_submit_arg), .tag = tag, .buffer = buffer};
-}
-
 static fs_status task(uint32_t callable, const fsched_submit_arg *a, uint32_t n) {
   fsched_submit_task_desc t = {.size = sizeof t, .callable = callable, .args = a, .n_args = n};
   return fsched_dynamic_task(d, &t, NULL);
@@ -173,77 +153,6 @@ static fs_status write_one(uint32_t callable, uint32_t buffer) {
 }
 
 /* ---- the same program, twice */
-
-/* What both kinds of runs are given. */
-typedef struct program_calls {
-  void *of;
-  fs_status (*import)(void *of, const fsched_submit_import_desc *desc, uint32_t *id);
-  fs_status (*task)(void *of, const fsched_submit_task_desc *desc, uint32_t *id);
-  fs_status (*begin)(void *of);
-  fs_status (*end)(void *of);
-} program_calls;
-
-#define CALLS(kind, type)                                                                      \
-  static fs_status kind##_import(void *of, const fsched_submit_import_desc *i, uint32_t *id) { \
-    return fsched_##kind##_import((type *)of, i, id);                                          \
-  }                                                                                            \
-  static fs_status kind##_task(void *of, const fsched_submit_task_desc *t, uint32_t *id) {     \
-    return fsched_##kind##_task((type *)of, t, id);                                            \
-  }                                                                                            \
-  static fs_status kind##_begin(void *of) {                                                    \
-    return fsched_##kind##_begin_scope((type *)of, NULL);                                      \
-  }                                                                                            \
-  static fs_status kind##_end(void *of) { return fsched_##kind##_end_scope((type *)of); }
-CALLS(submit, fsched_submitter)
-CALLS(dynamic, fsched_dynamic)
-
-/* x goes through 100 scopes, each with two buffers of its own, and ends in y. */
-static void chain(const program_calls *c, const uint8_t *x, const uint8_t *y) {
-  uint32_t in, out;
-  const uint64_t shape = BYTES;
-  fsched_submit_import_desc
-      i = {.size = sizeof i, .name = "x", .bytes = BYTES, .io = FSCHED_IO_INPUT, .address = x},
-      o = {.size = sizeof o, .name = "y", .bytes = BYTES, .io = FSCHED_IO_OUTPUT, .address = y};
-  ck_fs(ctx, c->import(c->of, &i, &in));
-  ck_fs(ctx, c->import(c->of, &o, &out));
-  for (int k = 0; k < 100; k++) {
-    fsched_submit_alloc_desc own = {.size = sizeof own, .element = 1, .n_dims = 1, .shape = &shape};
-    uint32_t made[2];
-    ck_fs(ctx, c->begin(c->of));
-    for (int m = 0; m < 2; m++) {
-      fsched_submit_arg a[] = {arg(FSCHED_IN, in), arg(FSCHED_OUT, 0)};
-      a[1].alloc = &own;
-      a[1].allocated = &made[m];
-      fsched_submit_task_desc t = {.size = sizeof t, .args = a, .n_args = 2};
-      ck_fs(ctx, c->task(c->of, &t, NULL));
-    }
-    fsched_submit_arg a[] = {arg(FSCHED_IN, made[0]), arg(FSCHED_IN, made[1]),
-                             arg(k == 0 ? FSCHED_OUT : FSCHED_INOUT, out)};
-    fsched_submit_task_desc t = {.size = sizeof t, .args = a, .n_args = 3};
-    ck_fs(ctx, c->task(c->of, &t, NULL));
-    ck_fs(ctx, c->end(c->of));
-  }
-}
-
-static void replay_chain(uint8_t *x, uint8_t *y) {
-  fsched_submitter *s;
-  fsched_graph *g;
-  fsched_program *program;
-  fsched_submit_callable_desc mix = {.size = sizeof mix, .name = "mix"};
-  fsched_binding binding[] = {{.buffer = "x", .data = x, .bytes = BYTES},
-                              {.buffer = "y", .data = y, .bytes = BYTES}};
-  fsched_replay_options r = {.size = sizeof r, .check = 1, .bindings = binding, .n_bindings = 2};
-  ck_fs(ctx, fsched_submit_create(two_queues(ctx), &s));
-  ck_fs(ctx, fsched_submit_callable(s, &mix, NULL));
-  program_calls c = {s, submit_import, submit_task, submit_begin, submit_end};
-  chain(&c, x, y);
-  ck_fs(ctx, fsched_submit_finish(s, &g));
-  fsched_submit_destroy(s);
-  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
-  ck_fs(ctx, fsched_replay(ctx, program, &r, NULL));
-  fsched_program_destroy(program);
-  fsched_graph_destroy(g);
-}
 
 /* The heap has room for two scopes, so the ring is full most of the time.  _i: processes. */
 START_TEST(a_program_leaves_what_its_compiled_replay_leaves)
@@ -518,6 +427,100 @@ START_TEST(predecessors_of_a_manual_scope_give_the_order)
 }
 END_TEST
 
+/* ---- the watchdog */
+
+static uint64_t show_time(void *user) { return *(const uint64_t *)user; }
+
+enum { STALL = 1000 };
+
+static void start_watched(uint64_t *time) {
+  fsched_dynamic_options o = usual_options();
+  o.stall_ns = STALL;
+  o.now = show_time;
+  o.now_user = time;
+  fsched_dynamic_destroy(d);
+  ck_fs(ctx, fsched_dynamic_create(two_queues(ctx), &o, &d));
+  ck_fs(ctx, add_callables(d));
+  ck_fs(ctx, fsched_dynamic_open(d));
+  ck_assert_int_eq(sem_init(&has_read, 0, 0), 0);
+}
+
+/* Nothing is stalled before the time is over, and then something of this class. */
+static fsched_dynamic_stall ck_stall(uint64_t *time, fsched_stall kind) {
+  fsched_dynamic_stall stall = {.size = sizeof stall};
+  ck_assert_int_eq(fsched_dynamic_watch(d, NULL), FSCHED_STALL_NONE);
+  *time += STALL - 1;
+  ck_assert_int_eq(fsched_dynamic_watch(d, NULL), FSCHED_STALL_NONE);
+  *time += 1;
+  ck_assert_int_eq(fsched_dynamic_watch(d, &stall), kind);
+  ck_assert_int_eq(stall.kind, kind);
+  ck_assert_uint_eq(stall.still_ns, STALL);
+  return stall;
+}
+
+START_TEST(the_watchdog_tells_the_class_of_a_stall)
+{
+  static const char *const queues[] = {"q0", "q1"};
+  uint64_t time = 5;
+  start_watched(&time);
+  uint32_t a, b;
+  ck_fs(ctx, alloc(BYTES, &a));
+  ck_fs(ctx, alloc(BYTES, &b));
+  fsched_dynamic_stall stall = ck_stall(&time, FSCHED_STALL_OPEN);
+  ck_assert_ptr_null(stall.queue);
+  ck_assert_str_eq(stall.task, "");
+  fsched_submit_arg out = arg(FSCHED_OUT, a);
+  fsched_submit_task_desc late = {
+      .size = sizeof late, .callable = WRITE_LATE, .args = &out, .n_args = 1, .on = "q1"};
+  ck_fs(ctx, fsched_dynamic_task(d, &late, NULL));
+  stall = ck_stall(&time, FSCHED_STALL_WORKER);
+  ck_assert_str_eq(stall.queue, "q1");
+  ck_assert_str_eq(stall.task, "write_late#0");
+  fsched_submit_arg m = arg(FSCHED_OUT, b);
+  fsched_submit_member members[] = {{&m, 1}, {NULL, 0}};
+  fsched_submit_group_desc g = {
+      .size = sizeof g, .queues = queues, .members = members, .n_members = 2, .name = "both"};
+  ck_fs(ctx, fsched_dynamic_group(d, &g, NULL));
+  stall = ck_stall(&time, FSCHED_STALL_GROUP);
+  ck_assert_str_eq(stall.task, "both");
+  ck_assert_int_eq(sem_post(&has_read), 0);
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  (void)ck_stall(&time, FSCHED_STALL_OPEN);
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_assert_int_eq(fsched_dynamic_watch(d, NULL), FSCHED_STALL_NONE);
+}
+END_TEST
+
+/* Looks until a full heap stalls, and then lets the task end that has its memory. */
+static void *watch_heap(void *user) {
+  uint64_t *time = user;
+  while (fsched_dynamic_watch(d, NULL) != FSCHED_STALL_HEAP) {
+    *time += STALL;
+    (void)sched_yield();
+  }
+  (void)sem_post(&has_read);
+  return NULL;
+}
+
+START_TEST(the_watchdog_tells_of_a_full_heap)
+{
+  uint64_t time = 0;
+  pthread_t watcher;
+  start_watched(&time);
+  const uint64_t shape = 6000;
+  fsched_submit_alloc_desc own = {.size = sizeof own, .element = 1, .n_dims = 1, .shape = &shape};
+  fsched_submit_arg a = arg(FSCHED_OUT, 0);
+  a.alloc = &own;
+  ck_fs(ctx, fsched_dynamic_begin_scope(d, NULL));
+  ck_fs(ctx, task(WRITE_LATE, &a, 1));
+  ck_fs(ctx, fsched_dynamic_end_scope(d));
+  ck_assert_int_eq(pthread_create(&watcher, NULL, watch_heap, &time), 0);
+  uint32_t id;
+  ck_fs(ctx, alloc(6000, &id)); /* waits for the task */
+  ck_assert_int_eq(pthread_join(watcher, NULL), 0);
+}
+END_TEST
+
 /* ---- memory */
 
 /* A short program with all kinds of calls; the first status that is not good. */
@@ -613,5 +616,7 @@ FS_SUITE(dynamic_calls, s) {
   FS_TESTS(t, targets_options_and_kernels_that_are_wrong);
   FS_TESTS(t, tags_of_a_manual_scope_give_no_order);
   FS_TESTS(t, predecessors_of_a_manual_scope_give_the_order);
+  FS_TESTS(t, the_watchdog_tells_the_class_of_a_stall);
+  FS_TESTS(t, the_watchdog_tells_of_a_full_heap);
   FS_TESTS(t, memory_may_run_out_anywhere);
 }
