@@ -2,13 +2,15 @@
 /* The launch parameters of kernels: addresses and values.
  *
  * A built-in kernel gets the address of its call, which is a record in the device's memory.  A
- * kernel of a module gets the op's args in order: a buffer as the address of the accessed bytes, a
- * value as 64 bits.  Calls do not depend on where the pooled memories lie, so they are written
- * again only when values differ; all other parameters are also built again when the memories lie
- * elsewhere. */
+ * kernel of a module gets the op's args in order: a buffer as the address of the accessed bytes,
+ * with the description of a strided view behind it, a value as 64 bits.  Calls do not depend on
+ * where the pooled memories lie, so they are written again only when values differ; all other
+ * parameters are also built again when the memories lie elsewhere. */
 #include "exec/cuda/cuda.h"
 #include "exec/cuda/loops/times.h"
 #include "exec/cuda/loops/unroll.h"
+#include "exec/cuda/views.h"
+#include "model/stream/views.h"
 
 bool fs_cuda_ok(fs_instance *x, const char *call, fs_cu_result result) {
   if (result == FS_CU_SUCCESS) {
@@ -58,7 +60,7 @@ static void make_member(const fs_instance *x, uint32_t command, fs_cuda_call *ca
   call->n_scratch = member == 0 ? call->n_scratch : 0;
 }
 
-/* Writes the record of an op's or member's call: its args, then its scratch places. */
+/* Writes the record of an op's or member's call: its args, its scratch places, and the views. */
 static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c) {
   const fs_stream_op *op = &x->s->ops[c->target];
   uint32_t command = (uint32_t)(c - x->s->commands);
@@ -97,6 +99,7 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
       to->length = p->size;
     }
   }
+  fs_cuda_call_views(x->s, own, call, (fs_cuda_view *)(void *)(arg + own.n_args + call->n_scratch));
   if (op->n_members > 0) {
     make_member(x, command, call);
   }
@@ -119,6 +122,30 @@ static bool write_calls(fs_instance *x) {
           fs_cuda_await_stream(x, x->lane[0]));
 }
 
+/* Says where the parameters of a module's kernel are: the args in order, each view with its
+ * description behind it, and the block.  `word` has the args, then the descriptions, then the
+ * block.  Returns the words used. */
+static uint64_t point_params(fs_instance *x, fs_stream_member own, uint32_t kernel, uint64_t *word,
+                             void **param) {
+  uint64_t used = own.n_args;
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_view *v = x->s->n_views == 0 ? NULL : fs_stream_view_of(x->s, own.arg0 + i);
+    *param++ = &word[i];
+    if (v != NULL) {
+      fsched_kernel_view shape = fs_kernel_view(v);
+      memcpy(&word[used], &shape, sizeof shape);
+      *param++ = &word[used];
+      used += FS_CUDA_VIEW_WORDS;
+    }
+  }
+  uint32_t words = fs_cuda_params_words(x->s, kernel);
+  if (words > 0) {
+    memcpy(&word[used], x->program->modules.kernel[kernel].params, (size_t)words * 8);
+    *param = &word[used];
+  }
+  return used + words;
+}
+
 /* Builds the parameters of a module's kernel from the op's args; *at is the first free one. */
 static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
   const fs_stream_op *op = &x->s->ops[c->target];
@@ -133,12 +160,7 @@ static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *a
       x->param[*at + (p->arg - own.arg0)] = fs_cuda_at(x, p->index, p->address);
     }
   }
-  *at += own.n_args;
-  uint32_t words = fs_cuda_params_words(x->s, op->kernel);
-  if (words > 0) {
-    memcpy(&x->param[*at], x->program->modules.kernel[op->kernel].params, (size_t)words * 8);
-    *at += words;
-  }
+  *at += point_params(x, own, op->kernel, &x->param[*at], &x->params[*at]);
 }
 
 static void build_run(fs_instance *x, uint32_t item, const fs_stream_command *c, uint64_t *at) {
@@ -159,8 +181,11 @@ static void build_run(fs_instance *x, uint32_t item, const fs_stream_command *c,
   }
   w->launch.function = device->function[builtin];
   w->launch.block[0] = builtin == FS_BUILTIN_NOP ? 1 : FS_CUDA_BLOCK;
-  x->param[(*at)++] = w->call;
-  x->param[(*at)++] = x->built.block;
+  x->param[*at] = w->call;
+  x->param[*at + 1] = x->built.block;
+  for (uint32_t i = 0; i < 2; i++, ++*at) {
+    x->params[*at] = &x->param[*at];
+  }
 }
 
 static void build_copy(fs_instance *x, uint32_t item, const fs_stream_command *c) {
@@ -203,9 +228,6 @@ static void build_items(fs_instance *x) {
         build_copy(x, i, c);
         break;
     }
-  }
-  for (uint64_t i = 0; i < at; i++) {
-    x->params[i] = &x->param[i];
   }
 }
 

@@ -213,30 +213,15 @@ static fs_status prepare_instance(fsched_context *ctx, fsched_context *own, fs_m
   return FSCHED_OK;
 }
 
-/* The device's kernels, and its digests, know ranges of bytes. */
-static fs_status refuse_views(fsched_context *ctx, const fs_stream *s) {
-  for (uint32_t op = 0; op < s->n_ops && s->n_views > 0; op++) {
-    if (s->views[0].arg < s->ops[op].arg0 + s->ops[op].n_args) {
-      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
-                     "threads (cpu) and simulation run them",
-                     "op '%s' has a strided view, which CUDA devices do not run yet",
-                     fs_stream_string(s, s->ops[op].name));
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status prepare_streams(fsched_context *ctx, fsched_context *own, fs_machine *machine,
                                  const fs_stream *s, const fs_io *io,
                                  const fs_backend_config *config, fs_instance **out) {
-  FS_TRY(refuse_views(ctx, s));
   return prepare_instance(ctx, own, machine, s, io, config, false, out);
 }
 
 static fs_status prepare_graph(fsched_context *ctx, fsched_context *own, fs_machine *machine,
                                const fs_stream *s, const fs_io *io, const fs_backend_config *config,
                                fs_instance **out) {
-  FS_TRY(refuse_views(ctx, s));
   FS_TRY(fs_cuda_unroll_check(ctx, s));
   return prepare_instance(ctx, own, machine, s, io, config, true, out);
 }

@@ -5,7 +5,7 @@
  *   cuda/program.c  what the slots of a program share,
  *   cuda/slot.c     memory, streams and events of a slot,
  *   cuda/host.c     queues of the host,
- *   cuda/build.c    launch parameters,
+ *   cuda/build.c    launch parameters,     cuda/views.c   strided views among them,
  *   cuda/issue.c    an invocation by streams and events,
  *   cuda/loops/     loops in it,
  *   cuda/graph.c    an invocation by one launch of a graph,

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A module is loaded once, however many of its kernels are used.  A kernel is checked against each
  * op that runs it, since the number of its parameters must be the number of the op's args, and one
- * more for its own block of parameters. */
+ * more for each strided view among them and for its own block of parameters. */
 #include "exec/cuda/modules.h"
 
 #include <stdio.h>
 
 #include "base/files/file.h"
+#include "exec/cuda/views.h"
+#include "model/stream/views.h"
 
 enum { PARAM_BYTES = 8, LOG_BYTES = 2048 };
 
@@ -16,8 +18,8 @@ typedef struct loader {
   const fs_stream *s;
   fs_module_rule rule;
   fs_cuda_modules *m;
-  const char *op; /* the op at hand, and what its args are */
-  uint32_t n_args;
+  const char *op;        /* the op at hand, and what its args are */
+  uint32_t n_args, arg0; /* arg0: FS_NONE in loops, whose args are no views */
   fs_tag_counts tags;
   const fs_stream_kernel *kernel;
   uint32_t index; /* the kernel's */
@@ -90,34 +92,65 @@ static fs_status find_module(const loader *l, fs_cu_module *module) {
   return m->status[i];
 }
 
-/* Checks the number of parameters: the driver reads as many as the function has. */
+/* What a parameter has to be. */
+typedef enum param_kind { PARAM_ARG, PARAM_VIEW, PARAM_BLOCK } param_kind;
+
+static fs_status check_size(const loader *l, param_kind kind, uint32_t n, size_t size) {
+  const char *name = fs_stream_string(l->s, l->kernel->function);
+  uint32_t block = l->m->kernel[l->index].n_params;
+  switch (kind) {
+    case PARAM_ARG:
+      return size <= PARAM_BYTES
+                 ? FSCHED_OK
+                 : refuse_module(
+                       l, "parameter %u of '%s' has %zu bytes, not those of an address or a number",
+                       n, name, size);
+    case PARAM_VIEW:
+      return size == sizeof(fsched_kernel_view)
+                 ? FSCHED_OK
+                 : refuse_module(l,
+                                 "parameter %u of '%s' has %zu bytes, and as the shape of the "
+                                 "strided view before it %zu",
+                                 n, name, size, sizeof(fsched_kernel_view));
+    case PARAM_BLOCK:
+      return size == block
+                 ? FSCHED_OK
+                 : refuse_module(
+                       l, "the last parameter of '%s' has %zu bytes, the kernel's 'params' %u",
+                       name, size, block);
+  }
+  return FSCHED_OK;
+}
+
+static bool arg_is_view(const loader *l, uint32_t i) {
+  return l->arg0 != FS_NONE && l->s->n_views > 0 && fs_stream_view_of(l->s, l->arg0 + i) != NULL;
+}
+
+/* Checks the parameters: the driver reads as many as the function has. */
 static fs_status check_params(const loader *l, fs_cu_function function) {
   const fs_cuda *d = &l->device->cuda;
   const char *name = fs_stream_string(l->s, l->kernel->function);
-  uint32_t n_args = l->n_args, block = l->m->kernel[l->index].n_params, n = 0;
-  uint32_t last = block > 0 ? n_args : FS_NONE; /* the block is behind the args */
+  bool block = l->m->kernel[l->index].n_params > 0, behind = false;
+  fs_stream_member args = {l->arg0, l->n_args};
+  uint32_t n_views = l->arg0 == FS_NONE ? 0 : fs_cuda_count_views(l->s, args);
+  uint32_t n_args = l->n_args + n_views + block, n = 0, arg = 0;
   size_t offset, size;
   if (d->api.cuFuncGetParamInfo == NULL) {
     return FSCHED_OK;
   }
-  n_args += block > 0;
   while (n <= n_args && d->api.cuFuncGetParamInfo(function, n, &offset, &size) == FS_CU_SUCCESS) {
-    if (n == last && size != block) {
-      return refuse_module(l, "the last parameter of '%s' has %zu bytes, the kernel's 'params' %u",
-                           name, size, block);
-    }
-    if (n != last && size > PARAM_BYTES) {
-      return refuse_module(
-          l, "parameter %u of '%s' has %zu bytes, not those of an address or a number", n, name,
-          size);
-    }
+    param_kind kind = behind ? PARAM_VIEW : block && n + 1 == n_args ? PARAM_BLOCK : PARAM_ARG;
+    FS_TRY(check_size(l, kind, n, size));
+    behind = kind == PARAM_ARG && arg < l->n_args && arg_is_view(l, arg);
+    arg += kind == PARAM_ARG;
     n++;
   }
   return n == n_args
              ? FSCHED_OK
-             : refuse_module(l, "'%s' has %s parameters than the op has args, which are %u%s", name,
-                             n < n_args ? "fewer" : "more", l->n_args,
-                             block > 0 ? ", and its 'params'" : "");
+             : refuse_module(l, "'%s' has %s parameters than the op has args, which are %u%s%s",
+                             name, n < n_args ? "fewer" : "more", l->n_args,
+                             n_views > 0 ? ", the shapes of its views" : "",
+                             block ? ", and its 'params'" : "");
 }
 
 static fs_status check_launch(const loader *l, fs_cu_function function) {
@@ -202,6 +235,7 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
   for (uint32_t m = 0; m < fs_op_calls(op); m++) {
     fs_stream_member args = fs_op_call_args(l->s, op, m);
     l->n_args = args.n_args;
+    l->arg0 = args.arg0;
     l->tags = fs_count_tags(l->s, args);
     fs_status one = load_kernel(l, op->kernel);
     status = status == FSCHED_OK ? one : status;
@@ -212,6 +246,7 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
 static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
   l->op = fs_stream_string(l->s, op->name);
   l->n_args = op->n_args;
+  l->arg0 = FS_NONE;
   l->tags = (fs_tag_counts){0};
   for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
     fs_count_tag(&l->tags, l->s->loop_args[a].tag);

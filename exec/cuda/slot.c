@@ -8,6 +8,7 @@
  * device. */
 #include "base/text/ticks.h"
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/views.h"
 #include "exec/host/memories.h"
 
 typedef struct sizes {
@@ -21,6 +22,14 @@ static uint64_t room(sizes *s, uint64_t bytes) {
   return at;
 }
 
+/* The bytes of the call of a command, at the most. */
+static uint64_t call_bytes(const fs_stream *s, const fs_stream_command *c) {
+  const fs_stream_op *op = &s->ops[c->target];
+  fs_stream_member args = {op->arg0, op->n_args};
+  return sizeof(fs_cuda_call) + ((uint64_t)op->n_args + c->n_places) * sizeof(fs_cuda_arg) +
+         (uint64_t)fs_cuda_count_views(s, args) * sizeof(fs_cuda_view);
+}
+
 static fs_status lay_out(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   const fs_io *io = x->io;
@@ -30,8 +39,7 @@ static fs_status lay_out(fs_instance *x) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     bool loop = fs_cuda_is_loop(x, plan->item[i].command);
     bool run = fs_command_has_op(c) && !x->config.empty && !loop && !fs_cuda_is_host(x, i);
-    uint64_t most = run ? (uint64_t)x->s->ops[c->target].n_args + c->n_places : 0;
-    x->call[i] = run ? room(&aux, sizeof(fs_cuda_call) + most * sizeof(fs_cuda_arg)) : UINT64_MAX;
+    x->call[i] = run ? room(&aux, call_bytes(x->s, c)) : UINT64_MAX;
   }
   uint64_t unrolled = x->config.empty ? 0 : x->loops.n_instances;
   uint64_t aux_calls = room(&aux, unrolled * x->loops.call_bytes);
@@ -141,6 +149,13 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
   return FSCHED_OK;
 }
 
+/* The words of an op's parameters, at the most. */
+static uint64_t param_words(const fs_stream *s, const fs_stream_op *op) {
+  fs_stream_member args = {op->arg0, op->n_args};
+  return (uint64_t)op->n_args + 2 + fs_cuda_params_words(s, op->kernel) +
+         (uint64_t)fs_cuda_count_views(s, args) * FS_CUDA_VIEW_WORDS;
+}
+
 /* Makes the tables that the course of an invocation fills. */
 static fs_status make_tables(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
@@ -148,7 +163,7 @@ static fs_status make_tables(fs_instance *x) {
   for (uint32_t i = 0; i < plan->n_items; i++) {
     const fs_stream_command *c = &x->s->commands[plan->item[i].command];
     const fs_stream_op *op = fs_command_has_op(c) ? &x->s->ops[c->target] : NULL;
-    n_params += op == NULL ? 0 : op->n_args + 2 + fs_cuda_params_words(x->s, op->kernel);
+    n_params += op == NULL ? 0 : param_words(x->s, op);
   }
   FS_TRY(fs_new_zero(&x->arena, &x->todo, plan->n_items));
   FS_TRY(fs_new_zero(&x->arena, &x->param, n_params));

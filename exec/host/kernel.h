@@ -26,6 +26,8 @@ fs_tag_counts fs_count_tags(const fs_stream *s, fs_stream_member args);
 
 /* FS_BUILTINS when no built-in kernel has that name.  Requires a name. */
 fs_builtin fs_builtin_find(const char *name);
+/* The shape of a view of a stream.  Requires at most FSCHED_MAX_DIMS dimensions. */
+fsched_kernel_view fs_kernel_view(const fs_stream_view *v);
 /* The shapes of an op's or member's args, of which `room` has one each; NULL: all are ranges.
  * Requires args of the stream. */
 const fsched_kernel_view *fs_kernel_views(const fs_stream *s, fs_stream_member args,

@@ -37,7 +37,9 @@ typedef struct fsched_kernel_arg {
 
 /** The shape of an arg that is a strided view (fsched-graph(5)): element i, j, ... is at `data` + i
  * * strides[0] + j * strides[1] ...; the arg's length goes to the end of the last one.  The bytes
- *  between elements are not the arg's: others may read and write them at the same time. */
+ *  between elements are not the arg's: others may read and write them at the same time.  A kernel
+ * of a module on a CUDA device gets this struct by value, as the parameter behind the arg's
+ * address. */
 typedef struct fsched_kernel_view {
   uint32_t n_dims; /* 0: a range of bytes, as the arg says */
   uint64_t element;

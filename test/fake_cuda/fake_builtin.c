@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The built-in kernels without their text, as running the text takes long: most calls of them are
  * done here, and a few by the text. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "exec/cuda/kernels/call.h"
@@ -23,7 +24,63 @@ typedef struct fake_builtin_call {
   const fs_cuda_call *head;
   const fs_cuda_arg *arg;
   uint8_t *data[MOST_ARGS]; /* the host's address */
+  const fs_cuda_view *view[MOST_ARGS];
 } fake_builtin_call;
+
+/* Finds the record of an arg's view; false: it is missing. */
+static bool find_view(uint64_t call, uint32_t i, fake_builtin_call *c) {
+  uint64_t at = c->arg[i].view;
+  c->view[i] =
+      at == 0 ? NULL
+              : (const fs_cuda_view *)(const void *)memory_bytes(call + at, sizeof(fs_cuda_view));
+  return at == 0 || c->view[i] != NULL;
+}
+
+/* Where byte i of an arg is. */
+static uint8_t *byte_at(const fake_builtin_call *c, uint32_t arg, uint64_t i) {
+  const fs_cuda_view *v = c->view[arg];
+  if (v == NULL) {
+    return c->data[arg] + i;
+  }
+  uint64_t at = i % v->element, rest = i / v->element;
+  for (uint32_t d = v->n_dims; d > 0; d--) {
+    at += rest % v->shape[d - 1] * v->stride[d - 1];
+    rest /= v->shape[d - 1];
+  }
+  return c->data[arg] + at;
+}
+
+/* The bytes of an arg one behind the other, to be freed. */
+static uint8_t *flat_of(const fake_builtin_call *c, uint32_t arg, bool read) {
+  uint8_t *flat = malloc(c->arg[arg].length + 1);
+  for (uint64_t i = 0; read && i < c->arg[arg].length; i++) {
+    flat[i] = *byte_at(c, arg, i);
+  }
+  return flat;
+}
+
+static uint64_t hash_arg(const fake_builtin_call *c, uint32_t arg) {
+  if (c->view[arg] == NULL) {
+    return fs_hash_bytes(arg, c->data[arg], c->arg[arg].length);
+  }
+  uint8_t *flat = flat_of(c, arg, true);
+  uint64_t h = fs_hash_bytes(arg, flat, c->arg[arg].length);
+  free(flat);
+  return h;
+}
+
+static void fill_arg(const fake_builtin_call *c, uint32_t arg, uint64_t seed) {
+  if (c->view[arg] == NULL) {
+    fs_fill_bytes(seed, c->data[arg], c->arg[arg].length);
+    return;
+  }
+  uint8_t *flat = flat_of(c, arg, false);
+  fs_fill_bytes(seed, flat, c->arg[arg].length);
+  for (uint64_t i = 0; i < c->arg[arg].length; i++) {
+    *byte_at(c, arg, i) = flat[i];
+  }
+  free(flat);
+}
 
 /* Returns false when something is missing; then the text is run, and reports what. */
 static bool find_call(uint64_t address, uint64_t pool, fake_builtin_call *c) {
@@ -38,7 +95,11 @@ static bool find_call(uint64_t address, uint64_t pool, fake_builtin_call *c) {
     const fs_cuda_arg *a = &c->arg[i];
     bool used = i >= c->head->n_args || a->reads || a->writes;
     uint64_t data = a->data + (a->pooled ? pool : 0);
-    c->data[i] = used && a->length > 0 ? memory_bytes(data, a->length) : NULL;
+    if (used && !find_view(address, i, c)) {
+      return false;
+    }
+    uint64_t span = used && c->view[i] != NULL ? c->view[i]->span : a->length;
+    c->data[i] = used && a->length > 0 ? memory_bytes(data, span) : NULL;
     if (used && a->length > 0 && c->data[i] == NULL) {
       return false;
     }
@@ -60,12 +121,12 @@ static void mix(const fake_builtin_call *c) {
     if (c->arg[i].has_value) {
       h = join(h, join(i, c->arg[i].value));
     } else if (c->arg[i].reads) {
-      h = join(h, fs_hash_bytes(i, c->data[i], c->arg[i].length));
+      h = join(h, hash_arg(c, i));
     }
   }
   for (uint32_t i = 0; i < c->head->n_args; i++) {
     if (c->arg[i].writes) {
-      fs_fill_bytes(join(h, i), c->data[i], c->arg[i].length);
+      fill_arg(c, i, join(h, i));
     }
   }
   spoil(c);
@@ -76,7 +137,7 @@ static bool digest(const fake_builtin_call *c) {
   uint8_t *to = memory_bytes(c->head->digest, sizeof h);
   for (uint32_t i = 0; i < c->head->n_args; i++) {
     if (c->arg[i].writes) {
-      h = join(h, fs_hash_bytes(i, c->data[i], c->arg[i].length));
+      h = join(h, hash_arg(c, i));
     }
   }
   if (to != NULL) {

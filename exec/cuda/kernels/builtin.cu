@@ -8,6 +8,9 @@
  * put together from aligned ones, which all hold at least one byte of the range, so nothing outside
  * of the memory is touched.
  *
+ * A strided view is the bytes of its elements, one behind the other.  Its words are gathered by all
+ * threads, a word each, and four of them hash what was gathered.
+ *
  * scripts/gen-kernels makes builtin.ptx of this, without CUDA headers. */
 #include "call.h"
 
@@ -109,6 +112,89 @@ SHARED volatile u64 joined;
 
 DEVICE u64 place_of(const fs_cuda_arg &a, u64 pool) { return a.pooled ? pool + a.data : a.data; }
 
+/* ---- views */
+
+DEVICE const fs_cuda_view *view_of(const fs_cuda_call *call, const fs_cuda_arg &a) {
+  return a.view == 0 ? nullptr : (const fs_cuda_view *)((const u8 *)call + a.view);
+}
+
+/* A run of bytes of an arg, from byte i of it on. */
+struct piece {
+  u64 at, n; /* address, and the bytes that lie there side by side */
+};
+
+DEVICE piece piece_at(const fs_cuda_view *v, u64 data, u64 length, u64 i) {
+  if (v == nullptr) {
+    piece whole = {data + i, length - i};
+    return whole;
+  }
+  u64 index = i / v->element, within = i % v->element;
+  piece p = {data + within, v->element - within};
+#pragma nounroll
+  for (u32 d = v->n_dims; d > 0; d--) {
+    p.at += index % v->shape[d - 1] * v->stride[d - 1];
+    index /= v->shape[d - 1];
+  }
+  return p;
+}
+
+/* The bytes [i, i + 8) of a view; those behind its end are 0. */
+DEVICE u64 gather(const fs_cuda_view *v, u64 data, u64 length, u64 i) {
+  u64 word = 0;
+  u32 n = length - i < WORD ? (u32)(length - i) : WORD;
+#pragma nounroll
+  for (u32 done = 0; done < n;) {
+    piece p = piece_at(v, data, length, i + done);
+#pragma nounroll
+    for (u64 k = 0; k < p.n && done < n; k++, done++) {
+      word |= (u64) * (const u8 *)(p.at + k) << (8 * done);
+    }
+  }
+  return word;
+}
+
+DEVICE void scatter(const fs_cuda_view *v, u64 data, u64 length, u64 i, u64 word) {
+  u32 n = length - i < WORD ? (u32)(length - i) : WORD;
+#pragma nounroll
+  for (u32 done = 0; done < n;) {
+    piece p = piece_at(v, data, length, i + done);
+#pragma nounroll
+    for (u64 k = 0; k < p.n && done < n; k++, done++) {
+      *(u8 *)(p.at + k) = (u8)(word >> (8 * done));
+    }
+  }
+}
+
+SHARED volatile u64 gathered[FS_CUDA_BLOCK];
+
+/* Puts the four lanes of the hash of a view at `to`.  All threads call it. */
+DEVICE void hash_view(u64 seed, const fs_cuda_view *v, u64 data, u64 length, u32 to) {
+  u64 words = length / WORD + (length % WORD != 0);
+  u32 t = thread_index();
+  u64 lane = seed + t * STEP;
+#pragma nounroll
+  for (u64 first = 0; first < words; first += FS_CUDA_BLOCK) {
+    if (first + t < words) {
+      gathered[t] = gather(v, data, length, (first + t) * WORD);
+    }
+    __syncthreads();
+    if (t < LANES) {
+#pragma nounroll
+      for (u32 k = t; k < FS_CUDA_BLOCK && first + k < words; k += LANES) {
+        lane = lane_step(lane, gathered[k]);
+      }
+    }
+    __syncthreads();
+  }
+  if (t < LANES) {
+    lanes[to + t] = lane;
+  }
+}
+
+DEVICE bool is_hashed(const fs_cuda_arg &a, bool written) { return written ? a.writes : a.reads; }
+
+/* ---- hash of args */
+
 /* Joins to h, in the order of the args, the hashes of those that are read, and the values; or, if
  * `written`, the hashes of those that are written.  All threads call it and get the result. */
 DEVICE u64 hash_args(u64 h, const fs_cuda_call *call, u64 pool, bool written) {
@@ -117,16 +203,23 @@ DEVICE u64 hash_args(u64 h, const fs_cuda_call *call, u64 pool, bool written) {
 #pragma nounroll
   for (u32 first = 0; first < call->n_args; first += GROUPS) {
     u32 mine = first + t / LANES;
-    if (mine < call->n_args && (written ? args[mine].writes : args[mine].reads)) {
+    u32 end = first + GROUPS < call->n_args ? first + GROUPS : call->n_args;
+    if (mine < end && is_hashed(args[mine], written) && args[mine].view == 0) {
       lanes[t] = hash_lane(mine, t % LANES, place_of(args[mine], pool), args[mine].length);
     }
+#pragma nounroll
+    for (u32 i = first; i < end; i++) {
+      if (is_hashed(args[i], written) && args[i].view != 0) {
+        hash_view(i, view_of(call, args[i]), place_of(args[i], pool), args[i].length,
+                  (i - first) * LANES);
+      }
+    }
     __syncthreads();
-    u32 end = first + GROUPS < call->n_args ? first + GROUPS : call->n_args;
 #pragma nounroll
     for (u32 i = first; t == 0 && i < end; i++) {
       if (!written && args[i].has_value) {
         h = join(h, join(i, args[i].value));
-      } else if (written ? args[i].writes : args[i].reads) {
+      } else if (is_hashed(args[i], written)) {
         u64 of_arg = join(i, args[i].length);
         for (u32 j = 0; j < LANES; j++) {
           of_arg = join(of_arg, lanes[(i - first) * LANES + j]);
@@ -192,6 +285,14 @@ DEVICE void clear(u64 data, u64 n) {
   }
 }
 
+DEVICE void fill_view(u64 seed, const fs_cuda_view *v, u64 data, u64 n) {
+  u64 counter = scramble(seed), words = n / WORD + (n % WORD != 0);
+#pragma nounroll
+  for (u64 i = thread_index(); i < words; i += FS_CUDA_BLOCK) {
+    scatter(v, data, n, i * WORD, content_word(counter, i));
+  }
+}
+
 /* ---- mix */
 
 DEVICE void spoil_scratch(const fs_cuda_call *call, u64 pool) {
@@ -209,7 +310,9 @@ KERNEL void fsched_mix(const fs_cuda_call *call, u64 pool) {
   u64 seed = hash_args(call->seed, call, pool, false);
 #pragma nounroll
   for (u32 i = 0; i < call->n_args; i++) {
-    if (args[i].writes) {
+    if (args[i].writes && args[i].view != 0) {
+      fill_view(join(seed, i), view_of(call, args[i]), place_of(args[i], pool), args[i].length);
+    } else if (args[i].writes) {
       fill(join(seed, i), place_of(args[i], pool), args[i].length);
     }
   }
@@ -261,25 +364,68 @@ DEVICE void move_bytes(u64 to, u64 from, u64 n) {
   move<u8>(to + last, from + last, up ? n - end : head);
 }
 
+/* Where an arg of a copy lies. */
+struct side {
+  const fs_cuda_view *view;
+  u64 data, length, span;
+};
+
+DEVICE side side_of(const fs_cuda_call *call, const fs_cuda_arg &a, u64 pool) {
+  const fs_cuda_view *v = view_of(call, a);
+  side s = {v, place_of(a, pool), a.length, v == nullptr ? a.length : v->span};
+  return s;
+}
+
+/* The same where one of them is a view.  Where the bytes between the first and the last one of both
+ * are apart, every thread moves its words; else the pieces are moved one after the other, as on the
+ * host. */
+DEVICE void copy_pieces(const side &to, const side &from) {
+  u64 n = from.length < to.length ? from.length : to.length;
+  if (to.data + to.span <= from.data || from.data + from.span <= to.data) {
+#pragma nounroll
+    for (u64 i = (u64)thread_index() * WORD; i < to.length; i += FS_CUDA_BLOCK * WORD) {
+      u64 word = i < n ? gather(from.view, from.data, n, i) : 0;
+      scatter(to.view, to.data, to.length, i, word);
+    }
+    return;
+  }
+#pragma nounroll
+  for (u64 i = 0; i < to.length;) {
+    piece p = piece_at(to.view, to.data, to.length, i);
+    u64 some = p.n;
+    if (i < n) {
+      piece q = piece_at(from.view, from.data, from.length, i);
+      some = q.n < some ? q.n : some;
+      move<u8>(p.at, q.at, some);
+    } else {
+      clear(p.at, some);
+      __syncthreads();
+    }
+    i += some;
+  }
+}
+
 /* The bytes of the one arg that is read to the one that is written; what is longer there becomes
  * zero. */
 KERNEL void fsched_copy(const fs_cuda_call *call, u64 pool) {
   const fs_cuda_arg *args = (const fs_cuda_arg *)(call + 1);
-  u64 from = 0, from_length = 0, to = 0, to_length = 0;
+  side from = {nullptr, 0, 0, 0}, to = {nullptr, 0, 0, 0};
 #pragma nounroll
   for (u32 i = 0; i < call->n_args; i++) {
     if (args[i].reads) {
-      from = place_of(args[i], pool);
-      from_length = args[i].length;
+      from = side_of(call, args[i], pool);
     }
     if (args[i].writes) {
-      to = place_of(args[i], pool);
-      to_length = args[i].length;
+      to = side_of(call, args[i], pool);
     }
   }
-  u64 n = from_length < to_length ? from_length : to_length;
-  move_bytes(to, from, n);
-  clear(to + n, to_length - n);
+  if (from.view != nullptr || to.view != nullptr) {
+    copy_pieces(to, from);
+    return;
+  }
+  u64 n = from.length < to.length ? from.length : to.length;
+  move_bytes(to.data, from.data, n);
+  clear(to.data + n, to.length - n);
 }
 
 /* ---- nop and pace */

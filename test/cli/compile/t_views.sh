@@ -37,6 +37,15 @@ run 0 "$FSCHED" verify g.json -g g.yaml
 run 0 "$FSCHED" run g.fsb -q --check
 run 0 "$FSCHED" run g.fsb -q --check --invocations 3 --in-flight 2
 run 0 "$FSCHED" run g.fsb -q --check --on sim --durations adversarial --seed 3
+if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
+  for on in cuda cuda-graph; do
+    FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1 FAKE_CUDA=seed=3 \
+      run 0 "$FSCHED" run g.fsb -q --check --on $on --invocations 3 --output y=on-$on
+  done
+  run 0 "$FSCHED" run g.fsb -q --invocations 3 --output y=on-cpu
+  expect "the same on a device" same on-cpu on-cuda
+  expect "the same in a graph there" same on-cpu on-cuda-graph
+fi
 run 0 "$FSCHED" explain g.fsb turn
 run 0 "$FSCHED" dot g.yaml
 expect "data from both halves" [ "$(grep -c -- '->' out)" -ge 2 ]

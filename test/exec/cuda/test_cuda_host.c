@@ -178,7 +178,7 @@ START_TEST(any_graph)
                            : k % 3 == 1 ? fs_gen_tight(seed, 40)
                                         : fs_gen_odd(seed, 25);
     params.sync = k % 3 == 2 ? sync[k / 3 % 3] : params.sync;
-    params.views = false;
+    params.views = params.ats;
     fsched_graph *g;
     fsched_program *p;
     ck_fs(ctx, fs_gen_graph(ctx, &params, &g));

@@ -6,6 +6,7 @@
 #include "exec/cuda/cuda_fake.h"
 #include "exec/cuda/driver.h"
 #include "exec/cuda/kernels/call.h"
+#include "exec/cuda/views.h"
 #include "exec/host/kernel.h"
 
 #include "kit/context.h"
@@ -30,7 +31,7 @@ static uint64_t seed;
   } while (0)
 
 enum {
-  CALL_BYTES = sizeof(fs_cuda_call) + 2 * MOST_ARGS * sizeof(fs_cuda_arg),
+  CALL_BYTES = sizeof(fs_cuda_call) + 2 * MOST_ARGS * (sizeof(fs_cuda_arg) + sizeof(fs_cuda_view)),
   ALL_BYTES = ROOM + CALL_BYTES + 8
 };
 
@@ -83,6 +84,7 @@ static uint64_t draw(uint64_t n) {
 typedef struct call_case {
   uint8_t bytes[ROOM];
   fs_kernel_arg args[MOST_ARGS], scratch[4];
+  fsched_kernel_view views[MOST_ARGS];
   fs_kernel_call call;
   uint64_t used;
 } call_case;
@@ -108,10 +110,43 @@ static fs_kernel_arg random_arg(call_case *c, uint64_t most) {
   return a;
 }
 
+/* Makes an arg a view that begins where the arg does.  One that is written does not overlap itself:
+ * each stride is at least as long as what is within it. */
+static void make_view(call_case *c, uint32_t arg, bool overlaps, uint64_t most) {
+  fsched_kernel_view *v = &c->views[arg];
+  uint64_t inner;
+  *v = (fsched_kernel_view){.n_dims = 1 + (uint32_t)draw(5), .element = 1 + draw(17)};
+  inner = v->element;
+  for (uint32_t k = v->n_dims; k-- > 0;) {
+    v->shape[k] = 1 + draw(most);
+    v->strides[k] = overlaps ? draw(2 * v->element) : inner + (draw(2) == 0 ? 0 : draw(9));
+    inner = v->strides[k] * (v->shape[k] - 1) + inner;
+  }
+  uint64_t span = v->element;
+  for (uint32_t k = 0; k < v->n_dims; k++) {
+    span += (v->shape[k] - 1) * v->strides[k];
+  }
+  c->args[arg].length = span;
+}
+
+/* About half of the args become views. */
+static call_case *with_views(call_case *c, uint64_t most) {
+  for (uint32_t i = 0; i < c->call.n_args; i++) {
+    fs_kernel_arg *a = &c->args[i];
+    if (a->tag != FSCHED_VALUE && draw(2) == 0) {
+      make_view(c, i, a->tag == FSCHED_IN && draw(3) == 0, most);
+      a->data = take(c, a->length);
+    }
+  }
+  c->call.views = c->views;
+  return c;
+}
+
 static call_case *new_case(const char *op, uint32_t n_args, uint32_t n_scratch, uint64_t most) {
   call_case *c = malloc(sizeof *c);
   fs_fill_given(op, c->bytes, ROOM);
   c->used = 0;
+  memset(c->views, 0, sizeof c->views);
   for (uint32_t i = 0; i < n_args; i++) {
     c->args[i] = random_arg(c, most);
   }
@@ -137,6 +172,26 @@ static fs_cuda_arg to_device(const call_case *c, const fs_kernel_arg *a) {
                        .has_value = a->tag == FSCHED_VALUE};
 }
 
+/* Writes the records of views behind everything else, from a stream that has these views. */
+static void views_to_device(const call_case *c, fs_cuda_call *call) {
+  static fs_stream_view view[MOST_ARGS];
+  static fs_stream_arg arg[MOST_ARGS];
+  fs_cuda_arg *args = (fs_cuda_arg *)(call + 1);
+  fs_stream s = {.n_args = call->n_args, .args = arg, .views = view};
+  for (uint32_t i = 0; i < call->n_args; i++) {
+    const fsched_kernel_view *v = &c->views[i];
+    arg[i] = (fs_stream_arg){.has_at = v->n_dims > 0};
+    if (v->n_dims > 0) {
+      fs_stream_view *to = &view[s.n_views++];
+      *to = (fs_stream_view){.element = v->element, .arg = i, .n_dims = v->n_dims};
+      memcpy(to->shape, v->shape, sizeof to->shape);
+      memcpy(to->stride, v->strides, sizeof to->stride);
+    }
+  }
+  fs_cuda_call_views(&s, (fs_stream_member){0, call->n_args}, call,
+                     (fs_cuda_view *)(void *)(args + call->n_args + call->n_scratch));
+}
+
 static void launch(fs_cu_function f) {
   fs_cu_address call = device + ROOM;
   void *params[] = {&call, &device};
@@ -159,6 +214,7 @@ static void check_case(call_case *c, fs_builtin kernel, fs_cu_function f) {
   for (uint32_t i = 0; i < c->call.n_scratch; i++) {
     args[c->call.n_args + i] = to_device(c, &c->scratch[i]);
   }
+  views_to_device(c, call);
   CU(cuMemcpyAsync(device, (fs_cu_address)(uintptr_t)pinned, ALL_BYTES, stream));
   launch(f);
   launch(digest);
@@ -241,6 +297,60 @@ START_TEST(copy_is_the_same)
 }
 END_TEST
 
+/* Views of every shape, beside ranges; the bytes between the elements stay. */
+START_TEST(mix_of_views)
+{
+  seed = (uint64_t)_i;
+  for (uint32_t round = 0; round < 12; round++) {
+    check_case(
+        with_views(new_case("op", 1 + (uint32_t)draw(6), (uint32_t)draw(3), 100), 2 + round % 3),
+        FS_BUILTIN_MIX, mix);
+  }
+  check_case(with_views(new_case("many", 100, 1, 40), 2), FS_BUILTIN_MIX, mix);
+}
+END_TEST
+
+/* More words than are gathered at once. */
+START_TEST(long_view)
+{
+  call_case *c = new_case("op", 0, 0, 1);
+  c->call.n_args = 2;
+  c->call.views = c->views;
+  for (uint32_t i = 0; i < 2; i++) {
+    c->views[i] =
+        (fsched_kernel_view){.n_dims = 2, .element = 3, .shape = {700 + i, 2}, .strides = {11, 4}};
+    c->args[i] =
+        (fs_kernel_arg){.length = (699 + i) * 11 + 7, .tag = i == 0 ? FSCHED_IN : FSCHED_INOUT};
+    c->args[i].data = take(c, c->args[i].length);
+  }
+  check_case(c, FS_BUILTIN_MIX, mix);
+}
+END_TEST
+
+/* Between views, and between a view and a range; one side may be longer.  Sometimes both begin
+ * nearly at the same place, so that they overlap. */
+START_TEST(copy_of_views)
+{
+  seed = (uint64_t)_i;
+  for (uint32_t round = 0; round < 30; round++) {
+    call_case *c = new_case("op", 0, 0, 1);
+    bool near = round % 3 == 0;
+    c->args[0] = (fs_kernel_arg){.length = draw(200), .tag = FSCHED_IN};
+    c->args[1] = (fs_kernel_arg){.length = draw(200), .tag = FSCHED_OUT};
+    c->call.n_args = 2;
+    c->call.views = c->views;
+    for (uint32_t i = 0; i < 2; i++) {
+      if (round % 4 != 1 + i) {
+        make_view(c, i, i == 0 && draw(3) == 0, 3);
+      }
+    }
+    c->args[0].data = take(c, c->args[0].length);
+    c->args[1].data = near ? (uint8_t *)c->args[0].data + draw(40) : take(c, c->args[1].length);
+    check_case(c, FS_BUILTIN_COPY, copy);
+  }
+}
+END_TEST
+
 START_TEST(pace_takes_its_time)
 {
   fs_cu_event begin, end;
@@ -277,7 +387,8 @@ END_TEST
 FS_SUITE(cuda_kernels, s) {
   TCase *t = fs_case(s, NULL);
   tcase_add_checked_fixture(t, set_up, tear_down);
-  FS_LOOPS(t, 0, 4, mix_is_the_same);
+  FS_LOOPS(t, 0, 4, mix_is_the_same, mix_of_views, copy_of_views);
   FS_LOOPS(t, 0, 2, many_args, copy_is_the_same);
-  FS_TESTS(t, lengths_of_a_hash, mix_in_place, pace_takes_its_time, text_is_that_of_the_file);
+  FS_TESTS(t, long_view, lengths_of_a_hash, mix_in_place, pace_takes_its_time,
+           text_is_that_of_the_file);
 }

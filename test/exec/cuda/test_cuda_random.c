@@ -62,6 +62,7 @@ START_TEST(any_graph)
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_gen_params params = fs_gen_any(seed, 60);
     params.members = params.gangs;
+    params.views = params.ats;
     compile_and_replay(seed, &params, kind_of(_i),
                        (fsched_replay_options){.repeat = 1 + seed % 3, .trace = seed % 5 == 0});
   }
@@ -78,6 +79,7 @@ START_TEST(tight_memory)
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     fs_gen_params params = fs_gen_tight(seed, 50);
     params.members = params.gangs;
+    params.views = params.ats;
     compile_and_replay(seed, &params, kind_of(_i),
                        (fsched_replay_options){
                            .repeat = 3, .in_flight = 2, .pool_bytes = seed % 2 == 0 ? 1 << 20 : 0});
@@ -95,6 +97,7 @@ START_TEST(odd_graphs)
   for (uint64_t seed = 1; seed <= 4 * GRAPHS; seed++) {
     fs_gen_params params = fs_gen_odd(seed, 25);
     params.members = params.gangs;
+    params.views = params.ats;
     params.sync = sync[seed % 3];
     params.raw = seed % 2 == 0;
     compile_and_replay(
