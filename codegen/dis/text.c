@@ -4,11 +4,13 @@
  * follows. */
 #include "codegen/dis/text.h"
 
+#include "base/text/hex.h"
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
 #include "model/stream/members.h"
 #include "model/stream/physicals.h"
+#include "model/stream/views.h"
 #include "model/sync.h"
 
 static void put_size(fs_listing *l, const char *before, uint64_t value) {
@@ -151,6 +153,16 @@ static void put_clock(fs_listing *l, const fs_stream_wait *w, uint32_t n) {
   fs_list_put(l, n == 0 ? "-" : "");
 }
 
+/* Writes " params 5", the number of bytes that the op's kernel gets; nothing if there are none. */
+static void put_params(fs_listing *l, const fs_stream_command *c) {
+  uint32_t kernel = fs_command_has_op(c) ? l->s->ops[c->target].kernel : FS_NONE;
+  const char *text =
+      kernel == FS_NONE ? NULL : fs_stream_string(l->s, l->s->kernels[kernel].params);
+  if (text != NULL) {
+    fs_list_u64(l, " params ", fs_hex_bytes(text));
+  }
+}
+
 static void put_what(fs_listing *l, const fs_stream_command *c) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
@@ -163,6 +175,7 @@ static void put_what(fs_listing *l, const fs_stream_command *c) {
       put_version(l, c->target);
       break;
   }
+  put_params(l, c);
   if (fs_command_members(l->s, c) > 0) {
     fs_list_u64(l, " member ", fs_stream_member_of(l->s, (uint32_t)(c - l->s->commands)));
   }
@@ -261,6 +274,25 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
   fs_list_empty(c, 2);
 }
 
+static void put_dims(fs_listing *l, const char *before, const uint64_t *dim, uint32_t n) {
+  for (uint32_t d = 0; d < n; d++) {
+    fs_list_u64(l, d == 0 ? before : "x", dim[d]);
+  }
+}
+
+/* Writes " as 16x8 of 4 by 64x4": the points of a strided view in each dimension, the bytes at each
+ * unless that is one, and the bytes from one point to the next. */
+static void put_view(fs_listing *l, uint32_t arg) {
+  const fs_stream_view *v = l->s->n_views == 0 ? NULL : fs_stream_view_of(l->s, arg);
+  if (v != NULL) {
+    put_dims(l, " as ", v->shape, v->n_dims);
+    if (v->element != 1) {
+      fs_list_u64(l, " of ", v->element);
+    }
+    put_dims(l, " by ", v->stride, v->n_dims);
+  }
+}
+
 /* Writes the places of a command, of a member those of its own args. */
 static void put_places(fs_listing *l, const fs_stream_command *m) {
   bool member = fs_command_members(l->s, m) > 0, some = false;
@@ -277,6 +309,9 @@ static void put_places(fs_listing *l, const fs_stream_command *m) {
     }
     fs_list_put(l, some ? ", " : "");
     fs_list_place(l, p);
+    if (of_arg) {
+      put_view(l, p->arg);
+    }
     some = true;
   }
 }

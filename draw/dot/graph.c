@@ -219,6 +219,7 @@ static fs_status make_item(fs_picture *p, const fsched_graph *g, uint32_t op,
     uint32_t gang = g->op_gang[op];
     item->kind = FS_PIC_GANG;
     item->n_queues = g->gang_members[gang];
+    item->members = fs_op_members(g, op) > 0;
     return gang_queues(p, g, gang, queue, &item->queues);
   }
   item->cluster = p->n_clusters == 0 ? FS_NONE : of_domain[g->op_domain[op]];

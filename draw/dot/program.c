@@ -16,6 +16,7 @@
 #include "base/ranges.h"
 #include "draw/dot/picture.h"
 #include "fsched/graph.h"
+#include "model/stream/members.h"
 #include "model/stream/points.h"
 #include "model/stream/shown_loops.h"
 #include "model/sync.h"
@@ -182,6 +183,7 @@ static fs_status add_item(program_drawer *f, uint32_t e) {
     item->kind = FS_PIC_GANG;
     item->cluster = s->axis_members[axis->member0];
     item->n_queues = axis->n_members;
+    item->members = fs_command_members(s, k) > 0;
     fs_picture_host(f->p, s->axis_members + axis->member0, axis->n_members);
     item->queues =
         fs_picture_list(f->p, f->p->cluster, s->axis_members + axis->member0, axis->n_members);

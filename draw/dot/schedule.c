@@ -34,6 +34,7 @@ static fs_status make_item(const schedule_drawer *f, uint32_t id, fs_pic_item *i
     item->kind = FS_PIC_GANG;
     item->queues = fs_picture_list(f->p, s->queue_name, queues, n);
     item->n_queues = n;
+    item->members = fs_op_members(g, id) > 0;
     fs_picture_host(f->p, queues, n);
   }
   return item->kind == FS_PIC_GANG && item->queues == NULL ? FSCHED_SYSTEM : FSCHED_OK;

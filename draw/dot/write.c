@@ -163,6 +163,7 @@ static void put_time(fs_writer *w, const fs_pic_node *n) {
 static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
   enum { LISTED = 4 }; /* queues that a label lists; tooltips list all */
   const fs_pic_item *item = &w->p->item[n->first];
+  const char *members = item->members ? "members " : "";
   put_item(w, n->first, full);
   if (n->ops + n->copies > 1) {
     fs_text_puts(&w->line, " ..\\n");
@@ -171,9 +172,11 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
     fs_dot_put_counts(&w->line, n->ops, n->copies);
     fs_text_puts(&w->line, ")");
   } else if (item->queues != NULL && !full && item->n_queues > LISTED) {
-    fs_text_printf(&w->line, "\\non %u queues", item->n_queues);
+    fs_text_printf(&w->line, "\\n%son %u queues", members, item->n_queues);
   } else if (item->queues != NULL) {
-    fs_text_puts(&w->line, "\\non ");
+    fs_text_puts(&w->line, "\\n");
+    fs_text_puts(&w->line, members);
+    fs_text_puts(&w->line, "on ");
     fs_dot_escape(&w->line, item->queues);
   }
   fs_text_puts(&w->line, n->ops + n->copies > 1 ? " " : "\\n");

@@ -7,6 +7,7 @@
 
 #include "model/graph.h"
 #include "model/stream/known.h"
+#include "model/stream/members.h"
 #include "model/stream/wants.h"
 
 typedef struct fs_asked { /* a wait for an axis, by a command of the current queue */

@@ -246,6 +246,9 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
     FS_TRY(fs_explain_look_at(e, members[i]));
     put(e, i == 0 ? "\n   " : ",\n   ");
     put_epoch(e, "{\"axis\": ", epoch_of(e, members[i]));
+    if (fs_command_members(e->s, &e->s->commands[members[i]]) > 0) {
+      put_u64(e, ", \"member\": ", fs_stream_member_of(e->s, members[i]));
+    }
     put_waits(e, members[i]);
     fs_explain_sync_json(e, members[i]);
     FS_TRY(put_elided(e, members[i]));

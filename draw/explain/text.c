@@ -161,8 +161,7 @@ static fs_status list_end(const fs_explain *e, list *l) {
   uint32_t more = l->more;
   FS_TRY(fs_columns_finish(&l->c, "    ", e->t));
   if (more > 0) {
-    put_u64(e->t, "    and ", more);
-    fs_text_puts(e->t, " more\n");
+    fs_text_printf(e->t, "    and %u more\n", more);
   }
   return FSCHED_OK;
 }
@@ -566,13 +565,16 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
   put_item_head(e, item);
   for (uint32_t i = 0; i < n; i++) {
     if (i == SHOWN && !e->all) {
-      put_u64(e->t, "and ", n - i);
-      fs_text_puts(e->t, " members more\n");
+      fs_text_printf(e->t, "and %u members more\n", n - i);
       break;
     }
     if (e->s->commands[item].gang_axis != FS_NONE) {
       fs_text_puts(e->t, " member ");
       put_command(e, e->t, members[i]);
+      if (fs_command_members(e->s, &e->s->commands[members[i]]) > 0) {
+        fs_text_printf(e->t, " (number %u, with args of its own)",
+                       fs_stream_member_of(e->s, members[i]));
+      }
       fs_text_puts(e->t, "\n");
     }
     FS_TRY(fs_explain_look_at(e, members[i]));

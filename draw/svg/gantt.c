@@ -184,7 +184,8 @@ static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {
   const uint32_t *queues = fs_item_queues(v->s, item, &n);
   fs_text_puts(t, "><title>");
   fs_svg_name(t, fs_svg_item_name(v, item));
-  fs_text_puts(t, n > 1 ? ": gang " : ": ");
+  bool members = !fs_item_is_copy(v->s, item) && fs_op_members(v->g, item) > 0;
+  fs_text_puts(t, members ? ": group of members, " : n > 1 ? ": gang " : ": ");
   put_kind(t, kind_of(v, item), 1);
   fs_text_puts(t, ", ");
   fs_svg_interval(t, v, v->s->start[item], v->s->end[item]);

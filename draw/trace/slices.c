@@ -4,6 +4,7 @@
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
 #include "model/schedule.h"
+#include "model/stream/members.h"
 #include "model/sync.h"
 
 static const char *version_name(const fs_tracer *r, uint32_t version) {
@@ -112,6 +113,13 @@ static void put_gang(fs_tracer *r, const fs_stream_command *c) {
   fs_trace_word(r);
 }
 
+/* The number of a group's member, if these have args of their own. */
+static void put_member(fs_tracer *r, uint32_t command) {
+  if (fs_command_members(r->s, &r->s->commands[command]) > 0) {
+    fs_trace_number(r, "member", fs_stream_member_of(r->s, command));
+  }
+}
+
 static void put_copy(fs_tracer *r, const fs_stream_command *c) {
   const fs_stream_place *p = &r->s->places[c->place0];
   fs_text_puts(&r->text, ",\"buffer\":");
@@ -178,6 +186,7 @@ static void put_slice(fs_tracer *r, uint32_t command) {
     fs_text_puts(&r->text, "\"");
   }
   put_gang(r, c);
+  put_member(r, command);
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
       put_places(r, c);

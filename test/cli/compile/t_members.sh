@@ -22,6 +22,18 @@ ops:
 END
 run 0 "$FSCHED" compile g.yaml --verify -o g.fsb --emit schedule=g.json --emit trace=trace --emit svg=g.svg --emit c=g.c --emit stats=st
 expect "statistics" holds st '"groups": {"ops": 1, "members": 2}'
+expect "members in the trace" [ "$(grep -c '"gang":"gang0:1","member":[01]' trace)" -eq 2 ]
+expect "members in the picture" holds g.svg '<title>split: group of members, op, .* on q0, q1<'
+run 0 "$FSCHED" explain g.fsb split
+expect "members, explained" holds out ' member q1:1 (number 1, with args of its own)'
+run 0 "$FSCHED" explain g.fsb split --format json
+expect "their numbers" holds out '{"axis": "q1", "epoch": 1, "member": 1'
+for of in g.yaml g.fsb; do
+  run 0 "$FSCHED" dot $of
+  expect "members in a picture of $of" holds out 'label="split.nmembers on q0, q1'
+done
+run 0 "$FSCHED" compile -q g.yaml --emit dot=s.dot
+expect "members in one of the schedule" holds s.dot 'label="split.nmembers on q0, q1'
 run 0 "$FSCHED" verify g.fsb -g g.yaml
 run 0 "$FSCHED" verify g.json -g g.yaml
 for on in cpu sim; do
