@@ -440,6 +440,58 @@ static bool add_race(mutant *m) {
   return true;
 }
 
+/* Finds two members of one group, neither without args; NULL: there are none. */
+static fs_stream_member *two_members(mutant *m, uint32_t *a, uint32_t *b) {
+  for (uint32_t tries = 0; m->s->n_members > 0 && tries < 64; tries++) {
+    const fs_stream_op *o = &m->s->ops[pick(m, m->s->n_ops)];
+    if (o->n_members >= 2) {
+      *a = o->member0 + pick(m, o->n_members);
+      *b = o->member0 + pick(m, o->n_members);
+      if (*a != *b && m->s->members[*a].n_args > 0 && m->s->members[*b].n_args > 0) {
+        return REC(m, members, fs_stream_member);
+      }
+    }
+  }
+  return NULL;
+}
+
+static bool has_view(const mutant *m, const fs_stream_arg *a) {
+  bool found = false;
+  for (uint32_t i = 0; i < m->s->n_views; i++) {
+    found = found || m->s->views[i].arg == (uint32_t)(a - m->s->args);
+  }
+  return found;
+}
+
+/* Exchanges an arg of one member with one of another; args with views stay, as these name them. */
+static bool exchange_args(mutant *m) {
+  uint32_t a, b;
+  const fs_stream_member *of = two_members(m, &a, &b);
+  if (of == NULL) {
+    return false;
+  }
+  fs_stream_arg *x = &REC(m, args, fs_stream_arg)[of[a].arg0 + pick(m, of[a].n_args)];
+  fs_stream_arg *y = &REC(m, args, fs_stream_arg)[of[b].arg0 + pick(m, of[b].n_args)];
+  fs_stream_arg kept = *x;
+  if (memcmp(x, y, sizeof *x) == 0 || has_view(m, x) || has_view(m, y)) {
+    return false;
+  }
+  *x = *y;
+  *y = kept;
+  return true;
+}
+
+/* Two members run with the args of one of them. */
+static bool give_args_twice(mutant *m) {
+  uint32_t a, b;
+  fs_stream_member *of = two_members(m, &a, &b);
+  if (of == NULL) {
+    return false;
+  }
+  of[a] = of[b];
+  return true;
+}
+
 bool fs_mutate_program(fsched_program *copy, fs_program_mutation mutation, fs_rng *rng) {
   mutant m = {&copy->view, rng};
   if (m.s->n_commands == 0 || m.s->n_ops == 0 || m.s->n_buffers == 0) {
@@ -508,6 +560,10 @@ bool fs_mutate_program(fsched_program *copy, fs_program_mutation mutation, fs_rn
       return add_race(&m);
     case FS_MUTATE_OVERLAP:
       return overlap(&m);
+    case FS_MUTATE_MEMBER_ARGS:
+      return exchange_args(&m);
+    case FS_MUTATE_MEMBER_TWICE:
+      return give_args_twice(&m);
     default:
       return fs_mutate_sync(&m, mutation);
   }

@@ -39,6 +39,8 @@
   X(GRAPH, "change what the graph says")    \
   X(RACE, "add a race")                     \
   X(OVERLAP, "lay one place over another")  \
+  X(MEMBER_ARGS, "exchange members' args")  \
+  X(MEMBER_TWICE, "give args to two")       \
   X(BARRIER_WAIT, "drop a barrier wait")    \
   X(BARRIER_UPDATE, "drop an update")       \
   X(BARRIER_OTHER, "wait for another one")  \
