@@ -47,6 +47,17 @@ typedef struct model_mirror {
   uint8_t *memory; /* ROW bytes for each buffer, of which imports use theirs */
 } model_mirror;
 
+/* What is in a program, in tasks unless something else is said. */
+typedef struct model_counts {
+  uint32_t blocks;         /* with a block of parameters */
+  uint32_t groups;         /* both members of which have args */
+  uint32_t manual, host;   /* in a manual scope; on a queue of the host */
+  uint32_t tiles;          /* args */
+  uint32_t waits, retains; /* predecessors that are only waited for, or only retained */
+  uint32_t added;          /* predecessors without which there would be a race */
+  uint32_t refused;
+} model_counts;
+
 typedef struct model_program {
   fs_rng rng;
   fsched_submitter *s;
@@ -55,18 +66,19 @@ typedef struct model_program {
   uint32_t seen; /* with mirrors: the output that shows what is in buffers */
   uint8_t plain[BUFFERS][ROW], given[BUFFERS][ROW]; /* with mirrors: now, and before all tasks */
   bool raw;
+  bool must; /* tasks from now on may not be left out */
   model_buffer buffer[BUFFERS];
   uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */
   bool ended[SCOPES];
   int n_scopes, stack[FSCHED_SUBMIT_SCOPES], depth;
   bool edge[TASKS][TASKS];  /* [later][earlier] */
-  bool order[TASKS][TASKS]; /* without what the tags of tasks in manual scopes give */
-  bool scope_manual[SCOPES], task_manual[TASKS];
+  bool order[TASKS][TASKS]; /* with what follows from it, and without what tags of tasks in manual
+                               scopes give */
+  bool scope_manual[SCOPES];
   model_access access[TASKS * ARGS];
   uint32_t n_accesses;
-  fs_text buffers, ops;     /* of the graph file */
-  uint32_t blocks;          /* tasks with a block of parameters */
-  uint32_t refused, groups; /* groups: both members of which have args */
+  fs_text buffers, ops; /* of the graph file */
+  model_counts counts;
 } model_program;
 
 static inline bool has_ended(const model_program *p, int scope) {

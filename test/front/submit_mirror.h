@@ -7,8 +7,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "exec/dynamic/forks.h"
 #include "exec/host/kernel.h"
-#include "front/submit_interpreter.h"
+#include "front/submit_program.h"
 #include "fsched/compile.h"
 #include "fsched/dynamic.h"
 #include "fsched/replay.h"
@@ -28,28 +29,30 @@ static inline uint8_t *imported_memory(const model_mirror *m, uint32_t buffer) {
   return m->memory + (size_t)buffer * ROW;
 }
 
-/* Dynamic run times: forked processes, processes of a program, threads. */
-static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096],
-                                     fsched_builder *(*describe)(bool raw)) {
+/* Starts dynamic run times, each with an open run: forked processes where there are such, processes
+ * of a program, threads.  Returns how many. */
+static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096], bool raw) {
   fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
                               g = {.size = sizeof g, .name = "g"};
+  uint32_t n = 0;
   find_beside("../fsched-worker", program);
-  for (uint32_t k = 0; k < MIRRORS; k++) {
+  for (int kind = workers_fork() ? 0 : 1; kind < MIRRORS; kind++) {
     fsched_dynamic_options o = {.size = sizeof o,
-                                .processes = k < 2,
-                                .spawn = k == 1,
+                                .processes = kind < 2,
+                                .spawn = kind == 1,
                                 .worker = program,
                                 .heap_bytes = 1 << 20,
                                 .memory_bytes = (uint64_t)BUFFERS * ROW};
+    model_mirror *m = &mirror[n++];
     void *memory;
-    ck_fs(ctx, fsched_dynamic_create(describe(false), &o, &mirror[k].d));
-    ck_fs(ctx, fsched_dynamic_callable(mirror[k].d, &f, NULL));
-    ck_fs(ctx, fsched_dynamic_callable(mirror[k].d, &g, NULL));
-    ck_fs(ctx, fsched_dynamic_open(mirror[k].d));
-    ck_fs(ctx, fsched_dynamic_memory(mirror[k].d, (uint64_t)BUFFERS * ROW, &memory));
-    mirror[k].memory = memory;
+    ck_fs(ctx, fsched_dynamic_create(submit_target(raw), &o, &m->d));
+    ck_fs(ctx, fsched_dynamic_callable(m->d, &f, NULL));
+    ck_fs(ctx, fsched_dynamic_callable(m->d, &g, NULL));
+    ck_fs(ctx, fsched_dynamic_open(m->d));
+    ck_fs(ctx, fsched_dynamic_memory(m->d, (uint64_t)BUFFERS * ROW, &memory));
+    m->memory = memory;
   }
-  return MIRRORS;
+  return n;
 }
 
 /* Gives an import its content, the same everywhere. */

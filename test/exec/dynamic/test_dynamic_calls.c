@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "exec/dynamic/calls_program.h"
+#include "exec/dynamic/forks.h"
 #include "kit/budget.h"
 
 #include "kit/context.h"
@@ -154,12 +155,13 @@ static fs_status write_one(uint32_t callable, uint32_t buffer) {
 
 /* ---- the same program, twice */
 
-/* The heap has room for two scopes, so the ring is full most of the time.  _i: processes. */
+/* The heap has room for two scopes, so the ring is full most of the time.  _i: processes, where
+ * they can be forked. */
 START_TEST(a_program_leaves_what_its_compiled_replay_leaves)
 {
   uint8_t plain[BYTES] = {0};
   fsched_dynamic_destroy(d);
-  start(_i == 1);
+  start(_i == 1 && workers_fork());
   uint8_t *x = memory_of(BYTES), *y = memory_of(BYTES);
   for (int i = 0; i < BYTES; i++) {
     x[i] = (uint8_t)(i * 37);
@@ -178,12 +180,13 @@ START_TEST(a_program_leaves_what_its_compiled_replay_leaves)
 }
 END_TEST
 
-/* Which member a call is of, the callable's shape and the task's block arrive.  _i: processes. */
+/* Which member a call is of, the callable's shape and the task's block arrive.  _i: processes,
+ * where they can be forked. */
 START_TEST(kernels_see_members_shape_and_params)
 {
   static const char *const queues[] = {"q0", "q1"};
   fsched_dynamic_destroy(d);
-  start(_i == 1);
+  start(_i == 1 && workers_fork());
   uint8_t *memory = memory_of(BYTES);
   uint32_t id;
   ck_fs(ctx, import("m", memory, FSCHED_IO_OUTPUT, &id));
@@ -249,23 +252,24 @@ START_TEST(calls_answer_by_the_state_of_the_run)
 END_TEST
 
 /* The first cause is the answer of all that adds to the run.  _i: processes, in which a kernel may
- * even crash. */
+ * even crash, where they can be forked. */
 START_TEST(after_a_failure_calls_answer_with_its_cause)
 {
-  static const char *const part[] = {"7", "signal"};
   uint32_t id, other;
   fsched_dynamic_destroy(d);
-  start(_i == 1);
+  bool dies = _i == 1 && workers_fork();
+  const char *part = dies ? "signal" : "7";
+  start(dies);
   ck_fs(ctx, alloc(BYTES, &id));
-  ck_fs(ctx, write_one(_i == 0 ? FAIL : DIE, id));
-  refused(fsched_dynamic_drain(d), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  ck_fs(ctx, write_one(dies ? DIE : FAIL, id));
+  refused(fsched_dynamic_drain(d), FSCHED_REPLAY, "dynamic-run", part);
   ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_FAILING);
-  ck_assert_ptr_nonnull(strstr(fsched_dynamic_run_cause(d), part[_i]));
-  refused(write_one(MIX, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
-  refused(alloc(1, &other), FSCHED_REPLAY, "dynamic-run", part[_i]);
-  refused(fsched_dynamic_begin_scope(d, NULL), FSCHED_REPLAY, "dynamic-run", part[_i]);
-  refused(fsched_dynamic_hold(d, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
-  refused(fsched_dynamic_release(d, id), FSCHED_REPLAY, "dynamic-run", part[_i]);
+  ck_assert_ptr_nonnull(strstr(fsched_dynamic_run_cause(d), part));
+  refused(write_one(MIX, id), FSCHED_REPLAY, "dynamic-run", part);
+  refused(alloc(1, &other), FSCHED_REPLAY, "dynamic-run", part);
+  refused(fsched_dynamic_begin_scope(d, NULL), FSCHED_REPLAY, "dynamic-run", part);
+  refused(fsched_dynamic_hold(d, id), FSCHED_REPLAY, "dynamic-run", part);
+  refused(fsched_dynamic_release(d, id), FSCHED_REPLAY, "dynamic-run", part);
   ck_fs(ctx, fsched_dynamic_close(d));
   ck_assert_int_eq(fsched_dynamic_run_state(d), FSCHED_DYNAMIC_FAILED);
   ck_fs(ctx, fsched_dynamic_open(d));
@@ -313,6 +317,10 @@ START_TEST(memory_that_cannot_be_used_is_refused)
   refused(fsched_dynamic_memory(d, MEMORY + 1, &at), FSCHED_INFEASIBLE, "dynamic-heap",
           "4097 bytes of shared memory");
   fsched_dynamic_destroy(d);
+  if (!workers_fork()) {
+    start(false);
+    return;
+  }
   start(true);
   refused(import("x", own, FSCHED_IO_INPUT, &id), FSCHED_BAD_INPUT, "dynamic-arg",
           "outside of what they share");

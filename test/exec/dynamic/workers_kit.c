@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#include "exec/dynamic/process/children.h"
+#include "exec/dynamic/forks.h"
 #include "kit/context.h"
 
 static const uint32_t class_of[QUEUES] = {0, 0, 1, 1};
@@ -27,14 +27,7 @@ static int call_named(const fsched_kernel_call *call, uint32_t member, void *use
   return k->function(call);
 }
 
-bool has_kind(worker_kind kind) {
-#ifdef __SANITIZE_THREAD__
-  return kind != FORKED;
-#else
-  ck_assert(fs_child_can_fork());
-  return kind < WORKER_KINDS;
-#endif
-}
+bool has_kind(worker_kind kind) { return workers_fork() ? kind < WORKER_KINDS : kind != FORKED; }
 
 /* A path beside the runner; it stays. */
 static const char *beside(const char *name, char path[4096]) {

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether worker processes can be forked in tests. */
+#ifndef FS_TEST_FORKS_H
+#define FS_TEST_FORKS_H
+
+#include <check.h>
+#include <stdbool.h>
+
+#include "exec/dynamic/process/children.h"
+
+/* The thread sanitizer has a thread of its own, so that nothing can be forked.  To be asked before
+ * threads are started. */
+static inline bool workers_fork(void) {
+#ifdef __SANITIZE_THREAD__
+  return false;
+#else
+  ck_assert(fs_child_can_fork());
+  return true;
+#endif
+}
+
+#endif
