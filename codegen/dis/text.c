@@ -5,6 +5,7 @@
 #include "codegen/dis/text.h"
 
 #include "base/text/hex.h"
+#include "base/text/view_text.h"
 #include "codegen/codegen.h"
 #include "fsched/graph.h"
 #include "model/kinds.h"
@@ -274,22 +275,13 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
   fs_list_empty(c, 2);
 }
 
-static void put_dims(fs_listing *l, const char *before, const uint64_t *dim, uint32_t n) {
-  for (uint32_t d = 0; d < n; d++) {
-    fs_list_u64(l, d == 0 ? before : "x", dim[d]);
-  }
-}
-
 /* Writes " as 16x8 of 4 by 64x4": the points of a strided view in each dimension, the bytes at each
  * unless that is one, and the bytes from one point to the next. */
 static void put_view(fs_listing *l, uint32_t arg) {
   const fs_stream_view *v = l->s->n_views == 0 ? NULL : fs_stream_view_of(l->s, arg);
   if (v != NULL) {
-    put_dims(l, " as ", v->shape, v->n_dims);
-    if (v->element != 1) {
-      fs_list_u64(l, " of ", v->element);
-    }
-    put_dims(l, " by ", v->stride, v->n_dims);
+    fs_list_put(l, " as ");
+    fs_text_view(l->t, v->shape, v->stride, v->n_dims, v->element);
   }
 }
 

@@ -3,6 +3,7 @@
  * and in clusters by the queues that they may run on. */
 #include "base/names.h"
 #include "draw/dot/picture.h"
+#include "draw/parts.h"
 
 /* The first access of version v by `arg` or a later arg; accesses are in the order of args. */
 static uint32_t first_access(const fsched_graph *g, uint32_t v, uint32_t arg) {
@@ -215,6 +216,7 @@ static fs_status gang_queues(fs_picture *p, const fsched_graph *g, uint32_t gang
 static fs_status make_item(fs_picture *p, const fsched_graph *g, uint32_t op,
                            const uint32_t *of_domain, const char *const *queue, fs_pic_item *item) {
   *item = (fs_pic_item){.name = g->op_name[op], .cluster = FS_NONE, .kind = FS_PIC_OP};
+  FS_TRY(fs_parts_of_graph(&p->arena, g, op, &item->parts));
   if (g->op_gang[op] != FS_NONE) {
     uint32_t gang = g->op_gang[op];
     item->kind = FS_PIC_GANG;

@@ -50,6 +50,7 @@ typedef struct fs_pic_item {
   uint32_t version;   /* of the buffer that is copied */
   uint8_t kind;       /* fs_pic_kind */
   bool members;       /* of a gang: each queue runs a member with args of its own */
+  const char *parts;  /* of an op (draw/parts.h), or NULL */
 } fs_pic_item;
 
 /* A node of the picture: at first one per item, with the item's number. */

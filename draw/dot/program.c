@@ -15,6 +15,7 @@
 #include "base/heap.h"
 #include "base/ranges.h"
 #include "draw/dot/picture.h"
+#include "draw/parts.h"
 #include "fsched/graph.h"
 #include "model/stream/members.h"
 #include "model/stream/points.h"
@@ -172,6 +173,7 @@ static fs_status add_item(program_drawer *f, uint32_t e) {
   switch (fs_command_kind_of(k)) {
     case FS_COMMAND_RUN:
       item->kind = FS_PIC_OP;
+      FS_TRY(fs_parts_of_stream(&f->p->arena, s, k->target, &item->parts));
       break;
     case FS_COMMAND_COPY:
       item->kind = (uint8_t)kind_of_copy(f, k);

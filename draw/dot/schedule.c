@@ -5,6 +5,7 @@
  * its reader is replaced by the edges through the copies. */
 #include "base/group.h"
 #include "draw/dot/picture.h"
+#include "draw/parts.h"
 #include "model/sync.h"
 
 typedef struct schedule_drawer {
@@ -30,6 +31,7 @@ static fs_status make_item(const schedule_drawer *f, uint32_t id, fs_pic_item *i
   }
   item->kind = FS_PIC_OP;
   item->name = g->op_name[id];
+  FS_TRY(fs_parts_of_graph(&f->p->arena, g, id, &item->parts));
   if (s->op_gang[id] != FS_NONE) {
     item->kind = FS_PIC_GANG;
     item->queues = fs_picture_list(f->p, s->queue_name, queues, n);

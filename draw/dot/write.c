@@ -181,6 +181,10 @@ static void put_node(fs_writer *w, const fs_pic_node *n, bool full) {
   }
   fs_text_puts(&w->line, n->ops + n->copies > 1 ? " " : "\\n");
   put_time(w, n);
+  if (full && n->ops + n->copies == 1 && item->parts != NULL) {
+    fs_text_puts(&w->line, "\\n");
+    fs_dot_escape(&w->line, item->parts);
+  }
 }
 
 /* ---- positions */

@@ -5,6 +5,7 @@
 #ifndef FS_EXPLAIN_H
 #define FS_EXPLAIN_H
 
+#include "draw/parts.h"
 #include "model/graph.h"
 #include "model/stream/known.h"
 #include "model/stream/members.h"

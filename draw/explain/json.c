@@ -235,12 +235,28 @@ static void put_links(const fs_explain *e, uint32_t item) {
   put(e, "]");
 }
 
+/* What else there is to say of an op (draw/parts.h). */
+static fs_status put_parts(const fs_explain *e, uint32_t item) {
+  FS_SCRATCH(scratch, e->ctx);
+  const fs_stream_command *c = &e->s->commands[item];
+  const char *parts = NULL;
+  if (fs_command_has_op(c)) {
+    FS_TRY(fs_parts_of_stream(&scratch, e->s, c->target, &parts));
+  }
+  if (parts != NULL) {
+    put(e, ", \"parts\": ");
+    fs_text_quoted(e->t, parts);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status put_item(fs_explain *e, uint32_t item) {
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
   put_epoch(e, "{\"axis\": ", fs_explain_complete(e, item));
   put_what(e, item);
   put_times(e, item);
+  FS_TRY(put_parts(e, item));
   put(e, ",\n   \"commands\": [");
   for (uint32_t i = 0; i < n; i++) {
     FS_TRY(fs_explain_look_at(e, members[i]));

@@ -1,16 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Explanations for people: tables, of which 20 rows are shown unless all are wanted. */
-#include "base/text/columns.h"
 #include "draw/explain/explain.h"
+#include "draw/explain/rows.h"
 #include "model/sync.h"
 
-enum { SHOWN = 20, REASONS = 3, WIDE = 36 }; /* WIDE: characters per line of a tall cell */
-
-typedef struct list { /* a table of which only the first rows are written */
-  fs_columns c;
-  uint32_t rows, more;
-  bool all;
-} list;
+enum { REASONS = 3 };
 
 static void put_u64(fs_text *t, const char *before, uint64_t value) {
   fs_text_puts(t, before);
@@ -140,85 +134,6 @@ static void put_reasons(const fs_explain *e, fs_text *t, const fs_want *w, uint3
   fs_text_puts(t, n == 0 ? unwanted(e) : "");
 }
 
-/* ---- tables */
-
-static void list_begin(const fs_explain *e, list *l, uint32_t columns) {
-  *l = (list){.all = e->all};
-  fs_columns_init(&l->c, e->ctx, columns);
-}
-
-/* Counts the next row; returns whether it is to be written. */
-static bool list_row(list *l) {
-  bool shown = l->all || l->rows < SHOWN;
-  l->rows += shown;
-  l->more += !shown;
-  return shown;
-}
-
-static void cell(list *l) { fs_columns_cell(&l->c, FS_LEFT); }
-
-static fs_status list_end(const fs_explain *e, list *l) {
-  uint32_t more = l->more;
-  FS_TRY(fs_columns_finish(&l->c, "    ", e->t));
-  if (more > 0) {
-    fs_text_printf(e->t, "    and %u more\n", more);
-  }
-  return FSCHED_OK;
-}
-
-static void list_drop(const fs_explain *e, list *l) {
-  fs_text_drop(&l->c.text);
-  fs_vec_free(e->ctx, &l->c.end);
-  fs_vec_free(e->ctx, &l->c.side);
-}
-
-/* The length of the part of a text that fits on one line: whole pieces that end at a separator (",
- * " or "; "), as many as there is room for, at least one. */
-static size_t line_of(const char *text, size_t n) {
-  size_t fits = 0;
-  for (size_t i = 0; i + 1 < n; i++) {
-    if ((text[i] == ',' || text[i] == ';') && text[i + 1] == ' ') {
-      if (fits > 0 && i + 1 > WIDE) {
-        return fits;
-      }
-      fits = i + 2;
-    }
-  }
-  return fits > 0 && n > WIDE ? fits : n;
-}
-
-/* Writes the last cells of a row, on as many rows as their texts need, and frees the texts. */
-static void put_tall(list *l, uint32_t before, fs_text *cells, uint32_t n) {
-  size_t at[2] = {0};
-  for (bool first = true, more = true; more; first = false) {
-    more = false;
-    for (uint32_t i = 0; i < before && !first; i++) {
-      cell(l);
-    }
-    for (uint32_t i = 0; i < n; i++) {
-      size_t left = cells[i].n - at[i], length = left == 0 ? 0 : line_of(cells[i].at + at[i], left);
-      bool ends = at[i] + length == cells[i].n;
-      if (length > 0) { /* after running out of memory there is no text */
-        fs_text_add(&l->c.text, cells[i].at + at[i], length - (ends ? 0 : 1));
-      }
-      cell(l);
-      at[i] += length;
-      more = more || !ends;
-    }
-  }
-  for (uint32_t i = 0; i < n; i++) {
-    l->c.text.failed = l->c.text.failed || cells[i].failed;
-    fs_text_drop(&cells[i]);
-  }
-}
-
-static void head(list *l, const char *const *title, uint32_t n, uint32_t right) {
-  for (uint32_t i = 0; i < n; i++) {
-    fs_text_puts(&l->c.text, title[i]);
-    fs_columns_cell(&l->c, i < right ? FS_RIGHT : FS_LEFT);
-  }
-}
-
 /* ---- chains of waits */
 
 /* Writes one step of a chain: what `hop` waited for, by a command that the previous step led to. */
@@ -297,24 +212,24 @@ static fs_status put_waits(fs_explain *e, uint32_t command) {
     return FSCHED_OK;
   }
   fs_text_puts(e->t, "  waits for\n");
-  list l;
-  list_begin(e, &l, 3);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 3);
   for (uint32_t w = p->point0[command]; w < p->point0[command + 1]; w++) {
-    if (!list_row(&l)) {
+    if (!fs_explain_row(&l)) {
       continue;
     }
     uint32_t n, item = fs_explain_awaited(e, &p->point[w]);
     const fs_want *why = fs_explain_reasons(e, e->wants.item[command], item, &n);
     put_epoch(e, &l.c.text, p->point[w]);
-    cell(&l);
+    fs_explain_cell(&l);
     put_what(e, &l.c.text, item);
-    cell(&l);
+    fs_explain_cell(&l);
     fs_text reasons;
     fs_text_init(&reasons, e->ctx);
     put_reasons(e, &reasons, why, n);
-    put_tall(&l, 2, &reasons, 1);
+    fs_explain_tall(&l, 2, &reasons, 1);
   }
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static fs_status put_tier(fs_explain *e, fs_text *t, uint32_t from, fs_because b) {
@@ -334,18 +249,18 @@ static fs_status put_tier(fs_explain *e, fs_text *t, uint32_t from, fs_because b
   return FSCHED_OK;
 }
 
-static fs_status put_elided_row(fs_explain *e, list *l, const fs_want *why, uint32_t n,
+static fs_status put_elided_row(fs_explain *e, fs_explain_rows *l, const fs_want *why, uint32_t n,
                                 fs_because b) {
   put_epoch(e, &l->c.text, fs_explain_complete(e, why->from));
-  cell(l);
+  fs_explain_cell(l);
   put_what(e, &l->c.text, why->from);
-  cell(l);
+  fs_explain_cell(l);
   fs_text cells[2];
   fs_text_init(&cells[0], e->ctx);
   fs_text_init(&cells[1], e->ctx);
   put_reasons(e, &cells[0], why, n);
   fs_status status = put_tier(e, &cells[1], why->from, b);
-  put_tall(l, 2, cells, 2);
+  fs_explain_tall(l, 2, cells, 2);
   return status;
 }
 
@@ -353,24 +268,24 @@ static fs_status put_elided(fs_explain *e, uint32_t command) {
   static const char *const title[] = {"after", "command", "for", "implied by"};
   uint32_t item = e->wants.item[command], rows = 0;
   const fs_want *want = e->wants.want + e->wants.want0[item];
-  list l;
-  list_begin(e, &l, 4);
-  head(&l, title, 4, 0);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 4);
+  fs_explain_heads(&l, title, 4, 0);
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0, end; status == FSCHED_OK && i < e->wants.n_wants[item]; i = end) {
     end = fs_explain_run(e, item, i);
     fs_because b = fs_explain_tier(e, want[i].from);
     if (b.tier != FS_TIER_WAIT) {
       rows++;
-      status = list_row(&l) ? put_elided_row(e, &l, &want[i], end - i, b) : FSCHED_OK;
+      status = fs_explain_row(&l) ? put_elided_row(e, &l, &want[i], end - i, b) : FSCHED_OK;
     }
   }
   if (status != FSCHED_OK || rows == 0) {
-    list_drop(e, &l);
+    fs_explain_drop_rows(e, &l);
     return status;
   }
   fs_text_puts(e->t, "  ordered without a wait\n");
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static fs_status put_learnt(fs_explain *e, fs_text *t, const fs_stream_wait *w, uint32_t item) {
@@ -393,25 +308,25 @@ static fs_status put_frontier(fs_explain *e, uint32_t command) {
     fs_text_u64(e->t, e->s->meta->frontier_capacity);
     fs_text_puts(e->t, ", more is known)\n");
   }
-  list l;
-  list_begin(e, &l, 3);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 3);
   fs_status status = FSCHED_OK;
   for (uint32_t i = c->frontier0; status == FSCHED_OK && i < c->frontier0 + c->n_frontier; i++) {
-    if (!list_row(&l)) {
+    if (!fs_explain_row(&l)) {
       continue;
     }
     const fs_stream_wait *w = &e->s->frontiers[i];
     uint32_t item = fs_explain_awaited(e, w);
     put_epoch(e, &l.c.text, *w);
-    cell(&l);
+    fs_explain_cell(&l);
     put_what(e, &l.c.text, item);
-    cell(&l);
+    fs_explain_cell(&l);
     fs_text chain;
     fs_text_init(&chain, e->ctx);
     status = put_learnt(e, &chain, w, item);
-    put_tall(&l, 2, &chain, 1);
+    fs_explain_tall(&l, 2, &chain, 1);
   }
-  fs_status finished = list_end(e, &l);
+  fs_status finished = fs_explain_end_rows(e, &l);
   return status == FSCHED_OK ? finished : status;
 }
 
@@ -458,18 +373,18 @@ static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_li
   }
 }
 
-static void put_link(const fs_explain *e, list *l, uint32_t item, const fs_link *k) {
+static void put_link(const fs_explain *e, fs_explain_rows *l, uint32_t item, const fs_link *k) {
   const fs_stream_command *c = &e->s->commands[item];
   fs_text_u64(&l->c.text, c->start);
   fs_columns_cell(&l->c, FS_RIGHT);
   fs_text_u64(&l->c.text, c->end);
   fs_columns_cell(&l->c, FS_RIGHT);
   put_epoch(e, &l->c.text, fs_explain_complete(e, item));
-  cell(l);
+  fs_explain_cell(l);
   put_what(e, &l->c.text, item);
-  cell(l);
+  fs_explain_cell(l);
   put_hold(e, &l->c.text, item, k);
-  cell(l);
+  fs_explain_cell(l);
 }
 
 typedef struct shares { /* ticks before a start: in ops, in copies, in gaps */
@@ -489,13 +404,13 @@ static void add_share(shares *s, const fs_stream_command *c, uint64_t until) {
 
 static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
   static const char *const title[] = {"start", "end", "command", "", "held by"};
-  list l;
-  list_begin(e, &l, 5);
-  head(&l, title, 5, 2);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 5);
+  fs_explain_heads(&l, title, 5, 2);
   *s = (shares){0};
   for (uint32_t at = item; at != FS_NONE;) {
     fs_link k = fs_explain_link(e, at);
-    if (list_row(&l)) {
+    if (fs_explain_row(&l)) {
       put_link(e, &l, at, &k);
     }
     s->gaps += k.gap;
@@ -505,7 +420,7 @@ static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
       add_share(s, c, k.until);
     }
   }
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static void put_shares(const fs_explain *e, const char *what, const shares *s) {
@@ -548,7 +463,7 @@ static void put_item_head(const fs_explain *e, uint32_t item) {
     fs_text_puts(e->t, ", on ");
     for (uint32_t i = 0; i < n; i++) {
       fs_text_puts(e->t, i == 0 ? "" : " ");
-      if (i == SHOWN && !e->all) {
+      if (i == FS_EXPLAIN_SHOWN && !e->all) {
         put_u64(e->t, "and ", n - i);
         fs_text_puts(e->t, " more");
         break;
@@ -559,12 +474,29 @@ static void put_item_head(const fs_explain *e, uint32_t item) {
   fs_text_puts(e->t, "\n");
 }
 
+/* What else there is to say of an op (draw/parts.h). */
+static fs_status put_parts(const fs_explain *e, uint32_t item) {
+  FS_SCRATCH(scratch, e->ctx);
+  const fs_stream_command *c = &e->s->commands[item];
+  const char *parts = NULL;
+  if (fs_command_has_op(c)) {
+    FS_TRY(fs_parts_of_stream(&scratch, e->s, c->target, &parts));
+  }
+  if (parts != NULL) {
+    fs_text_puts(e->t, "  ");
+    fs_text_visible(e->t, parts);
+    fs_text_puts(e->t, "\n");
+  }
+  return FSCHED_OK;
+}
+
 static fs_status put_item(fs_explain *e, uint32_t item) {
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
   put_item_head(e, item);
+  FS_TRY(put_parts(e, item));
   for (uint32_t i = 0; i < n; i++) {
-    if (i == SHOWN && !e->all) {
+    if (i == FS_EXPLAIN_SHOWN && !e->all) {
       fs_text_printf(e->t, "and %u members more\n", n - i);
       break;
     }
@@ -586,9 +518,9 @@ static fs_status put_item(fs_explain *e, uint32_t item) {
   return put_start(e, item);
 }
 
-static void put_count(list *l, const char *what, uint64_t n) {
+static void put_count(fs_explain_rows *l, const char *what, uint64_t n) {
   fs_text_puts(&l->c.text, what);
-  cell(l);
+  fs_explain_cell(l);
   fs_text_u64(&l->c.text, n);
   fs_columns_cell(&l->c, FS_RIGHT);
 }
@@ -602,14 +534,14 @@ static fs_status put_tiers(const fs_explain *e, const fs_summary *s) {
   }
   put_u64(e->t, "  orderings needed: ", all);
   fs_text_puts(e->t, "\n");
-  list l;
-  list_begin(e, &l, 2);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 2);
   static const fs_tier order[] = {FS_TIER_SAME_QUEUE, FS_TIER_EXACT, FS_TIER_FRONTIER,
                                   FS_TIER_WAIT};
   for (uint32_t i = 0; i < FS_TIER_NONE; i++) {
     put_count(&l, tier[order[i]], s->wanted[order[i]]);
   }
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static fs_status put_whys(const fs_explain *e, const fs_summary *s) {
@@ -625,38 +557,38 @@ static fs_status put_whys(const fs_explain *e, const fs_summary *s) {
   uint32_t n = e->order.points.point0[e->s->n_commands];
   put_u64(e->t, "  waits: ", n);
   fs_text_puts(e->t, n == 0 ? "\n" : ", by their first reason\n");
-  list l;
-  list_begin(e, &l, 2);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 2);
   for (uint32_t i = 0; i < FS_WANT_CONCURRENCY + 2; i++) {
     if (s->waits[i] > 0) {
       put_count(&l, why[i], s->waits[i]);
     }
   }
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static fs_status put_queues(const fs_explain *e, const fs_summary *s) {
   static const char *const title[] = {"queue", "commands", "waits"};
   fs_text_puts(e->t, "  queues, those that wait most first\n");
-  list l;
-  list_begin(e, &l, 3);
+  fs_explain_rows l;
+  fs_explain_begin_rows(e, &l, 3);
   for (uint32_t i = 0; i < 3; i++) {
     fs_text_puts(&l.c.text, title[i]);
     fs_columns_cell(&l.c, i == 0 ? FS_LEFT : FS_RIGHT);
   }
   for (uint32_t i = 0; i < e->s->n_queues; i++) {
     const fs_stream_queue *q = &e->s->queues[s->queue[i].queue];
-    if (!list_row(&l)) {
+    if (!fs_explain_row(&l)) {
       continue;
     }
     put_name(e, &l.c.text, q->name);
-    cell(&l);
+    fs_explain_cell(&l);
     fs_text_u64(&l.c.text, q->n_commands);
     fs_columns_cell(&l.c, FS_RIGHT);
     fs_text_u64(&l.c.text, s->queue[i].waits);
     fs_columns_cell(&l.c, FS_RIGHT);
   }
-  return list_end(e, &l);
+  return fs_explain_end_rows(e, &l);
 }
 
 static fs_status put_summary(fs_explain *e) {

@@ -3,6 +3,7 @@
  * on each of its queues. */
 #include "base/radix.h"
 #include "base/text/plural.h"
+#include "draw/parts.h"
 #include "draw/svg/svg.h"
 
 typedef struct fs_svg_rows {
@@ -179,7 +180,20 @@ static void put_kind(fs_text *t, fs_svg_kind kind, uint64_t n) {
   fs_text_puts(t, fs_plural_s(n));
 }
 
-static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {
+/* What else there is to say of an op (draw/parts.h), on a line of its own. */
+static fs_status put_parts(fs_svg *v, fs_text *t, uint32_t item) {
+  const char *parts = NULL;
+  if (!fs_item_is_copy(v->s, item)) {
+    FS_TRY(fs_parts_of_graph(&v->arena, v->g, item, &parts));
+  }
+  if (parts != NULL) {
+    fs_text_puts(t, "\n");
+    fs_svg_fitted(t, parts, (fs_svg_part){strlen(parts), strlen(parts)});
+  }
+  return FSCHED_OK;
+}
+
+static fs_status bar_title(fs_svg *v, fs_text *t, uint32_t item) {
   uint32_t n;
   const uint32_t *queues = fs_item_queues(v->s, item, &n);
   fs_text_puts(t, "><title>");
@@ -202,7 +216,9 @@ static void bar_title(fs_svg *v, fs_text *t, uint32_t item) {
     fs_text_u64(t, n - 8);
     fs_text_puts(t, " more");
   }
+  fs_status status = put_parts(v, t, item);
   fs_text_puts(t, "</title></rect>\n");
+  return status;
 }
 
 /* Connects two rows of a gang with a band in its colour. */
@@ -256,7 +272,7 @@ static fs_status bar(fs_svg *v, const fs_svg_rows *rows, const fs_svg_box *box) 
   fs_text *t = instant ? &v->above : &v->body;
   fs_svg_box shown = fs_svg_visible(box, instant, v->right - v->left, rows->height);
   fs_svg_rect(v, t, classes, plain ? FS_SVG_PLAIN : fs_svg_item_colour(v, item), rows->top, shown);
-  bar_title(v, t, item);
+  FS_TRY(bar_title(v, t, item));
   if (kind != KIND_OP && large) {
     fs_svg_rect(v, t, hatch, FS_SVG_PLAIN, rows->top, shown);
     fs_text_puts(t, " pointer-events=\"none\"/>\n");

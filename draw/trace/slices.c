@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Slices and arrows.  All slices come before all arrows: at equal times, readers follow the order
  * in the file, and an arrow's end belongs to the slice that has begun last. */
+#include "draw/parts.h"
 #include "draw/trace/private.h"
 #include "fsched/graph.h"
 #include "model/schedule.h"
@@ -159,6 +160,18 @@ static void put_places(fs_tracer *r, const fs_stream_command *c) {
   fs_text_puts(&r->text, before[1] == '\0' ? "]" : "");
 }
 
+/* What else there is to say of an op (draw/parts.h). */
+static void put_parts(fs_tracer *r, const fs_stream_command *c) {
+  FS_SCRATCH(scratch, r->text.ctx);
+  const char *parts = NULL;
+  r->text.failed |= fs_parts_of_stream(&scratch, r->s, c->target, &parts) != FSCHED_OK;
+  if (parts != NULL) {
+    fs_text_puts(&r->text, ",\"parts\":");
+    fs_text_puts(&r->word, parts);
+    fs_trace_word(r);
+  }
+}
+
 static void put_slice(fs_tracer *r, uint32_t command) {
   const fs_stream_command *c = &r->s->commands[command];
   fs_trace_begin(r, "X");
@@ -190,6 +203,7 @@ static void put_slice(fs_tracer *r, uint32_t command) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
       put_places(r, c);
+      put_parts(r, c);
       break;
     case FS_COMMAND_COPY:
       put_copy(r, c);

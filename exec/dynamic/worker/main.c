@@ -10,8 +10,7 @@
 #include "exec/dynamic/process/serve.h"
 
 static _Noreturn void wrong_use(void) {
-  static const char text[] =
-      "fsched-worker: this program is only started by dynamic runs\n";
+  static const char text[] = "fsched-worker: this program is only started by dynamic runs\n";
   (void)!write(STDERR_FILENO, text, sizeof text - 1);
   _exit(2);
 }

@@ -34,6 +34,12 @@ for of in g.yaml g.fsb; do
 done
 run 0 "$FSCHED" compile -q g.yaml --emit dot=s.dot
 expect "members in one of the schedule" holds s.dot 'label="split.nmembers on q0, q1'
+sed 's/{in: x, at: .64, 64.}/{in: x, at: {offset: 64, shape: [8], strides: [8], element: 4}}/' g.yaml >v.yaml
+run 0 "$FSCHED" compile -q v.yaml -o v.fsb
+run 0 "$FSCHED" explain v.fsb split
+expect "whose view it is" holds out '^  member 1 in x as 8 of 4 by 8$'
+run 0 "$FSCHED" dot v.yaml
+expect "the same in a picture" holds out 'member 1 in x as 8 of 4 by 8"'
 run 0 "$FSCHED" verify g.fsb -g g.yaml
 run 0 "$FSCHED" verify g.json -g g.yaml
 for on in cpu sim; do

@@ -47,8 +47,24 @@ if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
   expect "the same in a graph there" same on-cpu on-cuda-graph
 fi
 run 0 "$FSCHED" explain g.fsb turn
+expect "views, explained" holds out '^  in m as 16x16 by 1x16$'
+run 0 "$FSCHED" explain g.fsb turn --format json
+expect "the same as JSON" holds out '"parts": "in m as 16x16 by 1x16"'
+right='in x as 16x8 by 16x1; out_existing m as 16x2 of 4 by 16x4'
+expect "views in the trace" holds trace '"name":"right".*"parts":"'"$right"'"'
+expect "views in the picture" holds g.svg "^$right</title>"
+run 0 "$FSCHED" compile -q g.yaml --emit dot=s.dot
+expect "views in one of the schedule" holds s.dot "tooltip=\"right.*n$right\""
+run 0 "$FSCHED" dot g.fsb
+expect "views in one of the program" holds out "tooltip=\"right.*n$right\""
 run 0 "$FSCHED" dot g.yaml
+expect "views in one of the graph" holds out "tooltip=\"right.*n$right\""
 expect "data from both halves" [ "$(grep -c -- '->' out)" -ge 2 ]
+awk 'BEGIN { print "fsched: 1\nbuffers: [{name: x, size: 256, io: input}]\nops:\n  - name: many\n    kernel: {builtin: mix, params: \"0a\"}\n    args:"
+  for (i = 0; i < 10; i++) print "      - {in: x, at: {offset: " i ", shape: [4], strides: [32]}}" }' >many.yaml
+run 0 "$FSCHED" dot many.yaml
+expect "the first views and a number" holds out '1 byte of parameters; .*in x as 4 by 32 and 2 views more"'
+expect "eight of them" [ "$(grep -o 'in x as 4 by 32' out | wc -l)" -eq 8 ]
 
 # A copy from a view to a range turns the matrix.
 sed 's/, kernel: {builtin: copy}//; s/{name: turn, args/{name: turn, kernel: {builtin: copy}, args/
