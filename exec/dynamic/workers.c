@@ -491,6 +491,12 @@ fs_workers_look fs_workers_look_at(fs_workers *w) {
   return look;
 }
 
+void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), void *user) {
+  lock_workers(w);
+  look(user, w->e);
+  (void)unlock_workers(w, FSCHED_OK);
+}
+
 fs_status fs_workers_finish(fs_workers *w) {
   lock_workers(w);
   if (fs_dynamic_is_open(w->e)) {

@@ -115,6 +115,8 @@ typedef struct fs_workers_look {
 } fs_workers_look;
 /* May be called by any thread, also while another one waits in a call. */
 fs_workers_look fs_workers_look_at(fs_workers *w);
+/* Calls `look` with the engine, under the lock; it looks, and changes nothing.  By any thread. */
+void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), void *user);
 /* Closes the run, if it is open, drains it, and begins the next one.  Errors: as
  * fs_workers_drain. */
 fs_status fs_workers_finish(fs_workers *w) FS_MUST_USE;
