@@ -213,38 +213,54 @@ static uint64_t find_written(fs_dynamic *e, const fs_dynamic_record *r, uint64_t
   return at;
 }
 
-/* Whether any byte of a view is written. */
-static bool is_touched(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
-  bool touched = false;
+/* What is written of a view of which some bytes are not. */
+static fs_written what_is_touched(fs_dynamic *e, const fs_dynamic_record *r,
+                                  const fs_view_runs *runs) {
+  fs_written written = FS_WRITTEN_NONE;
   find_near(e, r, runs->offset, span_end(runs));
-  for (size_t i = 0; i < e->near.n && !touched; i++) {
-    switch (fs_view_overlap(runs, &e->written.at[e->near.at[i]].runs, NULL)) {
-      case FS_OVERLAP_NONE:
-        break;
-      case FS_OVERLAP_PARTIAL:
-      case FS_OVERLAP_COVERED:
-        touched = true;
-        break;
+  for (size_t i = 0; i < e->near.n; i++) {
+    bool gave_up;
+    /* in this order it is soon known that not all bytes are written */
+    if (fs_view_overlap(&e->written.at[e->near.at[i]].runs, runs, &gave_up) == FS_OVERLAP_NONE) {
+      continue;
     }
+    if (!gave_up) {
+      return FS_WRITTEN_SOME;
+    }
+    written = FS_WRITTEN_NOT_ALL;
   }
-  return touched;
+  return written;
 }
 
-fs_overlap fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
+/* Whether one of the views that are written has all of another one, as a box. */
+static bool is_box_of_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
+  find_near(e, r, runs->offset, runs->offset + 1);
+  for (size_t i = 0; i < e->near.n; i++) {
+    if (fs_view_has_box(&e->written.at[e->near.at[i]].runs, runs)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+fs_written fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
   assert(r->owned);
   uint64_t at = 0, low, high;
   uint32_t steps = 0;
-  while (!r->full && fs_view_next(runs, at, &low, &high, &steps)) {
+  if (r->full || runs->run == 0 || is_box_of_written(e, r, runs)) {
+    return FS_WRITTEN_ALL;
+  }
+  while (fs_view_next(runs, at, &low, &high, &steps)) {
     uint64_t from = fs_max(at, low), to = find_written(e, r, from, &steps);
     if (steps > FS_VIEW_STEPS) {
-      return FS_OVERLAP_COVERED;
+      return FS_WRITTEN_OPEN;
     }
     if (to == from) {
-      return is_touched(e, r, runs) ? FS_OVERLAP_PARTIAL : FS_OVERLAP_NONE;
+      return what_is_touched(e, r, runs);
     }
     at = fs_min(to, high);
   }
-  return FS_OVERLAP_COVERED;
+  return FS_WRITTEN_ALL;
 }
 
 /* As fs_view_range; dimensions that are not there are left as they were. */

@@ -115,13 +115,15 @@ static fs_status check_present(fs_dynamic *e, const fs_dynamic_record *r, fs_dyn
   bool right = true;
   if (u->reads && !e->options.undefined) {
     switch (fs_record_written(e, r, &u->runs)) {
-      case FS_OVERLAP_NONE:
-        right = u->writes;
+      case FS_WRITTEN_ALL:
+      case FS_WRITTEN_OPEN: /* an error is what is known to be one */
         break;
-      case FS_OVERLAP_PARTIAL:
+      case FS_WRITTEN_SOME:
         right = false;
         break;
-      case FS_OVERLAP_COVERED:
+      case FS_WRITTEN_NONE:
+      case FS_WRITTEN_NOT_ALL:
+        right = u->writes;
         break;
     }
   }

@@ -210,9 +210,9 @@ fs_dynamic_extent fs_dynamic_arg_extent(const fs_dynamic *e, const fs_dynamic_ar
  * heap, each aligned as the heap is.
  * Errors, all before anything changes: FSCHED_BAD_INPUT for args that do not fit: no or too many
  * members, queues out of range or twice, views outside of a buffer, missing access rights, content
- * that nothing has written, a version that is gone, two args that write the same bytes, resources
- * that are not there, twice, or not enough, and with FSCHED_HAZARDS_SEQUENTIAL members that
- * conflict.  FSCHED_USAGE: no submission is open.
+ * that nothing has written as far as FS_VIEW_STEPS tell (base/view.h), a version that is gone, two
+ * args that write the same bytes, resources that are not there, twice, or not enough, and with
+ * FSCHED_HAZARDS_SEQUENTIAL members that conflict.  FSCHED_USAGE: no submission is open.
  * FSCHED_REPLAY: the run has failed.  FSCHED_INFEASIBLE: rings.h.
  * Cost: O(args^2) comparisons of args of one buffer, and the look-ups (accesses.h). */
 fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dynamic_task *out,

@@ -108,7 +108,9 @@ typedef struct fsched_submit_callable_desc {
 } fsched_submit_callable_desc;
 
 /** Which bytes of its buffer an arg is: a range, or a tile of n_dims dimensions as in
- *  fsched_arg_desc. */
+ *  fsched_arg_desc.  Whether what is read was written is known of each byte of a tile of up to
+ * 65,536 rows; a tile of more rows counts as all bytes from its first to its last one, as far as it
+ * is written, and may be read if any of them is. */
 typedef struct fsched_submit_view {
   size_t size;
   uint64_t offset, length; /* bytes; length 1 or more, ignored for a tile */

@@ -136,6 +136,28 @@ fs_view_runs fs_view_pieces_of(const fs_view *v) {
   return fs_view_fine(&r) ? r : fs_view_range(r.offset, r.extent[0]);
 }
 
+bool fs_view_has_box(const fs_view_runs *entry, const fs_view_runs *part) {
+  if (part->run == 0) {
+    return true;
+  }
+  if (entry->n_dims != part->n_dims || part->offset < entry->offset) {
+    return false;
+  }
+  uint64_t rest = part->offset - entry->offset;
+  for (uint32_t d = 0; d < part->n_dims; d++) {
+    uint64_t stride = part->stride[d];
+    if (stride == 0 || entry->stride[d] != stride || entry->shape[d] < part->shape[d]) {
+      return false;
+    }
+    uint64_t first = rest / stride; /* where the box begins, unless it has no room there */
+    if (first > entry->shape[d] - part->shape[d]) {
+      return false;
+    }
+    rest -= first * stride;
+  }
+  return entry->run >= part->run && rest <= entry->run - part->run;
+}
+
 static bool is_covered(const fs_view_runs *probe, const fs_view_runs *entry, uint32_t *steps) {
   uint64_t at = 0, low, high, from, to;
   bool covered = true;
@@ -160,6 +182,12 @@ static bool is_apart(const fs_view_runs *a, const fs_view_runs *b, uint32_t *ste
 
 fs_overlap fs_view_overlap(const fs_view_runs *probe, const fs_view_runs *entry, bool *gave_up) {
   uint32_t steps = 0;
+  if (gave_up != NULL) {
+    *gave_up = false;
+  }
+  if (fs_view_has_box(probe, entry)) {
+    return FS_OVERLAP_COVERED;
+  }
   bool apart = is_apart(probe, entry, &steps);
   bool covered = (!apart || entry->run == 0) && is_covered(probe, entry, &steps);
   bool over = steps > FS_VIEW_STEPS;

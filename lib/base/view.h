@@ -79,10 +79,14 @@ typedef struct fs_view_walk {
 } fs_view_walk;
 bool fs_view_walk_on(const fs_view_runs *v, fs_view_walk *w);
 
+/* Whether one view is a box of the elements of another, which has strides and dimensions like its
+ * own: then `entry` has all bytes of `part`, however many they are.  False tells nothing.
+ * Complexity: O(dimensions). */
+bool fs_view_has_box(const fs_view_runs *entry, const fs_view_runs *part);
 /* How the bytes of `probe` lie to those of `entry`: FS_OVERLAP_COVERED if it has all of them,
  * FS_OVERLAP_NONE if they share none.  Nothing is covered by everything.  *gave_up (may be NULL)
- * tells that FS_VIEW_STEPS were not enough.  Complexity: O(runs of the one with fewer, and of the
- * other's that lie between them). */
+ * tells that FS_VIEW_STEPS were not enough, which they always are for a box.  Complexity: O(runs of
+ * the one with fewer, and of the other's that lie between them). */
 fs_overlap fs_view_overlap(const fs_view_runs *probe, const fs_view_runs *entry, bool *gave_up);
 
 #endif

@@ -199,6 +199,55 @@ START_TEST(limits)
 }
 END_TEST
 
+/* A box of a view has no byte that the view has not. */
+START_TEST(boxes)
+{
+  fs_rng rng = {fs_turn() + 77};
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < 20000; i++) {
+    fs_view entry = draw_view(&rng), part = entry;
+    for (uint32_t d = 0; d < entry.n_dims; d++) {
+      uint64_t first = fs_rng_below(&rng, (uint32_t)entry.shape[d] + 1);
+      part.shape[d] = fs_rng_below(&rng, (uint32_t)entry.shape[d] + 2);
+      part.offset += first * entry.stride[d];
+    }
+    if (fs_view_end(&part) > BYTES) {
+      continue;
+    }
+    fs_view_runs x = fs_view_runs_of(&entry), y = fs_view_runs_of(&part);
+    byte_set all = bytes_of(&entry), some = bytes_of(&part);
+    if (fs_view_has_box(&x, &y)) {
+      ck_assert_int_eq(overlap_of(&all, &some), FS_OVERLAP_COVERED);
+      n++;
+    }
+  }
+  ck_assert_uint_gt(n, 2000);
+}
+END_TEST
+
+/* However many runs there are, a box is told exactly; what has one row more is not. */
+START_TEST(boxes_beyond_the_limit)
+{
+  fs_view entry = {100, 4, 2, {4096, 4096}, {65536, 8}};
+  fs_view part = {100 + 5 * 65536 + 7 * 8 + 1, 3, 2, {4091, 4089}, {65536, 8}};
+  fs_view_runs x = fs_view_runs_of(&entry), y = fs_view_runs_of(&part);
+  bool gave_up = true;
+  ck_assert_int_eq(fs_view_overlap(&x, &y, &gave_up), FS_OVERLAP_COVERED);
+  ck_assert(!gave_up);
+  ck_assert_int_eq(fs_view_overlap(&y, &x, &gave_up), FS_OVERLAP_PARTIAL);
+  for (uint32_t d = 0; d < 2; d++) {
+    fs_view more = part;
+    more.shape[d]++;
+    y = fs_view_runs_of(&more);
+    ck_assert(!fs_view_has_box(&x, &y));
+    ck_assert_int_eq(fs_view_overlap(&x, &y, &gave_up), FS_OVERLAP_PARTIAL);
+  }
+  part.offset++; /* of an element of 4 bytes, the last 3 begin at 1 */
+  y = fs_view_runs_of(&part);
+  ck_assert(!fs_view_has_box(&x, &y));
+}
+END_TEST
+
 /* --- facts --- */
 
 static uint32_t size_of_type(const char *type) {
@@ -259,5 +308,6 @@ END_TEST
 FS_SUITE(view, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, as_sets_of_bytes);
-  FS_TESTS(t, runs_are_the_bytes, walks_are_whole, limits, overlap_facts);
+  FS_TESTS(t, runs_are_the_bytes, walks_are_whole, limits, boxes, boxes_beyond_the_limit,
+           overlap_facts);
 }

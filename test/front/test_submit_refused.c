@@ -308,8 +308,43 @@ START_TEST(bad_args)
 }
 END_TEST
 
+/* Up to so many rows all bytes are known.  Beyond, what may have been written may be read. */
+START_TEST(reads_of_very_many_rows)
+{
+  enum { KNOWN = 65536 };
+  for (uint64_t rows = KNOWN; rows <= KNOWN + 1; rows++) {
+    char name[24], message[120];
+    (void)snprintf(name, sizeof name, "x%u", (unsigned)rows);
+    uint32_t x = alloc(name, 2 * rows);
+    uint64_t shape = rows, stride = 2;
+    fsched_submit_view v = {
+        .size = sizeof v, .n_dims = 1, .shape = &shape, .strides = &stride, .element = 1};
+    fsched_submit_arg a = arg_of(FSCHED_IN, x);
+    a.view = &v;
+    (void)snprintf(message, sizeof message,
+                   "task 't', arg 0: reads buffer '%s', which nothing before it has written", name);
+    refused_as(submit_args("t", &a, 1), "not-produced", message);
+    shape = rows - 1;
+    a.tag = FSCHED_OUT;
+    ck_fs(ctx, submit_args(NULL, &a, 1));
+    a.tag = FSCHED_IN;
+    ck_fs(ctx, submit_args(NULL, &a, 1));
+    shape = rows;
+    if (rows == KNOWN) {
+      (void)snprintf(message, sizeof message,
+                     "task 't', arg 0: reads all of a range of buffer '%s', which nothing before "
+                     "it has written",
+                     name);
+      refused_as(submit_args("t", &a, 1), "not-produced", message);
+    } else {
+      ck_fs(ctx, submit_args(NULL, &a, 1));
+    }
+  }
+}
+END_TEST
+
 FS_SUITE(submit_refused, suite) {
   TCase *t = fs_case(suite, fixture);
   FS_TESTS(t, bad_callables, bad_params, bad_imports, imports_do_not_overlap, shapes,
-           rights_hold_for_every_tag, bad_args);
+           rights_hold_for_every_tag, bad_args, reads_of_very_many_rows);
 }

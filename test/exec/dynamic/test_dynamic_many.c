@@ -158,6 +158,44 @@ START_TEST(many_tiles)
 }
 END_TEST
 
+/* Views of rows of a byte each, every other byte of a buffer: those that are written, and what may
+ * then be read or updated.  Beyond FS_VIEW_STEPS runs (_i: 1) only what is known to read unwritten
+ * bytes is refused; what has been written is known however long it is. */
+START_TEST(what_may_be_unwritten)
+{
+  const uint64_t rows = _i == 1 ? 4 * FS_VIEW_STEPS : 1000;
+  const fs_status open = _i == 1 ? FSCHED_OK : FSCHED_BAD_INPUT;
+  const struct {
+    fsched_tag tag;
+    uint64_t first, rows, step;
+    fs_status status;
+  } look[] = {{FSCHED_IN, 0, rows, 2, FSCHED_OK},
+              {FSCHED_IN, 20, rows - 10, 2, FSCHED_OK},
+              {FSCHED_IN, 0, rows + 1, 2, open},
+              {FSCHED_INOUT, 0, rows + 1, 2, open},
+              {FSCHED_IN, 0, rows / 2, 4, _i == 1 ? open : FSCHED_OK},
+              {FSCHED_IN, 1, rows, 2, FSCHED_BAD_INPUT},        /* the first byte is not */
+              {FSCHED_IN, 0, 2 * rows, 1, FSCHED_BAD_INPUT},    /* the second one is not, */
+              {FSCHED_INOUT, 0, 2 * rows, 1, FSCHED_BAD_INPUT}, /* and others are */
+              {FSCHED_INOUT, 1, rows, 2, FSCHED_OK}};           /* none is */
+  for (size_t i = 0; i < sizeof look / sizeof look[0]; i++) {
+    fs_dynamic_options o = {.n_queues = 1, .heap_size = 1 << 20};
+    fs_dynamic *e;
+    fs_dynamic_task t;
+    ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+    fs_dynamic_arg a = {.tag = FSCHED_OUT_EXISTING, .has_view = true};
+    ck_fs(ctx, fs_dynamic_declare(e, 2 * rows + 2, &a.buffer));
+    a.view = (fs_view){0, 1, 1, {rows}, {2}};
+    ck_fs(ctx, submit_args(e, 1, &a, &t, NULL));
+    a.tag = look[i].tag;
+    a.view = (fs_view){look[i].first, 1, 1, {look[i].rows}, {look[i].step}};
+    fs_status status = submit_args(e, 1, &a, &t, NULL);
+    ck_assert_msg(status == look[i].status, "%zu: %d", i, (int)status);
+    fs_dynamic_destroy(e);
+  }
+}
+END_TEST
+
 /* A group of all workers, under tasks that never end to come. */
 START_TEST(groups_get_their_turn)
 {
@@ -464,7 +502,8 @@ END_TEST
 
 FS_SUITE(dynamic_many, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn, amounts_get_their_turn);
+  FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn, amounts_get_their_turn,
+           what_may_be_unwritten);
   FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, other_amounts_go_on,
            wrong_amounts, heaps_of_their_own, without_memory);
 }
