@@ -214,9 +214,9 @@ static uint64_t find_written(fs_dynamic *e, const fs_dynamic_record *r, uint64_t
 }
 
 /* What is written of a view of which some bytes are not. */
-static fs_written what_is_touched(fs_dynamic *e, const fs_dynamic_record *r,
+static fs_content what_is_touched(fs_dynamic *e, const fs_dynamic_record *r,
                                   const fs_view_runs *runs) {
-  fs_written written = FS_WRITTEN_NONE;
+  fs_content written = FS_WRITTEN_NONE;
   find_near(e, r, runs->offset, span_end(runs));
   for (size_t i = 0; i < e->near.n; i++) {
     bool gave_up;
@@ -243,7 +243,7 @@ static bool is_box_of_written(fs_dynamic *e, const fs_dynamic_record *r, const f
   return false;
 }
 
-fs_written fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
+fs_content fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs) {
   assert(r->owned);
   uint64_t at = 0, low, high;
   uint32_t steps = 0;

@@ -191,15 +191,16 @@ uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer);
 /* Makes room, so that the next n calls of fs_record_write cannot fail. */
 fs_status fs_record_reserve(fs_dynamic *e, size_t n) FS_MUST_USE;
 /* What is written of a view: all of it, some or none; or as far as FS_VIEW_STEPS tell, not all of
- * it (and whether any is open), or nothing is known.  Requires a declared buffer. */
-typedef enum fs_written {
+ * it (and whether any is open), or nothing is known. */
+typedef enum fs_content {
   FS_WRITTEN_ALL,
   FS_WRITTEN_SOME,
   FS_WRITTEN_NONE,
   FS_WRITTEN_NOT_ALL,
   FS_WRITTEN_OPEN
-} fs_written;
-fs_written fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs);
+} fs_content;
+/* Requires a declared buffer. */
+fs_content fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs_view_runs *runs);
 /* Notes what is written from now on.  Requires room for it. */
 void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, bool whole);
 /* A new version, without content. */

@@ -76,7 +76,7 @@ typedef struct fsched_dynamic_options {
   /** Workers are processes: what a kernel does to other memory than its args is lost, and one that
    *  crashes fails its task alone.  They are forked if the process has one thread when the first
    *  run is opened; else each is the program fsched-worker, which has the built-in kernels and
-   * those of modules. */
+   *  those of modules. */
   int processes;
   const char *worker; /* path of that program; NULL: beside this program, or in PATH */
   int spawn;          /* it is used also where workers could be forked */
@@ -85,7 +85,9 @@ typedef struct fsched_dynamic_options {
   uint64_t heap_bytes;
   uint64_t memory_bytes; /* that fsched_dynamic_memory can give, in all */
   uint64_t timeout_ns;   /* of a full heap, in ns; 0: 10 s */
-  /** Where modules of kernels may be, as in fsched_device_options (exec.h): NULL and 0: nowhere. */
+  /** Where modules of kernels may be, as in fsched_device_options (exec.h): NULL and 0: nowhere.
+   *  They are found and judged by fsched_dynamic_callable, and opened by who runs them: this
+   * process for threads and forked workers, each spawned worker for itself. */
   const char *modules;
   int trust_modules;
   /** Returns the function of a kernel with a module, or NULL; called by fsched_dynamic_callable,

@@ -5,7 +5,6 @@
 #define FS_TEST_SUBMIT_MIRROR_H
 
 #include <stdio.h>
-#include <unistd.h>
 
 #include "exec/dynamic/forks.h"
 #include "exec/host/kernel.h"
@@ -15,15 +14,6 @@
 #include "fsched/replay.h"
 
 #include "kit/context.h"
-
-/* A path beside the runner. */
-static inline void find_beside(const char *name, char path[4096]) {
-  ssize_t n = readlink("/proc/self/exe", path, 4000);
-  while (n > 0 && path[n - 1] != '/') {
-    n--;
-  }
-  (void)snprintf(path + (n < 0 ? 0 : n), 96, "%s", name);
-}
 
 static inline uint8_t *imported_memory(const model_mirror *m, uint32_t buffer) {
   return m->memory + (size_t)buffer * ROW;
@@ -35,7 +25,7 @@ static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096], b
   fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
                               g = {.size = sizeof g, .name = "g"};
   uint32_t n = 0;
-  find_beside("../fsched-worker", program);
+  (void)beside_runner("../fsched-worker", program);
   for (int kind = workers_fork() ? 0 : 1; kind < MIRRORS; kind++) {
     fsched_dynamic_options o = {.size = sizeof o,
                                 .processes = kind < 2,

@@ -32,7 +32,7 @@ typedef struct fs_mailbox_in {
 typedef enum fs_mailbox_end { FS_MEMBER_ANSWERED, FS_MEMBER_REFUSED } fs_mailbox_end;
 
 typedef struct fs_mailbox_out {
-  _Atomic uint32_t ready;  /* 1: the worker has begun */
+  _Atomic uint32_t ready;  /* 1: the worker has begun; 2: it gives up, as a kernel is missing */
   _Atomic uint32_t serial; /* of the last member that has ended */
   _Atomic int32_t answer;
   _Atomic uint32_t end;               /* fs_mailbox_end */

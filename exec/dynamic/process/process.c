@@ -207,8 +207,13 @@ static fs_status fail_worker(process_carrier *c, const char *text) {
 /* A worker has died before it was ready. */
 static fs_status fail_begin(process_carrier *c, uint32_t worker) {
   char said[FS_MAILBOX_TEXT], text[64], why[FS_MAILBOX_TEXT + 80];
+  const fs_mailbox_out *out = fs_mapping_outbox(&c->mapping, worker);
   fs_child_reap(&c->worker[worker].child, text, sizeof text);
-  fs_mailbox_read(fs_mapping_outbox(&c->mapping, worker), said);
+  fs_mailbox_read(out, said);
+  if (atomic_load_explicit(&out->ready, memory_order_acquire) == 2) {
+    return fs_fail(c->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, NULL, "a worker: %s",
+                   said);
+  }
   (void)snprintf(why, sizeof why, "%s%sit %s", said, said[0] == '\0' ? "" : "; ", text);
   return fail_worker(c, why);
 }

@@ -27,6 +27,12 @@ _Noreturn void fs_worker_give_up(const fs_worker_post *post, const char *why) {
   _exit(FS_WORKER_UNREADY);
 }
 
+_Noreturn void fs_worker_lack_kernel(const fs_worker_post *post, const char *why) {
+  atomic_store_explicit(&fs_mapping_outbox(&post->mapping, post->worker)->ready, 2,
+                        memory_order_release);
+  fs_worker_give_up(post, why);
+}
+
 static bool fail_settle(const fs_worker_post *post, const char *what) {
   char text[FS_MAILBOX_TEXT];
   (void)snprintf(text, sizeof text, "%s: %s", what, strerror(errno));

@@ -30,5 +30,7 @@ _Noreturn void fs_worker_serve(fsched_context *ctx, const fs_worker_post *post,
                                const fs_opened_kernels *kernels);
 /* Says why a worker cannot begin, and leaves. */
 _Noreturn void fs_worker_give_up(const fs_worker_post *post, const char *why);
+/* The same, where a kernel of the table is not there. */
+_Noreturn void fs_worker_lack_kernel(const fs_worker_post *post, const char *why);
 
 #endif

@@ -22,6 +22,11 @@ static bool read_number(const char *text, long long *out) {
   return errno == 0 && *text >= '0' && *text <= '9' && *end == '\0';
 }
 
+static _Noreturn void lack_kernel(const fs_worker_post *post, const fsched_context *ctx) {
+  uint32_t n = fsched_diag_count(ctx);
+  fs_worker_lack_kernel(post, n == 0 ? "out of memory" : fsched_diag_get(ctx, n - 1)->message);
+}
+
 static _Noreturn void give_up(const fs_worker_post *post, fsched_context *ctx) {
   uint32_t n = fsched_diag_count(ctx);
   fs_worker_give_up(post, n == 0 ? "out of memory" : fsched_diag_get(ctx, n - 1)->message);
@@ -57,7 +62,11 @@ int main(int argc, char **argv) {
     _exit(FS_WORKER_UNREADY);
   }
   fs_opened_kernels kernels;
-  if (fs_opened_kernels_open(ctx, post.mapping.at.n_kernels, table, true, &kernels) != FSCHED_OK) {
+  fs_status opened = fs_opened_kernels_open(ctx, post.mapping.at.n_kernels, table, true, &kernels);
+  if (opened == FSCHED_REPLAY) {
+    lack_kernel(&post, ctx);
+  }
+  if (opened != FSCHED_OK) {
     give_up(&post, ctx);
   }
   fs_worker_serve(ctx, &post, &kernels);

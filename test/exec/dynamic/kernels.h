@@ -4,6 +4,7 @@
 #ifndef FS_TEST_DYNAMIC_KERNELS_H
 #define FS_TEST_DYNAMIC_KERNELS_H
 
+#include "exec/dynamic/surroundings.h"
 #include "fsched/graph.h"
 #include "fsched/kernel.h"
 
@@ -62,13 +63,5 @@ enum { DIES_BY_EXIT = 1000 }; /* and this much less is the status */
 
 /* A serial that its worker never had; an end of no kind; another worker's mailbox. */
 enum { SCRIBBLES_SERIAL, SCRIBBLES_END, SCRIBBLES_OTHER, SCRIBBLES };
-
-/* What a worker's process is like. */
-typedef struct surroundings {
-  int32_t pid, parent;
-  uint32_t n_files;    /* open descriptors above standard error, but for those of the worker */
-  uint32_t n_handlers; /* signals that are not as they are by default, the mask included */
-  char omp[16], openblas[16]; /* environment */
-} surroundings;
 
 #endif

@@ -8,9 +8,11 @@
 #include <semaphore.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "exec/dynamic/calls_program.h"
 #include "exec/dynamic/forks.h"
+#include "exec/dynamic/surroundings.h"
 #include "kit/budget.h"
 
 #include "kit/context.h"
@@ -388,6 +390,70 @@ START_TEST(targets_options_and_kernels_that_are_wrong)
 }
 END_TEST
 
+/* ---- kernels of modules */
+
+enum { ON_THREADS, FORKED_HERE, SPAWNED_HERE, WAYS };
+
+/* Begins with one callable, the function of a module; how far that came. */
+static fs_status start_module(int way, const char *directory, bool trusted, const char *module,
+                              const char *function) {
+  static char program[4096], path[4096];
+  fsched_dynamic_options o = {.size = sizeof o,
+                              .processes = way != ON_THREADS,
+                              .spawn = way == SPAWNED_HERE,
+                              .worker = beside_runner("../fsched-worker", program),
+                              .memory_bytes = MEMORY,
+                              .trust_modules = trusted};
+  o.modules = directory == NULL ? NULL : beside_runner(directory, path);
+  fsched_kernel_desc k = {.size = sizeof k, .module = module, .function = function};
+  fsched_submit_callable_desc c = {.size = sizeof c, .name = "c", .kernel = &k};
+  fsched_dynamic_destroy(d);
+  ck_fs(ctx, fsched_dynamic_create(two_queues(ctx), &o, &d));
+  FS_TRY(fsched_dynamic_callable(d, &c, NULL));
+  return fsched_dynamic_open(d);
+}
+
+/* The kernel is called in the process that it should be. */
+static void ck_surroundings(int way) {
+  surroundings here;
+  uint32_t id;
+  uint8_t *memory = memory_of(sizeof here);
+  fsched_submit_import_desc i = {.size = sizeof i,
+                                 .name = "here",
+                                 .bytes = sizeof here,
+                                 .io = FSCHED_IO_OUTPUT,
+                                 .address = memory};
+  ck_fs(ctx, fsched_dynamic_import(d, &i, &id));
+  ck_fs(ctx, write_one(0, id));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  memcpy(&here, memory, sizeof here);
+  ck_assert((here.pid == getpid()) == (way == ON_THREADS));
+  ck_assert(way == ON_THREADS || here.parent == getpid());
+}
+
+/* _i: the way in which workers are made. */
+START_TEST(modules_are_opened_by_the_rules_of_trust)
+{
+  static char all[4096];
+  fsched_dynamic_destroy(d);
+  d = NULL;
+  int way = _i == FORKED_HERE && !workers_fork() ? SPAWNED_HERE : _i;
+  const char *path = beside_runner("exec/dynamic/kernels.so", all);
+  ck_fs(ctx, start_module(way, "exec/dynamic", false, "kernels", "look_around"));
+  ck_surroundings(way);
+  ck_fs(ctx, start_module(way, NULL, true, path, "look_around"));
+  ck_surroundings(way);
+  refused(start_module(way, NULL, false, path, "look_around"), FSCHED_REPLAY, "replay-kernel",
+          "kernels.so");
+  refused(start_module(way, "exec/replay", false, path, "look_around"), FSCHED_REPLAY,
+          "replay-kernel", "kernels.so");
+  refused(start_module(way, "exec/replay", false, "../dynamic/kernels", "look_around"),
+          FSCHED_REPLAY, "replay-kernel", "kernels");
+  refused(start_module(way, "exec/dynamic", false, "kernels", "nothing"), FSCHED_REPLAY,
+          "replay-kernel", "there is no function 'nothing'");
+}
+END_TEST
+
 /* Writes its arg, and has not returned before a task that reads it has: in a manual scope, the tag
  * does not make that one wait. */
 START_TEST(tags_of_a_manual_scope_give_no_order)
@@ -622,6 +688,7 @@ FS_SUITE(dynamic_calls, s) {
   FS_TESTS(t, what_has_gone_is_refused_and_what_is_held_is_not);
   FS_TESTS(t, a_heap_that_cannot_become_free_is_an_error);
   FS_TESTS(t, targets_options_and_kernels_that_are_wrong);
+  FS_LOOPS(t, 0, WAYS, modules_are_opened_by_the_rules_of_trust);
   FS_TESTS(t, tags_of_a_manual_scope_give_no_order);
   FS_TESTS(t, predecessors_of_a_manual_scope_give_the_order);
   FS_TESTS(t, the_watchdog_tells_the_class_of_a_stall);

@@ -3,7 +3,6 @@
 
 #include <signal.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "exec/dynamic/forks.h"
 #include "kit/context.h"
@@ -29,23 +28,12 @@ static int call_named(const fsched_kernel_call *call, uint32_t member, void *use
 
 bool has_kind(worker_kind kind) { return workers_fork() ? kind < WORKER_KINDS : kind != FORKED; }
 
-/* A path beside the runner; it stays. */
-static const char *beside(const char *name, char path[4096]) {
-  ssize_t n = readlink("/proc/self/exe", path, 4000);
-  while (n > 0 && path[n - 1] != '/') {
-    n--;
-  }
-  ck_assert_int_gt(n, 0);
-  (void)strcpy(path + n, name);
-  return path;
-}
-
 fs_workers_options worker_options(worker_kind kind, uint64_t heap_size) {
   static char program[4096], module[4096];
   static fs_task_kernel function[KERNELS], of_module[KERNELS];
   for (uint32_t k = 0; k < KERNELS; k++) {
     function[k] = (fs_task_kernel){.function = call_named, .user = (void *)(uintptr_t)&named[k]};
-    of_module[k] = (fs_task_kernel){.module = beside("exec/dynamic/kernels.so", module),
+    of_module[k] = (fs_task_kernel){.module = beside_runner("exec/dynamic/kernels.so", module),
                                     .name = named[k].name};
   }
   bool own = kind == THREADS || kind == FORKED;
@@ -55,7 +43,7 @@ fs_workers_options worker_options(worker_kind kind, uint64_t heap_size) {
       .kernel = own ? function : of_module,
       .kind = kind == FORKED || kind == SPAWNED ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
       .shared_size = SHARED_SIZE,
-      .process = {kind == SPAWNED, beside("../fsched-worker", program)}};
+      .process = {kind == SPAWNED, beside_runner("../fsched-worker", program)}};
 }
 
 fs_workers *start_workers(worker_kind kind, uint64_t heap_size) {
