@@ -24,6 +24,7 @@
 
 #include "base/heap.h"
 #include "base/saturate.h"
+#include "base/warnings.h"
 #include "front/builder/private.h"
 #include "listsched/listsched.h"
 #include "model/loop_report.h"
@@ -661,5 +662,21 @@ static bool may_lack_room(const fsched_builder *b) {
 }
 
 fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
-  return may_lack_room(b) ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
+  FS_SCRATCH(scratch, b->ctx);
+  fs_ring_draft *given;
+  size_t n_given = b->sample ? 0 : b->ring.n;
+  FS_TRY(fs_new(&scratch, &given, n_given));
+  if (n_given > 0) {
+    memcpy(given, b->ring.at, n_given * sizeof *given);
+  }
+  fs_status status = may_lack_room(b) ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
+  if (status == FSCHED_OK) {
+    fs_builder_warn_depths(*out, given, n_given);
+  }
+  if (status == FSCHED_OK && fs_warn_errors(b->ctx) != b->warning_errors) {
+    fsched_graph_destroy(*out);
+    *out = NULL;
+    status = FSCHED_BAD_INPUT;
+  }
+  return status;
 }

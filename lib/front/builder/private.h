@@ -317,5 +317,8 @@ void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g);
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires a graph that is complete. */
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
+/* Warns of given depths that loops which stay loops do not take.  Requires n_given rings as they
+ * were described. */
+void fs_builder_warn_depths(const fsched_graph *g, const fs_ring_draft *given, size_t n_given);
 
 #endif

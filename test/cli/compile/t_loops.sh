@@ -250,3 +250,102 @@ run 0 "$FSCHED" explain --effort 0 -g effort.yaml effort.fsb outer
 run 2 "$FSCHED" verify --effort 0 effort.fsb
 expect "a stream has its plans" holds err '\-\-effort needs --graph'
 run 2 "$FSCHED" dot --effort 0 effort.fsb
+
+# Scratch counts: needed and available are told, and a depth that would fit.
+room() { # room DEPTH SCRATCH OPS
+  cat <<EOF
+fsched: 1
+target:
+  queues: [{name: d, class: copy}, {name: q}]
+  memories: [{name: ddr}, {name: m, capacity: 256}]
+buffers:
+  - {name: x, size: 4096, memory: ddr, io: input}
+  - {name: y, size: 64, memory: ddr, io: output}
+ops:
+  - {name: init, on: q, args: [{out: y}]}
+  - loop: l
+    trip: 9
+    buffers: {t: {depth: $1}}
+    ops:
+      - {name: ld, on: d, time: 3, args: [{in: x, at: {length: 64, step: 64}}, {out: t, size: 64, memory: m}]}
+      - {name: s, on: q, time: 4, scratch: {m: $2}, args: [{in: t}, {inout: y}]}
+EOF
+}
+room 2 100 >room.yaml
+run 0 "$FSCHED" compile room.yaml -q --verify -o room.fsb
+room 3 100 >room.yaml
+run 3 "$FSCHED" compile room.yaml -o no.fsb
+expect "scratch and slots" holds err "loop 'l' does not fit memory 'm': needed 292, available 256 \[does-not-fit\]"
+expect "what would fit" holds err "hint: a depth of 2 of 't' would fit"
+room 1 257 >room.yaml
+run 3 "$FSCHED" compile room.yaml -o no.fsb
+expect "scratch alone" holds err "loop 'l' does not fit memory 'm': needed 321, available 256 \[does-not-fit\]"
+expect "whose scratch" holds err 'hint: each op of a loop has scratch of its own'
+run 3 "$FSCHED" compile room.yaml --unroll -o no.fsb
+
+# So many iterations that queues could not count their commands.
+cat >often.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q}]}
+ops:
+  - loop: a
+    trip: 4294967296
+    ops:
+      - loop: b
+        trip: TRIPS
+        ops: [{name: o, time: 0}]
+END
+sed 's/TRIPS/1073741824/' often.yaml >most.yaml
+run 0 "$FSCHED" compile most.yaml -q --verify -o most.fsb
+run 0 "$FSCHED" verify most.fsb -g most.yaml
+sed 's/TRIPS/1073741825/' often.yaml >more.yaml
+run 1 "$FSCHED" compile more.yaml -o no.fsb
+expect "too many" holds err "loop 'b' has too many iterations: .* \[out-of-range\]"
+
+# Accesses that move unlike each other count as overlapping where they might meet, and nowhere else.
+apart() { # apart OFFSET
+  cat <<EOF
+fsched: 1
+target: {queues: [{name: c0, class: copy}, {name: c1, class: copy}, {name: q}]}
+buffers: [{name: y, size: 4096, io: output}]
+ops:
+  - {name: init, on: q, args: [{out: y}]}
+  - loop: l
+    trip: 8
+    ops:
+      - {name: a, on: copy, time: 4, args: [{inout: y, at: {length: 64, step: 64}}]}
+      - {name: b, on: q, time: 2, args: [{inout: y, at: {offset: $1, length: 64, step: 32}}]}
+EOF
+}
+apart 512 >apart.yaml
+run 0 "$FSCHED" compile apart.yaml --verify -o apart.fsb
+expect "no warning" [ "$(grep -c warning err)" -eq 0 ]
+expect "by turns" holds err 'loop l: 8 iterations in 16; one every 2 at best'
+run 0 "$FSCHED" run apart.fsb -q --check --on sim --durations adversarial --seed 5
+apart 511 >meet.yaml
+run 0 "$FSCHED" compile meet.yaml --verify -o meet.fsb
+expect "a warning" holds err "accesses of buffer 'y' in loop 'l' move unlike each other: .* \[unlike-steps\]"
+run 0 "$FSCHED" run meet.fsb -q --check --on sim --durations adversarial --seed 5
+
+# A given depth that a loop has no use for.
+cat >deep.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}]}
+buffers: [{name: w, size: 4, io: output}]
+ops:
+  - loop: outer
+    trip: 4
+    ops:
+      - loop: inner
+        trip: 2
+        buffers: {x: {depth: 6}}
+        ops:
+          - {name: load, on: a, time: 3, args: [{out: x, size: 64}]}
+          - {name: use, on: b, time: 3, args: [{in: x}, {out: y, size: 8}]}
+      - {name: z, on: a, args: [{in: y}, {out: w}]}
+END
+run 0 "$FSCHED" compile deep.yaml -Wall -o deep.fsb
+expect "fewer slots" holds err "loop 'inner' takes 2 of the 6 slots that are given for 'x' \[-Wdepth\]"
+run 0 "$FSCHED" compile deep.yaml -o deep.fsb
+expect "not by default" [ "$(grep -c warning err)" -eq 0 ]
+run 1 "$FSCHED" compile deep.yaml -Werror=depth -q -o no.fsb

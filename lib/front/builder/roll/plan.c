@@ -9,6 +9,8 @@
 #include "modulo/planned.h"
 #include "modulo/rolled.h"
 
+#define MOST_COMMANDS ((uint64_t)1 << 62)
+
 /* The buffers of the sample may be larger than those of the loop. */
 static void count_held(const fs_roller *r, const fsched_graph *g, uint32_t loop,
                        fs_loop_body *body) {
@@ -21,9 +23,36 @@ static void count_held(const fs_roller *r, const fsched_graph *g, uint32_t loop,
   }
 }
 
-/* The bytes that slots take of a memory, one of each open ring, with all that the loop holds. */
-static uint64_t slots_need(const fs_loop_body *body, uint32_t memory) {
-  uint64_t need = body->held[memory];
+/* The bytes that the scratch of all ops takes of a memory: each has its own. */
+static uint64_t scratch_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
+  uint64_t need = 0, align = g->target.memory[memory].align;
+  for (uint32_t m = 0; m < body->n; m++) {
+    uint32_t op = body->op[m];
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      if (g->scratch_memory[i] == memory) {
+        need = fs_add_most(need, fs_align_up(g->scratch_size[i], align));
+      }
+    }
+  }
+  return need;
+}
+
+/* Whether the scratch of all ops does not fit beside what the loop holds. */
+static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
+  bool unfit = false;
+  for (uint32_t m = 0; m < g->target.n_memories && body->held != NULL && !unfit; m++) {
+    const fs_memory *memory = &g->target.memory[m];
+    uint64_t scratch = scratch_need(g, body, m);
+    unfit = scratch > 0 && fs_memory_bounded(memory) &&
+            fs_add_most(scratch, body->held[m]) > memory->capacity;
+  }
+  return unfit;
+}
+
+/* The bytes that a loop needs of a memory: slots, one of each open ring, scratch, and all that it
+ * holds. */
+static uint64_t bytes_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
+  uint64_t need = fs_add_most(body->held[memory], scratch_need(g, body, memory));
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
     if (x->memory == memory) {
@@ -38,13 +67,18 @@ static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop
                               const fs_loop_body *body) {
   fsched_builder *b = r->b;
   fs_pos at = fs_pos_at(&b->loop_at, loop);
-  const char *name = b->loops.text.at[loop];
+  const char *name = b->loops.text.at[loop], *hint = b->depths_hint;
+  if (hint == NULL && scratch_unfit(g, body) && body->n > 1) {
+    hint =
+        "each op of a loop has scratch of its own; that of --unroll (fsched_builder_unroll) may "
+        "share bytes";
+  }
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     const fs_memory *memory = &g->target.memory[m];
-    uint64_t need = slots_need(body, m);
+    uint64_t need = bytes_need(g, body, m);
     char wanted[FS_SIZE_TEXT], have[FS_SIZE_TEXT];
     if (fs_memory_bounded(memory) && need > memory->capacity) {
-      fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, b->depths_hint,
+      fs_builder_infeasible(b, FS_DIAG_DOES_NOT_FIT, at, hint,
                             "loop '%.80s' does not fit memory '%.80s': needed %s, available %s",
                             name, memory->name, fs_size_text(wanted, need),
                             fs_size_text(have, memory->capacity));
@@ -58,7 +92,7 @@ static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop
 
 static fs_status check_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
                             const fs_loop_body *body, const fs_planned_loop *p) {
-  if (p->plan == NULL && p->unfit) {
+  if (p->plan == NULL && (p->unfit || scratch_unfit(g, body))) {
     return does_not_fit(r, g, loop, body);
   }
   if (p->plan == NULL) {
@@ -204,6 +238,19 @@ static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, const fs_ro
                         (uint64_t)p->plan->ii.den, span);
 }
 
+/* Whether a queue could not count its commands over all runs. */
+static bool counts_too_much(const fs_roller *r, uint32_t loop, const fs_rolled *x) {
+  uint64_t runs = 1, shift = 0;
+  for (uint32_t l = fs_loop_at(r->b, loop)->parent; l != FS_NONE; l = fs_loop_at(r->b, l)->parent) {
+    runs = fs_multiply_most(runs, r->in.trip[l]);
+  }
+  for (uint32_t i = 0; i < x->loop.n_commands; i++) {
+    shift = fs_max(shift, x->loop.command[i].shift);
+  }
+  uint64_t steps = fs_add_most(x->trip, shift);
+  return fs_multiply_most(runs, fs_multiply_most(steps, x->loop.n_commands)) > MOST_COMMANDS;
+}
+
 static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
@@ -217,6 +264,12 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
     FS_TRY(time_rolled(r, p, x, &x->loop, &x->report->span));
     x->report->waits = x->loop.n_waits;
     x->report->executed = fs_rolled_waits(&x->loop, x->trip);
+  }
+  if (counts_too_much(r, loop, x)) {
+    return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
+                           "loop '%.80s' has too many iterations: with those of the loops around "
+                           "it, at most 2^62 commands can be counted",
+                           x->report->name);
   }
   if (x->report->span > FSCHED_MAX_TIME) {
     return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,

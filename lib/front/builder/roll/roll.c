@@ -157,9 +157,37 @@ static uint64_t meeting_distance(const fs_roller *r, const body_access *x, const
   return step == 0 ? 1 : (apart + fs_max(a->u.length, c->u.length)) / step + 1;
 }
 
+/* Widens the bytes of an arg to those of all iterations of the loops around the one at hand. */
+static void add_outer_ways(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t *low,
+                           uint64_t *high) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  uint64_t size = r->b->buffer_size.at[r->b->arg.at[arg].buffer];
+  uint32_t loop = fs_loop_at(r->b, r->in.loop_of[op])->parent;
+  for (uint32_t i = r->level - 1; i-- > 0 && m != NULL && m->n_steps > 0;
+       loop = fs_loop_at(r->b, loop)->parent) {
+    int64_t step = r->b->step.at[m->step0 + i];
+    uint64_t way = fs_multiply_most(step < 0 ? (uint64_t)-step : (uint64_t)step,
+                                    fs_max(r->in.trip[loop], 1) - 1);
+    *low -= step < 0 ? fs_min(way, *low) : 0;
+    *high = step > 0 ? fs_min(fs_add_most(*high, way), size) : *high;
+  }
+}
+
+/* Whether two accesses of a buffer have bytes in common in whichever iterations. */
+static bool may_meet(const fs_roller *r, uint32_t loop, const body_access *x,
+                     const body_access *y) {
+  uint64_t low[2], high[2];
+  const body_access *each[] = {x, y};
+  for (uint32_t i = 0; i < 2; i++) {
+    fs_roller_hull(r, each[i]->op, each[i]->arg, r->in.trip[loop], &low[i], &high[i]);
+    add_outer_ways(r, each[i]->op, each[i]->arg, &low[i], &high[i]);
+  }
+  return fs_max(low[0], low[1]) < fs_min(high[0], high[1]);
+}
+
 /* Marks the accesses of buffers of which some move unlike each other; *far: the largest distance of
  * the others. */
-static void compare_accesses(const fs_roller *r, body_accesses *x, uint64_t *far) {
+static void compare_accesses(const fs_roller *r, uint32_t loop, body_accesses *x, uint64_t *far) {
   for (size_t i = 0; i < x->n; i++) {
     for (size_t k = i; k < x->n; k++) {
       body_access *a = &x->at[i], *c = &x->at[k];
@@ -170,6 +198,9 @@ static void compare_accesses(const fs_roller *r, body_accesses *x, uint64_t *far
       bool alike =
           a->step == c->step && fs_roller_moves_alike(r, fs_roller_moving(r, a->op, a->arg),
                                                       fs_roller_moving(r, c->op, c->arg));
+      if (!alike && !may_meet(r, loop, a, c)) {
+        continue;
+      }
       if (!alike || d > FAR) {
         a->unlike = c->unlike = true;
       } else {
@@ -198,22 +229,6 @@ static void warn_unlike(fs_roller *r, uint32_t loop, const body_accesses *x) {
                 "count as overlapping",
                 b->buffers.text.at[x->at[i].buffer], b->loops.text.at[loop]);
     }
-  }
-}
-
-/* Widens the bytes of an arg to those of all iterations of the loops around the one at hand. */
-static void add_outer_ways(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t *low,
-                           uint64_t *high) {
-  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
-  uint64_t size = r->b->buffer_size.at[r->b->arg.at[arg].buffer];
-  uint32_t loop = fs_loop_at(r->b, r->in.loop_of[op])->parent;
-  for (uint32_t i = r->level - 1; i-- > 0 && m != NULL && m->n_steps > 0;
-       loop = fs_loop_at(r->b, loop)->parent) {
-    int64_t step = r->b->step.at[m->step0 + i];
-    uint64_t way = fs_multiply_most(step < 0 ? (uint64_t)-step : (uint64_t)step,
-                                    fs_max(r->in.trip[loop], 1) - 1);
-    *low -= step < 0 ? fs_min(way, *low) : 0;
-    *high = step > 0 ? fs_min(fs_add_most(*high, way), size) : *high;
   }
 }
 
@@ -309,7 +324,7 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
   uint64_t far = said_distance(r, loop), trip = r->in.trip[loop];
   fs_status status = list_accesses(r, loop, &x);
   if (status == FSCHED_OK) {
-    compare_accesses(r, &x, &far);
+    compare_accesses(r, loop, &x, &far);
     warn_unlike(r, loop, &x);
     widen(r, loop, &x, s);
   }
