@@ -6,7 +6,7 @@
 # make check-tsan      the replay suites under the thread sanitizer
 # make check-gpu       the CUDA suites on this machine's device; without one it says so and succeeds
 # make check-stress    the same as check with tiny blocks and capacities (-DFS_STRESS)
-# make stress          long runs of random programs of submits, in minutes
+# make stress          long runs of random programs of submits, and of tasks on threads, in minutes
 # make fuzz-smoke      the examples as graphs and streams: every prefix (of long ones every n-th)
 #                      and 5,000 byte flips of each, about a minute; FUZZ=--all: every prefix of all
 #                      and 10,000 flips of each (many minutes)
@@ -130,7 +130,7 @@ OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(WORKER_OBJ) $(CLI_O
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= fence pool exec exec_bind exec_order exec_chain exec_state exec_end exec_loops exec_kernels exec_stress exec_frontier exec_causality \
 	replay replay_threads replay_random replay_sync cuda cuda_exec cuda_hang conformance_cpu conformance_threads conformance_sim conformance_dynamic sim sim_random sim_sync tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
-	semaphore_handles semaphore_process semaphore_page dynamic_workers dynamic_processes dynamic_calls dynamic_facts submit_bytes
+	semaphore_handles semaphore_process semaphore_page dynamic_workers dynamic_processes dynamic_calls dynamic_facts dynamic_trace submit_bytes
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread
@@ -289,10 +289,10 @@ check-tsan:
 check-stress:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/stress CPPFLAGS='$(CPPFLAGS) -DFS_STRESS' check
 
-# What is only worth its time now and then: many random programs.
+# What is only worth its time now and then: many random programs, and tasks through real workers.
 stress: $(BUILD)/test/run
-	@FSCHED_PROGRAMS=$${FSCHED_PROGRAMS:-10000} \
-	  $(MAKE) --no-print-directory SUITES='submit_bytes' check-suites
+	@FSCHED_PROGRAMS=$${FSCHED_PROGRAMS:-10000} FSCHED_TASKS=$${FSCHED_TASKS:-10000000} \
+	  $(MAKE) --no-print-directory SUITES='submit_bytes dynamic_workers' check-suites
 
 check-gpu: $(BUILD)/test/run $(BUILD)/fsched $(addprefix $(BUILD)/examples/gemm-out-of-core/,gen_gemm check_gemm)
 	@BUILD=$(BUILD) scripts/check-gpu

@@ -10,9 +10,10 @@
  *
  * Engine: the state machine alone, on one thread, without kernels: all submits of a DAG, then all
  * dispatches (start and completion).  Workers: the same with its threads and an empty kernel, from
- * the first submit until all have ended.  OpenMP: `task depend` with the same addresses; making the
- * tasks is part of it.  Replay: the compiled stream, with empty kernels.  Contenders take turns;
- * minimum and median of BENCH_RUNS.
+ * the first submit until all have ended.  Calls: those of fsched/dynamic.h, on the same threads:
+ * the submits alone, and until all have ended.  OpenMP: `task depend` with the same addresses;
+ * making the tasks is part of it.  Replay: the compiled stream, with empty kernels.  Contenders
+ * take turns; minimum and median of BENCH_RUNS.
  *
  * Break-even: how many runs it takes until compiling has paid for itself. */
 #include <omp.h>
@@ -22,6 +23,7 @@
 #include "dags.h"
 #include "exec/dynamic/workers.h"
 #include "fsched/compile.h"
+#include "fsched/dynamic.h"
 
 enum { TOKEN = 64 };
 
@@ -130,6 +132,83 @@ static double run_workers(const contest *c) {
   return best / c->dag->n_ops;
 }
 
+static int call_nothing(const fsched_kernel_call *call) {
+  (void)call;
+  return 0;
+}
+
+static fsched_kernel_fn find_nothing(void *user, const char *module, const char *function) {
+  (void)user;
+  (void)module;
+  (void)function;
+  return call_nothing;
+}
+
+static fsched_dynamic *start_calls(const contest *c) {
+  fsched_builder *b;
+  fsched_dynamic *d;
+  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"};
+  bench_need(c->ctx, fsched_builder_create(c->ctx, "bench", &b));
+  for (uint32_t q = 0; q < c->dag->n_queues; q++) {
+    char name[16];
+    (void)snprintf(name, sizeof name, "q%u", q);
+    fsched_queue_desc queue = {.size = sizeof queue, .name = name};
+    bench_need(c->ctx, fsched_builder_queue(b, &queue, NULL));
+  }
+  bench_need(c->ctx, fsched_builder_memory(b, &ddr, NULL));
+  fsched_dynamic_options o = {.size = sizeof o, .heap_bytes = 1 << 20, .find = find_nothing};
+  fsched_kernel_desc k = {.size = sizeof k, .module = "bench", .function = "nothing"};
+  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f", .kernel = &k};
+  bench_need(c->ctx, fsched_dynamic_create(b, &o, &d));
+  bench_need(c->ctx, fsched_dynamic_callable(d, &f, NULL));
+  return d;
+}
+
+static void import_calls(const contest *c, fsched_dynamic *d) {
+  for (uint32_t i = 0; i < 2 * c->dag->n_ops; i++) {
+    char name[16];
+    uint32_t id;
+    (void)snprintf(name, sizeof name, "b%u", i);
+    fsched_submit_import_desc m = {.size = sizeof m,
+                                   .name = name,
+                                   .bytes = TOKEN,
+                                   .io = FSCHED_IO_STATE,
+                                   .address = c->token + (size_t)i * TOKEN};
+    bench_need(c->ctx, fsched_dynamic_import(d, &m, &id));
+    c->buffer[i] = id;
+  }
+}
+
+/* The public calls: ns per op of the submits, and until all have ended. */
+static void run_calls(const contest *c, double *submit, double *all) {
+  fsched_dynamic *d = start_calls(c);
+  *submit = *all = 0;
+  for (int k = 0; k < BENCH_REPEAT; k++) {
+    bench_need(c->ctx, fsched_dynamic_open(d));
+    import_calls(c, d);
+    double begin = bench_now_ns();
+    for (uint32_t i = 0; i < c->dag->n_ops; i++) {
+      fs_dynamic_arg from[3];
+      fsched_submit_arg arg[3];
+      uint32_t n = fill_args(c, i, from);
+      for (uint32_t a = 0; a < n; a++) {
+        arg[a] = (fsched_submit_arg){
+            .size = sizeof *arg, .tag = from[a].tag, .buffer = (uint32_t)from[a].buffer};
+      }
+      fsched_submit_task_desc t = {.size = sizeof t, .args = arg, .n_args = n};
+      bench_need(c->ctx, fsched_dynamic_task(d, &t, NULL));
+    }
+    double submitted = bench_now_ns();
+    bench_need(c->ctx, fsched_dynamic_close(d));
+    bench_need(c->ctx, fsched_dynamic_drain(d));
+    *submit = bench_quicker(*submit, submitted - begin);
+    *all = bench_quicker(*all, bench_now_ns() - begin);
+  }
+  fsched_dynamic_destroy(d);
+  *submit /= c->dag->n_ops;
+  *all /= c->dag->n_ops;
+}
+
 static fsched_program *compile_timed(fsched_context *ctx, const bench_dag *dag, double *took) {
   double begin = bench_now_ns();
   fsched_program *p = bench_dag_compile(ctx, dag, 0);
@@ -151,7 +230,7 @@ static void print_verdict(double dynamic, double replay, double compile_per_op) 
 
 static void compare(fsched_context *ctx, bench_dag dag) {
   contest c = {.ctx = ctx, .dag = &dag};
-  bench_series submit, dispatch, workers, openmp, replay;
+  bench_series submit, dispatch, workers, calls, calls_all, openmp, replay;
   double compile;
   c.token = calloc(2 * (size_t)dag.n_ops, TOKEN);
   c.buffer = calloc(2 * (size_t)dag.n_ops, sizeof *c.buffer);
@@ -163,12 +242,15 @@ static void compare(fsched_context *ctx, bench_dag dag) {
   for (int run = 0; run < BENCH_RUNS; run++) {
     run_engine(&c, &submit.ns[run], &dispatch.ns[run]);
     workers.ns[run] = run_workers(&c);
+    run_calls(&c, &calls.ns[run], &calls_all.ns[run]);
     openmp.ns[run] = bench_dag_openmp(&dag);
     replay.ns[run] = bench_dag_replay(ctx, p, dag.n_ops);
   }
   double ours = print_row(&dag, "engine, submit", &submit);
   ours += print_row(&dag, "engine, dispatch", &dispatch);
   (void)print_row(&dag, "workers, all", &workers);
+  (void)print_row(&dag, "calls, submit", &calls);
+  (void)print_row(&dag, "calls, all", &calls_all);
   double other = print_row(&dag, "OpenMP depend", &openmp);
   double last = print_row(&dag, "replay", &replay);
   print_verdict(ours < other ? ours : other, last, compile / dag.n_ops);

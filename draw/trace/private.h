@@ -47,6 +47,9 @@ void fs_trace_slices(fs_tracer *r);
 /* Writes a counter for each bounded memory.  O(n log n). */
 fs_status fs_trace_counters(fs_tracer *r, fs_arena *arena) FS_MUST_USE;
 
+/* Writes the name and the position of the process, and of the thread of a queue. */
+void fs_trace_process(fs_tracer *r, const char *program, const char *run);
+void fs_trace_thread(fs_tracer *r, uint32_t queue, const char *name);
 /* Begins an event: `{"ph":PHASE,"pid":...`; the caller ends it with "}". */
 void fs_trace_begin(fs_tracer *r, const char *phase);
 /* Writes a key with a number. */

@@ -68,23 +68,31 @@ static void put_position(fs_tracer *r, const char *what, uint64_t position) {
   fs_text_puts(&r->text, "}}");
 }
 
-static void put_process(fs_tracer *r) {
+void fs_trace_process(fs_tracer *r, const char *program, const char *run) {
   fs_trace_begin(r, "M");
-  fs_text_puts(&r->word, fs_stream_string(r->s, r->s->meta->name));
+  fs_text_puts(&r->word, program);
   fs_text_puts(&r->word, " (");
-  fs_text_puts(&r->word, r->run->name);
+  fs_text_puts(&r->word, run);
   fs_text_puts(&r->word, ")");
   put_label(r, "process_name");
   fs_trace_begin(r, "M");
   put_position(r, "process_sort_index", r->pid);
+}
+
+void fs_trace_thread(fs_tracer *r, uint32_t queue, const char *name) {
+  fs_trace_begin(r, "M");
+  fs_trace_number(r, "tid", r->tid0 + queue);
+  fs_text_puts(&r->word, name);
+  put_label(r, "thread_name");
+  fs_trace_begin(r, "M");
+  fs_trace_number(r, "tid", r->tid0 + queue);
+  put_position(r, "thread_sort_index", queue);
+}
+
+static void put_process(fs_tracer *r) {
+  fs_trace_process(r, fs_stream_string(r->s, r->s->meta->name), r->run->name);
   for (uint32_t q = 0; q < r->s->n_queues; q++) {
-    fs_trace_begin(r, "M");
-    fs_trace_number(r, "tid", r->tid0 + q);
-    fs_text_puts(&r->word, fs_stream_string(r->s, r->s->queues[q].name));
-    put_label(r, "thread_name");
-    fs_trace_begin(r, "M");
-    fs_trace_number(r, "tid", r->tid0 + q);
-    put_position(r, "thread_sort_index", q);
+    fs_trace_thread(r, q, fs_stream_string(r->s, r->s->queues[q].name));
   }
 }
 

@@ -11,6 +11,7 @@ typedef struct fs_task_job {
   size_t bytes;
   uint32_t kernel, n_members;
   fs_dynamic_task task;       /* for the user */
+  size_t traced;              /* for the user */
   fsched_kernel_call *call;   /* of each member */
   fs_dynamic_where *where;    /* room for what the engine tells of the args, values left out, and
                                  of the scratch */

@@ -18,6 +18,7 @@
 typedef struct worker_queue {
   fs_task_job *job; /* NULL: it is idle */
   uint32_t member;
+  size_t span;
 } worker_queue;
 
 enum { SHARED_ALIGN = 64 };
@@ -37,7 +38,9 @@ struct fs_workers {
   uint32_t n_queues, n_kernels, n_running;
   worker_queue *queue;
   fs_task_job *jobs;
-  uint64_t moves;  /* tasks that were submitted, and members that have begun or ended */
+  uint64_t moves; /* tasks that were submitted, and members that have begun or ended */
+  bool traces;
+  fs_task_times spans;
   bool waits_heap; /* the submitting thread waits for memory */
   bool has_lock, has_ends;
 };
@@ -76,6 +79,18 @@ static void drop_ended(fs_workers *w) {
   }
 }
 
+/* Notes that a member is given to the worker of a queue. */
+static void note_begin(fs_workers *w, const fs_task_job *job, uint32_t member, uint32_t queue) {
+  if (w->traces) {
+    fs_task_time span = {.name = job->traced,
+                         .queue = queue,
+                         .member = member,
+                         .group = job->call[member].n_members > 0,
+                         .begin = fs_now_ns()};
+    w->queue[queue].span = fs_times_begin(&w->spans, span);
+  }
+}
+
 /* Hands out what may start. */
 static void hand_out(fs_workers *w) {
   fs_dynamic_start s;
@@ -83,7 +98,8 @@ static void hand_out(fs_workers *w) {
     fs_task_job *job = (fs_task_job *)(uintptr_t)s.user;
     for (uint32_t m = 0; m < s.n_members; m++) {
       fs_started_member member = {&job->call[m], job->kernel, m};
-      w->queue[s.queue[m]] = (worker_queue){job, m};
+      w->queue[s.queue[m]] = (worker_queue){job, m, 0};
+      note_begin(w, job, m, s.queue[m]);
       w->n_running++;
       w->moves++;
       if (w->started != NULL) {
@@ -101,6 +117,9 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
   assert(had.job != NULL);
   fs_dynamic_task task = had.job->task;
   w->queue[worker].job = NULL;
+  if (w->traces) {
+    w->spans.begun.at[had.span].end = fs_now_ns();
+  }
   w->n_running--;
   w->moves++;
   if (cause == NULL) {
@@ -224,6 +243,7 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
   w->user = options->user;
   w->n_kernels = options->n_kernels;
   w->kind = options->kind;
+  w->traces = options->traces;
   w->shared_size = fs_min(options->shared_size, FSCHED_MAX_SIZE);
   w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
   if (w->queue == NULL) {
@@ -286,6 +306,7 @@ void fs_workers_destroy(fs_workers *w) {
     (void)pthread_cond_destroy(&w->ends);
   }
   fs_dynamic_destroy(w->e);
+  fs_times_release(w->ctx, &w->spans);
   (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
@@ -376,6 +397,19 @@ static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_
   return FSCHED_OK;
 }
 
+static fs_status submit_traced(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
+  uint32_t n = task->submission.n_members;
+  if (!w->traces) {
+    return submit_job(w, task, job);
+  }
+  FS_TRY(fs_times_reserve(w->ctx, &w->spans, task->name, n, &job->traced));
+  fs_status status = submit_job(w, task, job);
+  if (status != FSCHED_OK) {
+    fs_times_withdraw(&w->spans, n, job->traced);
+  }
+  return status;
+}
+
 fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynamic_task *out) {
   if (task->kernel >= w->n_kernels) {
     return fs_fail(w->ctx, FSCHED_BAD_INPUT, FS_DIAG_DYNAMIC_ARG, FS_NOWHERE, NULL,
@@ -388,7 +422,7 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   if (status != FSCHED_OK) {
     return unlock_workers(w, status);
   }
-  status = submit_job(w, task, job);
+  status = submit_traced(w, task, job);
   if (status != FSCHED_OK) {
     fs_task_job_drop(w->ctx, job);
     return unlock_workers(w, status);
@@ -413,7 +447,16 @@ void fs_workers_cancel(fs_workers *w, const char *cause) {
 
 fs_status fs_workers_open(fs_workers *w) {
   lock_workers(w);
-  return unlock_workers(w, fs_dynamic_open(w->e));
+  fs_status status = fs_dynamic_open(w->e);
+  if (status == FSCHED_OK) {
+    fs_times_clear(&w->spans);
+  }
+  return unlock_workers(w, status);
+}
+
+const fs_task_times *fs_workers_times(const fs_workers *w) {
+  assert(w->n_running == 0);
+  return &w->spans;
 }
 
 fs_status fs_workers_close(fs_workers *w) {
@@ -508,5 +551,6 @@ fs_status fs_workers_finish(fs_workers *w) {
   fs_status opened = fs_dynamic_open(w->e);
   assert(opened == FSCHED_OK);
   (void)opened;
+  fs_times_clear(&w->spans);
   return unlock_workers(w, status);
 }

@@ -14,6 +14,7 @@
 
 #include "exec/dynamic/engine.h"
 #include "exec/dynamic/process/process.h"
+#include "exec/dynamic/times.h"
 
 typedef struct fs_workers fs_workers;
 
@@ -49,6 +50,7 @@ typedef struct fs_workers_options {
   void (*failed)(void *user);   /* or NULL: called like it when a member has failed */
   void *user;                   /* of the two */
   fs_workers_kind kind;
+  bool traces;          /* keep when members run */
   uint64_t shared_size; /* bytes that fs_workers_memory can give, in all */
   fs_process_options process;
 } fs_workers_options;
@@ -99,6 +101,9 @@ fs_status fs_workers_drain(fs_workers *w) FS_MUST_USE;
  * failed, stays until the next run begins. */
 fs_dynamic_run fs_workers_run_state(fs_workers *w);
 const char *fs_workers_run_cause(fs_workers *w);
+/* When the members of the present run ran, with `traces`.  Requires that the run is over, or not
+ * begun: nobody holds the lock. */
+const fs_task_times *fs_workers_times(const fs_workers *w);
 /* What a run waits for. */
 typedef enum fs_workers_wait {
   FS_WAITS_NOT,

@@ -98,6 +98,8 @@ typedef struct fsched_dynamic_options {
   uint64_t (*now)(void *now_user); /* its clock, in ns, called by the threads that watch; NULL: a
                                       monotonic one */
   void *now_user;
+  int trace; /* keep when the members of tasks ran, for fsched_dynamic_trace: some 50 bytes and its
+                name for each task */
 } fsched_dynamic_options;
 
 /** Makes a dynamic run time for the target and the settings of a builder, as fsched_submit_create
@@ -169,6 +171,15 @@ typedef struct fsched_dynamic_stall {
  *  wait on.  May be called by any thread, from the first open to destroy, also while another one
  *  waits in a call. */
 FSCHED_API fsched_stall fsched_dynamic_watch(fsched_dynamic *d, fsched_dynamic_stall *out);
+
+/** A trace of the last run for Perfetto, in the form of those of replays: a thread for each queue,
+ *  and on it a slice for each member of a task that has run, from the moment in which it was given
+ *  to its worker to that in which its end was known.  Those of groups say which member they are.
+ *  *json is text of *length bytes, to be released with fsched_text_free; NULL after an error.
+ *  Errors: FSCHED_USAGE: the options did not ask for it, no run was opened, or it is not over;
+ *  FSCHED_SYSTEM.  Complexity: O(members). */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_dynamic_trace(fsched_dynamic *d, char **json,
+                                                              size_t *length);
 
 /* The program of a run; see submit.h */
 

@@ -18,6 +18,7 @@ typedef struct tr_event {
   uint32_t pid, tid;                        /* tid 0: none */
   uint64_t ts, dur;                         /* ns */
   uint64_t id, bytes, epoch, start, finish; /* start, finish: planned ticks */
+  uint64_t member;                          /* of a group */
   const char *name, *cat, *label, *bp;      /* label: args.name */
   uint32_t at;                              /* index in the file */
   uint32_t command;                         /* of a slice, or of an arrow's end once it is known */
@@ -82,6 +83,7 @@ static inline tr_event tr_read_event(const tr_trace *t, uint32_t node, uint32_t 
                     .epoch = tr_number(t, args, "epoch", 0),
                     .start = tr_number(t, args, "planned_start", 0),
                     .finish = tr_number(t, args, "planned_end", 0),
+                    .member = tr_number(t, args, "member", 0),
                     .name = tr_text(t, node, "name"),
                     .cat = tr_text(t, node, "cat"),
                     .label = tr_text(t, args, "name"),

@@ -54,6 +54,8 @@ struct fsched_dynamic {
 #define fs_call_error(d, status, code, ...) \
   fs_fail((d)->ctx, (status), FS_DIAG_DYNAMIC_##code, FS_NOWHERE, NULL, __VA_ARGS__)
 
+/* Whether a run was opened; errors are reported. */
+fs_status fs_call_check_run(fsched_dynamic *d) FS_MUST_USE;
 /* Whether a run takes submits; errors are reported. */
 fs_status fs_call_accept(fsched_dynamic *d) FS_MUST_USE;
 

@@ -142,6 +142,7 @@ static fs_status start_workers(fsched_dynamic *d) {
       .n_kernels = (uint32_t)d->kernel.n,
       .kernel = d->kernel.at,
       .kind = d->options.processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
+      .traces = d->options.trace != 0,
       .shared_size = d->options.memory_bytes,
       .process = {.spawns = d->options.spawn != 0, .program = d->options.worker}};
   o.engine = (fs_dynamic_options){
@@ -172,22 +173,22 @@ fsched_status fsched_dynamic_open(fsched_dynamic *d) {
   return FSCHED_OK;
 }
 
-static fs_status check_run(fsched_dynamic *d) {
+fs_status fs_call_check_run(fsched_dynamic *d) {
   return d->workers != NULL ? FSCHED_OK : fs_call_error(d, FSCHED_USAGE, CALL, "no run was opened");
 }
 
 fs_status fs_call_accept(fsched_dynamic *d) {
-  FS_TRY(check_run(d));
+  FS_TRY(fs_call_check_run(d));
   return fs_workers_accept(d->workers);
 }
 
 fsched_status fsched_dynamic_close(fsched_dynamic *d) {
-  FS_TRY(check_run(d));
+  FS_TRY(fs_call_check_run(d));
   return fs_workers_close(d->workers);
 }
 
 fsched_status fsched_dynamic_drain(fsched_dynamic *d) {
-  FS_TRY(check_run(d));
+  FS_TRY(fs_call_check_run(d));
   return fs_workers_drain(d->workers);
 }
 

@@ -79,6 +79,7 @@ uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue) {
   return b->queue.at[queue].class_id;
 }
 
+const char *fs_builder_name(const fsched_builder *b) { return b->name; }
 fsched_context *fs_builder_context(const fsched_builder *b) { return b->ctx; }
 
 bool fs_builder_has_only_target(const fsched_builder *b) {

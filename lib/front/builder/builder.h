@@ -62,6 +62,8 @@ const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
 /* The context that the builder was made with. */
 fsched_context *fs_builder_context(const fsched_builder *b);
+/* The name of the graph, as long as the builder. */
+const char *fs_builder_name(const fsched_builder *b);
 /* Whether there is no buffer, op or loop yet. */
 bool fs_builder_has_only_target(const fsched_builder *b);
 /* The memory of buffers that name none: the first bounded one, else the first; FS_NONE without

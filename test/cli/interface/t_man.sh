@@ -101,7 +101,7 @@ done <declared
 expect "no other links" [ "$(find "$pages/links" -type f | wc -l)" -eq "$(grep -c . declared)" ]
 # Its reference contains all code of the headers, and all words of their members' comments.
 bare() { tr '\n' ' ' | sed 's,/\*,\n&,g; s,\*/,&\n,g' | sed '/^\/\*/d' | tr -d ' \n' | sed 's/[;{},]/&\n/g'; }
-for h in fsched graph compile program verify replay exec kernel calibrate profile import frontier; do
+for h in fsched graph submit dynamic compile program verify replay exec kernel calibrate profile import frontier; do
   sed '1,/^extern "C" {/d' "$TOP/include/fsched/$h.h" | awk '
     /^#endif/ && !on { on = 1; next } /^#ifdef __cplusplus/ { exit } /^#if/ { skip = 1 }
     on && !skip; /^#endif/ { skip = 0 }' |

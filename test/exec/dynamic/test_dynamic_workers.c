@@ -63,6 +63,37 @@ START_TEST(full_heaps_wait)
 }
 END_TEST
 
+/* Tasks whose memory is a ring of 1 MiB, FSCHED_TASKS of them; each adds 1 to a counter, and
+ * depends on the one before it in every fourth. */
+START_TEST(many_through_a_ring)
+{
+  const char *text = getenv("FSCHED_TASKS");
+  const uint64_t n = text == NULL ? 100000 : strtoull(text, NULL, 10);
+  _Atomic uint32_t *calls;
+  fs_dynamic_buffer link;
+  fs_workers *w = start_workers(THREADS, 1 << 20);
+  (void)import_shared(w, 64, &link);
+  fs_dynamic_arg a[3] = {
+      count_in(w, &calls), {.tag = FSCHED_OUT}, {.tag = FSCHED_INOUT, .buffer = link}};
+  for (uint64_t i = 0; i < n; i++) {
+    fs_dynamic_task t;
+    fs_dynamic_member m = {i % 4 == 0 ? 3 : 2, a};
+    fs_workers_task task = {.name = "t",
+                            .submission = {.n_members = 1, .member = &m, .class_ = i % 2},
+                            .kernel = KERNEL_count_call};
+    if (fs_workers_declare(w, 1000, &a[1].buffer) != FSCHED_OK ||
+        fs_workers_submit(w, &task, &t) != FSCHED_OK ||
+        fs_workers_forget(w, a[1].buffer) != FSCHED_OK) {
+      ck_abort_msg("task %llu: %s", (unsigned long long)i, fs_test_diags(ctx));
+    }
+  }
+  ck_fs(ctx, fs_workers_finish(w));
+  ck_assert_uint_eq(*calls, n);
+  printf("%llu tasks\n", (unsigned long long)n);
+  fs_workers_destroy(w);
+}
+END_TEST
+
 /* Those that wait for a failed task do not run; the next run is as if nothing had been. */
 START_TEST(failures_are_of_one_run)
 {
@@ -289,6 +320,8 @@ END_TEST
 
 FS_SUITE(dynamic_workers, s) {
   TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, many_through_a_ring);
+  tcase_set_timeout(t, getenv("FSCHED_TASKS") != NULL ? 0 : 60);
   FS_LOOPS(t, 0, 4 * WORKER_KINDS, as_one_after_the_other);
   FS_LOOPS(t, 0, WORKER_KINDS, full_heaps_wait, failures_are_of_one_run, nothing_hangs,
            kernels_are_told, heaps_of_their_own, wrong_tasks, without_memory);
