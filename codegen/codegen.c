@@ -9,6 +9,7 @@
 #include "codegen/draft.h"
 #include "codegen/loops.h"
 #include "codegen/places.h"
+#include "model/stream/views.h"
 
 typedef struct fs_codegen {
   const fsched_graph *g;
@@ -334,10 +335,7 @@ static void write_views(fs_codegen *c) {
   for (uint32_t a = 0; a < g->n_args && c->d.n_views > 0; a++) {
     const fs_view *v = fs_arg_view(g, a);
     if (v != NULL) {
-      fs_stream_view *to = &c->d.views[n++];
-      *to = (fs_stream_view){.element = v->element, .arg = a, .n_dims = v->n_dims};
-      memcpy(to->shape, v->shape, v->n_dims * sizeof *to->shape);
-      memcpy(to->stride, v->stride, v->n_dims * sizeof *to->stride);
+      c->d.views[n++] = fs_stream_view_make(v, a);
     }
   }
   assert(n == c->d.n_views);

@@ -37,7 +37,7 @@ _Static_assert(sizeof(fs_stream_loop_command) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_wait) == 8, "");
 _Static_assert(sizeof(fs_stream_guard) == 16, "");
 _Static_assert(sizeof(fs_stream_guard_check) == 8, "");
-_Static_assert(sizeof(fs_stream_header) == 656, "");
+_Static_assert(sizeof(fs_stream_header) == 672, "");
 
 static fs_status check_count(fsched_context *ctx, const char *section, uint64_t count) {
   if (count > INT32_MAX) {

@@ -4,6 +4,8 @@
 
 #include <stdlib.h>
 
+#include "model/stream/views.h"
+
 typedef struct loop_writer {
   const fsched_graph *g;
   fs_draft *d;
@@ -12,9 +14,9 @@ typedef struct loop_writer {
   const fs_stream_place *own;   /* the places of the op that it is */
   uint32_t n_own;
   uint32_t op0, arg0, command0; /* where the loop's records begin */
-  uint32_t n_queues, n_ops, n_afters, n_args, n_rings, n_commands, n_waits, n_places, n_stops,
-      n_guards, n_producers, n_checks; /* so far */
-  uint32_t physical;                   /* the next barrier of the loop */
+  uint32_t n_queues, n_ops, n_afters, n_args, n_views, n_rings, n_commands, n_waits, n_places,
+      n_stops, n_guards, n_producers, n_checks; /* so far */
+  uint32_t physical;                            /* the next barrier of the loop */
 } loop_writer;
 
 static bool has_place(const fsched_graph *g, uint32_t memory) {
@@ -47,6 +49,9 @@ void fs_loops_count(const fsched_graph *g, fs_draft *d) {
     d->n_loop_ops += x->n_ops;
     d->n_loop_afters += x->n_afters;
     d->n_loop_args += x->n_args;
+    for (uint32_t a = 0; a < x->n_args; a++) {
+      d->n_loop_views += x->arg[a].view != FS_NONE;
+    }
     d->n_rings += x->loop.n_rings;
     d->n_loop_commands += x->loop.n_commands;
     d->n_loop_waits += x->loop.n_waits;
@@ -170,6 +175,9 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
   for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
     const fs_body_arg *a = &w->x->arg[i];
     bool ring = a->ring != FS_NONE;
+    if (a->view != FS_NONE) {
+      w->d->loop_views[w->n_views++] = fs_stream_view_make(&w->g->view[a->view], w->n_args);
+    }
     w->d->loop_args[w->n_args++] =
         (fs_stream_loop_arg){.offset = a->offset,
                              .length = a->length,

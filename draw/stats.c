@@ -247,6 +247,14 @@ static void views(fs_stats *o) {
     n += fs_arg_view(g, a) != NULL;
     coarse += fs_arg_coarse(g, a);
   }
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    for (uint32_t a = 0; a < g->rolled[l].n_args; a++) {
+      uint32_t view = g->rolled[l].arg[a].view;
+      fs_view_runs runs = view == FS_NONE ? fs_view_range(0, 0) : fs_view_runs_of(&g->view[view]);
+      n += view != FS_NONE;
+      coarse += !fs_view_fine(&runs);
+    }
+  }
   if (n > 0) {
     key(o, "views");
     put_u64(o->t, "{\"args\": ", n);

@@ -271,38 +271,10 @@ fs_status fs_asm_begins(fs_asm *a, uint32_t node, uint32_t tag, bool *begins) {
              : fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node, "'begins' is of an 'out_existing'");
 }
 
-static fs_status dims(fs_asm *a, uint32_t node, uint64_t *dim, uint32_t *n) {
-  uint32_t at;
-  FS_TRY(fs_fields_sequence(&a->f, node, &at, n));
-  if (*n == 0 || *n > FSCHED_MAX_DIMS) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, node, "expected 1 to %d numbers",
-                          FSCHED_MAX_DIMS);
-  }
-  for (uint32_t i = 0; i < *n; i++, at = fs_fields_next(&a->f, at)) {
-    FS_TRY(fs_fields_u64(&a->f, at, &dim[i]));
-  }
-  return FSCHED_OK;
-}
-
-/* Reads the view of the next arg, whose range goes up to its last byte. */
+/* Reads the view of the next arg. */
 static fs_status view(fs_asm *a, uint32_t node, fs_stream_arg *r) {
-  enum { OFFSET, SHAPE, STRIDES, ELEMENT, FIELDS };
-  static const fs_field fields[FIELDS] = {
-      {"offset", true}, {"shape", true}, {"strides", true}, {"element", true}};
-  uint32_t value[FIELDS], n;
-  fs_stream_view v = {.arg = (uint32_t)a->args.n};
-  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_fields_u64(&a->f, value[OFFSET], &r->offset));
-  FS_TRY(dims(a, value[SHAPE], v.shape, &v.n_dims));
-  FS_TRY(dims(a, value[STRIDES], v.stride, &n));
-  FS_TRY(fs_fields_u64(&a->f, value[ELEMENT], &v.element));
-  fs_view placed = fs_stream_placed(&v, 0);
-  if (n != v.n_dims || !fs_view_valid(&placed)) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, node,
-                          n != v.n_dims ? "'shape' and 'strides' have unlike lengths"
-                                        : "the view has no element, or is too large");
-  }
-  r->length = fs_view_end(&placed);
+  fs_stream_view v;
+  FS_TRY(fs_asm_view(a, node, (uint32_t)a->args.n, &r->offset, &r->length, &v));
   return fs_asm_push(a, views, v);
 }
 

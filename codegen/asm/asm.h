@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fsched_program_assemble: asm.c reads the target, the buffers and the ops,
- * asm/commands.c the queues' commands, asm/sync.c barriers and syncs, asm/loops.c the loops. */
+ * asm/commands.c the queues' commands, asm/sync.c barriers and syncs, asm/views.c strided views,
+ * asm/loops.c the loops. */
 #ifndef FS_ASM_H
 #define FS_ASM_H
 
@@ -39,6 +40,9 @@ fs_status fs_asm_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *
 fs_status fs_asm_begins(fs_asm *a, uint32_t node, uint32_t tag, bool *begins) FS_MUST_USE;
 /* Reads [offset, length].  Requires a node of the text. */
 fs_status fs_asm_range(fs_asm *a, uint32_t node, uint64_t *offset, uint64_t *length) FS_MUST_USE;
+/* Reads the view of an arg, whose range goes up to its last byte.  Requires a node of the text. */
+fs_status fs_asm_view(fs_asm *a, uint32_t node, uint32_t arg, uint64_t *offset, uint64_t *length,
+                      fs_stream_view *out) FS_MUST_USE;
 /* Reads the number of a kernel; without a node, *out is FS_NONE. */
 fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) FS_MUST_USE;
 /* Sets *version to the version of the buffer whose number the node holds, FS_NONE without a node.

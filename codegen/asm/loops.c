@@ -132,7 +132,12 @@ static fs_status loop_arg_bytes(fs_asm *a, const loop_reader *l, const uint32_t 
   if (value[LOOP_ARG_OWN] != FS_NONE) {
     FS_TRY(numbered(a, value[LOOP_ARG_OWN], l->own0, l->n_own, "arg", &r->own));
   }
-  if (value[LOOP_ARG_AT] != FS_NONE) {
+  if (value[LOOP_ARG_AT] != FS_NONE && a->f.doc->node[value[LOOP_ARG_AT]].kind == FS_NODE_MAPPING) {
+    fs_stream_view v;
+    FS_TRY(
+        fs_asm_view(a, value[LOOP_ARG_AT], (uint32_t)a->loop_args.n, &r->offset, &r->length, &v));
+    FS_TRY(fs_asm_push(a, loop_views, v));
+  } else if (value[LOOP_ARG_AT] != FS_NONE) {
     FS_TRY(fs_asm_range(a, value[LOOP_ARG_AT], &r->offset, &r->length));
   }
   return value[LOOP_ARG_STEP] == FS_NONE ? FSCHED_OK

@@ -154,7 +154,7 @@ static void put_dims(fs_dis *d, const char *key, const uint64_t *dim, uint32_t n
   fs_dis_put(d, "]");
 }
 
-static void put_view(fs_dis *d, uint64_t offset, const fs_stream_view *view) {
+void fs_dis_view(fs_dis *d, uint64_t offset, const fs_stream_view *view) {
   fs_dis_u64(d, ", \"at\": {\"offset\": ", offset);
   put_dims(d, ", \"shape\": ", view->shape, view->n_dims);
   put_dims(d, ", \"strides\": ", view->stride, view->n_dims);
@@ -167,7 +167,7 @@ static void put_arg(fs_dis *d, const fs_stream_arg *a) {
   put_index(d, a->version);
   const fs_stream_view *view = fs_stream_view_of(d->s, (uint32_t)(a - d->s->args));
   if (view != NULL) {
-    put_view(d, a->offset, view);
+    fs_dis_view(d, a->offset, view);
   } else if (a->has_at) {
     fs_dis_range(d, a->offset, a->length);
   }

@@ -46,6 +46,7 @@ static inline void fs_dis_end(fs_dis *d, uint32_t n) { fs_dis_put(d, n == 0 ? "]
 /* Begins the object of an arg, with its tag and the buffer or value. */
 void fs_dis_tag(fs_dis *d, uint32_t tag, uint32_t buffer, int64_t value);
 void fs_dis_range(fs_dis *d, uint64_t offset, uint64_t length);
+void fs_dis_view(fs_dis *d, uint64_t offset, const fs_stream_view *view);
 /* Writes a place.  `buffer` is that of the arg that it belongs to, FS_NONE if it belongs to none;
  * `op` is the name of the op whose scratch it may be. */
 void fs_dis_place(fs_dis *d, const fs_stream_place *p, uint32_t buffer, uint32_t op);

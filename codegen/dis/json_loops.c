@@ -8,6 +8,7 @@
  * buffer; with a ring it is the ring's. */
 #include "codegen/dis/json.h"
 #include "model/stream/order.h"
+#include "model/stream/views.h"
 
 static void put_flag(fs_dis *d, const char *prefix, uint32_t value) {
   fs_dis_put(d, prefix);
@@ -61,7 +62,10 @@ static void put_loop_arg(fs_dis *d, const fs_stream_loop *l, const fs_stream_loo
       fs_dis_u64(d, ", \"ring\": ", a->ring - l->ring0);
       fs_dis_u64(d, ", \"back\": ", a->back);
     }
-    if (a->offset != 0 || a->length != all) {
+    const fs_stream_view *view = fs_stream_loop_view_of(d->s, (uint32_t)(a - d->s->loop_args));
+    if (view != NULL) {
+      fs_dis_view(d, a->offset, view);
+    } else if (a->offset != 0 || a->length != all) {
       fs_dis_range(d, a->offset, a->length);
     }
     if (a->step != 0) {

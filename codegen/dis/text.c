@@ -275,10 +275,7 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
   fs_list_empty(c, 2);
 }
 
-/* Writes " as 16x8 of 4 by 64x4": the points of a strided view in each dimension, the bytes at each
- * unless that is one, and the bytes from one point to the next. */
-static void put_view(fs_listing *l, uint32_t arg) {
-  const fs_stream_view *v = l->s->n_views == 0 ? NULL : fs_stream_view_of(l->s, arg);
+void fs_list_view(fs_listing *l, const fs_stream_view *v) {
   if (v != NULL) {
     fs_list_put(l, " as ");
     fs_text_view(l->t, v->shape, v->stride, v->n_dims, v->element);
@@ -302,7 +299,7 @@ static void put_places(fs_listing *l, const fs_stream_command *m) {
     fs_list_put(l, some ? ", " : "");
     fs_list_place(l, p);
     if (of_arg) {
-      put_view(l, p->arg);
+      fs_list_view(l, l->s->n_views == 0 ? NULL : fs_stream_view_of(l->s, p->arg));
     }
     some = true;
   }

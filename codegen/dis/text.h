@@ -31,6 +31,9 @@ static inline void fs_list_empty(fs_columns *c, uint32_t n) {
 }
 
 void fs_list_place(fs_listing *l, const fs_stream_place *p);
+/* Writes " as 16x8 of 4 by 64x4": the points of a strided view in each dimension, the bytes at each
+ * unless that is one, and the bytes from one point to the next.  NULL: nothing. */
+void fs_list_view(fs_listing *l, const fs_stream_view *v);
 /* Writes a sync: "sync dma but the last 2".  Requires a queue of the stream, or none. */
 void fs_list_stop(fs_listing *l, const fs_stream_stop *stop);
 /* Writes a line for each loop and its rings. */

@@ -10,6 +10,7 @@
 #include "codegen/dis/text.h"
 #include "model/kinds.h"
 #include "model/stream/order.h"
+#include "model/stream/views.h"
 
 /* Letters of steps and of iterations, by the number of loops around. */
 static const char step_of[FS_LOOP_NEST + 1] = "tuvwxyzs";
@@ -108,6 +109,7 @@ static void put_loop_place(fs_listing *l, const loop_nest *n, const fs_stream_pl
   }
   const fs_stream_loop_arg *a = &l->s->loop_args[p->arg];
   put_steps(l, n, a);
+  fs_list_view(l, fs_stream_loop_view_of(l->s, p->arg));
   if (a->ring != FS_NONE) {
     fs_list_u64(l, " slot 0 of ", l->s->rings[a->ring].depth);
   }

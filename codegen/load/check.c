@@ -366,17 +366,32 @@ static fs_status check_arg(fs_checker *c, uint32_t arg) {
   return fs_check_begins(c, a->begins, a->tag, "arg", arg);
 }
 
-/* Checks a view by itself.  Which arg it is of, and that this has its length, is checked with the
- * args in their order. */
-static fs_status check_view(fs_checker *c, uint32_t i) {
-  const fs_stream_view *w = &c->v.views[i];
-  FS_NEED(c, w->arg < c->v.n_args && (i == 0 || c->v.views[i - 1].arg < w->arg), REFERENCE,
-          "view %u is of arg %u", i, w->arg);
-  const fs_stream_arg *a = &c->v.args[w->arg];
-  FS_NEED(c, fs_tag_known(a->tag) && fs_tag_names_buffer(a->tag) && !fs_tag_begins(a->tag), VALUE,
-          "view %u is of arg %u, of tag %u", i, w->arg, a->tag);
+/* What a view is of. */
+typedef struct viewed_arg {
+  uint64_t length;
+  uint32_t tag;
+  bool has_at;
+} viewed_arg;
+
+static viewed_arg viewed_arg_of(const fs_stream *v, bool loops, uint32_t arg) {
+  if (loops) {
+    return (viewed_arg){v->loop_args[arg].length, v->loop_args[arg].tag, true};
+  }
+  return (viewed_arg){v->args[arg].length, v->args[arg].tag, v->args[arg].has_at == 1};
+}
+
+/* Checks a view by itself, and that it is as long as its arg. */
+static fs_status check_view(fs_checker *c, bool loops, uint32_t i) {
+  const fs_stream_view *all = loops ? c->v.loop_views : c->v.views, *w = &all[i];
+  const char *of = loops ? "loop " : "";
+  FS_NEED(c,
+          w->arg < (loops ? c->v.n_loop_args : c->v.n_args) && (i == 0 || all[i - 1].arg < w->arg),
+          REFERENCE, "%sview %u is of arg %u", of, i, w->arg);
+  viewed_arg a = viewed_arg_of(&c->v, loops, w->arg);
+  FS_NEED(c, fs_tag_known(a.tag) && fs_tag_names_buffer(a.tag) && !fs_tag_begins(a.tag), VALUE,
+          "%sview %u is of arg %u, of tag %u", of, i, w->arg, a.tag);
   FS_NEED(c, w->n_dims >= 1 && w->n_dims <= FSCHED_MAX_DIMS && w->element <= FSCHED_MAX_SIZE, VALUE,
-          "view %u has %u dimensions of elements of %llu bytes", i, w->n_dims,
+          "%sview %u has %u dimensions of elements of %llu bytes", of, i, w->n_dims,
           (unsigned long long)w->element);
   for (uint32_t d = 0; d < FSCHED_MAX_DIMS; d++) {
     bool used = d < w->n_dims;
@@ -384,16 +399,24 @@ static fs_status check_view(fs_checker *c, uint32_t i) {
         c,
         used ? w->shape[d] > 0 && w->shape[d] <= FSCHED_MAX_SIZE && w->stride[d] <= FSCHED_MAX_SIZE
              : w->shape[d] == 0 && w->stride[d] == 0,
-        VALUE, "dimension %u of view %u has %llu points, %llu bytes apart", d, i,
+        VALUE, "dimension %u of %sview %u has %llu points, %llu bytes apart", d, of, i,
         (unsigned long long)w->shape[d], (unsigned long long)w->stride[d]);
   }
   fs_view placed = fs_stream_placed(w, 0);
   FS_NEED(c,
-          fs_view_valid(&placed) && fs_view_end(&placed) == a->length && a->has_at == 1 &&
+          fs_view_valid(&placed) && fs_view_end(&placed) == a.length && a.has_at &&
               fs_view_elements(&placed) <= FSCHED_MAX_SIZE / placed.element,
-          VALUE, "view %u is not as long as arg %u, or has too many bytes", i, w->arg);
-  FS_NEED(c, !fs_tag_writes(a->tag) || !fs_view_overlaps_itself(&placed), VALUE,
-          "view %u is written, and elements of it overlap", i);
+          VALUE, "%sview %u is not as long as arg %u, or has too many bytes", of, i, w->arg);
+  FS_NEED(c, !fs_tag_writes(a.tag) || !fs_view_overlaps_itself(&placed), VALUE,
+          "%sview %u is written, and elements of it overlap", of, i);
+  return FSCHED_OK;
+}
+
+fs_status fs_check_views(fs_checker *c, bool loops) {
+  assert(c->v.n_meta == 1);
+  for (uint32_t i = 0; i < (loops ? c->v.n_loop_views : c->v.n_views); i++) {
+    FS_TRY(check_view(c, loops, i));
+  }
   return FSCHED_OK;
 }
 
@@ -471,9 +494,7 @@ static fs_status check_ops(fs_checker *c) {
   uint32_t at[5] = {0};
   FS_TRY(fs_new_zero(&c->arena, &seen.resource, v->n_resources));
   FS_TRY(fs_new_zero(&c->arena, &seen.memory, v->n_memories));
-  for (uint32_t i = 0; i < v->n_views; i++) {
-    FS_TRY(check_view(c, i));
-  }
+  FS_TRY(fs_check_views(c, false));
   for (uint32_t i = 0; i < v->n_ops; i++) {
     FS_TRY(check_op(c, i, &seen, at));
   }

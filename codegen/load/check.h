@@ -36,6 +36,10 @@ fs_pos fs_checker_pos(const fs_checker *c);
     }                                                                                            \
   } while (0)
 
+/* Checks the views of args, or of loop_args, which ascend.  Which tag, length and `has_at` the arg
+ * has that one is of, is checked with the args. */
+fs_status fs_check_views(fs_checker *c, bool loops) FS_MUST_USE;
+
 /* Checks the text of a field: it follows the text of the field before. */
 fs_status fs_check_string(fs_checker *c, uint32_t offset, const char *what,
                           uint32_t index) FS_MUST_USE;

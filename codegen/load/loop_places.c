@@ -7,6 +7,7 @@
 #include "base/saturate.h"
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
+#include "model/stream/views.h"
 
 /* How far the last iteration is from iteration 0, in bytes.  Returns false where that is more than
  * any buffer has, so sums over loops in loops are no larger than a number can be. */
@@ -171,13 +172,15 @@ static fs_status check_ranged(fs_checker *c, const fs_stream_loop *l, uint32_t a
   FS_NEED(c, a->offset <= limit && a->length <= limit - a->offset, VALUE,
           "loop arg %u is the range [%llu, +%llu) of %llu bytes", arg,
           (unsigned long long)a->offset, (unsigned long long)a->length, (unsigned long long)limit);
+  bool view = fs_stream_loop_view_of(&c->v, arg) != NULL; /* which is not cut off */
   FS_NEED(c, a->length != 0 || limit == 0, VALUE, "loop arg %u is a range of no bytes of '%s'", arg,
           name);
   FS_NEED(c,
           find_ways(&c->v, l, a, &down, &up) && (uint64_t)-down <= a->offset &&
-              (up == 0 || (uint64_t)up < limit - a->offset),
-          VALUE, "the last iteration of loop arg %u begins outside the %llu bytes of '%s'", arg,
-          (unsigned long long)limit, name);
+              (up == 0 || (uint64_t)up < limit - a->offset) &&
+              (!view || (uint64_t)up <= limit - a->offset - a->length),
+          VALUE, "the last iteration of loop arg %u %s outside the %llu bytes of '%s'", arg,
+          view ? "has bytes" : "begins", (unsigned long long)limit, name);
   return FSCHED_OK;
 }
 

@@ -10,6 +10,7 @@
 #include "base/saturate.h"
 #include "codegen/load/check.h"
 #include "fsched/graph.h"
+#include "model/stream/views.h"
 
 #define MOST_SHIFT (1u << 20)
 #define MOST_DISTANCE (1u << 31)
@@ -486,25 +487,20 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   return fs_check_tiled(c, at->place, v->n_loop_places, "loop places");
 }
 
-/* What a loop touches is of ranges, also where other ops touch it; and a loop is no op with
- * members. */
-static fs_status check_no_views(fs_checker *c) {
+/* A loop is no op with members, and what its op touches is of ranges; views are of its body's. */
+static fs_status check_loop_ops(fs_checker *c) {
   const fs_stream *v = &c->v;
-  bool *in_loop;
-  FS_TRY(fs_new_zero(&c->arena, &in_loop, v->n_buffers));
   for (uint32_t i = 0; i < v->n_loops; i++) {
-    const fs_stream_op *o = v->loops[i].within == FS_NONE ? &v->ops[v->loops[i].op] : NULL;
-    FS_NEED(c, o == NULL || o->n_members == 0, VALUE, "op %u is a loop and has members",
-            v->loops[i].op);
-    for (uint32_t k = 0; o != NULL && k < o->n_args; k++) {
-      if (v->args[o->arg0 + k].buffer != FS_NONE) {
-        in_loop[v->args[o->arg0 + k].buffer] = true;
-      }
+    const fs_stream_loop *l = &v->loops[i];
+    const fs_stream_op *o = l->within == FS_NONE ? &v->ops[l->op] : NULL;
+    const fs_stream_loop_op *inner = o == NULL ? &v->loop_ops[l->op] : NULL;
+    FS_NEED(c, o == NULL || o->n_members == 0, VALUE, "op %u is a loop and has members", l->op);
+    uint32_t arg0 = o != NULL ? o->arg0 : inner->arg0, n = o != NULL ? o->n_args : inner->n_args;
+    for (uint32_t a = arg0; a < arg0 + n; a++) {
+      FS_NEED(c, (o != NULL ? fs_stream_view_of(v, a) : fs_stream_loop_view_of(v, a)) == NULL,
+              VALUE, "loop '%s' has a view as arg %u of its own", fs_check_loop_name(c, l),
+              a - arg0);
     }
-  }
-  for (uint32_t i = 0; i < v->n_views; i++) {
-    FS_NEED(c, !in_loop[v->args[v->views[i].arg].buffer], VALUE,
-            "view %u is of a buffer that a loop touches", i);
   }
   return FSCHED_OK;
 }
@@ -520,7 +516,8 @@ fs_status fs_check_loops(fs_checker *c) {
     FS_TRY(check_commands(c, &v->loops[i], at.command, &at));
   }
   FS_TRY(check_ends(c, &at));
-  FS_TRY(check_no_views(c));
+  FS_TRY(fs_check_views(c, true));
+  FS_TRY(check_loop_ops(c));
   FS_TRY(check_queues(c));
   return check_inner_queues(c);
 }

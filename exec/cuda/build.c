@@ -99,7 +99,8 @@ static void write_call(fs_instance *x, uint32_t item, const fs_stream_command *c
       to->length = p->size;
     }
   }
-  fs_cuda_call_views(x->s, own, call, (fs_cuda_view *)(void *)(arg + own.n_args + call->n_scratch));
+  fs_cuda_call_views(x->s, (fs_cuda_args){own.arg0, own.n_args, false}, call,
+                     (fs_cuda_view *)(void *)(arg + own.n_args + call->n_scratch));
   if (op->n_members > 0) {
     make_member(x, command, call);
   }
@@ -122,30 +123,6 @@ static bool write_calls(fs_instance *x) {
           fs_cuda_await_stream(x, x->lane[0]));
 }
 
-/* Says where the parameters of a module's kernel are: the args in order, each view with its
- * description behind it, and the block.  `word` has the args, then the descriptions, then the
- * block.  Returns the words used. */
-static uint64_t point_params(fs_instance *x, fs_stream_member own, uint32_t kernel, uint64_t *word,
-                             void **param) {
-  uint64_t used = own.n_args;
-  for (uint32_t i = 0; i < own.n_args; i++) {
-    const fs_stream_view *v = x->s->n_views == 0 ? NULL : fs_stream_view_of(x->s, own.arg0 + i);
-    *param++ = &word[i];
-    if (v != NULL) {
-      fsched_kernel_view shape = fs_kernel_view(v);
-      memcpy(&word[used], &shape, sizeof shape);
-      *param++ = &word[used];
-      used += FS_CUDA_VIEW_WORDS;
-    }
-  }
-  uint32_t words = fs_cuda_params_words(x->s, kernel);
-  if (words > 0) {
-    memcpy(&word[used], x->program->modules.kernel[kernel].params, (size_t)words * 8);
-    *param = &word[used];
-  }
-  return used + words;
-}
-
 /* Builds the parameters of a module's kernel from the op's args; *at is the first free one. */
 static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *at) {
   const fs_stream_op *op = &x->s->ops[c->target];
@@ -160,7 +137,10 @@ static void build_params(fs_instance *x, const fs_stream_command *c, uint64_t *a
       x->param[*at + (p->arg - own.arg0)] = fs_cuda_at(x, p->index, p->address);
     }
   }
-  *at += point_params(x, own, op->kernel, &x->param[*at], &x->params[*at]);
+  *at +=
+      fs_cuda_point_params(x->s, (fs_cuda_args){own.arg0, own.n_args, false},
+                           x->program->modules.kernel[op->kernel].params,
+                           fs_cuda_params_words(x->s, op->kernel), &x->param[*at], &x->params[*at]);
 }
 
 static void build_run(fs_instance *x, uint32_t item, const fs_stream_command *c, uint64_t *at) {

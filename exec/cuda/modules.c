@@ -18,8 +18,9 @@ typedef struct loader {
   const fs_stream *s;
   fs_module_rule rule;
   fs_cuda_modules *m;
-  const char *op;        /* the op at hand, and what its args are */
-  uint32_t n_args, arg0; /* arg0: FS_NONE in loops, whose args are no views */
+  const char *op; /* the op at hand, and what its args are */
+  uint32_t n_args;
+  fs_cuda_args args; /* of its first call */
   fs_tag_counts tags;
   const fs_stream_kernel *kernel;
   uint32_t index; /* the kernel's */
@@ -122,17 +123,12 @@ static fs_status check_size(const loader *l, param_kind kind, uint32_t n, size_t
   return FSCHED_OK;
 }
 
-static bool arg_is_view(const loader *l, uint32_t i) {
-  return l->arg0 != FS_NONE && l->s->n_views > 0 && fs_stream_view_of(l->s, l->arg0 + i) != NULL;
-}
-
 /* Checks the parameters: the driver reads as many as the function has. */
 static fs_status check_params(const loader *l, fs_cu_function function) {
   const fs_cuda *d = &l->device->cuda;
   const char *name = fs_stream_string(l->s, l->kernel->function);
   bool block = l->m->kernel[l->index].n_params > 0, behind = false;
-  fs_stream_member args = {l->arg0, l->n_args};
-  uint32_t n_views = l->arg0 == FS_NONE ? 0 : fs_cuda_count_views(l->s, args);
+  uint32_t n_views = fs_cuda_count_views(l->s, l->args);
   uint32_t n_args = l->n_args + n_views + block, n = 0, arg = 0;
   size_t offset, size;
   if (d->api.cuFuncGetParamInfo == NULL) {
@@ -141,7 +137,7 @@ static fs_status check_params(const loader *l, fs_cu_function function) {
   while (n <= n_args && d->api.cuFuncGetParamInfo(function, n, &offset, &size) == FS_CU_SUCCESS) {
     param_kind kind = behind ? PARAM_VIEW : block && n + 1 == n_args ? PARAM_BLOCK : PARAM_ARG;
     FS_TRY(check_size(l, kind, n, size));
-    behind = kind == PARAM_ARG && arg < l->n_args && arg_is_view(l, arg);
+    behind = kind == PARAM_ARG && arg < l->n_args && fs_cuda_view_of(l->s, l->args, arg) != NULL;
     arg += kind == PARAM_ARG;
     n++;
   }
@@ -235,7 +231,7 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
   for (uint32_t m = 0; m < fs_op_calls(op); m++) {
     fs_stream_member args = fs_op_call_args(l->s, op, m);
     l->n_args = args.n_args;
-    l->arg0 = args.arg0;
+    l->args = (fs_cuda_args){args.arg0, args.n_args, false};
     l->tags = fs_count_tags(l->s, args);
     fs_status one = load_kernel(l, op->kernel);
     status = status == FSCHED_OK ? one : status;
@@ -246,7 +242,7 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
 static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
   l->op = fs_stream_string(l->s, op->name);
   l->n_args = op->n_args;
-  l->arg0 = FS_NONE;
+  l->args = (fs_cuda_args){op->arg0, op->n_args, true};
   l->tags = (fs_tag_counts){0};
   for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
     fs_count_tag(&l->tags, l->s->loop_args[a].tag);

@@ -27,7 +27,8 @@ static uint64_t call_bytes(const fs_stream *s, const fs_stream_command *c) {
   const fs_stream_op *op = &s->ops[c->target];
   fs_stream_member args = {op->arg0, op->n_args};
   return sizeof(fs_cuda_call) + ((uint64_t)op->n_args + c->n_places) * sizeof(fs_cuda_arg) +
-         (uint64_t)fs_cuda_count_views(s, args) * sizeof(fs_cuda_view);
+         (uint64_t)fs_cuda_count_views(s, (fs_cuda_args){args.arg0, args.n_args, false}) *
+             sizeof(fs_cuda_view);
 }
 
 static fs_status lay_out(fs_instance *x) {
@@ -153,7 +154,8 @@ static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
 static uint64_t param_words(const fs_stream *s, const fs_stream_op *op) {
   fs_stream_member args = {op->arg0, op->n_args};
   return (uint64_t)op->n_args + 2 + fs_cuda_params_words(s, op->kernel) +
-         (uint64_t)fs_cuda_count_views(s, args) * FS_CUDA_VIEW_WORDS;
+         (uint64_t)fs_cuda_count_views(s, (fs_cuda_args){args.arg0, args.n_args, false}) *
+             FS_CUDA_VIEW_WORDS;
 }
 
 /* Makes the tables that the course of an invocation fills. */

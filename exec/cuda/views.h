@@ -12,12 +12,26 @@
 /* The words that the description of a view takes among the parameters of a module's kernel. */
 enum { FS_CUDA_VIEW_WORDS = sizeof(fsched_kernel_view) / 8 };
 
+/* Args of the stream, or of its loops' ops. */
+typedef struct fs_cuda_args {
+  uint32_t arg0, n_args;
+  bool loops;
+} fs_cuda_args;
+
+/* The view of the i-th of these args, or NULL: a range.  Requires an arg of them. */
+const fs_stream_view *fs_cuda_view_of(const fs_stream *s, fs_cuda_args args, uint32_t i);
 /* How many of these args are views.  Requires args of the stream.  O(args log views). */
-uint32_t fs_cuda_count_views(const fs_stream *s, fs_stream_member args);
+uint32_t fs_cuda_count_views(const fs_stream *s, fs_cuda_args args);
+/* Says where the parameters of a module's kernel are: the args in order, each view with its
+ * description behind it, and the block of parameters, if it has one.  `word` has the args; the
+ * descriptions and then the block are written behind them.  `param` has a pointer for each of them.
+ * Returns the words used. */
+uint64_t fs_cuda_point_params(const fs_stream *s, fs_cuda_args args, const void *block,
+                              uint32_t block_words, uint64_t *word, void **param);
 /* Writes the records of those of a call's args that are views to `room`, which lies behind the
  * call, and makes their lengths, so far from the first byte to behind the last one, those of their
  * elements.  Requires args of the stream, `room` of as many records as there are views. */
-void fs_cuda_call_views(const fs_stream *s, fs_stream_member args, fs_cuda_call *call,
+void fs_cuda_call_views(const fs_stream *s, fs_cuda_args args, fs_cuda_call *call,
                         fs_cuda_view *room);
 
 #endif

@@ -32,6 +32,9 @@ fsched_kernel_view fs_kernel_view(const fs_stream_view *v);
  * Requires args of the stream. */
 const fsched_kernel_view *fs_kernel_views(const fs_stream *s, fs_stream_member args,
                                           fsched_kernel_view *room);
+/* The same of args of loops' ops. */
+const fsched_kernel_view *fs_kernel_loop_views(const fs_stream *s, fs_stream_member args,
+                                               fsched_kernel_view *room);
 /* NULL if the kernel can be called with these args, else a description of the args that it wants.
  * Requires a kernel of the list. */
 const char *fs_builtin_refusal(fs_builtin kernel, const fs_tag_counts *args);

@@ -202,11 +202,13 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
     }
   }
   fs_loop_name(room->name, fs_stream_string(s, op->name), at);
-  fs_kernel_call call = {.op = room->name,
-                         .args = room->args,
-                         .scratch = room->scratch,
-                         .n_args = op->n_args,
-                         .n_scratch = n_scratch};
+  fs_kernel_call call = {
+      .op = room->name,
+      .args = room->args,
+      .scratch = room->scratch,
+      .n_args = op->n_args,
+      .n_scratch = n_scratch,
+      .views = fs_kernel_loop_views(s, (fs_stream_member){op->arg0, op->n_args}, room->views)};
   fs_kernels_shape(e->kernels, op->kernel, &call);
   return call;
 }

@@ -48,6 +48,20 @@ void fs_evaluate_drop_dead(fs_reference *r, uint32_t op);
 /* Whether a kernel writes nothing. */
 bool fs_evaluate_idle(const fs_reference *r, uint32_t kernel);
 
+/* The elements of an arg one by one, in the order of its dimensions; a range is one element.
+ *
+ *     for (fs_element_walk w = fs_evaluate_elements(view, begin, end); fs_evaluate_element(&w);) {
+ *       ... [w.begin, w.end) ...
+ *     }
+ */
+typedef struct fs_element_walk {
+  const fs_stream_view *view;
+  uint64_t begin, end, number, count, base;
+} fs_element_walk;
+/* Of a view, or NULL, that goes from `begin` to `end`. */
+fs_element_walk fs_evaluate_elements(const fs_stream_view *view, uint64_t begin, uint64_t end);
+bool fs_evaluate_element(fs_element_walk *w);
+
 /* Evaluates a loop, which is an op of the stream. */
 fs_status fs_evaluate_loop(fs_reference *r, const fs_stream_loop *loop) FS_MUST_USE;
 

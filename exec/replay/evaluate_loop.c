@@ -5,6 +5,7 @@
  * loop's rings, or in the version that these bytes are of. */
 #include "exec/replay/evaluate.h"
 #include "exec/replay/rings.h"
+#include "model/stream/views.h"
 
 /* A loop that is being evaluated. */
 typedef struct evaluated_loop {
@@ -161,6 +162,12 @@ static void begin_values(evaluated_loop *l, const fs_stream_loop_op *op) {
   }
 }
 
+static fs_element_walk elements_of(const fs_stream *s, const fs_stream_loop_arg *a,
+                                   fs_byte_range range) {
+  const fs_stream_view *view = fs_stream_loop_view_of(s, (uint32_t)(a - s->loop_args));
+  return fs_evaluate_elements(view, range.begin, range.end);
+}
+
 static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_stream_loop_op *op,
                                      bool *known) {
   const fs_stream *s = l->r->s;
@@ -177,11 +184,17 @@ static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_str
     fs_byte_range range = fs_loop_arg_where(s, a, &l->at).range;
     out->data = b.bytes + range.begin;
     out->length = range.end - range.begin;
-    *known =
-        *known && (!fs_tag_reads(a->tag) || fs_byteset_cover(b.defined, range.begin, range.end));
+    fs_element_walk w = elements_of(s, a, range);
+    while (*known && fs_tag_reads(a->tag) && fs_evaluate_element(&w)) {
+      *known = fs_byteset_cover(b.defined, w.begin, w.end);
+    }
   }
   fs_loop_name(name, fs_stream_string(s, op->name), &l->at);
-  fs_kernel_call call = {.op = name, .args = l->r->args, .n_args = op->n_args};
+  fs_stream_member own = {op->arg0, op->n_args};
+  fs_kernel_call call = {.op = name,
+                         .args = l->r->args,
+                         .n_args = op->n_args,
+                         .views = fs_kernel_loop_views(s, own, l->r->views)};
   fs_kernels_shape(&l->r->kernels, op->kernel, &call);
   return call;
 }
@@ -192,8 +205,10 @@ static fs_status define_in_loop(evaluated_loop *l, const fs_stream_loop_op *op, 
     if (fs_tag_writes(a->tag)) {
       loop_bytes b = find_bytes(l, a);
       fs_byte_range range = fs_loop_arg_where(l->r->s, a, &l->at).range;
-      FS_TRY(known ? fs_byteset_add(l->r->ctx, b.defined, range.begin, range.end)
-                   : fs_byteset_remove(l->r->ctx, b.defined, range.begin, range.end));
+      for (fs_element_walk w = elements_of(l->r->s, a, range); fs_evaluate_element(&w);) {
+        FS_TRY(known ? fs_byteset_add(l->r->ctx, b.defined, w.begin, w.end)
+                     : fs_byteset_remove(l->r->ctx, b.defined, w.begin, w.end));
+      }
     }
   }
   return FSCHED_OK;

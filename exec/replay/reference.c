@@ -80,24 +80,20 @@ static bool accesses(const fs_stream_arg *a) {
   return fs_tag_reads(a->tag) || fs_tag_writes(a->tag);
 }
 
-/* The elements of an arg one by one, by their indices; a range is one element. */
-typedef struct element_walk {
-  const fs_stream_view *view;
-  uint64_t begin, end, number, count, base;
-} element_walk;
-
-static element_walk elements_of(const fs_stream *s, uint32_t arg) {
-  const fs_stream_arg *a = &s->args[arg];
-  element_walk w = {.view = fs_stream_view_of(s, arg), .base = a->offset, .count = 1};
-  w.begin = a->offset;
-  w.end = a->offset + a->length;
-  for (uint32_t d = 0; w.view != NULL && d < w.view->n_dims; d++) {
-    w.count *= w.view->shape[d];
+fs_element_walk fs_evaluate_elements(const fs_stream_view *view, uint64_t begin, uint64_t end) {
+  fs_element_walk w = {.view = view, .base = begin, .begin = begin, .end = end, .count = 1};
+  for (uint32_t d = 0; view != NULL && d < view->n_dims; d++) {
+    w.count *= view->shape[d];
   }
   return w;
 }
 
-static bool next_element(element_walk *w) {
+static fs_element_walk elements_of(const fs_stream *s, uint32_t arg) {
+  const fs_stream_arg *a = &s->args[arg];
+  return fs_evaluate_elements(fs_stream_view_of(s, arg), a->offset, a->offset + a->length);
+}
+
+bool fs_evaluate_element(fs_element_walk *w) {
   uint64_t rest = w->number;
   if (w->number++ == w->count) {
     return false;
@@ -130,7 +126,7 @@ static fs_status make_call(fs_reference *r, uint32_t op, uint32_t member, fs_ker
     }
     FS_TRY(fs_evaluate_take(r, a->version));
     r->args[i].data = r->value[a->version].bytes + a->offset;
-    for (element_walk w = elements_of(s, own.arg0 + i); next_element(&w);) {
+    for (fs_element_walk w = elements_of(s, own.arg0 + i); fs_evaluate_element(&w);) {
       FS_TRY(fs_evaluate_make(r, a->version, w.begin, w.end));
       *known = *known && (!fs_tag_reads(a->tag) ||
                           fs_byteset_cover(&r->value[a->version].defined, w.begin, w.end));
@@ -152,7 +148,7 @@ static fs_status define(fs_reference *r, fs_stream_member args, bool known) {
     const fs_stream_arg *a = &r->s->args[i];
     if (fs_tag_writes(a->tag)) {
       fs_byteset *d = &r->value[a->version].defined;
-      for (element_walk w = elements_of(r->s, i); next_element(&w);) {
+      for (fs_element_walk w = elements_of(r->s, i); fs_evaluate_element(&w);) {
         FS_TRY(known ? fs_byteset_add(r->ctx, d, w.begin, w.end)
                      : fs_byteset_remove(r->ctx, d, w.begin, w.end));
       }

@@ -175,16 +175,30 @@ bool fs_sim_guard_end(fs_instance *x, uint32_t command) {
 typedef struct touched {
   uint8_t *data; /* NULL: nothing that is guarded */
   uint64_t n;
-  bool new; /* it will write all of it and does not use its present bytes */
+  bool new;                   /* it will write all of it and does not use its present bytes */
+  const fs_stream_view *view; /* of which it touches these bytes alone; NULL: all */
 } touched;
+
+static uint64_t hash_touched(const touched *t) {
+  if (t->view == NULL) {
+    return fs_hash_bytes(0, t->data, t->n);
+  }
+  fs_view_runs runs = fs_stream_view_pieces(t->view, 0, t->n);
+  uint64_t hash = 0;
+  for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+    hash = fs_hash_bytes(hash, t->data + at.low, at.high - at.low);
+  }
+  return hash;
+}
 
 static touched touch_of(const fs_instance *x, const fs_loop_instance *at,
                         const fs_stream_place *p) {
   const fs_stream *s = x->stream;
   uint64_t address = p->address, n = p->size;
   bool new = true;
+  const fs_stream_view *view = NULL;
   if (!fs_space_has_bytes(p->space)) {
-    return (touched){NULL, 0, false};
+    return (touched){NULL, 0, false, NULL};
   }
   if (p->version != FS_NONE) {
     const fs_stream_loop_arg *a = &s->loop_args[p->arg];
@@ -192,10 +206,11 @@ static touched touch_of(const fs_instance *x, const fs_loop_instance *at,
     address += w.way;
     n = fs_tag_accesses(a->tag) ? w.range.end - w.range.begin : 0;
     new = fs_tag_begins(a->tag);
+    view = fs_stream_loop_view_of(s, p->arg);
   } else if ((p->mode & FS_MODE_W) == 0) {
     n = 0;
   }
-  return (touched){n == 0 ? NULL : fs_memories_at(&x->memories, p->index, address), n, new};
+  return (touched){n == 0 ? NULL : fs_memories_at(&x->memories, p->index, address), n, new, view};
 }
 
 /* Whether no other place of the instance, which it reads, has some of these bytes. */
@@ -226,7 +241,7 @@ void fs_sim_guard_begin_flight(fs_instance *x, uint32_t flight) {
   uint64_t *seen = &x->loops->seen.at[(size_t)flight * x->loops->n_places];
   for (uint32_t i = 0; i < k->n_places; i++) {
     touched t = touch_of(x, &at, &place[i]);
-    seen[i] = t.data == NULL ? 0 : fs_hash_bytes(0, t.data, t.n);
+    seen[i] = t.data == NULL ? 0 : hash_touched(&t);
   }
 }
 
@@ -240,7 +255,7 @@ bool fs_sim_guard_end_flight(fs_instance *x, uint32_t flight) {
   for (uint32_t i = 0; i < k->n_places; i++) {
     const fs_stream_place *p = &x->stream->loop_places[k->place0 + i];
     touched t = touch_of(x, &at, p);
-    if (t.data != NULL && fs_hash_bytes(0, t.data, t.n) != seen[i]) {
+    if (t.data != NULL && hash_touched(&t) != seen[i]) {
       if (x->work->failed != NULL) {
         fs_loop_name(x->room.name, fs_stream_string(x->stream, x->stream->loop_ops[at.op].name),
                      &at);

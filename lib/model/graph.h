@@ -143,8 +143,8 @@ struct fsched_graph {
   uint32_t *arg_buffer;              /* FS_NONE for a value */
   uint32_t *arg_version;             /* the version read and/or written; FS_NONE for a value */
   uint64_t *arg_offset, *arg_length; /* the whole buffer without `at` */
-  /* A strided view: its offset is 0, the arg's offset is where it begins, and offset and length go
-   * from its first byte to its last one. */
+  /* A strided view, of an arg or of one of a body (fs_body_arg): its offset is 0, the arg's offset
+   * is where it begins, and offset and length go from its first byte to its last one. */
   uint32_t n_views;
   fs_view *view;
   uint32_t *arg_view; /* FS_NONE: a range; NULL: all are */

@@ -177,7 +177,7 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
 
 /* An arg of iteration i: bytes of a buffer of the graph from offset + step * i on, as far as the
  * buffer goes; or, with a ring, of the value that iteration i - back has begun.  Offsets on rings
- * are within a version. */
+ * are within a version.  A strided view is never cut off. */
 typedef struct fs_body_arg {
   uint64_t offset, length;
   int64_t step, value;
@@ -185,6 +185,7 @@ typedef struct fs_body_arg {
   uint32_t buffer;     /* FS_NONE for a value */
   uint32_t ring, back; /* ring: FS_NONE, or of the loop */
   uint32_t own;        /* which arg of the loop's own op it moves with; FS_NONE for a value */
+  uint32_t view;       /* of the graph's; FS_NONE: a range */
   bool begins;         /* as arg_begins of graph.h */
 } fs_body_arg;
 

@@ -4,14 +4,15 @@
  * one queue, and walks backwards through a buffer; and test/golden/nest.program.json: rows has two
  * loops, of which cols is on two queues, with rings in rings of rows, and post has a third one;
  * pair has two copies of a loop; and test/golden/synced.program.json: a loop with two syncs, of
- * which one counts. */
+ * which one counts; and test/golden/tiles.program.json: two loops over tiles of matrices, as views.
+ */
 #include "codegen/stream_kit.h"
 #include "fsched/verify.h"
 #include "kit/golden_case.h"
 
 #include "kit/context.h"
 
-static const char *const golden[] = {"loops", "nest", "synced"};
+static const char *const golden[] = {"loops", "nest", "synced", "tiles"};
 
 static fsched_program *open_golden(fsched_context *c, const char *name) {
   char file[64];
@@ -47,6 +48,10 @@ END_TEST
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/synced_faults.def"
 #undef FAULT
+#define FAULT(name, statement, message) \
+  static void fault_##name(fs_stream_copy *k) { statement; }
+#include "codegen/tiles_faults.def"
+#undef FAULT
 static const struct {
   const char *golden, *name, *message;
   void (*apply)(fs_stream_copy *k);
@@ -59,6 +64,9 @@ static const struct {
 #undef FAULT
 #define FAULT(name, statement, message) {"synced", #name, message, fault_##name},
 #include "codegen/synced_faults.def"
+#undef FAULT
+#define FAULT(name, statement, message) {"tiles", #name, message, fault_##name},
+#include "codegen/tiles_faults.def"
 #undef FAULT
 };
 
@@ -148,7 +156,7 @@ static void walk(const fsched_program *p) {
 /* The sections of loops are damaged under a right checksum. */
 START_TEST(signed_damage_random)
 {
-  fsched_program *p = open_golden(ctx, golden[_i % 3]);
+  fsched_program *p = open_golden(ctx, golden[_i % 4]);
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
@@ -324,8 +332,8 @@ END_TEST
 
 FS_SUITE(stream_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 3, forms);
-  FS_LOOPS(t, 0, 3, out_of_memory);
+  FS_LOOPS(t, 0, 4, forms);
+  FS_LOOPS(t, 0, 4, out_of_memory);
   FS_LOOPS(t, 0, (int)(sizeof right / sizeof right[0]), allowed);
   FS_LOOPS(t, 0, 12, signed_damage_random);
   FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);

@@ -3,14 +3,12 @@
 
 #include <string.h>
 
-#include "kit/gen.h"
-
 enum { MOST_RINGS = 3, MOST_OPS = 5 };
 
 typedef struct loop_gen {
-  fs_rng rng;
+  fs_rng rng, more; /* more: for what came to be drawn later */
   fs_text *t;
-  uint32_t n_queues, class_of[3], n_rings, n_ops, trip;
+  uint32_t n_queues, class_of[3], n_rings, n_ops, trip, size[MOST_RINGS];
   uint32_t writer[MOST_RINGS]; /* per ring: its op */
   bool entry[MOST_RINGS], resource;
 } loop_gen;
@@ -18,6 +16,27 @@ typedef struct loop_gen {
 static uint32_t below(loop_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
 
 static bool one_in(loop_gen *g, uint32_t n) { return fs_rng_one_in(&g->rng, n); }
+
+void fs_loop_gen_view(fs_rng *rng, bool small, fs_text *t) {
+  static const char *const narrow[] = {"shape: [3, 8], strides: [24, 1]",
+                                       "shape: [2, 3], strides: [40, 8], element: 4",
+                                       "shape: [5], strides: [10], element: 10",
+                                       "shape: [2, 2, 2], strides: [50, 20, 6], element: 3"};
+  static const char *const wide[] = {
+      "shape: [5, 16], strides: [100, 1]", "shape: [8, 4], strides: [100, 4], element: 4",
+      "shape: [2, 50], strides: [300, 1]", "shape: [3, 2, 5], strides: [200, 100, 4], element: 2"};
+  uint32_t which = fs_rng_below(rng, 4);
+  fs_text_puts(t, small ? narrow[which] : wide[which]);
+}
+
+/* Writes the bytes of a range: so many, or a view. */
+static void put_bytes(loop_gen *g, uint32_t length, bool small) {
+  if (fs_rng_one_in(&g->more, 4)) {
+    fs_loop_gen_view(&g->more, small, g->t);
+  } else {
+    fs_text_printf(g->t, "length: %u", length);
+  }
+}
 
 /* A queue or a class. */
 static void put_on(loop_gen *g) {
@@ -56,7 +75,8 @@ static void put_buffers(loop_gen *g) {
   for (uint32_t r = 0; r < g->n_rings; r++) {
     g->entry[r] = one_in(g, 2);
     g->writer[r] = below(g, g->n_ops);
-    fs_text_printf(g->t, "  - {name: r%u, size: %u, memory: cmx}\n", r, size[below(g, 3)]);
+    g->size[r] = size[below(g, 3)];
+    fs_text_printf(g->t, "  - {name: r%u, size: %u, memory: cmx}\n", r, g->size[r]);
   }
 }
 
@@ -121,7 +141,13 @@ static bool put_ring_args(loop_gen *g, uint32_t op, uint32_t r, bool *any) {
   }
   if (g->writer[r] < op && !(g->entry[r] && one_in(g, 3))) {
     bool writes = one_in(g, 3);
-    fs_text_printf(g->t, "%s{%s: r%u}", comma(any), writes ? "inout" : "in", r);
+    fs_text_printf(g->t, "%s{%s: r%u", comma(any), writes ? "inout" : "in", r);
+    if (g->size[r] == 100 && fs_rng_one_in(&g->more, 3)) {
+      fs_text_printf(g->t, ", at: {offset: %u, ", fs_rng_below(&g->more, 10));
+      fs_loop_gen_view(&g->more, true, g->t);
+      fs_text_puts(g->t, "}");
+    }
+    fs_text_puts(g->t, "}");
     return writes;
   }
   if (g->entry[r]) {
@@ -137,16 +163,19 @@ static bool put_range_args(loop_gen *g, bool *any) {
   static const char *const tag[] = {"inout", "out_existing", "in"};
   static const int32_t step[] = {0, 16, 100, 200, -50};
   if (one_in(g, 2)) {
-    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, length: %u, step: [%u]}}", comma(any),
-                   1500 * below(g, 2), 8 + 92 * below(g, 2), 100 * below(g, 3));
+    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, ", comma(any), 1500 * below(g, 2));
+    put_bytes(g, 8 + 92 * below(g, 2), true);
+    fs_text_printf(g->t, ", step: [%u]}}", 100 * below(g, 3));
   }
   if (one_in(g, 2)) {
     return false;
   }
   uint32_t which = below(g, 3);
   int32_t s = step[below(g, 5)];
-  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, length: %u, step: [%d]}}", comma(any),
-                 tag[which], s < 0 ? 1000 : 64 * below(g, 2), 16 + 84 * below(g, 3), s);
+  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, ", comma(any), tag[which],
+                 s < 0 ? 1000 : 64 * below(g, 2));
+  put_bytes(g, 16 + 84 * below(g, 3), false);
+  fs_text_printf(g->t, ", step: [%d]}}", s);
   return which < 2;
 }
 
@@ -199,7 +228,7 @@ static void put_behind(loop_gen *g) {
 }
 
 void fs_loop_gen(uint64_t seed, fs_text *t) {
-  loop_gen g = {.rng = {seed}, .t = t};
+  loop_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
   put_target(&g);
   put_buffers(&g);
   put_before(&g);

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "kit/nest_gen.h"
 
-#include "kit/gen.h"
-
 enum { RINGS = 4, DEPTH = 3, MOST_ITEMS = 4, MOST_OPS = 12 };
 
 typedef struct nest_gen {
-  fs_rng rng;
+  fs_rng rng, more; /* more: for what came to be drawn later */
   fs_text *t;
   uint32_t n_queues, class_of[3], n_ops, n_loops;
   uint32_t depth;               /* loops around what comes next */
@@ -93,12 +91,21 @@ static void put_steps(nest_gen *g, bool may_fall) {
   fs_text_puts(g->t, g->depth > 0 ? "]}" : "}");
 }
 
+/* Writes the bytes of a range: so many, or a view. */
+static void put_bytes(nest_gen *g, uint32_t length, bool small) {
+  if (fs_rng_one_in(&g->more, 6)) {
+    fs_loop_gen_view(&g->more, small, g->t);
+  } else {
+    fs_text_printf(g->t, "length: %u", length);
+  }
+}
+
 /* Its args on buffers from outside; whether it writes. */
 static bool put_range_args(nest_gen *g, bool *any) {
   static const char *const tag[] = {"inout", "out_existing", "in"};
   if (one_in(g, 3)) {
-    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, length: %u", comma(any),
-                   900 + 200 * below(g, 2), 8 + 92 * below(g, 2));
+    fs_text_printf(g->t, "%s{in: x, at: {offset: %u, ", comma(any), 900 + 200 * below(g, 2));
+    put_bytes(g, 8 + 92 * below(g, 2), true);
     put_steps(g, true);
     fs_text_puts(g->t, "}");
   }
@@ -107,8 +114,9 @@ static bool put_range_args(nest_gen *g, bool *any) {
   }
   uint32_t which = below(g, 3);
   bool fall = one_in(g, 4);
-  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, length: %u", comma(any), tag[which],
-                 fall ? 600 : 64 * below(g, 2), 16 + 84 * below(g, 3));
+  fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, ", comma(any), tag[which],
+                 fall ? 600 : 64 * below(g, 2));
+  put_bytes(g, 16 + 84 * below(g, 3), false);
   put_steps(g, fall);
   fs_text_puts(g->t, "}");
   return which < 2;
@@ -192,7 +200,7 @@ static void put_body(nest_gen *g, uint32_t items) {
 }
 
 void fs_nest_gen(uint64_t seed, fs_text *t) {
-  nest_gen g = {.rng = {seed}, .t = t};
+  nest_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
   put_head(&g);
   fs_text_puts(t, "ops:\n");
   for (uint32_t r = 0; r < RINGS; r++) {

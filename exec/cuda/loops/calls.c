@@ -1,10 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The places of an instance are those of its command, moved to its iteration.  Its launch is built
  * anew for each instance: a built-in kernel gets the address of its call, and a kernel of a module
- * the op's args in order. */
+ * the op's args in order, with the shapes of views. */
 #include "exec/cuda/loops/calls.h"
 
 #include "base/text/ticks.h"
+#include "exec/cuda/views.h"
+
+static fs_cuda_args args_of(const fs_stream_loop_op *op) {
+  return (fs_cuda_args){op->arg0, op->n_args, true};
+}
 
 /* Room */
 
@@ -31,17 +36,17 @@ fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
     const fs_stream_loop_op *op = &s->loop_ops[s->loop_commands[c].op];
     uint64_t args = (uint64_t)op->n_args + s->loop_commands[c].n_places;
-    uint64_t bytes = sizeof(fs_cuda_call) + args * sizeof(fs_cuda_arg);
+    uint64_t views = fs_cuda_count_views(s, args_of(op));
+    uint64_t bytes =
+        sizeof(fs_cuda_call) + args * sizeof(fs_cuda_arg) + views * sizeof(fs_cuda_view);
     size_t name = fs_loop_name_bytes(fs_stream_string(s, op->name), depth);
     r->call_bytes = fs_max(r->call_bytes, bytes);
-    n_params = fs_max(n_params, op->n_args + fs_cuda_params_words(s, op->kernel));
+    n_params = fs_max(
+        n_params, op->n_args + views * FS_CUDA_VIEW_WORDS + fs_cuda_params_words(s, op->kernel));
     name_bytes = name > name_bytes ? name : name_bytes;
   }
   FS_TRY(fs_new(&x->arena, &r->param, n_params));
   FS_TRY(fs_new(&x->arena, &r->params, n_params));
-  for (uint64_t i = 0; i < n_params; i++) {
-    r->params[i] = &r->param[i];
-  }
   FS_TRY(fs_new(&x->arena, &r->name, name_bytes));
   return make_paces(x);
 }
@@ -104,6 +109,8 @@ void fs_cuda_call_write(fs_instance *x, const fs_loop_instance *at, fs_cu_addres
                            .has_value = !fs_tag_names_buffer(a->tag)};
   }
   write_places(x, at, call);
+  fs_cuda_call_views(x->s, args_of(op), call,
+                     (fs_cuda_view *)(void *)(arg + op->n_args + call->n_scratch));
 }
 
 /* Launches */
@@ -117,11 +124,8 @@ static void write_params(fs_instance *x, const fs_loop_instance *at) {
     const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
     x->loops.param[i] = fs_tag_names_buffer(a->tag) ? 0 : (uint64_t)a->value;
   }
-  uint32_t words = fs_cuda_params_words(s, op->kernel);
-  if (words > 0) {
-    memcpy(&x->loops.param[op->n_args], x->program->modules.kernel[op->kernel].params,
-           (size_t)words * 8);
-  }
+  (void)fs_cuda_point_params(s, args_of(op), x->program->modules.kernel[op->kernel].params,
+                             fs_cuda_params_words(s, op->kernel), x->loops.param, x->loops.params);
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];
     if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
@@ -135,6 +139,8 @@ static void write_params(fs_instance *x, const fs_loop_instance *at) {
 static void write_call_params(fs_instance *x, fs_cu_address call) {
   x->loops.param[0] = call;
   x->loops.param[1] = x->built.block;
+  x->loops.params[0] = &x->loops.param[0];
+  x->loops.params[1] = &x->loops.param[1];
 }
 
 void fs_cuda_call_launch(fs_instance *x, const fs_loop_instance *at, fs_cu_address call,
@@ -175,5 +181,6 @@ bool fs_cuda_call_pace(fs_instance *x, const fs_loop_instance *at, fs_cuda_launc
                           .block = {1, 1, 1},
                           .params = x->loops.params};
   x->loops.param[0] = x->loops.pace == NULL ? 0 : x->loops.pace[at->op];
+  x->loops.params[0] = &x->loops.param[0];
   return x->loops.param[0] > 0;
 }

@@ -101,7 +101,11 @@ static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key,
                            .n_args = from->n_args,
                            .scratch = from->scratch,
                            .n_scratch = from->n_scratch};
-    if (key->depth == 0) {
+    if (key->depth > 0) {
+      const fs_stream_loop_op *o = &s->loop_ops[key->level[key->depth - 1].op];
+      fs_stream_member own = {o->arg0, o->n_args};
+      call.views = fs_kernel_loop_views(s, own, h->room.views);
+    } else {
       fs_stream_member own = fs_op_call_args(s, op, m);
       call.args = h->room.args + (own.arg0 - op->arg0);
       call.n_args = own.n_args;

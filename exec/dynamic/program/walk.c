@@ -342,8 +342,10 @@ static fs_status add_body_args(program_walk *k, const fs_loop_instance *at) {
       continue;
     }
     fs_loop_where w = fs_loop_arg_where(s, a, at);
+    uint64_t from = s->loop_places[place].address + w.way - begin;
+    const fs_stream_view *v = fs_stream_loop_view_of(s, op->arg0 + i);
     fs_view view =
-        range_view(s->loop_places[place].address + w.way - begin, w.range.end - w.range.begin);
+        v != NULL ? fs_stream_placed(v, from) : range_view(from, w.range.end - w.range.begin);
     FS_TRY(add_arg(k, a->tag, version, &view));
   }
   return FSCHED_OK;

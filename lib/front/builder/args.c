@@ -10,12 +10,20 @@ static fs_status mark_begins(fsched_builder *b, fsched_graph *g, size_t arg) {
   return FSCHED_OK;
 }
 
+/* Views are of args, or of those of bodies. */
+static fs_status copy_views(fsched_builder *b, fsched_graph *g) {
+  if (b->view.n == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&b->arena, &g->view, b->view.n));
+  g->n_views = (uint32_t)b->view.n;
+  memcpy(g->view, b->view.at, b->view.n * sizeof *g->view);
+  return FSCHED_OK;
+}
+
 static fs_status copy_view(fsched_builder *b, fsched_graph *g, size_t arg, uint32_t view) {
   if (g->arg_view == NULL) {
     FS_TRY(fs_new_none(&b->arena, &g->arg_view, g->n_args));
-    FS_TRY(fs_new(&b->arena, &g->view, b->view.n));
-    g->n_views = (uint32_t)b->view.n;
-    memcpy(g->view, b->view.at, b->view.n * sizeof *g->view);
   }
   g->arg_view[arg] = view;
   return FSCHED_OK;
@@ -51,6 +59,7 @@ fs_status fs_builder_copy_args(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_new(&b->arena, &g->arg_offset, n));
   FS_TRY(fs_new(&b->arena, &g->arg_length, n));
   FS_TRY(fs_new(&b->arena, &g->arg_value, n));
+  FS_TRY(copy_views(b, g));
   for (uint32_t i = 0; i < g->n_ops; i++) {
     g->op_arg0[i] = b->op.at[i].arg0;
   }

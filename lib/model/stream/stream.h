@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 9u
+#define FS_STREAM_VERSION 10u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -49,6 +49,7 @@
   X(loop_ops, fs_stream_loop_op)           \
   X(loop_afters, fs_stream_loop_after)     \
   X(loop_args, fs_stream_loop_arg)         \
+  X(loop_views, fs_stream_view)            \
   X(rings, fs_stream_ring)                 \
   X(loop_commands, fs_stream_loop_command) \
   X(loop_waits, fs_stream_loop_wait)       \
@@ -140,9 +141,9 @@ typedef struct fs_stream_arg {
                     * kernel sees `out` */
 } fs_stream_arg;
 
-/* A strided view, ascending in args: the arg's offset is where it begins, and offset and length go
- * from its first byte to its last one.  The kernel gets its elements in the order of the
- * dimensions, the last one innermost. */
+/* A strided view, ascending in args (or in loop_args, of those): the arg's offset is where it
+ * begins, and offset and length go from its first byte to its last one.  The kernel gets its
+ * elements in the order of the dimensions, the last one innermost. */
 typedef struct fs_stream_view {
   uint64_t element;                                         /* bytes */
   uint64_t shape[FSCHED_MAX_DIMS], stride[FSCHED_MAX_DIMS]; /* bytes; 0 behind the last dimension */
@@ -301,9 +302,11 @@ typedef struct fs_stream_loop_after {
  * on, as far as the buffer goes.  With a ring it is `length` bytes, from `offset` on, of the value
  * that iteration i - back has begun; below iteration 0, of the one that was there on entry.
  *
- * `own` is an arg of the op that the loop is, of the same buffer.  If that op is in a loop, the arg
- * moves with it: by its steps, and to the slots of its ring.  Offsets are then within a version of
- * that ring, which ends where the version does. */
+ * A view (loop_views) is never cut off: it lies in the buffer in all iterations.
+ *
+ * `own` is an arg of the op that the loop is, of the same buffer, and no view.  If that op is in a
+ * loop, the arg moves with it: by its steps, and to the slots of its ring.  Offsets are then within
+ * a version of that ring, which ends where the version does. */
 typedef struct fs_stream_loop_arg {
   uint64_t offset, length;
   int64_t step, value;

@@ -214,9 +214,7 @@ static bool arg_begins(const fsched_graph *g, uint32_t arg) {
   return g->arg_begins != NULL && g->arg_begins[arg];
 }
 
-static bool same_view(const compare *c, uint32_t arg) {
-  const fs_stream_view *a = fs_stream_view_of(c->v->s, arg);
-  const fs_view *b = fs_arg_view(c->g, arg);
+bool fs_vs_same_view(const fs_stream_view *a, const fs_view *b) {
   if (a == NULL || b == NULL) {
     return a == NULL && b == NULL;
   }
@@ -235,7 +233,8 @@ static bool same_args(const compare *c, uint32_t first, uint32_t n) {
     if (a->tag != g->arg_tag[i] || a->buffer != g->arg_buffer[i] ||
         (value ? a->value != g->arg_value[i]
                : a->offset != g->arg_offset[i] || a->length != g->arg_length[i]) ||
-        (a->begins != 0) != arg_begins(g, i) || !same_view(c, i)) {
+        (a->begins != 0) != arg_begins(g, i) ||
+        !fs_vs_same_view(fs_stream_view_of(c->v->s, i), fs_arg_view(g, i))) {
       return false;
     }
   }

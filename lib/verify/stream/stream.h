@@ -208,6 +208,8 @@ fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) FS_MUST_USE;
 
 /* loops/graph.c: loops are those of the graph.  Requires as many loops as the graph has. */
 void fs_vs_loops_graph(fs_vs *v, const fsched_graph *g);
+/* NULL: a range. */
+bool fs_vs_same_view(const fs_stream_view *a, const fs_view *b);
 /* Requires a kernel of the graph, or FS_NONE. */
 bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uint32_t graphs);
 

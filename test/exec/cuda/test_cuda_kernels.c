@@ -188,7 +188,7 @@ static void views_to_device(const call_case *c, fs_cuda_call *call) {
       memcpy(to->stride, v->strides, sizeof to->stride);
     }
   }
-  fs_cuda_call_views(&s, (fs_stream_member){0, call->n_args}, call,
+  fs_cuda_call_views(&s, (fs_cuda_args){0, call->n_args, false}, call,
                      (fs_cuda_view *)(void *)(args + call->n_args + call->n_scratch));
 }
 

@@ -10,6 +10,7 @@
 #include "kit/issue_judge.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
+#include "model/stream/views.h"
 
 #include "codegen/stream_kit.h"
 #include "kit/context.h"
@@ -192,8 +193,27 @@ START_TEST(barred_nests_as_unrolled)
 }
 END_TEST
 
+/* Changes a dimension of a view, and as many bytes as it has then. */
+static bool change_view(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  fs_stream_view *v = &k->loop_views[fs_rng_below(rng, s->n_loop_views)];
+  uint32_t d = fs_rng_below(rng, v->n_dims);
+  uint64_t *number = fs_rng_one_in(rng, 2) ? &v->shape[d] : &v->stride[d];
+  *number += *number > 1 && fs_rng_one_in(rng, 2) ? UINT64_MAX : 1 + fs_rng_below(rng, 3);
+  fs_view placed = fs_stream_placed(v, 0);
+  k->loop_args[v->arg].length = fs_view_end(&placed);
+  for (uint32_t i = 0; i < s->n_loop_places; i++) {
+    if (k->loop_places[i].version != FS_NONE && k->loop_places[i].arg == v->arg) {
+      k->loop_places[i].size = fs_view_end(&placed);
+    }
+  }
+  return true;
+}
+
 /* Changes a number of a loop's body; whether there was one. */
 static bool change(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  if (s->n_loop_views > 0 && fs_rng_one_in(rng, 3)) {
+    return change_view(k, s, rng);
+  }
   fs_stream_loop_wait *w =
       s->n_loop_waits == 0 ? NULL : &k->loop_waits[fs_rng_below(rng, s->n_loop_waits)];
   fs_stream_loop_command *c = &k->loop_commands[fs_rng_below(rng, s->n_loop_commands)];
@@ -234,6 +254,12 @@ static void judge_mutant(uint64_t seed, const fsched_program *p, fs_rng *rng, mu
     loop_output out;
     replay(seed, q, NULL, 1 + (uint32_t)(seed % 3), &out);
     replay(seed, q, NULL, 0, &out);
+    fsched_device_options o = {.size = sizeof o, .kind = "sim", .seed = seed};
+    fsched_device *device;
+    o.durations = FSCHED_DURATIONS_ADVERSARIAL;
+    ck_fs(ctx, fsched_device_create(ctx, &o, &device));
+    replay(seed, q, device, 0, &out);
+    fsched_device_release(device);
     n->right++;
   }
   fsched_program_destroy(q);

@@ -338,6 +338,10 @@ static fs_status add_outer(contractor *c, uint32_t loop, own_group *g) {
   }
   fs_left_bytes write = {u.write_low, u.write_high}, left;
   FS_TRY(fs_roller_left(c->r, loop, g->op, g->arg, write, there, &left));
+  if (fs_io_given(b->buffer_io.at[buffer]) && write.low < write.high &&
+      !fs_roller_fills(c->r, loop, g->op, g->arg, write.low, write.high)) {
+    left = write; /* what is given stays between what is written */
+  }
   bool all = left.low <= write.low && left.high >= write.high;
   if (left.low < left.high && !all) {
     u.read_low = fs_min(u.read_low, left.low);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a loop may leave as it is, as its trips are a parameter and it writes less with few.
+/* What a loop may leave as it is, as its trips are a parameter and it writes less with few, or as
+ * what it writes leaves gaps.
  *
  * Of a buffer from outside, its op keeps what is there before it: that is read, too.  Of the rest
  * nothing may be read behind it.  A buffer with slots has the one that lies behind the loop before
@@ -10,6 +11,7 @@
  *                                       last                   reads slot 2
  */
 #include "base/saturate.h"
+#include "front/builder/roll/progression.h"
 #include "front/builder/roll/roll.h"
 
 typedef struct left_finder {
@@ -77,7 +79,8 @@ static fs_left_bytes surely_written(const left_finder *f, uint32_t op, uint32_t 
   fs_left_bytes x = {a->offset, a->offset + a->u.length};
   uint32_t loop = r->in.loop_of[op];
   bool at_hand = loop != FS_NONE && r->b->loop.at[loop].depth == r->level;
-  if (!moves_alike(f, m) || (at_hand && r->in.least[loop] == 0)) {
+  bool gaps = a->view != FS_NONE && fs_view_runs_of(&r->b->view.at[a->view]).n_dims > 0;
+  if (gaps || !moves_alike(f, m) || (at_hand && r->in.least[loop] == 0)) {
     return (fs_left_bytes){UINT64_MAX, 0};
   }
   int64_t step = at_hand ? fs_roller_step(r, m) : 0;
@@ -146,6 +149,80 @@ static bool more_is_read(const left_finder *f) {
     more = later && fs_roller_op_runs(r, op) && reads_more(f, op);
   }
   return more;
+}
+
+enum { MOST_PROGRESSIONS = 64 };
+
+/* What an arg touches in the fewest iterations of its loop, which is at hand. */
+static fs_progression progression_of(const fs_roller *r, uint32_t op, uint32_t arg) {
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  int64_t step = fs_roller_step(r, fs_roller_moving(r, op, arg));
+  uint64_t trip = r->in.least[r->in.loop_of[op]];
+  fs_view_runs runs =
+      a->view == FS_NONE ? fs_view_range(0, a->u.length) : fs_view_runs_of(&r->b->view.at[a->view]);
+  fs_progression p = {.low = a->offset, .length = runs.run, .n = runs.n_dims};
+  for (uint32_t d = 0; d < runs.n_dims; d++) {
+    p.step[d] = runs.stride[d];
+    p.trip[d] = runs.shape[d];
+  }
+  if (step != 0 && trip > 1) {
+    p.low -= step < 0 ? (uint64_t)-step * (trip - 1) : 0;
+    p.step[p.n] = step < 0 ? (uint64_t)-step : (uint64_t)step;
+    p.trip[p.n++] = trip;
+  }
+  fs_progression_close(&p);
+  return p;
+}
+
+/* Adds a progression of a range, joined with those that adjoin it and are like it.  The verifier
+ * looks at views one by one, too. */
+static void add_progression(fs_progression *at, uint32_t *n, fs_progression p) {
+  for (uint32_t i = 0; i < *n; i++) {
+    if (fs_progression_alike(&p, &at[i]) && p.low <= at[i].low + at[i].length &&
+        at[i].low <= p.low + p.length) {
+      uint64_t end = fs_max(at[i].low + at[i].length, p.low + p.length);
+      p.low = fs_min(at[i].low, p.low);
+      p.length = end - p.low;
+      fs_progression_close(&p);
+      at[i] = at[--*n];
+      i = UINT32_MAX; /* begins anew */
+    }
+  }
+  at[(*n)++] = p;
+}
+
+bool fs_roller_fills(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg, uint64_t low,
+                     uint64_t high) {
+  const fsched_builder *b = r->b;
+  const fs_loop_draft *l = fs_loop_at(b, loop);
+  const fs_moving_draft *way = fs_roller_moving(r, op, arg);
+  uint32_t buffer = b->arg.at[arg].buffer, n = 0;
+  fs_progression at[MOST_PROGRESSIONS];
+  if (r->in.least[loop] == 0) {
+    return false;
+  }
+  for (op = l->op0; op < l->op_end; op++) {
+    for (arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
+      const fs_arg_draft *a = &b->arg.at[arg];
+      if (fs_tag_writes(a->tag) && a->buffer == buffer && n < MOST_PROGRESSIONS &&
+          fs_roller_moves_alike(r, fs_roller_moving(r, op, arg), way)) {
+        fs_progression p = progression_of(r, op, arg);
+        if (a->view == FS_NONE) {
+          add_progression(at, &n, p);
+        } else if (p.n == 0) {
+          at[n++] = p;
+        }
+      }
+    }
+  }
+  uint64_t to = low;
+  for (uint32_t i = 0; i < n && to < high; i++) {
+    if (at[i].n == 0 && at[i].low <= to && at[i].low + at[i].length > to) {
+      to = at[i].low + at[i].length;
+      i = UINT32_MAX; /* begins anew */
+    }
+  }
+  return to >= high;
 }
 
 fs_status fs_roller_left(fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,

@@ -95,7 +95,8 @@ static fs_status list_args(pair_merger *p, fs_arena *scratch) {
 }
 
 static bool is_whole(const pair_merger *p, const fs_arg_draft *a) {
-  return !a->has_at || (a->offset == 0 && a->u.length == p->b->buffer_size.at[a->buffer]);
+  return !a->has_at ||
+         (a->view == FS_NONE && a->offset == 0 && a->u.length == p->b->buffer_size.at[a->buffer]);
 }
 
 /* The arg of an op on a buffer, if it has one alone; else FS_NONE. */

@@ -58,6 +58,9 @@ bool fs_progression_lies_in(const fs_progression *a, const fs_progression *b) {
   if (fs_progression_alike(a, b)) {
     return b->low <= a->low && a->low + a->length <= b->low + b->length;
   }
+  if (b->n == 0) {
+    return b->low <= a->low && a->low + fs_progression_span(a) <= b->low + b->length;
+  }
   if (a->n > 1 || b->n != 1 || a->low < b->low || (a->n == 1 && a->step[0] % b->step[0] != 0)) {
     return false;
   }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* All that an arg touches in the iterations of some loops: a range at some steps and trips, in
- * which a step that leaves no gap is gone.
+/* All that an arg touches in the iterations of some loops: a range, or the runs of a strided view,
+ * at some steps and trips, in which a step that leaves no gap is gone.
  *
  *   {offset 6336, length 64, step -64}, 100 times      [0, 6400)
  *   {offset 0, length 8, step 16}, 100 times           [0, 8) + 16 * (0 .. 99) */
@@ -10,11 +10,13 @@
 #include "base/mem.h"
 #include "fsched/graph.h"
 
+enum { FS_PROGRESSION_STEPS = FSCHED_MAX_LOOPS + FSCHED_MAX_DIMS };
+
 /* Ranges of equal length.  Steps are ascending, above 0, and each leaves a gap. */
 typedef struct fs_progression {
   uint64_t low, length;
   uint32_t n; /* steps */
-  uint64_t step[FSCHED_MAX_LOOPS], trip[FSCHED_MAX_LOOPS];
+  uint64_t step[FS_PROGRESSION_STEPS], trip[FS_PROGRESSION_STEPS];
 } fs_progression;
 
 /* Sorts the steps, and takes out those that leave no gaps. */

@@ -13,7 +13,8 @@
 
 /* Steps of the search for a plan at the lowest effort, for how many loops there are as many for
  * each, and the least; distances that a copy shows; iterations of all ops in it; slots
- * that its iterations take turns with; ops of a body. */
+ * that its iterations take turns with; runs of views that are looked at, of two accesses; ops of a
+ * body. */
 enum {
   STEPS = 1 << 19,
   LOOPS = 4,
@@ -21,6 +22,7 @@ enum {
   FAR = 64,
   SAMPLE = 1 << 20,
   MANY = 1 << 10,
+  MOST_LOOKS = 1 << 24,
   MOST_OPS = 512
 };
 
@@ -149,12 +151,55 @@ static fs_status list_accesses(const fs_roller *r, uint32_t loop, body_accesses 
   return FSCHED_OK;
 }
 
+/* The bytes of an arg, `way` bytes behind where it is in iteration 0. */
+static fs_view_runs runs_of(const fs_roller *r, uint32_t arg, uint64_t way) {
+  const fs_arg_draft *a = &r->b->arg.at[arg];
+  if (a->view == FS_NONE) {
+    return fs_view_range(a->offset + way, fs_max(a->u.length, 1));
+  }
+  fs_view v = r->b->view.at[a->view];
+  v.offset = a->offset + way;
+  return fs_view_pieces_of(&v);
+}
+
+static uint64_t count_runs(const fs_view_runs *v) {
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    n = fs_multiply_most(n, v->shape[d]);
+  }
+  return n;
+}
+
+/* The largest distance, up to `most`, at which two accesses with one step meet, of which one at
+ * least is a view: tiles beside each other may lie far apart as a whole and not meet.  Where
+ * looking at each distance takes too long, it is UINT64_MAX. */
+static uint64_t views_distance(const fs_roller *r, const body_access *x, const body_access *y,
+                               uint64_t step, uint64_t most) {
+  fs_view_runs a = runs_of(r, x->arg, 0), c = runs_of(r, y->arg, 0);
+  if (fs_multiply_most(count_runs(&a), count_runs(&c)) > MOST_LOOKS / fs_max(most, 1)) {
+    return UINT64_MAX;
+  }
+  bool meet = false;
+  uint64_t d = most + 1;
+  while (!meet && d-- > 0) {
+    fs_view_runs behind = runs_of(r, x->arg, step * d);
+    meet = fs_view_overlap(&behind, &c, NULL) != FS_OVERLAP_NONE;
+    behind = runs_of(r, y->arg, step * d);
+    meet = meet || fs_view_overlap(&a, &behind, NULL) != FS_OVERLAP_NONE;
+  }
+  return meet ? d : 0;
+}
+
 /* The distance, in iterations, up to which two accesses that move alike may meet. */
 static uint64_t meeting_distance(const fs_roller *r, const body_access *x, const body_access *y) {
   const fs_arg_draft *a = &r->b->arg.at[x->arg], *c = &r->b->arg.at[y->arg];
   uint64_t step = x->step < 0 ? (uint64_t)-x->step : (uint64_t)x->step;
   uint64_t apart = a->offset > c->offset ? a->offset - c->offset : c->offset - a->offset;
-  return step == 0 ? 1 : (apart + fs_max(a->u.length, c->u.length)) / step + 1;
+  uint64_t most = step == 0 ? 1 : (apart + fs_max(a->u.length, c->u.length)) / step + 1;
+  if (step == 0 || (a->view == FS_NONE && c->view == FS_NONE)) {
+    return most;
+  }
+  return views_distance(r, x, y, step, fs_min(most, r->in.trip[r->in.loop_of[x->op]] - 1));
 }
 
 /* Widens the bytes of an arg to those of all iterations of the loops around the one at hand. */
@@ -245,6 +290,7 @@ static void widen(const fs_roller *r, uint32_t loop, const body_accesses *x, fsc
     s->arg.at[a->arg].offset = low;
     s->arg.at[a->arg].u.length = high - low;
     s->arg.at[a->arg].has_at = true;
+    s->arg.at[a->arg].view = FS_NONE;
     for (size_t m = 0; m < s->moving.n; m++) {
       if (s->moving.at[m].arg == a->arg) {
         s->moving.at[m].n_steps = 0;
@@ -308,7 +354,8 @@ static fs_status enlarge_buffers(const fs_roller *r, fsched_builder *s) {
       continue;
     }
     uint64_t size = r->b->buffer_size.at[a->buffer], below = r->below[a->buffer];
-    bool whole = !moves[i] && (!a->has_at || (a->offset == 0 && a->u.length == size));
+    bool whole =
+        !moves[i] && a->view == FS_NONE && (!a->has_at || (a->offset == 0 && a->u.length == size));
     a->offset += whole ? 0 : below;
     a->u.length += whole ? below + r->above[a->buffer] : 0;
   }
@@ -535,34 +582,6 @@ static fs_status roll_all(fsched_builder *b) {
   return status == FSCHED_OK ? keep_rolled(b) : status;
 }
 
-/* Refuses views of buffers that are accessed in loops. */
-static fs_status refuse_views(fsched_builder *b) {
-  FS_SCRATCH(scratch, b->ctx);
-  bool *in_loop;
-  FS_TRY(fs_new_zero(&scratch, &in_loop, b->buffer_size.n));
-  for (size_t l = 0; l < b->loop.n; l++) {
-    const fs_loop_draft *loop = &b->loop.at[l];
-    bool some = loop->parent == FS_NONE && loop->op0 < loop->op_end;
-    uint32_t first = some ? b->op.at[loop->op0].arg0 : 0;
-    uint32_t end = some ? fs_builder_args_end(b, loop->op_end - 1) : 0;
-    for (uint32_t a = first; a < end; a++) {
-      if (b->arg.at[a].buffer != FS_NONE) {
-        in_loop[b->arg.at[a].buffer] = true;
-      }
-    }
-  }
-  for (uint32_t a = 0; a < b->arg.n; a++) {
-    const fs_arg_draft *x = &b->arg.at[a];
-    if (x->buffer != FS_NONE && x->view != FS_NONE && in_loop[x->buffer]) {
-      return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->arg_at, a), "use --unroll",
-                             "a strided view of buffer '%.80s', which a loop accesses, while loops "
-                             "stay loops",
-                             b->buffers.text.at[x->buffer]);
-    }
-  }
-  return FSCHED_OK;
-}
-
 /* Refuses members with args of their own in loops. */
 static fs_status refuse_members(fsched_builder *b) {
   for (size_t l = 0; l < b->loop.n; l++) {
@@ -580,9 +599,6 @@ static fs_status refuse_members(fsched_builder *b) {
 fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   FS_TRY(refuse_members(b));
-  if (b->view.n > 0) {
-    FS_TRY(refuse_views(b));
-  }
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
   fs_status status = fs_roller_merge_pairs(b);

@@ -97,6 +97,10 @@ fs_status fs_roller_left(fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
  * op of it.  Gaps between ranges count as written. */
 bool fs_roller_writes_all(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg,
                           uint64_t low, uint64_t high);
+/* Whether a loop at hand writes all of the bytes, however seldom it runs, by args that move like
+ * one of an op of it, without gaps; false also where that is not seen.  Complexity: O(args). */
+bool fs_roller_fills(const fs_roller *r, uint32_t loop, uint32_t op, uint32_t arg, uint64_t low,
+                     uint64_t high);
 /* Whether it is one of those at hand. */
 static inline bool fs_roller_stays(const fs_roller *r, uint32_t loop) {
   return r->b->loop.at[loop].depth == r->level && fs_roller_runs(r, loop);

@@ -27,13 +27,15 @@ enum { MOST_STEPS = 1 << 20, MOST_RANGES = 1 << 10, MOST_AHEAD = 64, NAME = 320 
 
 typedef struct range_access {
   uint32_t op, arg, loop; /* the innermost one around it, or FS_NONE */
-  uint64_t offset, length, distance;
+  uint64_t offset, distance;
+  fs_view_runs runs;              /* from there on */
   int64_t step[FSCHED_MAX_LOOPS]; /* outermost first */
   bool reads, writes, begins;
   bool told; /* that what it reads is not there */
 } range_access;
 
-/* Bytes without gaps that are written in an iteration of a loop, and move with it. */
+/* Bytes that are written in an iteration of a loop, and move with it: without gaps, or those of one
+ * access. */
 typedef struct written_run {
   fs_progression p;
   int64_t step;
@@ -62,7 +64,11 @@ typedef struct written_walk {
 static fs_progression progression_of(const written_walk *w, const range_access *a, uint32_t depth,
                                      uint64_t first, uint64_t last) {
   const fsched_builder *b = w->r->b;
-  fs_progression p = {.low = a->offset, .length = a->length};
+  fs_progression p = {.low = a->offset, .length = a->runs.run, .n = a->runs.n_dims};
+  for (uint32_t d = 0; d < a->runs.n_dims; d++) {
+    p.step[d] = a->runs.stride[d];
+    p.trip[d] = a->runs.shape[d];
+  }
   uint32_t loop = a->loop;
   for (uint32_t d = fs_loop_depth(b, loop); d > 0; d--, loop = fs_loop_at(b, loop)->parent) {
     uint64_t trip = d > depth ? w->r->in.trip[loop] : d == depth ? last - first + 1 : 1;
@@ -301,10 +307,11 @@ static bool is_written_alike(const written_run *run, const fs_progression *read,
                              bool behind, uint64_t i) {
   bool found = false;
   for (uint64_t d = behind; !found && d <= fs_min(i, MOST_AHEAD); d++) {
-    uint64_t low = run->p.low - (uint64_t)step * d;
-    found = low <= read->low && read->low + read->length <= low + run->p.length;
+    fs_progression p = run->p;
+    p.low -= (uint64_t)step * d;
+    found = fs_progression_lies_in(read, &p);
   }
-  return found && step == run->step && read->n == 0;
+  return found && step == run->step;
 }
 
 /* Whether a run that leaves no gaps has written all that a read touches, in iterations i and last,
@@ -313,13 +320,13 @@ static bool is_written_behind(const written_walk *w, const written_run *run, con
                               bool behind, uint32_t depth, uint64_t i, uint64_t last) {
   uint64_t step = (uint64_t)run->step, way = run->step < 0 ? -step : step;
   uint64_t begin = run->p.low - step * i; /* in iteration 0 */
-  bool shown = run->p.length >= way && i >= behind;
+  bool shown = run->p.n == 0 && run->p.length >= way && i >= behind;
   for (uint32_t k = 0; shown && k < 2; k++) {
     uint64_t at = k == 0 ? i : last, now = begin + step * (at - behind);
     uint64_t low = run->step < 0 ? now : begin,
              high = (run->step < 0 ? begin : now) + run->p.length;
     fs_progression p = progression_of(w, r, depth, at, at);
-    shown = p.n == 0 && low <= p.low && p.low + p.length <= high;
+    shown = low <= p.low && p.low + fs_progression_span(&p) <= high;
   }
   return shown;
 }
@@ -346,7 +353,7 @@ static bool widen_run(const written_walk *w, const range_access *a, uint32_t dep
                       written_run *run) {
   fs_progression p = progression_of(w, a, depth, i, i);
   uint64_t end = run->p.low + run->p.length, p_end = p.low + p.length;
-  if (!a->writes || a->step[depth - 1] != run->step || p.n > 0 || p.low > end ||
+  if (!a->writes || a->step[depth - 1] != run->step || p.n > 0 || run->p.n > 0 || p.low > end ||
       run->p.low > p_end || (p.low >= run->p.low && p_end <= end)) {
     return false;
   }
@@ -356,17 +363,18 @@ static bool widen_run(const written_walk *w, const range_access *a, uint32_t dep
   return true;
 }
 
-/* Finds the runs of bytes that are written in iteration i, each widened by what adjoins it. */
+/* Finds the runs of bytes that are written in iteration i, each widened by what adjoins it, if it
+ * leaves no gaps. */
 static fs_status find_runs(written_walk *w, size_t first, size_t end, uint32_t depth, uint64_t i) {
   w->run.n = 0;
   for (size_t k = first; k < end; k++) {
     const range_access *a = &w->access.at[k];
     written_run run = {progression_of(w, a, depth, i, i), a->step[depth - 1], last_of(w, a, depth)};
-    if (!a->writes || run.p.n > 0) {
+    if (!a->writes) {
       continue;
     }
     FS_TRY(fs_vec_push(w->r->b->ctx, &w->run, run));
-    for (size_t m = first; m < end; m++) {
+    for (size_t m = first; m < end && run.p.n == 0; m++) {
       FS_TRY(count_steps(w, 1));
       if (widen_run(w, &w->access.at[m], depth, i, &run)) {
         FS_TRY(fs_vec_push(w->r->b->ctx, &w->run, run));
@@ -473,11 +481,12 @@ static fs_status list_access(written_walk *w, uint32_t op, uint32_t arg) {
                     .arg = arg,
                     .loop = w->r->in.loop_of[op],
                     .offset = d->offset,
-                    .length = fs_max(d->u.length, 1),
                     .distance = m == NULL ? 0 : m->distance,
                     .reads = fs_tag_reads(d->tag),
                     .writes = fs_tag_writes(d->tag),
                     .begins = fs_tag_begins(d->tag)};
+  a.runs = d->view == FS_NONE ? fs_view_range(0, fs_max(d->u.length, 1))
+                              : fs_view_runs_of(&b->view.at[d->view]);
   for (uint32_t i = 0; m != NULL && i < m->n_steps; i++) {
     a.step[i] = b->step.at[m->step0 + i];
   }

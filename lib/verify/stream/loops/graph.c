@@ -17,6 +17,10 @@ static uint32_t own_arg0(const loop_compare *c) {
 }
 
 static bool same_arg(const loop_compare *c, const fs_stream_loop_arg *a, const fs_body_arg *b) {
+  const fs_stream_view *view = fs_stream_loop_view_of(c->v->s, (uint32_t)(a - c->v->s->loop_args));
+  if (!fs_vs_same_view(view, b->view == FS_NONE ? NULL : &c->g->view[b->view])) {
+    return false;
+  }
   bool value = b->buffer == FS_NONE, ring = b->ring != FS_NONE;
   if (a->tag != b->tag || a->buffer != b->buffer || (a->ring != FS_NONE) != ring) {
     return false;

@@ -16,7 +16,8 @@
  * What the own op writes over, but the body may leave out, keeps its content, so this has to be
  * there: such args are marked (fs_vs.in_part).  What is written for sure is what the fewest
  * iterations write.  A run of ranges that move alike leaves no gaps if
- * it is as long as its step. Complexity: O(accesses^2) and WALKED * O(accesses log accesses). */
+ * it is as long as its step; a strided view of several runs of bytes counts as one that does.
+ * Complexity: O(accesses^2) and WALKED * O(accesses log accesses). */
 #include "base/ranges.h"
 #include "verify/stream/loops/parts.h"
 
@@ -32,6 +33,19 @@ fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t
 fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration) {
   uint64_t low = a->offset + (uint64_t)fs_vloop_way(x, a, iteration);
   return (fs_vbytes){low, fs_min(low + a->length, fs_vloop_limit(x->v->s, x->l, a))};
+}
+
+fs_view_runs fs_vloop_runs(const fs_stream *s, const fs_stream_loop_arg *a, fs_vbytes bytes,
+                           bool *coarse) {
+  const fs_stream_view *view = fs_stream_loop_view_of(s, (uint32_t)(a - s->loop_args));
+  *coarse = false;
+  if (view == NULL) {
+    return fs_view_range(bytes.low, bytes.high - bytes.low);
+  }
+  fs_view placed = fs_stream_placed(view, bytes.low);
+  fs_view_runs runs = fs_view_runs_of(&placed);
+  *coarse = !fs_view_fine(&runs);
+  return fs_view_pieces_of(&placed);
 }
 
 static bool is_within(fs_vbytes a, fs_vbytes b) { return b.low <= a.low && a.high <= b.high; }
@@ -107,7 +121,7 @@ static fs_status not_written(const own_walk *w, const fs_vbody_access *a, uint64
   return FSCHED_OK;
 }
 
-static fs_status is_written(const own_walk *w, uint32_t set, fs_vbytes b, bool *yes) {
+static fs_status are_written(const own_walk *w, uint32_t set, fs_vbytes b, bool *yes) {
   fs_ids ops = {0};
   uint64_t covered = 0;
   fs_status status = FSCHED_OK;
@@ -121,6 +135,28 @@ static fs_status is_written(const own_walk *w, uint32_t set, fs_vbytes b, bool *
 
 static fs_status write_bytes(own_walk *w, uint32_t *set, fs_vbytes b) {
   return b.low < b.high ? fs_ranges_replace(&w->ranges, set, b.low, b.high, 0) : FSCHED_OK;
+}
+
+/* Whether all was written that an arg reads in an iteration. */
+static fs_status is_written(const own_walk *w, uint32_t set, const fs_stream_loop_arg *a,
+                            uint64_t iteration, bool *yes) {
+  bool coarse;
+  fs_view_runs runs = fs_vloop_runs(w->x->v->s, a, fs_vloop_bytes(w->x, a, iteration), &coarse);
+  *yes = true;
+  for (fs_view_walk at = {.at = 0}; *yes && fs_view_walk_on(&runs, &at);) {
+    FS_TRY(are_written(w, set, (fs_vbytes){at.low, at.high}, yes));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status write_arg(own_walk *w, uint32_t *set, const fs_stream_loop_arg *a,
+                           uint64_t iteration) {
+  bool coarse;
+  fs_view_runs runs = fs_vloop_runs(w->x->v->s, a, fs_vloop_bytes(w->x, a, iteration), &coarse);
+  for (fs_view_walk at = {.at = 0}; !coarse && fs_view_walk_on(&runs, &at);) {
+    FS_TRY(write_bytes(w, set, (fs_vbytes){at.low, at.high}));
+  }
+  return FSCHED_OK;
 }
 
 /* Slots of the rings that the loop of an op begins in an arg of it, and so the loops in that do. */
@@ -156,7 +192,7 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
       const fs_stream_loop_arg *a = arg_of(x, &x->access[end]);
       bool right = true;
       if (w->own[end]) {
-        FS_TRY(is_written(w, w->written[w->kind[end]], fs_vloop_bytes(x, a, iteration), &right));
+        FS_TRY(is_written(w, w->written[w->kind[end]], a, iteration, &right));
       }
       if (!right) {
         FS_TRY(not_written(w, &x->access[end], iteration));
@@ -166,7 +202,7 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
     for (uint32_t i = k; i < end; i++) {
       const fs_stream_loop_arg *a = arg_of(x, &x->access[i]);
       if (writes_whole(x, &x->access[i]) && a->ring == FS_NONE) {
-        FS_TRY(write_bytes(w, &w->written[w->kind[i]], fs_vloop_bytes(x, a, iteration)));
+        FS_TRY(write_arg(w, &w->written[w->kind[i]], a, iteration));
       } else if (x->access[i].writes && a->ring == FS_NONE) {
         uint32_t inner = fs_vloop_op(x, x->access[i].member)->loop;
         FS_TRY(write_slots(w, &w->written[w->kind[i]], inner, x->access[i].arg,
@@ -187,10 +223,10 @@ static fs_status is_written_alike(own_walk *w, const fs_vbody_access *r, bool *y
     bool like = writes_whole(x, &x->access[k]) && of_one_kind(x, a, b) && b->step == a->step;
     uint32_t n = x->access[k].member < r->member ? WALKED : WALKED - 1;
     for (uint32_t i = 0; like && i < n; i++) {
-      FS_TRY(write_bytes(w, &set, fs_vloop_bytes(x, b, i)));
+      FS_TRY(write_arg(w, &set, b, i));
     }
   }
-  FS_TRY(is_written(w, set, fs_vloop_bytes(x, a, WALKED - 1), yes));
+  FS_TRY(is_written(w, set, a, WALKED - 1, yes));
   fs_ranges_clear(&w->ranges, &set);
   return FSCHED_OK;
 }
@@ -204,6 +240,14 @@ static bool is_behind(const fs_vloop *x, const fs_vbody_access *r, const fs_vbod
                    fs_vloop_hull(x, arg_of(x, writer), last));
 }
 
+/* Whether a written access is one run of bytes in each iteration. */
+static bool is_one_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
+  bool coarse;
+  fs_view_runs runs =
+      fs_vloop_runs(x->v->s, a, (fs_vbytes){a->offset, a->offset + a->length}, &coarse);
+  return !coarse && runs.n_dims == 0;
+}
+
 static bool leaves_no_gaps(const fs_stream_loop_arg *a) {
   uint64_t step = a->step < 0 ? (uint64_t)-a->step : (uint64_t)a->step;
   return a->length >= step;
@@ -212,8 +256,9 @@ static bool leaves_no_gaps(const fs_stream_loop_arg *a) {
 static bool is_written_before(const fs_vloop *x, const fs_vbody_access *r) {
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
-    if (writes_whole(x, &x->access[k]) && of_one_kind(x, arg_of(x, r), b) && leaves_no_gaps(b) &&
-        is_behind(x, r, &x->access[k], WALKED) && is_behind(x, r, &x->access[k], x->l->trip - 1)) {
+    if (writes_whole(x, &x->access[k]) && of_one_kind(x, arg_of(x, r), b) && is_one_run(x, b) &&
+        leaves_no_gaps(b) && is_behind(x, r, &x->access[k], WALKED) &&
+        is_behind(x, r, &x->access[k], x->l->trip - 1)) {
       return true;
     }
   }
@@ -289,7 +334,8 @@ static fs_vbytes written_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
   for (uint32_t k = 0; k < x->n_accesses; k++) {
     const fs_stream_loop_arg *b = arg_of(x, &x->access[k]);
     bool like = writes_whole(x, &x->access[k]) && of_one_kind(x, a, b) && b->step == a->step &&
-                b->ring == FS_NONE && b->offset <= run.high && run.low <= b->offset + b->length;
+                b->ring == FS_NONE && is_one_run(x, b) && b->offset <= run.high &&
+                run.low <= b->offset + b->length;
     if (like && (b->offset < run.low || b->offset + b->length > run.high)) {
       run.low = fs_min(run.low, b->offset);
       run.high = fs_max(run.high, b->offset + b->length);
@@ -297,6 +343,30 @@ static fs_vbytes written_run(const fs_vloop *x, const fs_stream_loop_arg *a) {
     }
   }
   return run;
+}
+
+/* Whether a view leaves no gaps in the bytes that it writes in the fewest iterations: steps and
+ * strides join what is there, the smallest first. */
+static bool fills(const fs_vloop *x, const fs_stream_loop_arg *a, fs_vbytes *all) {
+  fs_view v = fs_stream_placed(fs_stream_loop_view_of(x->v->s, (uint32_t)(a - x->v->s->loop_args)),
+                               a->offset);
+  fs_view_runs runs = fs_view_runs_of(&v);
+  uint64_t length = runs.run, step = a->step < 0 ? (uint64_t)-a->step : (uint64_t)a->step;
+  uint64_t n = x->l->least;
+  bool stepped = step == 0 || n == 1;
+  for (uint32_t d = runs.n_dims; n > 0 && (d > 0 || !stepped);) { /* ascending in strides */
+    bool next = !stepped && (d == 0 || step <= runs.stride[d - 1]);
+    uint64_t by = next ? step : runs.stride[d - 1], times = next ? n : runs.shape[d - 1];
+    if (by > length) {
+      return false;
+    }
+    length += by * (times - 1);
+    stepped = stepped || next;
+    d -= !next;
+  }
+  uint64_t down = a->step < 0 ? step * (n - 1) : 0;
+  *all = (fs_vbytes){a->offset - down, a->offset - down + length};
+  return n > 0;
 }
 
 /* Whether the body writes all bytes that an own arg writes. */
@@ -316,6 +386,11 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
         !fs_vloop_alike(x->v->s, x->l, a->own, own_arg)) {
       continue;
     }
+    if (!is_one_run(x, a)) {
+      fs_vbytes all;
+      FS_TRY(fills(x, a, &all) ? write_bytes(w, &set, all) : FSCHED_OK);
+      continue;
+    }
     fs_vbytes run = written_run(x, a);
     fs_stream_loop_arg all = *a;
     all.offset = run.low;
@@ -324,7 +399,7 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
       FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->least - 1)));
     }
   }
-  FS_TRY(is_written(w, set, (fs_vbytes){own.offset, own.offset + own.length}, yes));
+  FS_TRY(are_written(w, set, (fs_vbytes){own.offset, own.offset + own.length}, yes));
   fs_ranges_clear(&w->ranges, &set);
   return FSCHED_OK;
 }

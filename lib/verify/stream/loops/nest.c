@@ -63,7 +63,12 @@ static bool is_begun(const fs_stream *s, const fs_stream_loop_arg *a) {
 static fs_status list_arg(nest_list *w, uint32_t loop, uint32_t op, const fs_stream_loop_arg *a) {
   const fs_stream *s = w->s;
   bool ring_of_joined = a->ring != FS_NONE && s->loops[loop].joined != 0;
-  fs_vnest_access x = {.length = (int64_t)a->length};
+  const fs_stream_view *view = fs_stream_loop_view_of(s, (uint32_t)(a - s->loop_args));
+  fs_vnest_access x = {.length = (int64_t)a->length, .runs = fs_view_range(0, a->length)};
+  if (view != NULL) {
+    fs_view placed = fs_stream_placed(view, 0);
+    x.runs = fs_view_runs_of(&placed);
+  }
   find_moves(w, loop, op, a, &x);
   x.elsewhere = ring_of_joined;
   x.first = is_begun(s, a) && a->back > 0 && !ring_of_joined;
@@ -96,7 +101,10 @@ fs_status fs_vnest_list(fsched_context *ctx, const fs_stream *s, uint32_t loop, 
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
     const fs_stream_arg *a = &s->args[i];
     if (a->buffer == buffer && fs_tag_reads(a->tag)) {
-      fs_vnest_access x = {.at = (int64_t)a->offset, .length = (int64_t)a->length, .writes = true};
+      fs_vnest_access x = {.at = (int64_t)a->offset,
+                           .length = (int64_t)a->length,
+                           .runs = fs_view_range(0, a->length),
+                           .writes = true};
       FS_TRY(fs_vec_push(ctx, out, x));
     }
   }

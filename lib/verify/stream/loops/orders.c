@@ -11,6 +11,8 @@
  *   that of iteration 0.
  * - Without one, ranges that move alike overlap at an interval of distances.  Both begin in the
  *   buffer, so where they overlap, they do so before it ends.
+ *   Where one is a strided view, it is looked at each of these distances whether they have bytes in
+ *   common, unless that takes too long: then they count as if they had.
  * - Ranges that move unlike each other, with this loop or one around, count as overlapping always,
  * unless all that the one touches in all iterations of all loops lies apart from all that the other
  * does.
@@ -24,6 +26,8 @@
  * iterations were below `back`, which matters with several copies alone.
  * Complexity: O(accesses^2 copies). */
 #include "verify/stream/loops/parts.h"
+
+enum { MOST_LOOKS = 1 << 25 }; /* at runs of two views, in all distances */
 
 /* Distances from `low` to `high`; none if low > high. */
 typedef struct distance_range {
@@ -42,6 +46,37 @@ static const fs_stream_loop_arg *arg_of(const fs_vloop *x, const fs_vbody_access
 /* Whether ranges overlap; one without bytes counts as if it had one. */
 static bool overlap(uint64_t a, uint64_t a_length, uint64_t b, uint64_t b_length) {
   return a < b + fs_max(b_length, 1) && b < a + fs_max(a_length, 1);
+}
+
+/* The bytes of an arg, `way` bytes behind where it is in iteration 0; one without bytes counts as
+ * if it had one.  All are moved by BIAS, so that none is below 0. */
+#define BIAS (INT64_C(1) << 61)
+static fs_view_runs runs_of(const fs_vloop *x, const fs_stream_loop_arg *a, int64_t way) {
+  uint64_t low = (uint64_t)(BIAS + (int64_t)a->offset + way);
+  bool coarse;
+  return fs_vloop_runs(x->v->s, a, (fs_vbytes){low, low + fs_max(a->length, 1)}, &coarse);
+}
+
+static bool is_view(const fs_vloop *x, const fs_stream_loop_arg *a) {
+  return fs_stream_loop_view_of(x->v->s, (uint32_t)(a - x->v->s->loop_args)) != NULL;
+}
+
+/* Whether they have bytes in common, the second one moved so far. */
+static bool meets(const fs_vloop *x, const fs_stream_loop_arg *a, const fs_stream_loop_arg *b,
+                  int64_t way) {
+  if (!is_view(x, a) && !is_view(x, b) && way == 0) {
+    return overlap(a->offset, a->length, b->offset, b->length);
+  }
+  fs_view_runs m = runs_of(x, a, 0), n = runs_of(x, b, way);
+  return fs_view_overlap(&m, &n, NULL) != FS_OVERLAP_NONE;
+}
+
+static uint64_t count_runs(const fs_view_runs *v) {
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    n *= v->shape[d]; /* they are at most FS_VIEW_STEPS */
+  }
+  return n;
 }
 
 static fs_status add_order(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
@@ -64,6 +99,28 @@ static fs_status add_orders(const fs_vloop *x, const fs_vbody_access *a, const f
   }
   for (int64_t d = r.low; d <= r.high && d < r.low + x->l->copies; d++) {
     FS_TRY(add_order(x, a, b, d, out));
+  }
+  return FSCHED_OK;
+}
+
+/* Adds orders at those distances of a range at which the accesses meet, as many as say all. */
+static fs_status add_meetings(const fs_vloop *x, const fs_vbody_access *a, const fs_vbody_access *b,
+                              distance_range r, fs_vorders *out) {
+  const fs_stream_loop_arg *m = arg_of(x, a), *n = arg_of(x, b);
+  fs_view_runs i = runs_of(x, m, 0), k = runs_of(x, n, 0);
+  uint64_t looks = r.low <= r.high ? (uint64_t)r.high - (uint64_t)r.low + 1 : 0;
+  if (m->step == 0) {
+    return meets(x, m, n, 0) ? add_orders(x, a, b, r, out) : FSCHED_OK;
+  }
+  if (looks > MOST_LOOKS / (count_runs(&i) * count_runs(&k))) {
+    return add_orders(x, a, b, r, out);
+  }
+  for (int64_t copy = 0; copy < x->l->copies; copy++) {
+    int64_t d = r.low + copy;
+    while (d <= r.high && !meets(x, m, n, m->step * d)) {
+      d += x->l->copies;
+    }
+    FS_TRY(d <= r.high ? add_orders(x, a, b, (distance_range){d, d}, out) : FSCHED_OK);
   }
   return FSCHED_OK;
 }
@@ -104,10 +161,16 @@ static bool reaches_meet(const fs_vloop *x, const fs_stream_loop_arg *a,
   return overlap(m.low, m.high - m.low, n.low, n.high - n.low);
 }
 
-/* The distances at which accesses without rings overlap. */
+static bool moves_alike(const fs_vloop *x, const fs_stream_loop_arg *a,
+                        const fs_stream_loop_arg *b) {
+  return a->step == b->step && fs_vloop_alike(x->v->s, x->l, a->own, b->own);
+}
+
+/* The distances at which accesses without rings overlap, where views count as all that lies between
+ * their ends. */
 static distance_range meeting(const fs_vloop *x, const fs_stream_loop_arg *a,
                               const fs_stream_loop_arg *b) {
-  if (a->step == b->step && fs_vloop_alike(x->v->s, x->l, a->own, b->own)) {
+  if (moves_alike(x, a, b)) {
     return alike(a, b);
   }
   return reaches_meet(x, a, b) ? (distance_range){INT64_MIN, INT64_MAX} : (distance_range){0, -1};
@@ -118,8 +181,7 @@ static fs_status order_ringed(const fs_vloop *x, const fs_vbody_access *a, const
                               int64_t least, fs_vorders *out) {
   const fs_stream_loop_arg *m = arg_of(x, a), *n = arg_of(x, b);
   int64_t apart = (int64_t)n->back - m->back;
-  if (fs_tag_begins(m->tag) || fs_tag_begins(n->tag) ||
-      !overlap(m->offset, m->length, n->offset, n->length)) {
+  if (fs_tag_begins(m->tag) || fs_tag_begins(n->tag) || !meets(x, m, n, 0)) {
     return FSCHED_OK;
   }
   if (apart >= least && n->back < x->l->trip) {
@@ -143,7 +205,8 @@ static fs_status order_pair(const fs_vloop *x, const fs_vbody_access *a, const f
   distance_range r = meeting(x, m, n);
   r.low = r.low < least ? least : r.low;
   r.high = r.high < most ? r.high : most;
-  FS_TRY(add_orders(x, a, b, r, out));
+  bool look = moves_alike(x, m, n) && (is_view(x, m) || is_view(x, n));
+  FS_TRY(look ? add_meetings(x, a, b, r, out) : add_orders(x, a, b, r, out));
   if (x->l->joined == 0 || fs_vloop_on_one_queue(x, a->member, b->member) ||
       !reaches_meet(x, m, n)) {
     return FSCHED_OK;

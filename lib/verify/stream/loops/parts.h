@@ -77,6 +77,10 @@ typedef struct fs_vbytes {
 fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t trips);
 /* The same of one iteration. */
 fs_vbytes fs_vloop_bytes(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t iteration);
+/* The runs of an arg, one of loop_args, whose bytes lie in [low, high): more than one for a view.
+ * *coarse: they are too many, and count as one, of which nothing is written for sure. */
+fs_view_runs fs_vloop_runs(const fs_stream *s, const fs_stream_loop_arg *a, fs_vbytes bytes,
+                           bool *coarse);
 
 /* What an arg of the loop's own op touches. */
 typedef struct fs_vown {

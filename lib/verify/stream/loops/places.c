@@ -228,7 +228,8 @@ static void check_in_place(fs_vloop *x, uint32_t ring) {
     const fs_stream_loop_arg *a = &s->loop_args[i];
     if (a->ring == ring && fs_tag_accesses(a->tag) && a->back == r->depth) {
       n++;
-      whole = whole && fs_tag_only_reads(a->tag) && a->offset == 0 && a->length == r->size;
+      whole = whole && fs_tag_only_reads(a->tag) && a->offset == 0 && a->length == r->size &&
+              fs_stream_loop_view_of(s, i) == NULL;
     }
   }
   if (n > 1 || !whole) {

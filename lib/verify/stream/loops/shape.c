@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whether the records of loops make sense together, so that all else relies on this file alone.
  *
- * All iterations of an arg begin in its buffer: the last one does, and the first, and a step goes
- * one way. */
+ * All iterations of an arg begin in its buffer, and those of a view end there: the last one does,
+ * and the first, and a step goes one way. */
 #include "verify/stream/loops/parts.h"
 
 typedef struct loop_shape {
@@ -190,7 +190,9 @@ static bool ends_inside(const loop_shape *x, const fs_stream_loop_arg *a) {
     return false;
   }
   *(way < 0 ? &down : &up) += way;
-  return down >= -(int64_t)a->offset && (up <= 0 || (uint64_t)up < size - a->offset);
+  bool view = fs_stream_loop_view_of(x->s, (uint32_t)(a - x->s->loop_args)) != NULL;
+  uint64_t least = view ? a->length : 1; /* what has to be in the buffer; a range may be cut off */
+  return down >= -(int64_t)a->offset && (up <= 0 || (uint64_t)up + least <= size - a->offset);
 }
 
 static const char *check_ringed(const loop_shape *x, uint32_t op, const fs_stream_loop_arg *a) {

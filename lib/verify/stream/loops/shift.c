@@ -34,6 +34,9 @@
  * the same parameter: J + u is not above I[d] + t[d], if no other than d has a part in u, which is
  * at most t[d] then.
  *
+ * A strided view of w is a range with more loops, all of whose iterations it has.  One of r is
+ * looked at run by run.
+ *
  * A range of r is cut off with its buffer or version: looked at is all of it, but for those I that
  * stand for themselves alone.  Ranges of w count as if they were not cut off with the buffer: the
  * bytes behind that are no bytes of r.
@@ -82,7 +85,7 @@ typedef struct shift_proof {
   /* what of J is allowed */
   int64_t base, length; /* the range in the least iterations, and slots 0 */
   uint32_t n_dims, n_slots;
-  shift_dim dim[MOST_MOVES]; /* ascending by step */
+  shift_dim dim[MOST_MOVES + FS_VIEW_DIMS]; /* ascending by step */
   shift_slots slots[MOST_MOVES];
   int64_t x, end; /* a byte that is read; the end of what was found with it */
 } shift_proof;
@@ -197,8 +200,11 @@ static bool find_iteration(shift_proof *p) {
   const fs_vnest_access *w = p->w;
   p->n_dims = p->n_slots = 0;
   p->base = w->at;
-  p->length = w->length;
+  p->length = (int64_t)w->runs.run;
   p->steps++;
+  for (uint32_t d = 0; d < w->runs.n_dims; d++) {
+    add_dim(p, w->runs.stride[d], w->runs.shape[d]);
+  }
   for (uint32_t a = 0; a < w->n; a++) {
     const fs_vmove *m = &w->move[a];
     int64_t low, high;
@@ -300,18 +306,36 @@ static void find_bytes(const shift_proof *p, bool alone, int64_t *low, int64_t *
   *high = *low + length;
 }
 
-static bool check_point(shift_proof *p) {
-  int64_t high;
-  p->steps++;
-  bool alone = true, found = true;
-  for (uint32_t d = 0; d < p->r->n; d++) {
-    alone = alone && p->more[d] == 0;
-  }
-  find_bytes(p, alone, &p->x, &high);
+/* Whether bytes [low, high) of r are written. */
+static bool check_run(shift_proof *p, int64_t low, int64_t high) {
+  bool found = true;
+  p->x = low;
   while (found && p->x < high) {
     found = has_steps(p) && is_written(p);
     p->x = p->end;
   }
+  return found;
+}
+
+/* The same of all runs of a view that begins at `low`. */
+static bool check_view(shift_proof *p, int64_t low) {
+  bool found = true;
+  for (fs_view_walk at = {.at = 0}; found && fs_view_walk_on(&p->r->runs, &at);) {
+    p->steps++;
+    found = has_steps(p) && check_run(p, low + (int64_t)at.low, low + (int64_t)at.high);
+  }
+  return found;
+}
+
+static bool check_point(shift_proof *p) {
+  int64_t low, high;
+  p->steps++;
+  bool alone = true, found;
+  for (uint32_t d = 0; d < p->r->n; d++) {
+    alone = alone && p->more[d] == 0;
+  }
+  find_bytes(p, alone, &low, &high);
+  found = p->r->runs.n_dims > 0 ? check_view(p, low) : check_run(p, low, high);
   p->lacks = p->lacks || (!found && alone && has_steps(p));
   return found;
 }

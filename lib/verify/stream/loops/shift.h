@@ -5,7 +5,7 @@
 #define FS_VERIFY_STREAM_LOOPS_SHIFT_H
 
 #include "base/mem.h"
-#include "model/stream/stream.h"
+#include "model/stream/views.h"
 
 /* How a loop moves an access: by bytes, or to slots of a ring. */
 typedef struct fs_vmove {
@@ -20,6 +20,7 @@ typedef struct fs_vnest_access {
   uint32_t n;                      /* loops around it; 0: what is there when the nest begins */
   fs_vmove move[FSCHED_MAX_LOOPS]; /* the outermost first */
   int64_t at, length;              /* bytes */
+  fs_view_runs runs;               /* which of these it has, as they lie from byte 0 on */
   int64_t within, limit; /* where it begins in what it is cut off with: a version, or the buffer;
                           * and where that ends, in bytes */
   uint32_t inside;       /* the loops from here on move it in that */

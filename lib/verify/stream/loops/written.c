@@ -41,7 +41,19 @@ static fs_vloop loop_of(fs_vs *v, uint32_t loop) {
                     .n_own = inner ? v->s->loop_ops[l->op].n_args : v->s->ops[l->op].n_args};
 }
 
-/* How many accesses a run of the loop has; FS_NONE or more: too many, or it can't be told. */
+/* The runs of bytes of an access. */
+static uint64_t count_runs(const fs_stream *s, const fs_stream_loop_arg *a) {
+  bool coarse;
+  fs_view_runs runs = fs_vloop_runs(s, a, (fs_vbytes){0, a->length}, &coarse);
+  uint64_t n = 1;
+  for (uint32_t d = 0; d < runs.n_dims; d++) {
+    n *= runs.shape[d]; /* they are at most FS_VIEW_STEPS */
+  }
+  return n;
+}
+
+/* How many accesses a run of the loop has, a view one for each run of bytes; FS_NONE or more: too
+ * many, or it can't be told. */
 static uint64_t count_visits(const nest_walk *w, uint32_t loop) {
   const fs_stream *s = w->v->s;
   const fs_stream_loop *l = &s->loops[loop];
@@ -50,7 +62,8 @@ static uint64_t count_visits(const nest_walk *w, uint32_t loop) {
     const fs_stream_loop_op *o = &s->loop_ops[m];
     for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
       const fs_stream_loop_arg *a = &s->loop_args[i];
-      n = fs_add_most(n, a->buffer == w->buffer && fs_tag_accesses(a->tag));
+      bool here = a->buffer == w->buffer && fs_tag_accesses(a->tag);
+      n = fs_add_most(n, here ? count_runs(s, a) : 0);
     }
     n = fs_add_most(n, o->loop == FS_NONE ? 1 : count_visits(w, o->loop));
   }
@@ -157,15 +170,21 @@ static fs_status visit_op(nest_walk *w, uint32_t loop, uint32_t depth, const fs_
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args && w->found; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[i];
     if (a->buffer == w->buffer && fs_tag_reads(a->tag) && !is_there_before(w, loop, i)) {
-      FS_TRY(find_bytes(w, bytes_of(w, loop, depth, i)));
+      bool coarse;
+      fs_view_runs runs = fs_vloop_runs(s, a, bytes_of(w, loop, depth, i), &coarse);
+      for (fs_view_walk at = {.at = 0}; fs_view_walk_on(&runs, &at);) {
+        FS_TRY(find_bytes(w, (fs_vbytes){at.low, at.high}));
+      }
     }
   }
   for (uint32_t i = o->arg0; i < o->arg0 + o->n_args && w->found; i++) {
     const fs_stream_loop_arg *a = &s->loop_args[i];
     if (a->buffer == w->buffer && fs_tag_writes(a->tag)) {
-      fs_vbytes b = bytes_of(w, loop, depth, i);
-      FS_TRY(b.low < b.high ? fs_ranges_replace(&w->ranges, &w->written, b.low, b.high, 0)
-                            : FSCHED_OK);
+      bool coarse;
+      fs_view_runs runs = fs_vloop_runs(s, a, bytes_of(w, loop, depth, i), &coarse);
+      for (fs_view_walk at = {.at = 0}; !coarse && fs_view_walk_on(&runs, &at);) {
+        FS_TRY(fs_ranges_replace(&w->ranges, &w->written, at.low, at.high, 0));
+      }
     }
   }
   return FSCHED_OK;
