@@ -14,9 +14,9 @@ typedef struct loop_writer {
   const fs_stream_place *own;   /* the places of the op that it is */
   uint32_t n_own;
   uint32_t op0, arg0, command0; /* where the loop's records begin */
-  uint32_t n_queues, n_ops, n_afters, n_args, n_views, n_rings, n_commands, n_waits, n_places,
-      n_stops, n_guards, n_producers, n_checks; /* so far */
-  uint32_t physical;                            /* the next barrier of the loop */
+  uint32_t n_queues, n_ops, n_afters, n_args, n_members, n_views, n_rings, n_commands, n_waits,
+      n_places, n_stops, n_guards, n_producers, n_checks; /* so far */
+  uint32_t physical;                                      /* the next barrier of the loop */
 } loop_writer;
 
 static bool has_place(const fsched_graph *g, uint32_t memory) {
@@ -49,6 +49,9 @@ void fs_loops_count(const fsched_graph *g, fs_draft *d) {
     d->n_loop_ops += x->n_ops;
     d->n_loop_afters += x->n_afters;
     d->n_loop_args += x->n_args;
+    for (uint32_t m = 0; m < x->n_ops; m++) {
+      d->n_loop_members += x->body[m].n_members;
+    }
     for (uint32_t a = 0; a < x->n_args; a++) {
       d->n_loop_views += x->arg[a].view != FS_NONE;
     }
@@ -167,7 +170,16 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                                                    .after0 = w->n_afters,
                                                    .n_afters = op->n_afters,
                                                    .loop = op->loop,
-                                                   .slots = op->slots};
+                                                   .slots = op->slots,
+                                                   .member0 = w->n_members,
+                                                   .n_members = op->n_members};
+  for (uint32_t m = 0, i = 0; m < op->n_members; m++) {
+    fs_stream_member *to = &w->d->loop_members[w->n_members++];
+    for (to->arg0 = w->n_args + i; i < op->n_args && w->x->arg[op->arg0 + i].member == m;) {
+      i++;
+    }
+    to->n_args = w->n_args + i - to->arg0;
+  }
   for (uint32_t i = op->after0; i < op->after0 + op->n_afters; i++) {
     w->d->loop_afters[w->n_afters++] =
         (fs_stream_loop_after){w->op0 + w->x->after[i].op, w->x->after[i].distance};

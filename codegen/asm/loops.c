@@ -177,14 +177,32 @@ static fs_status loop_afters(fs_asm *a, const loop_reader *l, uint32_t list, uin
   return FSCHED_OK;
 }
 
+/* Reads how many args each member of the op has; their sum may still be wrong. */
+static fs_status loop_members(fs_asm *a, uint32_t list, fs_stream_loop_op *op) {
+  uint32_t node, arg = op->arg0;
+  FS_TRY(fs_fields_sequence(&a->f, list, &node, &op->n_members));
+  for (; node != FS_NONE; node = fs_fields_next(&a->f, node)) {
+    fs_stream_member r = {.arg0 = arg};
+    FS_TRY(fs_fields_u32(&a->f, node, &r.n_args));
+    if (r.n_args > op->arg0 + op->n_args - arg) {
+      return fs_fields_fail(&a->f, FS_DIAG_STREAM_VALUE, node,
+                            "the members have more args than the op");
+    }
+    arg += r.n_args;
+    FS_TRY(fs_asm_push(a, loop_members, r));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { NAME, TIME, LATENCY, KERNEL, SLOTS, ARGS, AFTER, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},    {"time", true},   {"latency", false},
-                                          {"kernel", false}, {"slots", false}, {"args", true},
-                                          {"after", false}};
+  enum { NAME, TIME, LATENCY, KERNEL, SLOTS, ARGS, MEMBERS, AFTER, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true},     {"time", true},   {"latency", false},
+                                          {"kernel", false},  {"slots", false}, {"args", true},
+                                          {"members", false}, {"after", false}};
   uint32_t value[FIELDS], child;
   fs_stream_loop_op r = {.arg0 = (uint32_t)a->loop_args.n,
                          .after0 = (uint32_t)a->loop_afters.n,
+                         .member0 = (uint32_t)a->loop_members.n,
                          .loop = FS_NONE,
                          .slots = 1};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
@@ -200,6 +218,7 @@ static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
   for (; child != FS_NONE; child = fs_fields_next(&a->f, child)) {
     FS_TRY(loop_arg(a, l, child));
   }
+  FS_TRY(value[MEMBERS] == FS_NONE ? FSCHED_OK : loop_members(a, value[MEMBERS], &r));
   FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : loop_afters(a, l, value[AFTER], &r.n_afters));
   return fs_asm_push(a, loop_ops, r);
 }

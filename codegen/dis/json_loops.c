@@ -111,6 +111,10 @@ static void put_loop_ops(fs_dis *d, const fs_stream_loop *l) {
       put_loop_arg(d, l, &d->s->loop_args[o->arg0 + a]);
     }
     fs_dis_put(d, "]");
+    for (uint32_t m = 0; m < o->n_members; m++) {
+      fs_dis_u64(d, m == 0 ? ", \"members\": [" : ", ", d->s->loop_members[o->member0 + m].n_args);
+    }
+    fs_dis_put(d, o->n_members == 0 ? "" : "]");
     put_afters(d, o);
     fs_dis_put(d, "}");
   }

@@ -17,7 +17,7 @@
 
 /* Where the next ranges must begin. */
 typedef struct loop_tiles {
-  uint32_t queue, op, after, arg, ring, command, wait, place, stop, guard, producer, check;
+  uint32_t queue, op, after, arg, member, ring, command, wait, place, stop, guard, producer, check;
 } loop_tiles;
 
 const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l) {
@@ -215,6 +215,23 @@ static fs_status check_afters(fs_checker *c, const fs_stream_loop *l, uint32_t o
   return FSCHED_OK;
 }
 
+/* Checks that the args of an op's members are its own, one member's behind the other's. */
+static fs_status check_op_members(fs_checker *c, uint32_t op, loop_tiles *at) {
+  const fs_stream *v = &c->v;
+  const fs_stream_loop_op *o = &v->loop_ops[op];
+  uint32_t arg = o->arg0;
+  FS_TRY(
+      fs_check_tile(c, o->member0, o->n_members, v->n_loop_members, "loop members", &at->member));
+  FS_NEED(c, o->loop == FS_NONE || o->n_members == 0, VALUE, "loop op %u is a loop and has members",
+          op);
+  for (uint32_t i = o->member0; i < o->member0 + o->n_members; i++) {
+    FS_TRY(fs_check_tile(c, v->loop_members[i].arg0, v->loop_members[i].n_args, o->arg0 + o->n_args,
+                         "args of loop members", &arg));
+  }
+  return o->n_members == 0 ? FSCHED_OK
+                           : fs_check_tiled(c, arg, o->arg0 + o->n_args, "args of loop members");
+}
+
 static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, loop_tiles *at) {
   const fs_stream *v = &c->v;
   const fs_stream_loop_op *o = &v->loop_ops[op];
@@ -234,6 +251,7 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
           "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));
   FS_TRY(fs_check_tile(c, o->after0, o->n_afters, v->n_loop_afters, "loop afters", &at->after));
+  FS_TRY(check_op_members(c, op, at));
   return check_afters(c, l, op);
 }
 
@@ -334,6 +352,10 @@ static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
     FS_NEED(c, w->count[i] == first, VALUE,
             "op %u of loop '%s' has %u commands for copy %u, and %u for copy 0", i / l->copies,
             w->name, w->count[i], i % l->copies, first);
+    uint32_t members = c->v.loop_ops[l->op0 + i / l->copies].n_members;
+    FS_NEED(c, members == 0 || members == first, VALUE,
+            "op %u of loop '%s' has %u members and %u commands", i / l->copies, w->name, members,
+            first);
   }
   return FSCHED_OK;
 }
@@ -477,6 +499,7 @@ static fs_status check_ends(fs_checker *c, const loop_tiles *at) {
   FS_TRY(fs_check_tiled(c, at->op, v->n_loop_ops, "loop ops"));
   FS_TRY(fs_check_tiled(c, at->after, v->n_loop_afters, "loop afters"));
   FS_TRY(fs_check_tiled(c, at->arg, v->n_loop_args, "loop args"));
+  FS_TRY(fs_check_tiled(c, at->member, v->n_loop_members, "loop members"));
   FS_TRY(fs_check_tiled(c, at->ring, v->n_rings, "rings"));
   FS_TRY(fs_check_tiled(c, at->command, v->n_loop_commands, "loop commands"));
   FS_TRY(fs_check_tiled(c, at->wait, v->n_loop_waits, "loop waits"));

@@ -241,6 +241,13 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
 
 static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
   l->op = fs_stream_string(l->s, op->name);
+  if (op->n_members > 0) {
+    return fs_fail(
+        l->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, "compile it with --unroll",
+        "op '%s': in a loop that stays one, members with args of their own do not run on "
+        "a device",
+        l->op);
+  }
   l->n_args = op->n_args;
   l->args = (fs_cuda_args){op->arg0, op->n_args, true};
   l->tags = (fs_tag_counts){0};

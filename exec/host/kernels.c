@@ -110,12 +110,15 @@ static fs_status find_in_loops(const kernel_finder *f, fs_kernels *kernels) {
     if (f->loop_op != NULL && f->loop_op[i] == 0) {
       continue;
     }
-    fs_tag_counts tags = {0};
-    for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
-      fs_count_tag(&tags, f->s->loop_args[a].tag);
+    for (uint32_t m = 0; m < fs_loop_op_calls(op); m++) {
+      fs_stream_member own = fs_loop_op_call_args(f->s, op, m);
+      fs_tag_counts tags = {0};
+      for (uint32_t a = own.arg0; a < own.arg0 + own.n_args; a++) {
+        fs_count_tag(&tags, f->s->loop_args[a].tag);
+      }
+      fs_status one = find_kernel(f, op->name, op->kernel, &tags, kernels);
+      status = status == FSCHED_OK ? one : status;
     }
-    fs_status one = find_kernel(f, op->name, op->kernel, &tags, kernels);
-    status = one == FSCHED_OK ? status : one;
   }
   return status;
 }

@@ -175,14 +175,16 @@ fs_loop_move fs_loop_last_value(const fs_stream *s, const fs_stream_loop *loop, 
                         .bytes = r->size};
 }
 
+/* Makes the call of an instance, or of its member. */
 static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
-                                const fs_loop_instance *at) {
+                                const fs_loop_instance *at, uint32_t member) {
   const fs_stream *s = e->s;
   const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
   const fs_stream_loop_op *op = &s->loop_ops[c->op];
+  fs_stream_member own = fs_loop_op_call_args(s, op, member);
   uint32_t n_scratch = 0;
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_loop_arg *a = &s->loop_args[own.arg0 + i];
     room->args[i] = (fs_kernel_arg){.value = a->value, .tag = fs_tag_seen(a->tag, a->begins)};
   }
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
@@ -194,21 +196,22 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
     if (!content && (p->mode & FS_MODE_W) != 0) {
       uint8_t *data = fs_memories_at(e->memories, p->index, p->address);
       room->scratch[n_scratch++] = (fs_kernel_arg){.data = data, .length = p->size};
-    } else if (content && p->arg - op->arg0 < op->n_args) {
+    } else if (content && p->arg - own.arg0 < own.n_args) {
       fs_loop_where w = fs_loop_arg_where(s, &s->loop_args[p->arg], at);
-      fs_kernel_arg *arg = &room->args[p->arg - op->arg0];
+      fs_kernel_arg *arg = &room->args[p->arg - own.arg0];
       arg->data = fs_memories_at(e->memories, p->index, p->address + w.way);
       arg->length = w.range.end - w.range.begin;
     }
   }
   fs_loop_name(room->name, fs_stream_string(s, op->name), at);
-  fs_kernel_call call = {
-      .op = room->name,
-      .args = room->args,
-      .scratch = room->scratch,
-      .n_args = op->n_args,
-      .n_scratch = n_scratch,
-      .views = fs_kernel_loop_views(s, (fs_stream_member){op->arg0, op->n_args}, room->views)};
+  fs_kernel_call call = {.op = room->name,
+                         .args = room->args,
+                         .scratch = room->scratch,
+                         .n_args = own.n_args,
+                         .n_scratch = n_scratch,
+                         .views = fs_kernel_loop_views(s, own, room->views),
+                         .member = member,
+                         .n_members = op->n_members};
   fs_kernels_shape(e->kernels, op->kernel, &call);
   return call;
 }
@@ -224,10 +227,18 @@ fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *roo
   for (const fs_loop_instance *x = at; x != NULL; x = x->around) {
     what.iteration[what.depth++] = x->iteration;
   }
-  fs_kernel_call call = make_call(e, room, at);
-  fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
+  fsched_cause cause = FSCHED_CAUSE_NONE;
+  uint64_t digest = 0;
+  uint32_t n = fs_loop_op_calls(&s->loop_ops[at->op]);
+  for (uint32_t m = 0; m < n && cause == FSCHED_CAUSE_NONE; m++) {
+    fs_kernel_call call = make_call(e, room, at, m);
+    cause = fs_effect_call(e, room, work, &what, kernel, &call);
+    if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
+      digest += fs_kernels_digest(e->kernels, kernel, &call);
+    }
+  }
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
-    *sum += fs_loop_digest(at, fs_kernels_digest(e->kernels, kernel, &call));
+    *sum += fs_loop_digest(at, digest);
   }
   return cause;
 }

@@ -169,11 +169,12 @@ static fs_element_walk elements_of(const fs_stream *s, const fs_stream_loop_arg 
 }
 
 static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_stream_loop_op *op,
-                                     bool *known) {
+                                     uint32_t member, bool *known) {
   const fs_stream *s = l->r->s;
+  fs_stream_member own = fs_loop_op_call_args(s, op, member);
   *known = true;
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_loop_arg *a = &s->loop_args[own.arg0 + i];
     fs_kernel_arg *out = &l->r->args[i];
     *out = (fs_kernel_arg){
         .value = a->value, .tag = fs_tag_seen(a->tag, a->begins), .length = a->length};
@@ -190,17 +191,18 @@ static fs_kernel_call make_loop_call(evaluated_loop *l, char *name, const fs_str
     }
   }
   fs_loop_name(name, fs_stream_string(s, op->name), &l->at);
-  fs_stream_member own = {op->arg0, op->n_args};
   fs_kernel_call call = {.op = name,
                          .args = l->r->args,
-                         .n_args = op->n_args,
-                         .views = fs_kernel_loop_views(s, own, l->r->views)};
+                         .n_args = own.n_args,
+                         .views = fs_kernel_loop_views(s, own, l->r->views),
+                         .member = member,
+                         .n_members = op->n_members};
   fs_kernels_shape(&l->r->kernels, op->kernel, &call);
   return call;
 }
 
-static fs_status define_in_loop(evaluated_loop *l, const fs_stream_loop_op *op, bool known) {
-  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
+static fs_status define_in_loop(evaluated_loop *l, fs_stream_member own, bool known) {
+  for (uint32_t i = own.arg0; i < own.arg0 + own.n_args; i++) {
     const fs_stream_loop_arg *a = &l->r->s->loop_args[i];
     if (fs_tag_writes(a->tag)) {
       loop_bytes b = find_bytes(l, a);
@@ -216,17 +218,23 @@ static fs_status define_in_loop(evaluated_loop *l, const fs_stream_loop_op *op, 
 
 static fs_status evaluate_instance(loop_sum *all, evaluated_loop *l, const fs_stream_loop_op *op) {
   fs_reference *r = l->r;
-  bool known, nothing = fs_evaluate_idle(r, op->kernel);
-  fs_kernel_call call = make_loop_call(l, all->name, op, &known);
-  if (fs_kernels_run(&r->kernels, op->kernel, &call) != FSCHED_CAUSE_NONE) {
-    return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
-                   "op '%s': its kernel failed in a sequential evaluation", call.op);
+  bool nothing = fs_evaluate_idle(r, op->kernel);
+  uint64_t digest = 0;
+  for (uint32_t m = 0; m < fs_loop_op_calls(op); m++) { /* no member reads another one's bytes */
+    bool known;
+    fs_kernel_call call = make_loop_call(l, all->name, op, m, &known);
+    if (fs_kernels_run(&r->kernels, op->kernel, &call) != FSCHED_CAUSE_NONE) {
+      return fs_fail(r->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_FAILED, FS_NOWHERE, NULL,
+                     "op '%s': its kernel failed in a sequential evaluation", call.op);
+    }
+    all->known = all->known && (known || nothing);
+    digest += r->digest == NULL ? 0 : fs_kernels_digest(&r->kernels, op->kernel, &call);
+    FS_TRY(nothing ? FSCHED_OK : define_in_loop(l, fs_loop_op_call_args(r->s, op, m), known));
   }
-  all->known = all->known && (known || nothing);
   if (r->digest != NULL) {
-    all->digest += fs_loop_digest(&l->at, fs_kernels_digest(&r->kernels, op->kernel, &call));
+    all->digest += fs_loop_digest(&l->at, digest);
   }
-  return nothing ? FSCHED_OK : define_in_loop(l, op, known);
+  return FSCHED_OK;
 }
 
 /* Runs a loop.  The recursion is as deep as loops nest. */

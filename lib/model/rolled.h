@@ -186,6 +186,7 @@ typedef struct fs_body_arg {
   uint32_t ring, back; /* ring: FS_NONE, or of the loop */
   uint32_t own;        /* which arg of the loop's own op it moves with; FS_NONE for a value */
   uint32_t view;       /* of the graph's; FS_NONE: a range */
+  uint32_t member;     /* of an op whose members have args of their own: whose it is; else 0 */
   bool begins;         /* as arg_begins of graph.h */
 } fs_body_arg;
 
@@ -208,9 +209,10 @@ typedef struct fs_body_lane {
 typedef struct fs_body_op {
   const char *name;
   uint64_t time, latency;
-  uint32_t kernel; /* of the graph, or FS_NONE */
-  uint32_t loop;   /* the loop that it is, of the graph's rolled ones, or FS_NONE */
-  uint32_t slots;  /* of a barrier, that each of its commands takes */
+  uint32_t kernel;    /* of the graph, or FS_NONE */
+  uint32_t loop;      /* the loop that it is, of the graph's rolled ones, or FS_NONE */
+  uint32_t slots;     /* of a barrier, that each of its commands takes */
+  uint32_t n_members; /* of a gang whose members have args of their own; else 0 */
   uint32_t arg0, n_args, after0, n_afters, scratch0, n_scratches, lane0, n_lanes;
 } fs_body_op;
 

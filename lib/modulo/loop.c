@@ -81,6 +81,67 @@ static const uint32_t *queues_of(const fsched_graph *g, uint32_t op, uint32_t *n
   return g->target.domain_queue + g->target.domain_queue0[d];
 }
 
+static bool is_open(const fsched_graph *g, uint32_t op) {
+  uint32_t gang = g->op_gang[op];
+  return gang != FS_NONE && fs_gang_open(g, gang);
+}
+
+/* How many queues are listed for an op: those that it may run on, or that a gang takes. */
+static uint32_t queues_taken(const fsched_graph *g, uint32_t op) {
+  uint32_t n;
+  (void)queues_of(g, op, &n);
+  return is_open(g, op) ? g->gang_members[g->op_gang[op]] : n;
+}
+
+/* An op that takes any queues of a class takes those with the least work so far; the longest ops
+ * choose first.  What may run on one of several queues is no work of any. */
+static fs_status choose_queues(loop_maker *k, const uint32_t *first, uint32_t *queue) {
+  const fsched_graph *g = k->g;
+  uint32_t n = k->body->n, n_queues = g->target.n_queues;
+  uint64_t *work;
+  bool *done, *taken;
+  FS_TRY(fs_new_zero(k->arena, &work, n_queues));
+  FS_TRY(fs_new_zero(k->arena, &done, n));
+  FS_TRY(fs_new_zero(k->arena, &taken, n_queues));
+  for (uint32_t m = 0; m < n; m++) {
+    uint32_t op = k->body->op[m], listed = first[m + 1] - first[m];
+    done[m] = !is_open(g, op);
+    for (uint32_t i = first[m]; done[m] && i < first[m + 1]; i++) {
+      work[queue[i]] += listed == 1 || g->op_gang[op] != FS_NONE ? g->op_time[op] : 0;
+    }
+  }
+  for (;;) {
+    uint32_t longest = FS_NONE, n_own;
+    for (uint32_t m = 0; m < n; m++) {
+      if (!done[m] &&
+          (longest == FS_NONE || g->op_time[k->body->op[m]] > g->op_time[k->body->op[longest]])) {
+        longest = m;
+      }
+    }
+    if (longest == FS_NONE) {
+      return FSCHED_OK;
+    }
+    uint32_t op = k->body->op[longest], at = first[longest];
+    const uint32_t *own = queues_of(g, op, &n_own);
+    for (uint32_t i = at; i < first[longest + 1]; i++) {
+      uint32_t least = FS_NONE;
+      for (uint32_t q = 0; q < n_own; q++) {
+        bool less = least == FS_NONE || work[own[q]] < work[least];
+        least = !taken[own[q]] && less ? own[q] : least;
+      }
+      taken[least] = true;
+    }
+    for (uint32_t q = 0; q < n_own; q++) { /* ascending */
+      if (taken[own[q]]) {
+        queue[at++] = own[q];
+        work[own[q]] += g->op_time[op];
+        taken[own[q]] = false;
+      }
+    }
+    done[longest] = k->out->chosen = true;
+  }
+}
+
 static fs_status make_queues(loop_maker *k) {
   const fsched_graph *g = k->g;
   const fs_loop_body *body = k->body;
@@ -90,17 +151,10 @@ static fs_status make_queues(loop_maker *k) {
     k->out->why_not = "the target names no queues";
     return FSCHED_OK;
   }
-  for (uint32_t m = 0; m < body->n; m++) {
-    uint32_t of = g->op_gang[body->op[m]];
-    if (of != FS_NONE && fs_gang_open(g, of)) {
-      k->out->why_not = "an op takes any queues of a class";
-      return FSCHED_OK;
-    }
-  }
   FS_TRY(fs_new(k->arena, &first, (size_t)body->n + 1));
   FS_TRY(fs_new(k->arena, &gang, body->n));
   for (uint32_t m = 0; m < body->n; m++) {
-    (void)queues_of(g, body->op[m], &n);
+    n = queues_taken(g, body->op[m]);
     first[m] = n_all;
     n_all += n;
     gang[m] = g->op_gang[body->op[m]] != FS_NONE;
@@ -109,8 +163,11 @@ static fs_status make_queues(loop_maker *k) {
   FS_TRY(fs_new(k->arena, &queue, n_all));
   for (uint32_t m = 0; m < body->n; m++) {
     const uint32_t *own = queues_of(g, body->op[m], &n);
-    memcpy(queue + first[m], own, n * sizeof *queue);
+    if (!is_open(g, body->op[m])) {
+      memcpy(queue + first[m], own, n * sizeof *queue);
+    }
   }
+  FS_TRY(choose_queues(k, first, queue));
   fs_modulo_problem *p = &k->out->problem;
   p->n_queues = g->target.n_queues;
   p->eligible0 = first;

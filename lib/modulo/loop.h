@@ -20,6 +20,8 @@ typedef struct fs_modulo_loop {
       scale; /* the problem's times are so many times as long, so that an op of no time may have
               * a time of 1: no less of its interval than what such ops come to is of them */
   const fs_tick *time, *latency; /* per op, as they are; NULL where the problem has them */
+  bool chosen;  /* it has one choice of queues for each gang that takes some of a class: a plan of
+                 * the  problem is right, but with other choices lesser intervals may be possible */
   bool widened; /* it leaves out what the loop has to keep: a lesser interval is not possible, but
                  * the plan may be too good */
 } fs_modulo_loop;

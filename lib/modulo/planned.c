@@ -85,6 +85,38 @@ static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *
   return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
 }
 
+/* What no choice of queues of a class is below: cycles, and the work of each class divided among
+ * its queues. */
+static fs_modulo_ratio bound_of_choices(const planner *k, const fs_modulo_plan *plan) {
+  const fsched_graph *g = k->g;
+  const fs_target *t = &g->target;
+  fs_modulo_ratio most =
+      plan->bounds.recurrence.den == 0 ? (fs_modulo_ratio){0, 1} : plan->bounds.recurrence;
+  for (uint32_t c = 0; c < t->n_classes; c++) {
+    uint64_t work = 0, n = 0;
+    for (uint32_t q = 0; q < t->n_queues; q++) {
+      n += t->queue[q].class_id == c;
+    }
+    for (uint32_t m = 0; m < k->body->n; m++) {
+      uint32_t op = k->body->op[m], gang = g->op_gang[op], d = g->op_domain[op];
+      const uint32_t *queue = gang != FS_NONE ? g->gang_queue + g->gang_queue0[gang]
+                                              : t->domain_queue + t->domain_queue0[d];
+      uint32_t n_own = gang != FS_NONE ? g->gang_queue0[gang + 1] - g->gang_queue0[gang]
+                                       : t->domain_queue0[d + 1] - t->domain_queue0[d];
+      bool within = n_own > 0;
+      for (uint32_t i = 0; i < n_own && within; i++) {
+        within = t->queue[queue[i]].class_id == c;
+      }
+      uint64_t each = fs_multiply_most(g->op_time[op], gang == FS_NONE ? 1 : g->gang_members[gang]);
+      work = fs_add_most(work, within ? each : 0);
+    }
+    if (n > 0 && work <= INT64_MAX) {
+      most = fs_modulo_greater(most, fs_modulo_ratio_of((int64_t)work, (int64_t)n));
+    }
+  }
+  return most;
+}
+
 /* Whether the parts of loops inside work all of the time that they keep their queues. */
 static bool are_full(const planner *k, const fs_modulo_problem *q) {
   bool full = true;
@@ -123,6 +155,11 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   FS_TRY(find_limit(k, plan, r));
   bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
   r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
+  if (loop->chosen) {
+    fs_modulo_ratio least = bound_of_choices(k, plan);
+    r->bound = ticks_of(least);
+    r->proven = r->proven && !fs_modulo_less(least, plan->ii);
+  }
   if (k->split != NULL) { /* parts have times that were planned before */
     fs_modulo_ratio least = plan->bounds.resource;
     r->proven = r->proven && least.den != 0 && !fs_modulo_less(least, plan->ii);

@@ -12,7 +12,7 @@
 
 #include "kit/context.h"
 
-static const char *const golden[] = {"loops", "nest", "synced", "tiles"};
+static const char *const golden[] = {"loops", "nest", "synced", "tiles", "pairs"};
 
 static fsched_program *open_golden(fsched_context *c, const char *name) {
   char file[64];
@@ -52,6 +52,10 @@ END_TEST
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/tiles_faults.def"
 #undef FAULT
+#define FAULT(name, statement, message) \
+  static void fault_##name(fs_stream_copy *k) { statement; }
+#include "codegen/pairs_faults.def"
+#undef FAULT
 static const struct {
   const char *golden, *name, *message;
   void (*apply)(fs_stream_copy *k);
@@ -67,6 +71,9 @@ static const struct {
 #undef FAULT
 #define FAULT(name, statement, message) {"tiles", #name, message, fault_##name},
 #include "codegen/tiles_faults.def"
+#undef FAULT
+#define FAULT(name, statement, message) {"pairs", #name, message, fault_##name},
+#include "codegen/pairs_faults.def"
 #undef FAULT
 };
 
@@ -156,7 +163,7 @@ static void walk(const fsched_program *p) {
 /* The sections of loops are damaged under a right checksum. */
 START_TEST(signed_damage_random)
 {
-  fsched_program *p = open_golden(ctx, golden[_i % 4]);
+  fsched_program *p = open_golden(ctx, golden[_i % 5]);
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
@@ -332,8 +339,8 @@ END_TEST
 
 FS_SUITE(stream_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 4, forms);
-  FS_LOOPS(t, 0, 4, out_of_memory);
+  FS_LOOPS(t, 0, 5, forms);
+  FS_LOOPS(t, 0, 5, out_of_memory);
   FS_LOOPS(t, 0, (int)(sizeof right / sizeof right[0]), allowed);
   FS_LOOPS(t, 0, 12, signed_damage_random);
   FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);

@@ -495,8 +495,11 @@ static const struct {
      "loop 'inner' cannot stay a loop in this version: its trips are a parameter, and with few it "
      "leaves bytes that are read as nothing has written them"},
     {HEAD "- loop: long\n  trip: 4\n"
-          "  ops: [{name: o, on: {class: compute, count: 2}, args: [{out_existing: C}]}]\n",
-     "loop 'long' cannot stay a loop in this version: an op takes any queues of a class"},
+          "  ops: [{name: o, on: {class: compute, count: 2}, members: [\n"
+          "    {args: [{out_existing: C, at: {offset: 0, length: 8, step: 8}}]},\n"
+          "    {args: [{out_existing: C, at: {offset: 16, length: 8, step: 16}}]}]}]\n",
+     "the loop around op 'o' cannot stay a loop in this version: members of it access bytes of 'C' "
+     "that move unlike each other, or values of different iterations, and one of them writes"},
     {HEAD "- loop: long\n  trip: 10000000\n  buffers: {s: {depth: 2000000, every: 1000000}}\n"
           "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n",
      "loop 'long' cannot stay a loop in this version: 'every' of its buffers asks for more than 64 "

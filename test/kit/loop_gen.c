@@ -38,14 +38,43 @@ static void put_bytes(loop_gen *g, uint32_t length, bool small) {
   }
 }
 
-/* A queue or a class. */
-static void put_on(loop_gen *g) {
-  uint32_t q = below(g, g->n_queues);
-  if (one_in(g, 2)) {
-    fs_text_printf(g->t, "on: q%u", q);
-  } else {
-    fs_text_printf(g->t, "on: c%u", g->class_of[q]);
+uint32_t fs_loop_gen_gang(fs_rng *rng, uint32_t n_queues, const uint32_t *class_of, fs_text *t) {
+  uint32_t c = class_of[fs_rng_below(rng, n_queues)], n = 0;
+  for (uint32_t q = 0; q < n_queues; q++) {
+    n += class_of[q] == c;
   }
+  if (n_queues > 1 && fs_rng_one_in(rng, 3)) {
+    uint32_t first = fs_rng_below(rng, n_queues - 1);
+    fs_text_printf(t, "on: [q%u, q%u]", first, first + 1);
+    return 2;
+  }
+  n = 1 + fs_rng_below(rng, n);
+  fs_text_printf(t, "on: {class: c%u, count: %u}", c, n);
+  return n;
+}
+
+bool fs_loop_gen_members(fs_rng *rng, uint32_t queues, fs_text *t) {
+  bool members = queues > 1 && fs_rng_one_in(rng, 2);
+  fs_text_puts(t, members ? ", members: [{args: [" : ", args: [");
+  return members;
+}
+
+void fs_loop_gen_end(uint32_t members, fs_text *t) {
+  for (uint32_t m = 2; m < members; m++) {
+    fs_text_printf(t, "]}, {args: [{value: %u}", m);
+  }
+  fs_text_puts(t, members > 0 ? "]}]}\n" : "]}\n");
+}
+
+/* A queue, a class or a gang; how many queues the gang takes. */
+static uint32_t put_on(loop_gen *g) {
+  uint32_t q = below(g, g->n_queues);
+  bool queue = one_in(g, 2);
+  if (fs_rng_one_in(&g->more, 8)) {
+    return fs_loop_gen_gang(&g->more, g->n_queues, g->class_of, g->t);
+  }
+  fs_text_printf(g->t, queue ? "on: q%u" : "on: c%u", queue ? q : g->class_of[q]);
+  return 0;
 }
 
 static void put_target(loop_gen *g) {
@@ -199,17 +228,21 @@ static void put_extras(loop_gen *g, uint32_t op) {
 static void put_op(loop_gen *g, uint32_t op) {
   bool any = false, writes = false;
   fs_text_printf(g->t, "      - {name: o%u, ", op);
-  put_on(g);
+  uint32_t queues = put_on(g);
   put_extras(g, op);
-  fs_text_puts(g->t, ", args: [");
+  bool members = fs_loop_gen_members(&g->more, queues, g->t);
   for (uint32_t r = 0; r < g->n_rings; r++) {
     writes |= put_ring_args(g, op, r, &any);
+  }
+  if (members) {
+    fs_text_puts(g->t, "]}, {args: [");
+    any = false;
   }
   writes |= put_range_args(g, &any);
   if (!writes) {
     fs_text_printf(g->t, "%s{out_existing: z, at: {offset: %u, length: 8}}", comma(&any), 8 * op);
   }
-  fs_text_puts(g->t, "]}\n");
+  fs_loop_gen_end(members ? queues : 0, g->t);
 }
 
 static void put_behind(loop_gen *g) {

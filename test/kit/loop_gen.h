@@ -15,6 +15,13 @@ enum { FS_LOOP_GEN_Y = 4000, FS_LOOP_GEN_Z = 64 }; /* bytes of the outputs */
  * up to 800. */
 void fs_loop_gen_view(fs_rng *rng, bool small, fs_text *t);
 
+/* Appends queues of a gang, named or any of a class, and returns how many it takes. */
+uint32_t fs_loop_gen_gang(fs_rng *rng, uint32_t n_queues, const uint32_t *class_of, fs_text *t);
+/* Begins the args of an op; true: of the first of as many members, with args of their own. */
+bool fs_loop_gen_members(fs_rng *rng, uint32_t queues, fs_text *t);
+/* Ends the args of the second one of so many members, with those behind it, or of an op without. */
+void fs_loop_gen_end(uint32_t members, fs_text *t);
+
 /* Appends the graph of a seed to a text.  Not every one is legal: an unrolled compilation says. */
 void fs_loop_gen(uint64_t seed, fs_text *t);
 /* The same for a target of block syncs, of which some queues can be counted; without latencies. */

@@ -22,13 +22,15 @@ static void indent(nest_gen *g) {
   }
 }
 
-static void put_on(nest_gen *g) {
+/* Writes a queue, a class or a gang; how many queues the gang takes. */
+static uint32_t put_on(nest_gen *g) {
   uint32_t q = below(g, g->n_queues);
-  if (one_in(g, 2)) {
-    fs_text_printf(g->t, "on: q%u", q);
-  } else {
-    fs_text_printf(g->t, "on: c%u", g->class_of[q]);
+  bool queue = one_in(g, 2);
+  if (fs_rng_one_in(&g->more, 8)) {
+    return fs_loop_gen_gang(&g->more, g->n_queues, g->class_of, g->t);
   }
+  fs_text_printf(g->t, queue ? "on: q%u" : "on: c%u", queue ? q : g->class_of[q]);
+  return 0;
 }
 
 static void put_head(nest_gen *g) {
@@ -127,7 +129,7 @@ static void put_op(nest_gen *g) {
   uint32_t time = below(g, 10), op = g->n_ops++;
   indent(g);
   fs_text_printf(g->t, "- {name: o%u, ", op);
-  put_on(g);
+  uint32_t queues = put_on(g);
   fs_text_printf(g->t, ", time: %u", time);
   if (one_in(g, 4)) {
     fs_text_printf(g->t, ", latency: %u", time + below(g, 10));
@@ -141,16 +143,20 @@ static void put_op(nest_gen *g) {
   if (op > 0 && one_in(g, 5)) {
     fs_text_printf(g->t, ", after: [o%u]", below(g, op));
   }
-  fs_text_puts(g->t, ", args: [");
+  bool members = fs_loop_gen_members(&g->more, queues, g->t);
   for (uint32_t r = 0; r < RINGS; r++) {
     writes |= put_ring_arg(g, r, &any);
+  }
+  if (members) {
+    fs_text_puts(g->t, "]}, {args: [");
+    any = false;
   }
   writes |= put_range_args(g, &any);
   if (!writes) {
     fs_text_printf(g->t, "%s{out_existing: z, at: {offset: %u, length: 8}}", comma(&any),
                    8 * (op % (FS_LOOP_GEN_Z / 8)));
   }
-  fs_text_puts(g->t, "]}\n");
+  fs_loop_gen_end(members ? queues : 0, g->t);
 }
 
 static void put_body(nest_gen *g, uint32_t items);

@@ -93,7 +93,9 @@ static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key,
   const fs_stream_op *op = &s->ops[key->op];
   fsched_cause cause = FSCHED_CAUSE_NONE;
   uint64_t digest = 0;
-  uint32_t n = key->depth == 0 ? fs_op_calls(op) : 1;
+  const fs_stream_loop_op *body =
+      key->depth == 0 ? NULL : &s->loop_ops[key->level[key->depth - 1].op];
+  uint32_t n = body == NULL ? fs_op_calls(op) : fs_loop_op_calls(body);
   for (uint32_t m = 0; m < n && cause == FSCHED_CAUSE_NONE; m++) {
     fs_kernel_call call = {.size = sizeof call,
                            .op = from->op,
@@ -101,10 +103,13 @@ static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key,
                            .n_args = from->n_args,
                            .scratch = from->scratch,
                            .n_scratch = from->n_scratch};
-    if (key->depth > 0) {
-      const fs_stream_loop_op *o = &s->loop_ops[key->level[key->depth - 1].op];
-      fs_stream_member own = {o->arg0, o->n_args};
+    if (body != NULL) {
+      fs_stream_member own = fs_loop_op_call_args(s, body, m);
+      call.args = h->room.args + (own.arg0 - body->arg0);
+      call.n_args = own.n_args;
       call.views = fs_kernel_loop_views(s, own, h->room.views);
+      call.member = m;
+      call.n_members = body->n_members;
     } else {
       fs_stream_member own = fs_op_call_args(s, op, m);
       call.args = h->room.args + (own.arg0 - op->arg0);

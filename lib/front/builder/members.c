@@ -106,7 +106,7 @@ fs_status fs_builder_members_meet(const fsched_graph *g, uint32_t first, uint32_
 fs_status fs_builder_member_conflicts(fsched_builder *b, const fsched_graph *g) {
   assert(g->version_access0 != NULL);
   uint32_t end = 0;
-  if (g->op_members == NULL || fs_hazards_data_only(g->hazards)) {
+  if (g->op_members == NULL || fs_hazards_data_only(g->hazards) || b->sample) {
     return FSCHED_OK;
   }
   for (uint32_t v = 0; v < g->n_versions; v++) {

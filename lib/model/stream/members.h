@@ -23,6 +23,16 @@ static inline fs_stream_member fs_op_call_args(const fs_stream *s, const fs_stre
   return op->n_members == 0 ? (fs_stream_member){op->arg0, op->n_args}
                             : s->members[op->member0 + call];
 }
+/* The same of an op of a loop's body. */
+static inline uint32_t fs_loop_op_calls(const fs_stream_loop_op *op) {
+  return op->n_members == 0 ? 1 : op->n_members;
+}
+static inline fs_stream_member fs_loop_op_call_args(const fs_stream *s, const fs_stream_loop_op *op,
+                                                    uint32_t call) {
+  FS_ASSERT_SLOW(call < fs_loop_op_calls(op));
+  return op->n_members == 0 ? (fs_stream_member){op->arg0, op->n_args}
+                            : s->loop_members[op->member0 + call];
+}
 /* Which member of its op a command is.  O(log queues).  Requires a command whose op has members. */
 uint32_t fs_stream_member_of(const fs_stream *s, uint32_t command);
 /* The args that a command runs with: its member's, or the op's.  Requires a command that runs an

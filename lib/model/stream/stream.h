@@ -49,6 +49,7 @@
   X(loop_ops, fs_stream_loop_op)           \
   X(loop_afters, fs_stream_loop_after)     \
   X(loop_args, fs_stream_loop_arg)         \
+  X(loop_members, fs_stream_member)        \
   X(loop_views, fs_stream_view)            \
   X(rings, fs_stream_ring)                 \
   X(loop_commands, fs_stream_loop_command) \
@@ -125,8 +126,9 @@ typedef struct fs_stream_op { /* program order */
 } fs_stream_op;
 
 /* The args of a gang's member, which are a part of its op's: member i runs them on the i-th queue
- * of the gang's axis.  Members share no byte that one of them writes, but for races.  The op's
- * other places are all members', and its commands have the places of all args. */
+ * of the gang's axis.  (In loops, whichever of its queues comes last runs all of them in turn.)
+ * Members share no byte that one of them writes, but for races.  The op's other places are all
+ * members', and its commands have the places of all args. */
 typedef struct fs_stream_member { /* the members of an op tile its args */
   uint32_t arg0, n_args;
 } fs_stream_member;
@@ -289,8 +291,9 @@ typedef struct fs_stream_loop_op {
   uint32_t name, kernel;  /* the name of an instance is NAME[i][j], with its iterations of all loops
                            * around it, the outermost first; kernel FS_NONE: mix */
   uint32_t arg0, n_args, after0, n_afters;
-  uint32_t loop;  /* the loop that it is, or FS_NONE */
-  uint32_t slots; /* producer slots that each of its commands takes of a barrier */
+  uint32_t loop;               /* the loop that it is, or FS_NONE */
+  uint32_t slots;              /* producer slots that each of its commands takes of a barrier */
+  uint32_t member0, n_members; /* as in fs_stream_op, of loop_members; no loop has some */
 } fs_stream_loop_op;
 
 /* Iteration i of the op comes after iteration i - distance of another op of the loop. */

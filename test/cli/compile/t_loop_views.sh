@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# Strided views in loops that stay loops: the bytes of their unrolling, and what is refused.
-both() { # both NAME: compiled as loops and unrolled, the outputs are the same
+# Strided views, members and gangs on any queues of a class, in loops that stay loops: the bytes of their unrolling, and
+# what is refused.
+both() { # both NAME [DEVICE]: compiled as loops and unrolled, the outputs are the same; DEVICE: a device refuses it
   run 0 "$FSCHED" compile "$1.yaml" --verify -o "$1.fsb" --emit c="$1.c" --emit svg="$1.svg" --emit trace="$1.trace" --emit stats="$1.stats"
   cp err "$1.err"
   run 0 "$FSCHED" compile -q "$1.yaml" --unroll -o "$1.flat.fsb"
@@ -14,7 +15,10 @@ both() { # both NAME: compiled as loops and unrolled, the outputs are the same
   for on in cpu sim dynamic; do
     expect "$1 on $on" same "$1.want" "$1.$on"
   done
-  if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
+  if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ] && [ $# -eq 2 ]; then
+    FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1 run 6 "$FSCHED" run "$1.fsb" -q --on cuda
+    expect "$1 on a device" holds err "in a loop that stays one, members with args of their own do not run on a device"
+  elif [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
     for on in cuda cuda-graph; do
       FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1 FAKE_CUDA=seed=3 \
         run 0 "$FSCHED" run "$1.fsb" -q --check --on $on --invocations 2 --output y="$1.$on"
@@ -111,3 +115,59 @@ run 0 "$FSCHED" asm tiles.dis -o same.fsb
 tiles 2 4 >thin.yaml
 run 4 "$FSCHED" verify same.fsb -g thin.yaml
 expect "another view" holds err "not the graph's: args of 'work' in loop 'rows'"
+
+# Members with args of their own, of named queues and of any two of a class.
+members() { # members OFFSET STEP: where the second member of `two` begins, and how it moves
+  cat <<END
+fsched: 1
+name: members
+target:
+  queues: [{name: q0}, {name: q1}, {name: q2}, {name: dma, class: copy}]
+  memories:
+    - {name: sram, capacity: 2KiB, backing: ddr, spill: {on: copy}}
+    - {name: ddr}
+buffers:
+  - {name: x, size: 1024, memory: ddr, io: input}
+  - {name: y, size: 1024, memory: ddr, io: output}
+ops:
+  - {name: init, args: [{out: y}]}
+  - loop: l
+    trip: 8
+    ops:
+      - name: load
+        on: copy
+        args: [{in: x, at: {length: 128, step: 128}}, {out: t, size: 128, memory: sram}]
+      - name: pair
+        on: [q0, q1]
+        members:
+          - args: [{in: t, at: {shape: [4, 16], strides: [32, 1]}}, {inout: y, at: {offset: 0, length: 64, step: 128}}]
+          - args: [{in: t, at: {offset: 16, length: 16}}, {value: 3}, {inout: y, at: {offset: 64, length: 64, step: 128}}]
+  - loop: m
+    trip: 7
+    ops:
+      - {name: any, on: {class: compute, count: 2}, time: 3, args: [{inout: y, at: {length: 128, step: 128}}]}
+      - {name: one, on: {class: compute, count: 1}, time: 2, args: [{inout: y, at: {length: 64, step: 128}}]}
+      - name: two
+        on: {class: compute, count: 2}
+        members:
+          - {args: [{inout: y, at: {shape: [2, 8], strides: [64, 1], step: 128}}]}
+          - {args: [{inout: y, at: {offset: $1, shape: [2, 8], strides: [64, 1], step: $2}}]}
+END
+}
+members 8 128 >members.yaml
+both members device
+expect "what no choice of queues is below" holds members.err "loop m: 7 iterations in .*; one every 4 planned, at least 3.33"
+members 7 128 >meet.yaml
+run 1 "$FSCHED" compile meet.yaml
+expect "members that meet" holds err "op 'two': one member writes bytes of 'y' that another one accesses \[member-conflict\]"
+members 8 8 >unlike.yaml
+run 1 "$FSCHED" compile unlike.yaml
+expect "members that move unlike each other" holds err "'two' cannot stay a loop in this version: members of it"
+sed '/"name": "two"/s/"offset": 8,/"offset": 7,/; s/"address": 1032, "size": 72/"address": 1031, "size": 72/' members.dis >meet.dis
+run 0 "$FSCHED" asm meet.dis -o meet.fsb
+run 4 "$FSCHED" verify meet.fsb
+expect "the verifier of its own" holds err "loop m: op two: a member writes what another one accesses"
+sed '/"name": "pair"/s/"members": \[2, 3\]/"members": [3, 2]/' members.dis >border.dis
+run 0 "$FSCHED" asm border.dis -o border.fsb
+run 4 "$FSCHED" verify border.fsb -g members.yaml
+expect "not the graph's members" holds err "not the graph's: members of 'pair' in loop 'l'"

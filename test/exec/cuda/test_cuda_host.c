@@ -203,7 +203,7 @@ static uint64_t try_loop(uint64_t seed, int loop, const char *text) {
   uint64_t n = 0;
   if (fsched_graph_parse(ctx, "loop.yaml", text, strlen(text), &o, &g) == FSCHED_OK) {
     if (fsched_compile(ctx, g, &c, NULL, &p) == FSCHED_OK && p->view.n_loops > 0 &&
-        !g->target.implicit_queues) {
+        p->view.n_loop_members == 0 && !g->target.implicit_queues) {
       n = replay_hosts(seed, loop, p, g);
     }
     fsched_program_destroy(p);

@@ -209,10 +209,29 @@ static bool change_view(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
   return true;
 }
 
+/* Gives a member the first or last arg of the next one or before; whether there were two. */
+static bool change_members(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
+  fs_stream_member *m = &k->loop_members[fs_rng_below(rng, s->n_loop_members)];
+  if (m + 1 == k->loop_members + s->n_loop_members || m[0].arg0 + m[0].n_args != m[1].arg0) {
+    return false;
+  }
+  bool more = fs_rng_one_in(rng, 2);
+  if ((more ? m[1] : m[0]).n_args == 0) {
+    return false;
+  }
+  m[0].n_args += more ? 1 : UINT32_MAX;
+  m[1].n_args += more ? UINT32_MAX : 1;
+  m[1].arg0 += more ? 1 : UINT32_MAX;
+  return true;
+}
+
 /* Changes a number of a loop's body; whether there was one. */
 static bool change(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
   if (s->n_loop_views > 0 && fs_rng_one_in(rng, 3)) {
     return change_view(k, s, rng);
+  }
+  if (s->n_loop_members > 0 && fs_rng_one_in(rng, 3)) {
+    return change_members(k, s, rng);
   }
   fs_stream_loop_wait *w =
       s->n_loop_waits == 0 ? NULL : &k->loop_waits[fs_rng_below(rng, s->n_loop_waits)];

@@ -15,8 +15,12 @@ static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x)
   const fs_arg_draft *a = &r->b->arg.at[arg];
   fs_body_arg *to = &x->arg[x->n_args++];
   bool value = !fs_tag_names_buffer(a->tag);
-  *to = (fs_body_arg){
-      .tag = a->tag, .buffer = FS_NONE, .ring = FS_NONE, .own = FS_NONE, .view = a->view};
+  *to = (fs_body_arg){.tag = a->tag,
+                      .buffer = FS_NONE,
+                      .ring = FS_NONE,
+                      .own = FS_NONE,
+                      .view = a->view,
+                      .member = a->member};
   if (value) {
     to->value = a->u.value;
     return FSCHED_OK;

@@ -113,6 +113,7 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
     x->body[m].latency = fs_op_latency(g, body->op[m]);
     x->body[m].kernel = r->b->op.at[op].kernel;
     x->body[m].loop = FS_NONE;
+    x->body[m].n_members = r->b->op.at[op].members;
     x->body[m].slots = g->op_slots == NULL ? 1 : g->op_slots[body->op[m]];
     x->inner[m] = op < r->b->op_rolled.n ? r->b->op_rolled.at[op] : NULL;
   }

@@ -38,17 +38,6 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
                          b->loops.text.at[loop], what);
 }
 
-/* Whether some op of the loop takes any queues of a class. */
-static bool has_open_gang(const fsched_builder *b, uint32_t loop) {
-  for (uint32_t op = b->loop.at[loop].op0; op < b->loop.at[loop].op_end; op++) {
-    uint32_t gang = b->op.at[op].gang;
-    if (gang != FS_NONE && b->gang_count.at[gang] > 0) {
-      return true;
-    }
-  }
-  return false;
-}
-
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -58,7 +47,6 @@ static fs_status check_loops(fs_roller *r) {
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                       : b->concurrency != 0 ? "the target limits concurrency"
-                      : has_open_gang(b, l) ? "an op takes any queues of a class"
                                             : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);
@@ -501,6 +489,7 @@ static fs_status roll_level(fs_roller *r) {
   bool any = false;
   FS_TRY(fs_bodies_make(b, r->scratch, true, &r->in));
   FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_written(r));
+  FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_members(r));
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->use, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));
@@ -582,23 +571,8 @@ static fs_status roll_all(fsched_builder *b) {
   return status == FSCHED_OK ? keep_rolled(b) : status;
 }
 
-/* Refuses members with args of their own in loops. */
-static fs_status refuse_members(fsched_builder *b) {
-  for (size_t l = 0; l < b->loop.n; l++) {
-    for (uint32_t op = b->loop.at[l].op0; op < b->loop.at[l].op_end; op++) {
-      if (b->op.at[op].members > 0) {
-        return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->op_at, op), "use --unroll",
-                               "op '%.80s' with args of members, in a loop that stays one",
-                               b->ops.text.at[op]);
-      }
-    }
-  }
-  return FSCHED_OK;
-}
-
 fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
-  FS_TRY(refuse_members(b));
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
   fs_status status = fs_roller_merge_pairs(b);

@@ -3,6 +3,7 @@
  *
  *   pairs.c     makes one buffer of pairs in place
  *   written.c   sees that what is read was written before
+ *   members.c   sees that members of an op do not meet
  *   roll.c      looks at a sample of few iterations
  *   plan.c      plans the bodies found in that
  *   beside.c    counts what lies in memory beside a loop
@@ -137,6 +138,10 @@ fs_status fs_roller_bounds(fsched_builder *b, const fsched_builder *described) F
 /* Checks that all that is read was written before; what is not is reported.  Requires the loops as
  * they are described.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
+/* Checks that members of ops in bodies do not access what another one writes; what does is
+ * reported. Requires the loops as they are described.  Complexity: O(args^2) for each op with
+ * members. Errors: FSCHED_BAD_INPUT. */
+fs_status fs_roller_members(const fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;

@@ -41,6 +41,17 @@ static bool same_args(const loop_compare *c, const fs_stream_loop_op *o, const f
   return ok;
 }
 
+static bool same_members(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
+  bool ok = o->n_members == b->n_members;
+  for (uint32_t m = 0; ok && m < o->n_members; m++) {
+    const fs_stream_member *of = &c->v->s->loop_members[o->member0 + m];
+    for (uint32_t i = of->arg0 - o->arg0; ok && i < of->arg0 - o->arg0 + of->n_args; i++) {
+      ok = c->x->arg[b->arg0 + i].member == m;
+    }
+  }
+  return ok;
+}
+
 static bool same_afters(const loop_compare *c, const fs_stream_loop_op *o, const fs_body_op *b) {
   bool ok = o->n_afters == b->n_afters;
   for (uint32_t i = 0; ok && i < o->n_afters; i++) {
@@ -66,6 +77,9 @@ static const char *op_difference(const loop_compare *c, uint32_t member) {
   }
   if (!same_args(c, o, b)) {
     return "args";
+  }
+  if (!same_members(c, o, b)) {
+    return "members";
   }
   if (!same_afters(c, o, b)) {
     return "'after'";

@@ -6,6 +6,7 @@
  *   hulls   the body touches what the loop's own op does                      loops/hull.c
  *   written reads find what was written                                       loops/written.c,
  *                                                                             loops/shift.c
+ *   members those of an op do not touch what one of them writes                loops/orders.c
  *   places  each command lies where that has it                               loops/places.c
  *   orders  the orders that args and `after` ask for                          loops/orders.c
  *   stops   with block syncs, these say what the waits do                     loops/stops.c
@@ -375,6 +376,7 @@ static fs_status prove(loop_proof *p) {
   FS_TRY(fs_sync_has_stops(p->x->v->kind) ? fs_vloop_stops(p->x) : FSCHED_OK);
   FS_TRY(fs_vloop_hulls(p->x));
   fs_vloop_joined(p->x);
+  fs_vloop_members(p->x);
   FS_TRY(fs_vloop_places(p->x, &p->lanes));
   FS_TRY(fs_vloop_orders(p->x, &p->orders));
   FS_TRY(fill_queues(p));

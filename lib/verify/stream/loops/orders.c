@@ -214,6 +214,46 @@ static fs_status order_pair(const fs_vloop *x, const fs_vbody_access *a, const f
   return add_orders(x, a, b, (distance_range){1, (int64_t)fs_vloop_all_trips(x) - 1}, out);
 }
 
+/* The member of its op whose arg it is. */
+static uint32_t member_of(const fs_vloop *x, const fs_vbody_access *a) {
+  const fs_stream_loop_op *o = fs_vloop_op(x, a->member);
+  uint32_t m = 0;
+  while (m + 1 < o->n_members && x->v->s->loop_members[o->member0 + m + 1].arg0 <= a->arg) {
+    m++;
+  }
+  return m;
+}
+
+/* Whether two accesses of one iteration may touch the same bytes.  Of a ring, two values may be the
+ * one on entry, or lie in one slot. */
+static bool may_meet(const fs_vloop *x, const fs_stream_loop_arg *a, const fs_stream_loop_arg *b) {
+  if (a->buffer != b->buffer) {
+    return false;
+  }
+  if (a->ring != FS_NONE) {
+    uint32_t apart = a->back > b->back ? a->back - b->back : b->back - a->back;
+    return ((a->back > 0 && b->back > 0) || apart % x->v->s->rings[a->ring].depth == 0) &&
+           meets(x, a, b, 0);
+  }
+  return moves_alike(x, a, b) ? meets(x, a, b, 0) : reaches_meet(x, a, b);
+}
+
+void fs_vloop_members(fs_vloop *x) {
+  assert(x->access != NULL || x->n_accesses == 0);
+  for (uint32_t i = 0; i < x->n_accesses; i++) {
+    const fs_vbody_access *a = &x->access[i];
+    for (uint32_t k = i + 1; k < x->n_accesses && x->access[k].member == a->member; k++) {
+      const fs_vbody_access *b = &x->access[k];
+      if ((a->writes || b->writes) && member_of(x, a) != member_of(x, b) &&
+          may_meet(x, arg_of(x, a), arg_of(x, b))) {
+        FS_LOOP_WRONG(x, FS_DIAG_VERIFY_CONFLICT,
+                      "loop %.60s: op %.60s: a member writes what another one accesses", x->name,
+                      fs_vloop_op_name(x, a->member));
+      }
+    }
+  }
+}
+
 static fs_status order_afters(const fs_vloop *x, fs_vorders *out) {
   for (uint32_t member = 0; member < x->l->n_ops; member++) {
     const fs_stream_loop_op *o = fs_vloop_op(x, member);

@@ -131,6 +131,8 @@ typedef struct fs_vorder {
   uint32_t from_arg, to_arg; /* of loop_args; FS_NONE: for an `after` */
 } fs_vorder;
 typedef FS_VEC(fs_vorder) fs_vorders;
+/* Reports members of an op of which one writes what another one may access at the same time. */
+void fs_vloop_members(fs_vloop *x);
 /* Appends the orders that the loop has to keep besides its rings. */
 fs_status fs_vloop_orders(fs_vloop *x, fs_vorders *out) FS_MUST_USE;
 

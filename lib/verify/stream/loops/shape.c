@@ -157,6 +157,25 @@ static const char *check_afters(const loop_shape *x, uint32_t op) {
   return NULL;
 }
 
+/* Whether an op has no members with args of their own, or as many as commands for a copy, and these
+ * have all of its args. */
+static bool has_members(const loop_shape *x, const fs_stream_loop_op *o) {
+  const fs_stream *s = x->s;
+  uint32_t arg = o->arg0, n = 0;
+  bool ok = fs_vs_in_range(o->member0, o->n_members, s->n_loop_members) &&
+            (o->loop == FS_NONE || o->n_members == 0);
+  for (uint32_t m = 0; ok && m < o->n_members; m++) {
+    const fs_stream_member *of = &s->loop_members[o->member0 + m];
+    ok = of->arg0 == arg && of->n_args <= o->arg0 + o->n_args - arg;
+    arg += ok ? of->n_args : 0;
+  }
+  for (uint32_t c = x->command0; c < x->command_end; c++) {
+    const fs_stream_loop_command *k = &s->loop_commands[c];
+    n += k->op == (uint32_t)(o - s->loop_ops) && k->copy == 0;
+  }
+  return ok && (o->n_members == 0 || (arg == o->arg0 + o->n_args && n == o->n_members));
+}
+
 static const char *check_op(const loop_shape *x, uint32_t op) {
   const fs_stream_loop_op *o = &x->s->loop_ops[op];
   if (o->name >= x->s->n_strings || o->time > o->latency || o->latency > FSCHED_MAX_TIME ||
@@ -175,6 +194,9 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
   if (!fs_vs_in_range(o->arg0, o->n_args, x->s->n_loop_args) ||
       !fs_vs_in_range(o->after0, o->n_afters, x->s->n_loop_afters)) {
     return "an op's args or 'after' entries are out of range";
+  }
+  if (!has_members(x, o)) {
+    return "the args of an op's members are not its own, one member's behind the other's";
   }
   return check_afters(x, op);
 }
