@@ -215,10 +215,10 @@ static void put_extras(loop_gen *g, uint32_t op) {
     fs_text_printf(g->t, ", latency: %u", time + below(g, 10));
   }
   if (g->resource && one_in(g, 2)) {
-    fs_text_printf(g->t, ", uses: {L: %u}", 1 + below(g, 4));
+    fs_text_printf(g->t, ", uses: {L: %u}", one_in(g, 50) ? 5 : 1 + below(g, 4));
   }
   if (one_in(g, 6)) {
-    fs_text_printf(g->t, ", scratch: {cmx: %u}", 8 + 32 * below(g, 2));
+    fs_text_printf(g->t, ", scratch: {cmx: %u}", one_in(g, 30) ? 70000 : 8 + 32 * below(g, 2));
   }
   if (op > 0 && one_in(g, 3)) {
     fs_text_printf(g->t, ", after: [{op: o%u, distance: %u}]", below(g, op), below(g, 3));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random graphs with one loop, as text: rings of given and open depth, values carried and on entry,
- * ranges and strided views that move, orders across iterations, latencies, resources, scratch, and
- * ops before and behind.  Outputs are y and z. */
+ * ranges and strided views that move, orders across iterations, latencies, resources, scratch, now
+ * and then more of these than there is, and ops before and behind.  Outputs are y and z. */
 #ifndef FS_TEST_LOOP_GEN_H
 #define FS_TEST_LOOP_GEN_H
 

@@ -569,6 +569,7 @@ static fs_status plan_loop(fs_roller *r, const fsched_graph *g, const fs_loop_in
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) {
   assert(r->rolled != NULL && g->n_loops == r->b->loop.n);
   fs_loop_index index;
+  FS_TRY(fs_roller_check_needs(r));
   FS_TRY(fs_loop_index_make(r->scratch, g, &index));
   for (uint32_t l = 0; l < r->b->loop.n; l++) {
     if (fs_roller_stays(r, l)) {

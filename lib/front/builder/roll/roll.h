@@ -142,6 +142,10 @@ fs_status fs_roller_written(fs_roller *r) FS_MUST_USE;
  * reported. Requires the loops as they are described.  Complexity: O(args^2) for each op with
  * members. Errors: FSCHED_BAD_INPUT. */
 fs_status fs_roller_members(const fs_roller *r) FS_MUST_USE;
+/* Refuses ops of loops that use more of a resource, or have more scratch in a memory, than there
+ * is.  Requires the tables of the builder at hand.  Complexity: O(uses + scratch).
+ * Errors: FSCHED_INFEASIBLE, reported. */
+fs_status fs_roller_check_needs(fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
