@@ -2,6 +2,7 @@
 #include "modulo/modulo.h"
 
 #include "modulo/bounds.h"
+#include "modulo/fitting.h"
 #include "modulo/goals.h"
 #include "modulo/least.h"
 #include "modulo/settle.h"
@@ -16,8 +17,8 @@ typedef struct modulo_planner {
   fs_modulo_body body;
   fs_modulo_choice best; /* of `body` */
   fs_modulo_plan *out;
-  bool memory;             /* the memory has been found to limit */
   uint32_t limit_memory;   /* the memory, where it makes the interval longer */
+  fs_modulo_ratio free;    /* the interval that is known to be possible with more memory */
   uint32_t *fitting_depth; /* per ring, of the plan of one copy */
 } modulo_planner;
 
@@ -55,13 +56,12 @@ static fs_status plan_one_copy(modulo_planner *m) {
   }
   FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
   uint32_t overfull = overfull_memory(m, out->bytes);
+  m->free = out->ii;
   if (overfull == FS_NONE) {
     return FSCHED_OK;
   }
-  fs_modulo_ratio free = out->ii;
-  m->memory = true;
   least = (fs_modulo_least){.body = &m->body, .memory = true, .steps = m->options.steps};
-  least.lower = out->proven ? free : lower;
+  least.lower = out->proven ? m->free : lower;
   FS_TRY(fs_modulo_least_period(m->ctx, &least, &m->best));
   out->steps += least.taken;
   out->found = least.found;
@@ -71,27 +71,21 @@ static fs_status plan_one_copy(modulo_planner *m) {
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
-  m->limit_memory = fs_modulo_less(free, out->ii) ? overfull : FS_NONE;
+  m->limit_memory = fs_modulo_less(m->free, out->ii) ? overfull : FS_NONE;
   return FSCHED_OK;
 }
 
 /* --- copies --- */
 
-static bool ring_is_open(const fs_modulo_problem *p, uint32_t ring) {
-  uint32_t memory = p->ring[ring].memory;
-  return p->ring[ring].depth == 0 && memory != FS_NONE && p->capacity[memory] != FS_UNBOUNDED;
-}
-
-/* Depths of rings in a body of copies: their own; where the memory decides, no limit, or those of
- * the plan of one copy, which fit. */
-static fs_status depths_of_copies(const modulo_planner *m, bool fitting, uint32_t **depth) {
+/* Depths of rings in a body of copies where no memory limits them: their own, the largest that they
+ * may have, or no limit. */
+static fs_status depths_of_copies(const modulo_planner *m, uint32_t **depth) {
   const fs_modulo_problem *p = m->p;
   FS_TRY(fs_new(m->scratch, depth, p->n_rings));
   for (uint32_t r = 0; r < p->n_rings; r++) {
-    (*depth)[r] = p->ring[r].depth != 0           ? p->ring[r].depth
-                  : fitting && ring_is_open(p, r) ? m->fitting_depth[r]
-                  : p->ring[r].most != 0          ? p->ring[r].most
-                                                  : FS_NONE;
+    (*depth)[r] = p->ring[r].depth != 0  ? p->ring[r].depth
+                  : p->ring[r].most != 0 ? p->ring[r].most
+                                         : FS_NONE;
   }
   return FSCHED_OK;
 }
@@ -106,16 +100,17 @@ typedef struct copies_try {
   fs_modulo_plan plan;
 } copies_try;
 
-/* Looks for a plan of a body of so many copies with a lesser interval than the best. */
-static fs_status find_copies(modulo_planner *m, uint32_t copies, bool fitting, copies_try *t) {
+/* Looks for a plan of a body of so many copies, of these depths, with a lesser interval than the
+ * best. */
+static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t *depth,
+                             uint64_t steps, copies_try *t) {
   const fs_modulo_plan *best = m->out;
   fs_decision fits;
-  uint32_t *depth, index;
+  uint32_t index;
   fs_modulo_limit by;
   fs_modulo_ratio roles;
   t->plan = *best;
-  t->plan.found = fs_decided_by(false);
-  FS_TRY(depths_of_copies(m, fitting, &depth));
+  t->plan.found = fs_not_decided();
   FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, copies, depth, &t->body, &fits));
   if (fits.is != FS_YES || t->body.n > m->options.ops) {
     return FSCHED_OK;
@@ -123,11 +118,12 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, bool fitting, c
   FS_TRY(fs_modulo_roles(m->ctx, &t->body, ROLE_STEPS, &roles, &by, &index));
   fs_modulo_ratio lower = fs_modulo_greater(greatest_bound(&best->bounds), roles);
   if (!fs_modulo_less(lower, best->ii)) {
+    t->plan.found = fs_decided_by(false);
     return FSCHED_OK;
   }
   fs_modulo_least least = {.body = &t->body, .lower = times(lower, copies)};
   least.upper = times(best->ii, copies);
-  least.steps = m->options.steps / 4;
+  least.steps = steps;
   FS_TRY(fs_modulo_choice_new(m->scratch, &t->body, &t->choice));
   FS_TRY(fs_modulo_least_period(m->ctx, &least, &t->choice));
   m->out->steps += least.taken;
@@ -139,20 +135,56 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, bool fitting, c
              : FSCHED_OK;
 }
 
-/* First with depths that nothing limits; if what they come to does not fit, with those that do, and
- * then nothing is proven. */
+static void take_copies(modulo_planner *m, const copies_try *t) {
+  m->body = t->body;
+  m->best = t->choice;
+  *m->out = t->plan;
+}
+
+static fs_status try_depths(modulo_planner *m, uint32_t copies, const uint32_t *depth,
+                            uint64_t steps) {
+  copies_try t;
+  FS_TRY(find_copies(m, copies, depth, steps, &t));
+  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+    take_copies(m, &t);
+  }
+  return FSCHED_OK;
+}
+
+/* Tries depths that fit: those of the plan of one copy, then some that are below those of a plan
+ * that does not. */
+static fs_status try_fitting(modulo_planner *m, uint32_t copies, const fs_modulo_plan *plan) {
+  fs_modulo_fitting fitting;
+  uint64_t steps = m->options.steps / 4;
+  fs_modulo_ratio free = plan->ii;
+  FS_TRY(try_depths(m, copies, m->fitting_depth, steps));
+  FS_TRY(fs_modulo_fitting_depths(m->scratch, m->p, plan->depth, &fitting));
+  for (uint32_t k = 0; k < fitting.n && fs_modulo_less(free, m->out->ii); k++) {
+    FS_TRY(try_depths(m, copies, fitting.depth[k], fs_max(steps / FS_FITTING_MOST, 1)));
+  }
+  return FSCHED_OK;
+}
+
+/* First with depths that nothing limits; if what they come to does not fit, with some of those that
+ * do, and then only the interval of the others is proven. */
 static fs_status try_copies(modulo_planner *m, uint32_t copies) {
   copies_try t;
-  FS_TRY(find_copies(m, copies, false, &t));
-  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) != FS_NONE) {
-    FS_TRY(find_copies(m, copies, true, &t));
-    t.plan.proven = false;
+  uint32_t *depth;
+  FS_TRY(depths_of_copies(m, &depth));
+  FS_TRY(find_copies(m, copies, depth, m->options.steps / 4, &t));
+  if (t.plan.found.is != FS_YES) {
+    return FSCHED_OK;
   }
-  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
-    m->body = t.body;
-    m->best = t.choice;
-    *m->out = t.plan;
+  uint32_t overfull = overfull_memory(m, t.plan.bytes);
+  if (overfull == FS_NONE) {
+    take_copies(m, &t);
+    return FSCHED_OK;
   }
+  FS_TRY(try_fitting(m, copies, &t.plan));
+  bool limits = fs_modulo_less(t.plan.ii, m->out->ii);
+  m->limit_memory = limits ? overfull : m->limit_memory;
+  m->out->proven = limits ? m->out->proven : t.plan.proven;
+  m->free = fs_modulo_less(t.plan.ii, m->free) ? t.plan.ii : m->free;
   return FSCHED_OK;
 }
 
@@ -160,15 +192,20 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
 static fs_status plan_copies(modulo_planner *m) {
   fs_modulo_plan *out = m->out;
   fs_modulo_ratio bound = greatest_bound(&out->bounds);
-  bool pays = fs_modulo_less(bound, out->bounds.roles) && m->limit_memory == FS_NONE;
-  FS_TRY(fs_new(m->scratch, &m->fitting_depth, m->p->n_rings));
-  if (m->p->n_rings > 0) {
-    memcpy(m->fitting_depth, out->depth, m->p->n_rings * sizeof *out->depth);
+  bool pays = fs_modulo_less(bound, out->bounds.roles);
+  FS_TRY(depths_of_copies(m, &m->fitting_depth));
+  for (uint32_t r = 0; r < m->p->n_rings; r++) {
+    m->fitting_depth[r] = fs_modulo_ring_fits(m->p, r) ? out->depth[r] : m->fitting_depth[r];
   }
   for (uint32_t copies = 2; pays && copies <= m->options.copies; copies++) {
     if (fs_modulo_less(bound, out->ii)) {
       FS_TRY(try_copies(m, copies));
     }
+  }
+  if (!fs_modulo_less(m->free, out->ii)) {
+    m->limit_memory = FS_NONE;
+  } else if (pays && m->options.copies > 1) {
+    out->proven = false; /* with other depths copies might fit */
   }
   return FSCHED_OK;
 }
@@ -182,7 +219,7 @@ static fs_status plan_unit(modulo_planner *m, uint32_t unit) {
   uint32_t *depth;
   fs_modulo_least least = {.body = &m->body, .steps = m->options.steps};
   least.lower = times(greatest_bound(&out->bounds), unit);
-  FS_TRY(depths_of_copies(m, false, &depth));
+  FS_TRY(depths_of_copies(m, &depth));
   FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, unit, depth, &m->body, &fits));
   if (fits.is != FS_YES || m->body.n > m->options.ops) {
     return FSCHED_OK;
@@ -259,6 +296,7 @@ static fs_status make_plan(modulo_planner *m) {
     FS_TRY(out->found.is == FS_YES ? plan_copies(m) : FSCHED_OK);
   }
   name_limit(m);
+  out->proven |= out->found.is == FS_YES && same_ratio(out->ii, greatest_bound(&out->bounds));
   if (out->found.is == FS_YES && !m->options.quick) {
     FS_TRY(improve_goals(m));
   }

@@ -12,7 +12,8 @@
  * work: three unit ops on two queues take 2, and two copies of them 3 for two iterations.
  *
  * Depths to be chosen do not limit at first; if what they come to does not fit, plans that fit are
- * looked for from that interval on.
+ * looked for from that interval on.  With copies these have some of the depths that fit, below
+ * those that do not; a lesser interval may then be left, so none is proven above the bounds.
  *
  * Source: Rau, "Iterative modulo scheduling" (1994) for bounds and terms; Lawler (1967) for ratios.
  * Other than there, starts need not be whole, and stages of unconnected parts are not searched. */

@@ -154,12 +154,15 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   r->makespan = (uint64_t)fs_ceiling_div(plan->makespan, plan->scale);
   FS_TRY(find_limit(k, plan, r));
   bool by_memory = r->limited_by == FS_LOOP_BY_MEMORY;
-  r->proven = plan->proven && !loop->widened && !loop->rounded && !(loop->narrowed && by_memory);
+  r->proven = plan->proven && !loop->rounded && !(loop->narrowed && by_memory);
   if (loop->chosen) {
     fs_modulo_ratio least = bound_of_choices(k, plan);
     r->bound = ticks_of(least);
     r->proven = r->proven && !fs_modulo_less(least, plan->ii);
   }
+  bool equal = r->bound.num > 0 && r->ii.num == r->bound.num && r->ii.den == r->bound.den;
+  bool sure = equal && loop->scale == 1; /* else both may only seem to be the same */
+  r->proven = (r->proven || sure) && !loop->widened;
   if (k->split != NULL) { /* parts have times that were planned before */
     fs_modulo_ratio least = plan->bounds.resource;
     r->proven = r->proven && least.den != 0 && !fs_modulo_less(least, plan->ii);

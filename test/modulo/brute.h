@@ -21,8 +21,9 @@ typedef struct fs_brute_wish {
 /* Is there such a plan of one copy, of a body of up to FS_BRUTE_OPS ops and one memory at most? */
 bool fs_modulo_brute(const fs_modulo_problem *p, const fs_brute_wish *wish);
 
-/* Checks a plan: its starts, tracks, depths and bytes, and that commands which start as soon as
- * they can take `ii` an iteration in the long run.  Fails the test otherwise. */
+/* Checks a plan: its starts, tracks, depths and bytes, that what is at a bound is proven, and that
+ * commands which start as soon as they can take `ii` an iteration in the long run.  Fails the test
+ * otherwise. */
 void fs_modulo_check(const fs_modulo_problem *p, const fs_modulo_plan *plan);
 
 #endif

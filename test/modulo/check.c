@@ -211,6 +211,14 @@ static void check_memory(const fs_modulo_problem *p, const fs_modulo_plan *plan)
   }
 }
 
+/* What is at a bound is proven. */
+static void check_claim(const fs_modulo_plan *plan) {
+  const fs_modulo_ratio *a = &plan->bounds.resource, *b = &plan->bounds.recurrence;
+  bool at_bound = (plan->ii.num == a->num && plan->ii.den == a->den) ||
+                  (plan->ii.num == b->num && plan->ii.den == b->den);
+  ck_assert(plan->proven || !at_bound);
+}
+
 void fs_modulo_check(const fs_modulo_problem *p, const fs_modulo_plan *plan) {
   plan_run r = {.p = p, .plan = plan};
   ck_assert_int_eq(plan->found.is, FS_YES);
@@ -221,6 +229,7 @@ void fs_modulo_check(const fs_modulo_problem *p, const fs_modulo_plan *plan) {
   check_run(&r);
   check_ahead(&r);
   check_memory(p, plan);
+  check_claim(plan);
   free(r.start);
   free(r.order);
   free(r.queues);

@@ -302,9 +302,73 @@ START_TEST(returns_as_brute_force)
 }
 END_TEST
 
+/* Whether depths of rings r and those behind it that fit have a plan of so many copies with a
+ * lesser interval; the others are in the copy of the body. */
+static bool fitting_has_less(fs_body *b, uint32_t r, uint32_t u, fs_modulo_ratio ii) {
+  static fs_body unrolled;
+  uint64_t bytes = 0;
+  bool less = false;
+  for (uint32_t k = 0; k < r; k++) {
+    bytes += b->ring[k].depth * b->ring[k].size;
+  }
+  if (bytes > b->capacity[0]) {
+    return false;
+  }
+  if (r == b->p.n_rings) {
+    fs_brute_wish wish = {
+        fs_modulo_ratio_of(ii.num * u, ii.den), true, -1, FS_UNBOUNDED, b->p.n, NULL};
+    return unroll_body(b, u, &unrolled) && fs_modulo_brute(&unrolled.p, &wish);
+  }
+  b->ring[r].depth = fs_modulo_least_depth(&b->p, r);
+  for (uint32_t most = b->ring[r].depth + 2 * u; b->ring[r].depth < most && !less;) {
+    less = fitting_has_less(b, r + 1, u, ii);
+    b->ring[r].depth++;
+  }
+  return less;
+}
+
+/* Where memory is short: what is proven is least over all copies and depths that fit, and nearly
+ * all that brute force finds is found. */
+START_TEST(fitting_copies_as_brute_force)
+{
+  uint32_t asked = 0, missed = 0, several = 0;
+  for (uint64_t k = 0; k < 60; k++) {
+    static fs_body b, given;
+    fs_body_params g = {.seed = (fs_turn() * 60 + k) * 10 + (uint64_t)_i, .n = 2 + k % 2};
+    uint32_t most = g.n == 2 ? 3 : 2;
+    g.classes = 1;
+    g.open = g.whole = true;
+    g.room = 6 + (uint32_t)k % 8;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_of(&b.p, most, k % 4 == 0);
+    if (plan.found.is != FS_YES || b.p.n_rings == 0 ||
+        !fs_modulo_less(plan.bounds.resource, plan.bounds.roles)) {
+      fs_arena_release(&own_arena);
+      continue;
+    }
+    fs_modulo_check(&b.p, &plan);
+    bool less = false;
+    for (uint32_t u = 1; u <= most && !less; u++) {
+      given = b;
+      given.p.ring = given.ring;
+      less = fitting_has_less(&given, 0, u, plan.ii);
+    }
+    ck_assert_msg(!plan.proven || !less, "seed %lu: there is less", (unsigned long)g.seed);
+    ck_assert(!less || plan.limited_by == FS_MODULO_BY_MEMORY);
+    asked++;
+    missed += less;
+    several += plan.copies > 1;
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(several, 0);
+  ck_assert_uint_lt(3 * missed, asked);
+}
+END_TEST
+
 FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
            lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force,
-           copies_as_brute_force, ahead_as_brute_force, returns_are_kept, returns_as_brute_force);
+           copies_as_brute_force, ahead_as_brute_force, returns_are_kept, returns_as_brute_force,
+           fitting_copies_as_brute_force);
 }

@@ -101,6 +101,45 @@ START_TEST(roles_alternate)
 }
 END_TEST
 
+/* Ops of 4, 6 and 2 ticks on three queues, the last one reads what the first one writes. */
+static fs_modulo_plan three_with_rings(uint64_t capacity) {
+  static const uint32_t eligible0[] = {0, 3, 6, 9}, eligible[] = {0, 1, 2, 0, 1, 2, 0, 1, 2};
+  static const uint32_t reader0[] = {0, 1, 1, 1};
+  static const fs_tick time[] = {4, 6, 2};
+  static const fs_modulo_edge edge = {0, 2, 0};
+  static const fs_modulo_reader reader = {2, 0};
+  static const fs_modulo_ring ring[] = {
+      {.writer = 0, .size = 8}, {.writer = 1, .size = 4}, {.writer = 2, .size = 8}};
+  fs_modulo_problem p = {.n = 3, .n_queues = 3, .n_edges = 1, .n_rings = 3, .n_memories = 1};
+  p.time = p.latency = time;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  p.edge = &edge;
+  p.ring = ring;
+  p.reader0 = reader0;
+  p.reader = &reader;
+  p.capacity = &capacity;
+  fs_modulo_plan plan = plan_with(&p, &(fs_modulo_options){0});
+  fs_modulo_check(&p, &plan);
+  return plan;
+}
+
+/* Two copies take turns, if both have slots. */
+START_TEST(copies_that_fit)
+{
+  for (uint64_t capacity = 32; capacity < 50; capacity++) {
+    fs_modulo_plan plan = three_with_rings(capacity);
+    ck_assert_int_eq(plan.ii.num, 4);
+    ck_assert_uint_eq(plan.copies, 2);
+    ck_assert(plan.proven);
+  }
+  fs_modulo_plan plan = three_with_rings(20);
+  ck_assert_int_eq(plan.ii.num, 6);
+  ck_assert(!plan.proven);
+  ck_assert_int_eq(plan.limited_by, FS_MODULO_BY_MEMORY);
+}
+END_TEST
+
 /* Ops of 4 ticks that take 2 and 1 of two lanes: one after the other, but of two iterations those
  * that take 1 can run together. */
 static fs_modulo_plan wide_and_narrow(uint32_t copies) {
@@ -338,8 +377,8 @@ END_TEST
 
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, facts, roles_alternate, lanes_alternate, queue_and_lanes, memory_limits,
-           without_bounds, limits, ratios_along_all_cycles);
+  FS_TESTS(t, facts, roles_alternate, copies_that_fit, lanes_alternate, queue_and_lanes,
+           memory_limits, without_bounds, limits, ratios_along_all_cycles);
   FS_LOOPS(t, 0, 2, copies);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }
