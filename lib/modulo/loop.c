@@ -3,8 +3,9 @@
 
 #include "base/saturate.h"
 
-/* Each is searched for by itself. */
-enum { MOST_LANES = 16 };
+/* Each is searched for by itself: so many, or as many as a body can have (modulo/body.h) where few
+ * are in use. */
+enum { MOST_LANES = 16, MOST_EXACT = 64, MOST_IN_USE = 48 };
 
 /* How much longer times are made, and the most that they may come to then. */
 enum { MOST_SCALE = 1 << 12 };
@@ -15,8 +16,15 @@ typedef struct loop_maker {
   const fsched_graph *g;
   const fs_loop_body *body;
   fs_modulo_loop *out;
-  uint64_t *unit; /* per resource: all amounts are multiples of it */
+  uint64_t *unit;   /* per resource: all amounts are multiples of it */
+  uint64_t *amount; /* per member: of the resource at hand */
 } loop_maker;
+
+/* The lanes of a resource. */
+typedef struct lane_split {
+  uint32_t lanes;
+  uint64_t each; /* units of a lane; the last one has the rest */
+} lane_split;
 
 /* By how much times are made longer, so that one tick does not matter; 0: they are too long. */
 static uint64_t find_scale(const fs_tick *latency, uint32_t n, uint32_t no_time) {
@@ -305,35 +313,118 @@ static void find_units(loop_maker *k) {
   }
 }
 
-/* The lanes of a resource, one for each unit that is used at least; too many are put together.  A
- * resource without units in use has none of its own. */
-static uint32_t lanes_of(loop_maker *k, uint64_t capacity, uint64_t unit) {
-  uint64_t lanes = unit == 0 ? 0 : capacity / unit;
-  k->out->rounded = k->out->rounded || lanes > MOST_LANES;
-  return (uint32_t)fs_min(lanes, MOST_LANES);
-}
-
-/* The units of a lane, which may be several put together. */
-static uint64_t units_of(uint64_t capacity, uint64_t unit) {
-  uint64_t lanes = unit == 0 ? 0 : capacity / unit;
-  return lanes > MOST_LANES ? lanes / MOST_LANES * unit : unit;
-}
-
-/* The lanes that an amount takes, rounded up where lanes were put together. */
-static uint32_t lanes_for(uint64_t amount, uint64_t capacity, uint64_t unit) {
-  assert(unit > 0 && amount <= capacity);
-  uint64_t lanes = capacity / unit;
-  if (lanes <= MOST_LANES) {
-    return (uint32_t)(amount / unit);
+/* The units in use of a resource, of all ops together. */
+static uint64_t units_in_use(const loop_maker *k, uint32_t r) {
+  const fsched_graph *g = k->g;
+  uint64_t all = 0;
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m];
+    for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+      all = fs_add_most(all, g->use_resource[i] == r ? g->use_amount[i] / k->unit[r] : 0);
+    }
   }
-  uint64_t each = lanes / MOST_LANES; /* whole units for each */
-  return (uint32_t)fs_min(fs_ceil_div(amount / unit, each), MOST_LANES);
+  return all;
+}
+
+/* The lanes that an amount takes, rounded up where these are of several units. */
+static uint32_t lanes_for(uint64_t amount, const lane_split *split) {
+  assert(split->each > 0);
+  return (uint32_t)fs_min(fs_ceil_div(amount, split->each), split->lanes);
+}
+
+/* How many pairs of ops, and of ops with themselves, could run at a time, but have too few lanes.
+ */
+static uint64_t count_lost(const loop_maker *k, uint32_t r, const lane_split *split) {
+  const fsched_graph *g = k->g;
+  uint64_t capacity = g->target.resource_capacity[r], lost = 0;
+  uint64_t *amount = k->amount;
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    for (uint32_t o = 0; o <= m && amount[m] > 0; o++) {
+      bool fit = amount[o] > 0 && amount[m] + amount[o] <= capacity;
+      lost += fit && lanes_for(amount[m], split) + lanes_for(amount[o], split) > split->lanes;
+    }
+  }
+  return lost;
+}
+
+/* Notes what each op takes of a resource. */
+static void list_amounts(const loop_maker *k, uint32_t r) {
+  const fsched_graph *g = k->g;
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m];
+    k->amount[m] = 0;
+    for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
+      k->amount[m] = g->use_resource[i] == r ? g->use_amount[i] : k->amount[m];
+    }
+  }
+}
+
+/* Lanes of a resource, one for each unit that is used at least; too many are put together, so many
+ * that the fewest pairs of ops are kept apart.  A resource without units in use has none. */
+static lane_split split_lanes(loop_maker *k, uint32_t r) {
+  uint64_t capacity = k->g->target.resource_capacity[r], unit = k->unit[r];
+  uint64_t lanes = unit == 0 ? 0 : capacity / unit;
+  lane_split best = {(uint32_t)fs_min(lanes, MOST_EXACT), unit};
+  if (lanes <= MOST_LANES || (lanes <= MOST_EXACT && units_in_use(k, r) <= MOST_IN_USE)) {
+    return best;
+  }
+  uint64_t least = UINT64_MAX;
+  k->out->rounded = true;
+  list_amounts(k, r);
+  for (uint32_t n = MOST_LANES; n > 0; n--) {
+    lane_split split = {n, lanes / n * unit};
+    uint64_t lost = count_lost(k, r, &split);
+    if (lost < least) {
+      least = lost;
+      best = split;
+    }
+  }
+  return best;
 }
 
 /* Whether the limit of ops at a time matters: else no more run than there are queues. */
 static bool limits_ops(const fsched_graph *g) {
   uint64_t limit = g->target.concurrency;
   return limit != 0 && (limit < g->target.n_queues || g->op_latency != NULL);
+}
+
+/* Units of a resource, or of the limit of ops at a time, that are one in bounds: capacities are
+ * rounded up to them and amounts down, which makes bounds no greater, and numbers small. */
+static uint64_t coarse_unit(const loop_maker *k, uint64_t capacity) {
+  uint64_t all = 1, most;
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    all = fs_add_most(all, k->out->problem.latency[m]);
+  }
+  most = fs_max((UINT64_C(1) << 60) / all, 1);
+  most = fs_min(most, UINT32_MAX / 2);
+  return fs_max(fs_ceil_div(capacity, most), 1);
+}
+
+/* The problem with amounts as they are. */
+static fs_status make_exact(loop_maker *k) {
+  const fsched_graph *g = k->g;
+  const fs_modulo_problem *p = &k->out->problem;
+  uint32_t n = g->target.n_resources, *lanes, uses = p->use0[k->body->n];
+  fs_modulo_use *use;
+  FS_TRY(fs_new_zero(k->arena, &lanes, (size_t)n + 1));
+  FS_TRY(fs_new(k->arena, &use, uses));
+  for (uint32_t r = 0; r < p->n_resources; r++) {
+    uint64_t capacity = r < n ? g->target.resource_capacity[r] : g->target.concurrency;
+    lanes[r] = (uint32_t)fs_ceil_div(capacity, coarse_unit(k, capacity));
+  }
+  for (uint32_t m = 0; m < k->body->n; m++) {
+    uint32_t op = k->body->op[m];
+    for (uint32_t i = p->use0[m]; i < p->use0[m + 1]; i++) {
+      uint32_t r = p->use[i].resource, at = g->op_use0[op] + i - p->use0[m];
+      uint64_t amount = r < n ? g->use_amount[at] : 1;
+      uint64_t capacity = r < n ? g->target.resource_capacity[r] : g->target.concurrency;
+      use[i] = (fs_modulo_use){r, (uint32_t)(amount / coarse_unit(k, capacity))};
+    }
+  }
+  k->out->exact = *p;
+  k->out->exact.lanes = lanes;
+  k->out->exact.use = use;
+  return FSCHED_OK;
 }
 
 /* Resources, and one more for the limit of ops at a time. */
@@ -347,11 +438,14 @@ static fs_status make_resources(loop_maker *k) {
   FS_TRY(fs_new(k->arena, &use0, (size_t)k->body->n + 1));
   find_units(k);
   FS_TRY(fs_new_zero(k->arena, &k->out->lane_units, n));
+  FS_TRY(fs_new(k->arena, &k->amount, k->body->n));
   for (uint32_t r = 0; r < n; r++) {
-    lanes[r] = lanes_of(k, g->target.resource_capacity[r], k->unit[r]);
-    k->out->lane_units[r] = units_of(g->target.resource_capacity[r], k->unit[r]);
+    lane_split split = split_lanes(k, r);
+    lanes[r] = split.lanes;
+    k->out->lane_units[r] = split.each;
   }
-  lanes[n] = lanes_of(k, g->target.concurrency, 1);
+  lanes[n] = (uint32_t)fs_min(g->target.concurrency, MOST_LANES);
+  k->out->rounded = k->out->rounded || (limit > 0 && g->target.concurrency > MOST_LANES);
   for (uint32_t m = 0; m < k->body->n; m++) {
     uint32_t op = k->body->op[m];
     use0[m] = n_uses;
@@ -363,11 +457,11 @@ static fs_status make_resources(loop_maker *k) {
     uint32_t op = k->body->op[m], at = use0[m];
     for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {
       uint32_t r = g->use_resource[i];
-      use[at++] = (fs_modulo_use){
-          r, lanes_for(g->use_amount[i], g->target.resource_capacity[r], k->unit[r])};
+      lane_split split = {lanes[r], k->out->lane_units[r]};
+      use[at++] = (fs_modulo_use){r, lanes_for(g->use_amount[i], &split)};
     }
     if (limit) {
-      use[at] = (fs_modulo_use){n, lanes_for(1, g->target.concurrency, 1)};
+      use[at] = (fs_modulo_use){n, 1};
     }
   }
   fs_modulo_problem *p = &k->out->problem;
@@ -375,7 +469,7 @@ static fs_status make_resources(loop_maker *k) {
   p->lanes = lanes;
   p->use0 = use0;
   p->use = use;
-  return FSCHED_OK;
+  return k->out->rounded ? make_exact(k) : FSCHED_OK;
 }
 
 fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_loop_body *body,

@@ -16,6 +16,8 @@ typedef struct fs_modulo_loop {
                 */
   bool rounded; /* amounts of a resource of very many units are rounded up: a plan of the problem is
                  * right, but a lesser interval, and a lesser bound by resources, are possible */
+  fs_modulo_problem
+      exact; /* where rounded: the problem with amounts as they are, for bounds alone */
   uint64_t
       scale; /* the problem's times are so many times as long, so that an op of no time may have
               * a time of 1: no less of its interval than what such ops come to is of them */

@@ -3,6 +3,7 @@
 
 #include "base/saturate.h"
 #include "modulo/ahead.h"
+#include "modulo/bounds.h"
 #include "modulo/plain.h"
 
 enum { SMALL_BODY = 64 };
@@ -77,12 +78,34 @@ static fs_loop_ticks ticks_of(fs_modulo_ratio x) {
   return (fs_loop_ticks){(uint64_t)x.num, (uint64_t)x.den};
 }
 
-static fs_loop_ticks bound_of(const fs_modulo_loop *loop, const fs_modulo_plan *plan) {
+static fs_loop_ticks bound_of(const fs_modulo_plan *plan) {
   const fs_modulo_bounds *b = &plan->bounds;
   if (b->resource.den == 0 || b->recurrence.den == 0) {
     return (fs_loop_ticks){0, 1}; /* not known */
   }
-  return ticks_of(loop->rounded ? b->recurrence : fs_modulo_greater(b->resource, b->recurrence));
+  return ticks_of(fs_modulo_greater(b->resource, b->recurrence));
+}
+
+/* Lanes that are rounded up give a bound of such plans alone: that by amounts takes its place.  The
+ * bounds of a body by lanes and amounts differ in nothing else. */
+static fs_status bound_exactly(fsched_context *ctx, const planner *k, const fs_modulo_loop *loop,
+                               fs_modulo_plan *plan) {
+  fs_modulo_body body;
+  fs_modulo_bounds bounds = plan->bounds;
+  fs_decision fits;
+  bool endless;
+  if (!loop->rounded || plan->bounds.resource.den == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_body_make(ctx, k->arena, &loop->problem, 1, NULL, &body, &fits));
+  if (fits.is != FS_YES || k->split != NULL) {
+    plan->bounds.resource = (fs_modulo_ratio){0, 1};
+    return FSCHED_OK;
+  }
+  body.p = &loop->exact;
+  FS_TRY(fs_modulo_bounds_of(ctx, &body, &bounds, &endless));
+  plan->bounds = bounds;
+  return FSCHED_OK;
 }
 
 /* What no choice of queues of a class is below: cycles, and the work of each class divided among
@@ -149,7 +172,7 @@ static fs_status find_work(const planner *k, const fs_modulo_problem *q, uint64_
 static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
                              const fs_modulo_plan *plan, fs_loop_report *r) {
   r->ii = ticks_of(plan->ii);
-  r->bound = bound_of(loop, plan);
+  r->bound = bound_of(plan);
   r->copies = plan->copies;
   r->makespan = (uint64_t)fs_ceiling_div(plan->makespan, plan->scale);
   FS_TRY(find_limit(k, plan, r));
@@ -229,10 +252,11 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
   if (options->always && plan->found.is == FS_NOT_DECIDED) {
     FS_TRY(fs_modulo_plain(k->arena, &out->loop.problem, plan));
   }
+  FS_TRY(bound_exactly(ctx, k, &out->loop, plan));
   fs_modulo_loop_unscale(&out->loop, plan);
   if (plan->found.is == FS_YES && !fs_modulo_ahead_kept(&out->loop.problem, plan)) {
     r->why_not = "no plan was found that keeps a prefetch that is given";
-    r->bound = bound_of(&out->loop, plan);
+    r->bound = bound_of(plan);
     return FSCHED_OK;
   }
   if (plan->found.is != FS_YES) {
@@ -241,7 +265,7 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
     r->why_not = out->unfit                ? "its slots do not fit"
                  : plan->found.is == FS_NO ? "no order of its ops keeps a prefetch that is given"
                                            : "it is too large";
-    r->bound = bound_of(&out->loop, plan);
+    r->bound = bound_of(plan);
     return FSCHED_OK;
   }
   out->plan = plan;
