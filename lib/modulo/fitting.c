@@ -67,17 +67,9 @@ static void keep_node(fs_modulo_fitting *out, const fs_modulo_problem *p, uint32
   }
 }
 
-static inline bool are_deep_enough(const fs_modulo_problem *p, const uint32_t *depth) {
-  bool deep = true;
-  for (uint32_t r = 0; r < p->n_rings && deep; r++) {
-    deep = depth[r] >= fs_modulo_least_depth(p, r);
-  }
-  return deep;
-}
-
 fs_status fs_modulo_fitting_depths(fs_arena *arena, const fs_modulo_problem *p,
                                    const uint32_t *from, fs_modulo_fitting *out) {
-  assert(are_deep_enough(p, from));
+  assert(fs_modulo_deep_enough(p, from));
   fitting_search s = {p, 1, NULL};
   out->n = 0;
   if (p->n_rings == 0) {

@@ -26,5 +26,13 @@ static inline bool fs_modulo_ring_fits(const fs_modulo_problem *p, uint32_t ring
   uint32_t memory = p->ring[ring].memory;
   return p->ring[ring].depth == 0 && memory != FS_NONE && p->capacity[memory] != FS_UNBOUNDED;
 }
+/* Whether no ring has less than its least depth.  Complexity: O(readers). */
+static inline bool fs_modulo_deep_enough(const fs_modulo_problem *p, const uint32_t *depth) {
+  bool deep = true;
+  for (uint32_t r = 0; r < p->n_rings && deep; r++) {
+    deep = depth[r] >= fs_modulo_least_depth(p, r);
+  }
+  return deep;
+}
 
 #endif
