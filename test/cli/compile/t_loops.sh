@@ -252,7 +252,7 @@ expect "a stream has its plans" holds err '\-\-effort needs --graph'
 run 2 "$FSCHED" dot --effort 0 effort.fsb
 
 # Scratch counts: needed and available are told, and a depth that would fit.
-room() { # room DEPTH SCRATCH OPS
+room() { # room DEPTH SCRATCH
   cat <<EOF
 fsched: 1
 target:
@@ -277,11 +277,18 @@ room 3 100 >room.yaml
 run 3 "$FSCHED" compile room.yaml -o no.fsb
 expect "scratch and slots" holds err "loop 'l' does not fit memory 'm': needed 292, available 256 \[does-not-fit\]"
 expect "what would fit" holds err "hint: a depth of 2 of 't' would fit"
-room 1 257 >room.yaml
+room 1 200 >room.yaml
 run 3 "$FSCHED" compile room.yaml -o no.fsb
-expect "scratch alone" holds err "loop 'l' does not fit memory 'm': needed 321, available 256 \[does-not-fit\]"
-expect "whose scratch" holds err 'hint: each op of a loop has scratch of its own'
+expect "one slot and scratch" holds err "loop 'l' does not fit memory 'm': needed 264, available 256 \[does-not-fit\]"
 run 3 "$FSCHED" compile room.yaml --unroll -o no.fsb
+{
+  room 1 150 | sed 's/{in: t}, //'
+  echo '      - {name: again, on: q, scratch: {m: 150}, args: [{in: t}]}'
+} >room.yaml
+run 3 "$FSCHED" compile room.yaml -o no.fsb
+expect "scratch alone" holds err "loop 'l' does not fit memory 'm': needed 364, available 256 \[does-not-fit\]"
+expect "whose scratch" holds err 'hint: each op of a loop has scratch of its own'
+run 0 "$FSCHED" compile room.yaml -q --unroll -o flat.fsb
 
 # So many iterations that queues could not count their commands.
 cat >often.yaml <<'END'

@@ -12,14 +12,15 @@
 #include "model/loop_report.h"
 
 /* Steps of the search for a plan at the lowest effort, for how many loops there are as many for
- * each, and the least; distances that a copy shows; iterations of all ops in it; slots
- * that its iterations take turns with; runs of views that are looked at, of two accesses; ops of a
- * body. */
+ * each, and the least; distances that a copy shows, and iterations that it has more than the
+ * largest; iterations of all ops in it; slots that its iterations take turns with; runs of views
+ * that are looked at, of two accesses; ops of a body. */
 enum {
   STEPS = 1 << 19,
   LOOPS = 4,
   LEAST_STEPS = 1 << 12,
   FAR = 64,
+  MORE = 3,
   SAMPLE = 1 << 20,
   MANY = 1 << 10,
   MOST_LOOKS = 1 << 24,
@@ -218,9 +219,10 @@ static bool may_meet(const fs_roller *r, uint32_t loop, const body_access *x,
   return fs_max(low[0], low[1]) < fs_min(high[0], high[1]);
 }
 
-/* Marks the accesses of buffers of which some move unlike each other; *far: the largest distance of
- * the others. */
-static void compare_accesses(const fs_roller *r, uint32_t loop, body_accesses *x, uint64_t *far) {
+/* Marks the accesses of buffers of which some move unlike each other, and might meet or `all` are
+ * marked; *far: the largest distance of the others. */
+static void compare_accesses(const fs_roller *r, uint32_t loop, bool all, body_accesses *x,
+                             uint64_t *far) {
   for (size_t i = 0; i < x->n; i++) {
     for (size_t k = i; k < x->n; k++) {
       body_access *a = &x->at[i], *c = &x->at[k];
@@ -231,7 +233,7 @@ static void compare_accesses(const fs_roller *r, uint32_t loop, body_accesses *x
       bool alike =
           a->step == c->step && fs_roller_moves_alike(r, fs_roller_moving(r, a->op, a->arg),
                                                       fs_roller_moving(r, c->op, c->arg));
-      if (!alike && !may_meet(r, loop, a, c)) {
+      if (!alike && !all && !may_meet(r, loop, a, c)) {
         continue;
       }
       if (!alike || d > FAR) {
@@ -359,13 +361,16 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
   uint64_t far = said_distance(r, loop), trip = r->in.trip[loop];
   fs_status status = list_accesses(r, loop, &x);
   if (status == FSCHED_OK) {
-    compare_accesses(r, loop, &x, &far);
+    compare_accesses(r, loop, false, &x, &far);
+    if (fs_add_most(far, MORE) > trip) { /* in further iterations they might meet */
+      compare_accesses(r, loop, true, &x, &far);
+    }
     warn_unlike(r, loop, &x);
     widen(r, loop, &x, s);
   }
   fs_vec_free(r->b->ctx, &x);
   FS_TRY(status);
-  uint64_t n = fs_add_most(far, 3);
+  uint64_t n = fs_add_most(far, MORE);
   const fs_loop_draft *d = &r->b->loop.at[loop];
   if (fs_multiply_most(n, d->op_end - d->op0) > SAMPLE) {
     return fs_roller_unsupported(r, loop, "its distances are too long");
