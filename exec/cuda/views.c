@@ -7,13 +7,8 @@ _Static_assert(sizeof(((fs_cuda_view *)NULL)->shape) == FSCHED_MAX_DIMS * sizeof
                "as many dimensions");
 _Static_assert(sizeof(fsched_kernel_view) == 96, "what fsched-run(1) says of it");
 
-static bool are_known(const fs_stream *s, fs_cuda_args args) {
-  uint32_t n = args.loops ? s->n_loop_args : s->n_args;
-  return args.arg0 <= n && args.n_args <= n - args.arg0;
-}
-
 const fs_stream_view *fs_cuda_view_of(const fs_stream *s, fs_cuda_args args, uint32_t i) {
-  assert(are_known(s, args) && i < args.n_args);
+  assert(fs_cuda_args_known(s, args) && i < args.n_args);
   if (args.loops) {
     return s->n_loop_views == 0 ? NULL : fs_stream_loop_view_of(s, args.arg0 + i);
   }
@@ -22,7 +17,7 @@ const fs_stream_view *fs_cuda_view_of(const fs_stream *s, fs_cuda_args args, uin
 
 uint32_t fs_cuda_count_views(const fs_stream *s, fs_cuda_args args) {
   uint32_t n = 0;
-  assert(are_known(s, args));
+  assert(fs_cuda_args_known(s, args));
   for (uint32_t i = 0; i < args.n_args; i++) {
     n += fs_cuda_view_of(s, args, i) != NULL;
   }
@@ -31,7 +26,7 @@ uint32_t fs_cuda_count_views(const fs_stream *s, fs_cuda_args args) {
 
 uint64_t fs_cuda_point_params(const fs_stream *s, fs_cuda_args args, const void *block,
                               uint32_t block_words, uint64_t *word, void **param) {
-  assert(are_known(s, args));
+  assert(fs_cuda_args_known(s, args));
   uint64_t used = args.n_args;
   for (uint32_t i = 0; i < args.n_args; i++) {
     const fs_stream_view *v = fs_cuda_view_of(s, args, i);

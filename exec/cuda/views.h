@@ -18,6 +18,11 @@ typedef struct fs_cuda_args {
   bool loops;
 } fs_cuda_args;
 
+static inline bool fs_cuda_args_known(const fs_stream *s, fs_cuda_args args) {
+  uint32_t n = args.loops ? s->n_loop_args : s->n_args;
+  return args.arg0 <= n && args.n_args <= n - args.arg0;
+}
+
 /* The view of the i-th of these args, or NULL: a range.  Requires an arg of them. */
 const fs_stream_view *fs_cuda_view_of(const fs_stream *s, fs_cuda_args args, uint32_t i);
 /* How many of these args are views.  Requires args of the stream.  O(args log views). */
