@@ -374,8 +374,9 @@ static fsched_program *hand_program(const stream_sync_hand *h) {
   fs_text t;
   uint32_t n_ops = 0, op = 0;
   fs_text_init(&t, ctx);
+  fs_text_printf(&t, "{\"fsched_program\":%u,", FS_STREAM_VERSION);
   fs_text_puts(&t,
-               "{\"fsched_program\":9,\"name\":\"hand\",\"hazards\":\"sequential\","
+               "\"name\":\"hand\",\"hazards\":\"sequential\","
                "\"sync\":\"barrier\",\"makespan\":9,\"lower_bound\":0,\"concurrency\":0,"
                "\"frontier_capacity\":16,\"barriers\":{\"count\":2},\"axes\":[");
   for (uint32_t q = 0; q < h->n_queues; q++) {

@@ -442,7 +442,7 @@ START_TEST(amounts_as_unrolled)
     bounded += equal;
     fsched_graph_destroy(g);
   }
-  ck_assert_uint_lt(4 * worse, BODIES);
+  ck_assert_uint_lt(2 * worse, BODIES);
   ck_assert_uint_gt(bounded, 0);
 }
 END_TEST

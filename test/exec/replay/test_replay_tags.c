@@ -32,7 +32,8 @@ static seen_calls calls = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static int note_call(const fsched_kernel_call *call) {
   char line[1024];
-  size_t at = (size_t)snprintf(line, sizeof line, "%s", call->op);
+  size_t at =
+      (size_t)snprintf(line, sizeof line, "%s %u/%u", call->op, call->member, call->n_members);
   for (uint32_t i = 0; i < call->n_args && at < sizeof line; i++) {
     const fsched_kernel_arg *a = &call->args[i];
     at += (size_t)snprintf(line + at, sizeof line - at, " %u:%lu:%ld", a->tag,
@@ -141,6 +142,15 @@ static void must_be_same(const char *text, const seen_calls *a, const seen_calls
   ck_assert_msg(a->n == b->n, "%zu calls, and not %zu, in\n%s", b->n, a->n, text);
 }
 
+/* One for each op, and for each member of a group. */
+static size_t n_calls(const fsched_program *p) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < p->view.n_ops; i++) {
+    n += p->view.ops[i].n_members == 0 ? 1 : p->view.ops[i].n_members;
+  }
+  return n;
+}
+
 static uint32_t n_begins(const fsched_program *p) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->view.n_args; i++) {
@@ -182,7 +192,7 @@ static bool compare(const char *text, uint64_t n, bool param, uint32_t *begins) 
   *begins += n_begins(loop);
   reread(&loop);
   seen_calls want = calls_of(flat, "cpu", NULL);
-  ck_assert_uint_eq(want.n, flat->view.n_ops);
+  ck_assert_uint_eq(want.n, n_calls(flat));
   for (int kind = 0; kind < 2; kind++) {
     seen_calls got = calls_of(loop, kind == 0 ? "cpu" : "sim", param ? &trips : NULL);
     must_be_same(text, &want, &got);

@@ -8,11 +8,12 @@
 #include <stdlib.h>
 
 #include "kit/issue_judge.h"
+#include "model/stream/views.h"
 #include "verify/loop/brute.h"
 #include "verify/rolled/event_judge.h"
 #include "verify/rolled/judge.h"
 
-enum { LOOPS = 16, INSTANCES = 1 << 14, TOUCHES = 1 << 16, ROOT = 0 };
+enum { LOOPS = 16, INSTANCES = 1 << 14, TOUCHES = 1 << 19, ROOT = 0 };
 
 /* The op of a body in one of its iterations, and those around it that this is in. */
 typedef struct nest_instance {
@@ -161,6 +162,28 @@ static void add_touch(nest_judge *j, nest_touch t) {
   j->touch[j->n_touches++] = t;
 }
 
+/* Of a strided view, each element is touched by itself. */
+static void add_elements(nest_judge *j, const fs_stream_view *v, nest_touch t) {
+  uint64_t at[FSCHED_MAX_DIMS] = {0}, low = t.low;
+  bool more = true;
+  for (uint32_t d = 0; d < v->n_dims; d++) {
+    more = more && v->shape[d] > 0;
+  }
+  while (more) {
+    t.low = low;
+    t.length = v->element;
+    for (uint32_t d = 0; d < v->n_dims; d++) {
+      t.low += at[d] * v->stride[d];
+    }
+    add_touch(j, t);
+    uint32_t d = v->n_dims;
+    while (d > 0 && ++at[d - 1] == v->shape[d - 1]) {
+      at[--d] = 0;
+    }
+    more = d > 0;
+  }
+}
+
 static const char *list_units(nest_judge *j, const nest_instance *x, const fs_stream_place *p) {
   for (uint64_t k = 0; k < p->size; k++) {
     uint64_t unit = outermost_unit(j, x, p->index, p->address + k);
@@ -190,7 +213,13 @@ static const char *list_place(nest_judge *j, const nest_instance *x, const fs_st
   if (!is_within_own(j, x, &t)) {
     return "what its op has";
   }
-  add_touch(j, t);
+  const fs_stream_view *v =
+      t.kind == TOUCH_BYTES && j->s->n_loop_views > 0 ? fs_stream_loop_view_of(j->s, p->arg) : NULL;
+  if (v != NULL) {
+    add_elements(j, v, t);
+  } else {
+    add_touch(j, t);
+  }
   return NULL;
 }
 
