@@ -16,7 +16,7 @@
 # make fuzz-quick      the same, 10 seconds each
 # make fuzz-coverage   the lines that the inputs found so far reach
 # make coverage        the lines and branches of each room that the unit suites reach (gcov)
-# make bench           builds and runs every bench/bench_*.c
+# make bench           builds and runs every bench/bench_*.c (make benches only builds them)
 # make demo            compiles, verifies and replays examples/resnet50.yaml
 # make examples        writes examples/resnet50.yaml, scenarios/*.yaml and gemm-out-of-core/graph.yaml
 #                      anew
@@ -333,7 +333,10 @@ $(BUILD)/bench/taskflow: bench/taskflow.cpp
 	then $(CXX) -std=c++17 -O2 -pthread -o $@ $<; \
 	else printf '#!/bin/sh\necho "skip: no taskflow/taskflow.hpp"\n' >$@ && chmod +x $@; fi
 
-bench: $(BENCH_BIN) $(BUILD)/bench/taskflow $(BUILD)/fsched
+# Only built: no test runs them.
+benches: $(BENCH_BIN)
+
+bench: benches $(BUILD)/bench/taskflow $(BUILD)/fsched
 	@for b in $(BENCH_BIN) $(BUILD)/bench/taskflow; do echo "== $$b"; $$b || exit 1; done
 
 demo: $(BUILD)/fsched $(PAGES)
@@ -425,6 +428,6 @@ clean:
 help:
 	@sed -n '/^# make  /,/^$$/s/^# \{0,1\}//p' Makefile
 
-.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites stress fuzz-smoke fuzz fuzz-quick fuzz-targets fuzz-coverage coverage bench demo examples \
+.PHONY: all no-glpk help check check-gpu check-asan check-tsan check-stress check-suites stress fuzz-smoke fuzz fuzz-quick fuzz-targets fuzz-coverage coverage bench benches demo examples \
 	pictures lint install uninstall dist repro clean FORCE
 -include $(OBJ:.o=.d)
