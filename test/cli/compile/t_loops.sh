@@ -356,3 +356,26 @@ expect "fewer slots" holds err "loop 'inner' takes 2 of the 6 slots that are giv
 run 0 "$FSCHED" compile deep.yaml -o deep.fsb
 expect "not by default" [ "$(grep -c warning err)" -eq 0 ]
 run 1 "$FSCHED" compile deep.yaml -Werror=depth -q -o no.fsb
+
+# Where the value on entry is read, one slot more than there are iterations is of use.
+cat >entry.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}]}
+buffers: [{name: w, size: 4, io: output}]
+ops:
+  - {name: begin, on: a, args: [{out: x, size: 64}, {out: w}]}
+  - loop: outer
+    trip: {param: n, min: 0, max: 1}
+    ops:
+      - loop: inner
+        trip: 4
+        buffers: {x: {depth: 9}}
+        ops:
+          - {name: load, on: a, time: 3, args: [{in: x, distance: 3}, {out: x}]}
+          - {name: use, on: b, time: 3, args: [{in: x}, {in: x, distance: 3}, {out: y, size: 8}]}
+      - {name: z, on: a, args: [{in: y}, {inout: w}]}
+  - {name: last, on: a, args: [{in: x}, {inout: w}]}
+END
+run 0 "$FSCHED" compile entry.yaml -Wall -o entry.fsb
+expect "the value on entry counts" holds err "loop 'inner' takes 4 of the 9 slots that are given for 'x' \[-Wdepth\]"
+expect "and more is of use" [ "$(grep -c 'no use for more' err)" -eq 0 ]

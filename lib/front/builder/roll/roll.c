@@ -115,11 +115,19 @@ bool fs_roller_passes_end(const fs_roller *r, uint32_t op, uint32_t arg) {
 
 /* --- the sample --- */
 
+/* Why all iterations of the accesses of a buffer count as overlapping; the first one is told. */
+typedef enum wide_cause {
+  NOT_WIDE,
+  MEETS_FAR,  /* some that move alike meet more than FAR iterations apart */
+  NOT_LOOKED, /* it takes too long to see where some that move alike meet */
+  MOVES_UNLIKE,
+} wide_cause;
+
 typedef struct body_access {
   uint32_t op, arg, buffer;
   int64_t step;
   bool writes;
-  bool unlike; /* accesses of its buffer move unlike each other */
+  wide_cause cause;
 } body_access;
 
 typedef FS_VEC(body_access) body_accesses;
@@ -132,7 +140,7 @@ static fs_status list_accesses(const fs_roller *r, uint32_t loop, body_accesses 
       const fs_arg_draft *a = &b->arg.at[arg];
       if (fs_tag_accesses(a->tag) && !fs_roller_begins(r, loop, a->buffer)) {
         int64_t step = fs_roller_step(r, fs_roller_moving(r, op, arg));
-        body_access x = {op, arg, a->buffer, step, fs_tag_writes(a->tag), false};
+        body_access x = {op, arg, a->buffer, step, fs_tag_writes(a->tag), NOT_WIDE};
         FS_TRY(fs_vec_push(b->ctx, out, x));
       }
     }
@@ -219,8 +227,10 @@ static bool may_meet(const fs_roller *r, uint32_t loop, const body_access *x,
   return fs_max(low[0], low[1]) < fs_min(high[0], high[1]);
 }
 
+static void mark_wide(body_access *a, wide_cause cause) { a->cause = fs_max(a->cause, cause); }
+
 /* Marks the accesses of buffers of which some move unlike each other, and might meet or `all` are
- * marked; *far: the largest distance of the others. */
+ * marked, or meet too far apart; *far: the largest distance of the others. */
 static void compare_accesses(const fs_roller *r, uint32_t loop, bool all, body_accesses *x,
                              uint64_t *far) {
   for (size_t i = 0; i < x->n; i++) {
@@ -236,43 +246,75 @@ static void compare_accesses(const fs_roller *r, uint32_t loop, bool all, body_a
       if (!alike && !all && !may_meet(r, loop, a, c)) {
         continue;
       }
-      if (!alike || d > FAR) {
-        a->unlike = c->unlike = true;
-      } else {
-        *far = fs_max(*far, d);
-      }
+      wide_cause cause = !alike            ? MOVES_UNLIKE
+                         : d == UINT64_MAX ? NOT_LOOKED
+                         : d > FAR         ? MEETS_FAR
+                                           : NOT_WIDE;
+      mark_wide(a, cause);
+      mark_wide(c, cause);
+      *far = cause == NOT_WIDE ? fs_max(*far, d) : *far;
     }
   }
   for (size_t i = 0; i < x->n; i++) {
     for (size_t k = 0; k < x->n; k++) {
-      x->at[k].unlike |= x->at[i].unlike && x->at[k].buffer == x->at[i].buffer;
+      if (x->at[k].buffer == x->at[i].buffer) {
+        mark_wide(&x->at[k], x->at[i].cause);
+      }
     }
   }
 }
 
-static void warn_unlike(fs_roller *r, uint32_t loop, const body_accesses *x) {
-  fsched_builder *b = r->b;
-  for (size_t i = 0; i < x->n; i++) {
-    bool first = x->at[i].unlike;
-    for (size_t k = 0; k < i && first; k++) {
-      first = !(x->at[k].unlike && x->at[k].buffer == x->at[i].buffer);
-    }
-    if (first) {
-      fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_UNLIKE_STEPS, fs_pos_at(&b->arg_at, x->at[i].arg),
+static void warn_access(const fs_roller *r, uint32_t loop, const body_access *x) {
+  const fsched_builder *b = r->b;
+  const char *buffer = b->buffers.text.at[x->buffer], *name = b->loops.text.at[loop];
+  fs_pos at = fs_pos_at(&b->arg_at, x->arg);
+  switch (x->cause) {
+    case NOT_WIDE:
+      break;
+    case MEETS_FAR:
+      fs_report(
+          b->ctx, FSCHED_WARNING, FS_DIAG_FAR_STEPS, at,
+          "let them overlap in fewer iterations, or give them a buffer each",
+          "accesses of buffer '%.80s' in loop '%.80s' meet more than %d iterations apart: all "
+          "iterations count as overlapping",
+          buffer, name, FAR);
+      break;
+    case NOT_LOOKED:
+      fs_report(
+          b->ctx, FSCHED_WARNING, FS_DIAG_FAR_STEPS, at,
+          "give them a buffer each, or views of fewer pieces",
+          "how many iterations apart accesses of buffer '%.80s' in loop '%.80s' meet takes too "
+          "long to find out: all iterations count as overlapping",
+          buffer, name);
+      break;
+    case MOVES_UNLIKE:
+      fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_UNLIKE_STEPS, at,
                 "give them one step, or a buffer each",
                 "accesses of buffer '%.80s' in loop '%.80s' move unlike each other: all iterations "
                 "count as overlapping",
-                b->buffers.text.at[x->at[i].buffer], b->loops.text.at[loop]);
+                buffer, name);
+      break;
+  }
+}
+
+static void warn_wide(const fs_roller *r, uint32_t loop, const body_accesses *x) {
+  for (size_t i = 0; i < x->n; i++) {
+    bool first = true;
+    for (size_t k = 0; k < i && first; k++) {
+      first = x->at[k].buffer != x->at[i].buffer;
+    }
+    if (first) {
+      warn_access(r, loop, &x->at[i]);
     }
   }
 }
 
-/* In the sample, accesses that move unlike each other touch what all iterations do. */
+/* In the sample, such accesses touch what all iterations do. */
 static void widen(const fs_roller *r, uint32_t loop, const body_accesses *x, fsched_builder *s) {
   for (size_t i = 0; i < x->n; i++) {
     const body_access *a = &x->at[i];
     uint64_t low, high;
-    if (!a->unlike) {
+    if (a->cause == NOT_WIDE) {
       continue;
     }
     fs_roller_hull(r, a->op, a->arg, r->in.trip[loop], &low, &high);
@@ -365,7 +407,7 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
     if (fs_add_most(far, MORE) > trip) { /* in further iterations they might meet */
       compare_accesses(r, loop, true, &x, &far);
     }
-    warn_unlike(r, loop, &x);
+    warn_wide(r, loop, &x);
     widen(r, loop, &x, s);
   }
   fs_vec_free(r->b->ctx, &x);
