@@ -274,17 +274,17 @@ static const struct {
      "up: op 0 of outer, 3 in 4 runs\n"
      "load: in A[0,256) +256 own 0; out a[0,256) ring 0 own 1\n"
      "put: in a[0,256) ring 0 own 1; out_existing C[0,64) +64 own 2\n"
-     "ring a: 256 in slots of 256, 1 from load own 1\n"},
+     "ring a: 256 in slots of 256, 2 from load own 1\n"},
     {SIBLINGS, "down",
      "down: op 1 of outer, 2 in 4 runs\n"
      "make: out a[0,256) ring 0 own 0\n"
      "use: in a[0,256) ring 0 own 0; out_existing C[960,64) -64 own 1\n"
-     "ring a: 256 in slots of 256, 1 from make own 0\n"},
+     "ring a: 256 in slots of 256, 2 from make own 0\n"},
     {SIBLINGS, "outer",
      "outer: op 0 of the graph, 4 in 1 runs\n"
-     "up: in A[0,768) own 0; out a[0,256) ring 0 own 1; out_existing C[0,192) +256 own 2\n"
-     "down: out_existing a[0,256) ring 0 own 1; out_existing C[896,128) -256 own 2\n"
-     "ring a: 256 in slots of 256, 1 from up own 1\n"},
+     "up: in A[0,768) own 0; out a[0,512) ring 0 own 1; out_existing C[0,192) +256 own 2\n"
+     "down: out_existing a[0,512) ring 0 own 1; out_existing C[896,128) -256 own 2\n"
+     "ring a: 512 in slots of 512, 1 from up own 1\n"},
     {THREE, "l3",
      "l3: op 1 of l2, 4 in 6 runs\n"
      "load: in A[0,64) +64 own 0; out a[0,256) ring 0 own 1\n"

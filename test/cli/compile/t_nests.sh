@@ -152,3 +152,56 @@ run 0 "$FSCHED" run both.fsb -q --check --output y=y.bin --output z=z.bin --forc
 run 0 "$FSCHED" run flat.fsb -q --check --output y=fy.bin --output z=fz.bin --force
 expect "with the bytes of their iterations" cmp y.bin fy.bin
 expect "of both outputs" cmp z.bin fz.bin
+
+# Slots of a buffer that several loops begin, or a loop and the body around it: each loop has those
+# that are given to it, or that it needs, and starts over with each run.
+shared() { # shared FIRST BETWEEN D1 D2
+  cat <<END
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}], memories: [{name: m, capacity: 4096}]}
+buffers: [{name: w, size: 64, io: output, memory: m}]
+ops:
+  - loop: outer
+    trip: 3
+    ops:
+$1
+      - loop: one
+        trip: 6
+        buffers: {x: {depth: $3}}
+        ops:
+          - {name: load, on: a, time: 4, args: [{out: x, size: 64}]}
+          - {name: use, on: b, time: 3, args: [{in: x}, {out: y, size: 8}]}
+$2
+      - loop: two
+        trip: 6
+        buffers: {x: {depth: $4}}
+        ops:
+          - {name: load2, on: a, time: 4, args: [{out: x, size: 64}]}
+          - {name: use2, on: b, time: 3, args: [{in: x}, {out: y2, size: 8}]}
+      - {name: end, on: b, args: [{in: x}, {in: v}, {out: w}]}
+END
+}
+first='      - {name: first, on: a, args: [{out: x, size: 64}]}
+      - {name: seen, on: b, args: [{in: x}, {out: v0, size: 8}]}'
+mid='      - {name: mid, on: b, args: [{in: x}, {out: v, size: 64}]}'
+change='      - {name: change, on: a, args: [{inout: x}, {out: u, size: 8}]}'
+again='      - {name: again, on: a, args: [{in: x}, {out: x}]}'
+slots() { # slots NAME SPAN SPAN: of the loops one and two; with the bytes of the unrolled graph
+  run 0 "$FSCHED" compile "$1.yaml" --verify -o "$1.fsb"
+  expect "$1: the first loop" holds err "loop one: 6 iterations in $2; "
+  expect "$1: the second loop" holds err "loop two: 6 iterations in $3; "
+  run 0 "$FSCHED" run "$1.fsb" -q --check --on sim --durations adversarial --seed 3 --output w=w.bin --force
+  run 0 "$FSCHED" compile "$1.yaml" -q --unroll -o flat.fsb
+  run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+  expect "$1: the bytes of its iterations" cmp w.bin flat.bin
+}
+shared "" "$mid" 3 2 >two.yaml
+slots two 27 27
+shared "" "$mid" 1 5 >uneven.yaml
+slots uneven 42 27
+shared "$first" "$mid
+$change" 4 auto >outer.yaml
+slots outer 27 27
+shared "" "$mid
+$again" 3 3 >between.yaml
+slots between 27 27

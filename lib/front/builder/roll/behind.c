@@ -56,6 +56,29 @@ bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer
          fs_roller_flows_around(r, loop, buffer, entry);
 }
 
+/* Whether a loop begins the buffer before its ops use it, however it is run, and nothing around it
+ * finds what it leaves before it runs again. */
+static bool begins_first(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = fs_loop_at(r->b, loop);
+  uint32_t around = l->parent;
+  while (around != FS_NONE && r->in.least[around] > 0) {
+    around = fs_loop_at(r->b, around)->parent;
+  }
+  return around == FS_NONE && !fs_roller_varies(r, loop) &&
+         find_access(r, l->op0, l->op_end, buffer) == ACCESS_BEGINS &&
+         !fs_roller_is_carried(r, loop, buffer) && !fs_roller_flows_around(r, loop, buffer, false);
+}
+
+bool fs_roller_slots_apart(const fs_roller *r, uint32_t buffer) {
+  assert(buffer < r->b->buffer_size.n);
+  bool apart = true;
+  for (uint32_t l = 0; l < r->b->loop.n && apart; l++) {
+    bool begins = fs_roller_stays(r, l) && fs_bodies_begin(&r->in, l, buffer);
+    apart = !begins || begins_first(r, l, buffer);
+  }
+  return apart;
+}
+
 static bool reads_buffer(const fs_roller *r, uint32_t op, uint32_t buffer) {
   const fsched_builder *b = r->b;
   bool found = false;

@@ -165,13 +165,33 @@ static fs_status add_arg(contractor *c, fs_arg_draft a, fs_pos at) {
   return fs_builder_place(c->b, &c->arg_at, c->arg.n - 1, at);
 }
 
+/* Of a buffer that several loops begin, the slot of the last value of the last one before an op.
+ * What is before all of them is used by none. */
+static uint64_t behind_last(const contractor *c, uint32_t op, uint32_t buffer) {
+  const fsched_builder *b = c->b;
+  uint32_t last = FS_NONE;
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    bool before =
+        fs_roller_stays(c->r, l) && fs_roller_begins(c->r, l, buffer) && b->loop.at[l].op_end <= op;
+    last = before && (last == FS_NONE || b->loop.at[l].op0 > b->loop.at[last].op0) ? l : last;
+  }
+  if (last == FS_NONE) {
+    return 0;
+  }
+  uint32_t ring = fs_roller_ring(c->r, last, buffer);
+  const fs_rolled *x = c->r->rolled[last];
+  return (x->trip - 1) % x->loop.ring[ring].depth * x->slots[ring].slot;
+}
+
 /* The value that an op outside uses lies in a slot. */
 static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
   if (!fs_tag_names_buffer(a.tag) || !has_slots(c, a.buffer)) {
     return a;
   }
   const fs_ring_buffer *ring = &c->r->ring[a.buffer];
-  a.offset += op < c->b->loop.at[ring->loop].op0 ? ring->before : ring->behind;
+  a.offset += ring->shared                         ? behind_last(c, op, a.buffer)
+              : op < c->b->loop.at[ring->loop].op0 ? ring->before
+                                                   : ring->behind;
   a.has_at = true;
   if (fs_tag_begins(a.tag)) {
     fs_roller_write_over(&a, fs_roller_is_loop(c->r, op));

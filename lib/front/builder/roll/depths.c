@@ -17,12 +17,6 @@ static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value)
   return need;
 }
 
-/* Whether an op uses a buffer that a loop in a loop begins, and is not in it. */
-static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) {
-  const fs_loop_draft *l = &r->b->loop.at[loop];
-  return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
-}
-
 /* Whether a loop around it may run 0 times, behind which a buffer is used: what it finds there on
  * entry is found there behind it, too. */
 static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
@@ -149,11 +143,11 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     take_least(r, need, value);
     uint32_t buffer = fs_roller_buffer_of(r, value);
     uint8_t io = r->b->buffer_io.at[buffer];
-    if (r->ring[buffer].shared && need > 1) {
+    if (r->ring[buffer].single && need > 1) {
       return fs_roller_unsupported(r, loop,
                                    "another loop begins a buffer that it has several slots for");
     }
-    if (r->ring[buffer].shared) {
+    if (r->ring[buffer].single) {
       value->depth = 1;
     }
     if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
@@ -165,8 +159,6 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     bool loose = varies && back == 0 && fs_roller_is_read_behind(r, loop, buffer, false);
     if (fs_io_given(io) || fs_io_kept(io) || loose) {
       value->depth = 1;
-    } else if (need == 1 && is_used_outside(r, loop, buffer)) {
-      value->depth = 1; /* else what is outside would have to know of slots, at each level */
     } else if (!varies && !r->ring[buffer].shared &&
                (fs_roller_flows_around(r, loop, buffer, back > 0) ||
                 may_be_passed(r, loop, buffer))) {

@@ -138,19 +138,24 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
   for (uint32_t v = 0; v < x->loop.n_rings; v++) {
     uint32_t buffer = fs_roller_buffer_of(r, &body->value[v]), depth = x->loop.ring[v].depth;
     fs_ring_buffer *ring = &r->ring[buffer];
-    assert(ring->loop != FS_NONE && (!ring->shared || depth == 1));
-    ring->depth = depth;
-    ring->slot = depth == 1 ? r->b->buffer_size.at[buffer] : body->value[v].size;
-    if (fs_multiply_most(depth, ring->slot) > FSCHED_MAX_SIZE) {
+    uint64_t slot = depth == 1 ? r->b->buffer_size.at[buffer] : body->value[v].size;
+    assert(ring->loop != FS_NONE && (!ring->single || depth == 1));
+    if (fs_multiply_most(depth, slot) > FSCHED_MAX_SIZE) {
       return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
                              "%u slots of '%.80s' take more than 2^48 bytes", depth,
                              r->b->buffers.text.at[buffer]);
     }
     bool entry = is_there_on_entry(r, loop, body, &body->value[v], buffer);
-    ring->before = (depth - 1) * ring->slot;
-    ring->behind = entry && x->least < x->trip ? ring->before : (x->trip - 1) % depth * ring->slot;
+    if (!ring->shared || depth >= ring->depth) { /* the deepest tells how large it is */
+      ring->depth = depth;
+      ring->slot = slot;
+    }
+    if (!ring->shared) {
+      ring->before = (depth - 1) * slot;
+      ring->behind = entry && x->least < x->trip ? ring->before : (x->trip - 1) % depth * slot;
+    }
     x->slots[v] =
-        (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = ring->slot, .buffer = buffer};
+        (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = slot, .buffer = buffer};
     x->slots[v].entry = entry;
     x->slots[v].least = fs_modulo_least_depth(&p->loop.problem, v);
   }

@@ -476,6 +476,9 @@ static fs_status find_rings(fs_roller *r) {
     r->ring[buffer].shared |= r->ring[buffer].loop != FS_NONE;
     r->ring[buffer].loop = loop;
   }
+  for (uint32_t i = 0; i < b->buffer_size.n; i++) {
+    r->ring[i].single = r->ring[i].shared && !fs_roller_slots_apart(r, i);
+  }
   return FSCHED_OK;
 }
 

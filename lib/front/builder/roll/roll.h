@@ -24,13 +24,16 @@
 #include "modulo/parts.h"
 
 /* A buffer whose versions a loop begins.  With several slots it becomes as large as these, and ops
- * outside of the loop use the slot before (of the value on entry) or behind (of the last one). */
+ * outside of the loop use the slot before (of the value on entry) or behind (of the last one).
+ * Several loops may begin it: then each has slots of its own number, the buffer as many as the
+ * deepest one, and an op outside uses those of the last loop before it. */
 typedef struct fs_ring_buffer {
   uint32_t loop; /* FS_NONE: none; if several do, one of them */
-  bool shared;   /* several do: it has one slot */
+  bool shared;   /* several do */
+  bool single;   /* several do, and some need what others leave: it has one slot */
   uint64_t slot;
   uint32_t depth;
-  uint64_t before, behind; /* offsets */
+  uint64_t before, behind; /* offsets; if several begin it, 0 */
 } fs_ring_buffer;
 
 typedef struct fs_roller {
@@ -116,6 +119,10 @@ static inline bool fs_roller_begins(const fs_roller *r, uint32_t loop, uint32_t 
 uint32_t fs_roller_ring(const fs_roller *r, uint32_t loop, uint32_t buffer);
 /* Whether an arg ends behind its buffer, or would in some iteration if it were whole there. */
 bool fs_roller_passes_end(const fs_roller *r, uint32_t op, uint32_t arg);
+/* Whether the loops that begin a buffer do so before they use it, in each iteration of as many as
+ * they are planned for, and nothing of the loops around finds what they leave before they run
+ * again: then each may have slots of its own.  Complexity: O(ops + args) for each loop. */
+bool fs_roller_slots_apart(const fs_roller *r, uint32_t buffer);
 /* Whether a buffer has several slots. */
 static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
