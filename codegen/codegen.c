@@ -290,6 +290,7 @@ static void write_ops(fs_codegen *c) {
                                  .n_afters = g->op_after0[o + 1] - g->op_after0[o],
                                  .slots = g->op_slots == NULL ? 1 : g->op_slots[o],
                                  .slow = fs_op_slow(g, o),
+                                 .by_class = fs_op_by_class(g, o),
                                  .member0 = member,
                                  .n_members = fs_op_members(g, o)};
     member += fs_op_members(g, o);

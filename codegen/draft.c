@@ -29,7 +29,7 @@ _Static_assert(sizeof(fs_stream_update) == 8, "");
 _Static_assert(sizeof(fs_stream_stop) == 16, "");
 _Static_assert(sizeof(fs_stream_loop) == 88, "");
 _Static_assert(sizeof(fs_stream_loop_queue) == 16, "");
-_Static_assert(sizeof(fs_stream_loop_op) == 56, "");
+_Static_assert(sizeof(fs_stream_loop_op) == 64, "");
 _Static_assert(sizeof(fs_stream_loop_after) == 8, "");
 _Static_assert(sizeof(fs_stream_loop_arg) == 56, "");
 _Static_assert(sizeof(fs_stream_ring) == 32, "");

@@ -172,7 +172,8 @@ static void write_op(loop_writer *w, const fs_body_op *op) {
                                                    .loop = op->loop,
                                                    .slots = op->slots,
                                                    .member0 = w->n_members,
-                                                   .n_members = op->n_members};
+                                                   .n_members = op->n_members,
+                                                   .by_class = op->by_class};
   for (uint32_t m = 0, i = 0; m < op->n_members; m++) {
     fs_stream_member *to = &w->d->loop_members[w->n_members++];
     for (to->arg0 = w->n_args + i; i < op->n_args && w->x->arg[op->arg0 + i].member == m;) {

@@ -261,6 +261,11 @@ fs_status fs_asm_range(fs_asm *a, uint32_t node, uint64_t *offset, uint64_t *len
   return fs_fields_u64(&a->f, fs_fields_next(&a->f, at), length);
 }
 
+fs_status fs_asm_flag(fs_asm *a, uint32_t node, bool *out) {
+  *out = false;
+  return node == FS_NONE ? FSCHED_OK : fs_fields_bool(&a->f, node, out);
+}
+
 fs_status fs_asm_begins(fs_asm *a, uint32_t node, uint32_t tag, bool *begins) {
   *begins = false;
   if (node == FS_NONE) {
@@ -396,10 +401,11 @@ fs_status fs_asm_kernel(fs_asm *a, uint32_t node, uint32_t *out) {
 }
 
 static fs_status op(fs_asm *a, uint32_t node) {
-  enum { NAME, TIME, KERNEL, ARGS, MEMBERS, USES, SCRATCH, AFTER, SLOTS, FIELDS };
+  enum { NAME, TIME, KERNEL, ARGS, MEMBERS, USES, SCRATCH, AFTER, SLOTS, BY_CLASS, FIELDS };
   static const fs_field fields[FIELDS] = {{"name", true},     {"time", true},     {"kernel", false},
                                           {"args", true},     {"members", false}, {"uses", false},
-                                          {"scratch", false}, {"after", false},   {"slots", false}};
+                                          {"scratch", false}, {"after", false},   {"slots", false},
+                                          {"by_class", false}};
   uint32_t value[FIELDS], child;
   fs_stream_op r = {.arg0 = (uint32_t)a->args.n,
                     .use0 = (uint32_t)a->uses.n,
@@ -420,6 +426,9 @@ static fs_status op(fs_asm *a, uint32_t node) {
   FS_TRY(value[SCRATCH] == FS_NONE ? FSCHED_OK : scratches(a, value[SCRATCH], &r.n_scratches));
   FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : afters(a, value[AFTER], &r.n_afters));
   FS_TRY(value[SLOTS] == FS_NONE ? FSCHED_OK : fs_fields_u32(&a->f, value[SLOTS], &r.slots));
+  bool by_class;
+  FS_TRY(fs_asm_flag(a, value[BY_CLASS], &by_class));
+  r.by_class = by_class;
   return fs_asm_push(a, ops, r);
 }
 

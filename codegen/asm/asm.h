@@ -36,6 +36,8 @@ fs_status fs_asm_each(fs_asm *a, uint32_t list,
                       fs_status (*read)(fs_asm *a, uint32_t node)) FS_MUST_USE;
 /* Finds the tag of an arg among the values of its mapping, of which the tags are the first. */
 fs_status fs_asm_tag(fs_asm *a, uint32_t node, const uint32_t *value, uint32_t *tag) FS_MUST_USE;
+/* Reads true or false; node FS_NONE: false. */
+fs_status fs_asm_flag(fs_asm *a, uint32_t node, bool *out) FS_MUST_USE;
 /* Reads whether an arg of this tag begins a value in a slot.  node: FS_NONE if it is not said. */
 fs_status fs_asm_begins(fs_asm *a, uint32_t node, uint32_t tag, bool *begins) FS_MUST_USE;
 /* Reads [offset, length].  Requires a node of the text. */

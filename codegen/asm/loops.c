@@ -195,10 +195,10 @@ static fs_status loop_members(fs_asm *a, uint32_t list, fs_stream_loop_op *op) {
 }
 
 static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { NAME, TIME, LATENCY, KERNEL, SLOTS, ARGS, MEMBERS, AFTER, FIELDS };
-  static const fs_field fields[FIELDS] = {{"name", true},     {"time", true},   {"latency", false},
-                                          {"kernel", false},  {"slots", false}, {"args", true},
-                                          {"members", false}, {"after", false}};
+  enum { NAME, TIME, LATENCY, KERNEL, SLOTS, ARGS, MEMBERS, AFTER, BY_CLASS, FIELDS };
+  static const fs_field fields[FIELDS] = {
+      {"name", true}, {"time", true},     {"latency", false}, {"kernel", false},  {"slots", false},
+      {"args", true}, {"members", false}, {"after", false},   {"by_class", false}};
   uint32_t value[FIELDS], child;
   fs_stream_loop_op r = {.arg0 = (uint32_t)a->loop_args.n,
                          .after0 = (uint32_t)a->loop_afters.n,
@@ -220,6 +220,9 @@ static fs_status loop_op(fs_asm *a, const loop_reader *l, uint32_t node) {
   }
   FS_TRY(value[MEMBERS] == FS_NONE ? FSCHED_OK : loop_members(a, value[MEMBERS], &r));
   FS_TRY(value[AFTER] == FS_NONE ? FSCHED_OK : loop_afters(a, l, value[AFTER], &r.n_afters));
+  bool by_class;
+  FS_TRY(fs_asm_flag(a, value[BY_CLASS], &by_class));
+  r.by_class = by_class;
   return fs_asm_push(a, loop_ops, r);
 }
 

@@ -252,7 +252,7 @@ static void put_ops(fs_dis *d) {
     if (o->slots != 1) {
       fs_dis_u64(d, ", \"slots\": ", o->slots);
     }
-    fs_dis_put(d, "}");
+    fs_dis_put(d, o->by_class ? ", \"by_class\": true}" : "}");
   }
   fs_dis_end(d, d->s->n_ops);
 }

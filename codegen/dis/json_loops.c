@@ -116,7 +116,7 @@ static void put_loop_ops(fs_dis *d, const fs_stream_loop *l) {
     }
     fs_dis_put(d, o->n_members == 0 ? "" : "]");
     put_afters(d, o);
-    fs_dis_put(d, "}");
+    fs_dis_put(d, o->by_class ? ", \"by_class\": true}" : "}");
   }
   fs_dis_put(d, "]");
 }

@@ -427,12 +427,26 @@ static fs_status put_issue_order(fs_listing *l, fs_text *out) {
   return status == FSCHED_OK ? finished : status;
 }
 
+/* Lists the ops that could have other queues of their class. */
+static void put_choices(fs_listing *l) {
+  const char *lead = "\nby class: ";
+  for (uint32_t i = 0; i < l->s->n_ops; i++) {
+    if (l->s->ops[i].by_class != 0) {
+      fs_list_put(l, lead);
+      fs_list_name(l, l->s->ops[i].name);
+      lead = ", ";
+    }
+  }
+  fs_list_put(l, lead[0] == ',' ? "\n" : "");
+}
+
 static fs_status put_all(fs_listing *l, fs_text *out) {
   l->t = out;
   FS_TRY(put_header(l));
   FS_TRY(put_memories(l, out));
   l->t = out;
   put_collectives(l);
+  put_choices(l);
   fs_list_loops(l);
   for (uint32_t q = 0; q < l->s->n_queues; q++) {
     FS_TRY(put_queue(l, q, out));

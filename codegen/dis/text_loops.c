@@ -288,6 +288,19 @@ static void put_guard_line(fs_listing *l, const fs_stream_guard *g) {
   fs_list_put(l, "\n");
 }
 
+/* Lists the ops of the body that could have other queues of their class. */
+static void put_choices(fs_listing *l, const fs_stream_loop *loop) {
+  const char *lead = "  by class: ";
+  for (uint32_t i = loop->op0; i < loop->op0 + loop->n_ops; i++) {
+    if (l->s->loop_ops[i].by_class != 0) {
+      fs_list_put(l, lead);
+      fs_list_name(l, l->s->loop_ops[i].name);
+      lead = ", ";
+    }
+  }
+  fs_list_put(l, lead[0] == ',' ? "\n" : "");
+}
+
 /* Writes the names of the loops around and of the loop: tiles/k. */
 static void put_path(fs_listing *l, const fs_stream_loop *loop) {
   const fs_stream *s = l->s;
@@ -323,6 +336,7 @@ void fs_list_loops(fs_listing *l) {
     fs_list_u64(l, ", copies ", loop->copies);
     fs_list_u64(l, ", ops ", loop->n_ops);
     fs_list_put(l, loop->joined != 0 ? ", runs joined\n" : "\n");
+    put_choices(l, loop);
     for (uint32_t k = 0; k < loop->n_rings; k++) {
       put_ring(l, loop, &s->rings[loop->ring0 + k]);
     }

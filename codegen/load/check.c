@@ -339,6 +339,15 @@ fs_status fs_check_begins(fs_checker *c, uint32_t begins, uint32_t tag, const ch
   return FSCHED_OK;
 }
 
+fs_status fs_check_class(fs_checker *c, uint32_t one, uint32_t other, const char *what,
+                         uint32_t op) {
+  const char *a = c->v.strings + one, *b = c->v.strings + other;
+  FS_NEED(c, one == other || strcmp(a, b) == 0, VALUE,
+          "%s %u could have any queues of a class, and has some of '%s' and of '%s'", what, op, a,
+          b);
+  return FSCHED_OK;
+}
+
 static fs_status check_arg(fs_checker *c, uint32_t arg) {
   const fs_stream *v = &c->v;
   const fs_stream_arg *a = &v->args[arg];
@@ -475,6 +484,7 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
   FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX, VALUE, "op %u takes %u slots", op, o->slots);
   FS_NEED(c, o->slow <= (fs_sync_has_waits(v->meta->sync)), VALUE, "op %u has slow %u", op,
           o->slow);
+  FS_NEED(c, o->by_class <= 1, VALUE, "op %u has by_class %u", op, o->by_class);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_args, "args", &at[0]));

@@ -57,6 +57,11 @@ fs_status fs_check_distinct(fs_checker *c, const uint32_t *name, size_t stride, 
 fs_status fs_check_begins(fs_checker *c, uint32_t begins, uint32_t tag, const char *what,
                           uint32_t arg) FS_MUST_USE;
 
+/* Checks that two commands of an op that could have other queues are on queues of one class, by the
+ * names of theirs.  what: for messages. */
+fs_status fs_check_class(fs_checker *c, uint32_t one, uint32_t other, const char *what,
+                         uint32_t op) FS_MUST_USE;
+
 /* Command `number` of a queue or loop, for messages. */
 typedef struct fs_command_name {
   uint32_t number;

@@ -117,6 +117,25 @@ static fs_status check_gang_ops(fs_checker *c, fs_gangs *g) {
   return FSCHED_OK;
 }
 
+/* Checks that the commands of an op that could have other queues are on queues of one class. */
+static fs_status check_choices(fs_checker *c) {
+  const fs_stream *v = &c->v;
+  uint32_t *class_name;
+  FS_TRY(fs_new_none(&c->arena, &class_name, v->n_ops));
+  for (uint32_t q = 0; q < v->n_queues; q++) {
+    const fs_stream_queue *k = &v->queues[q];
+    for (uint32_t i = k->command0; i < k->command0 + k->n_commands; i++) {
+      uint32_t op = fs_command_op(&v->commands[i]);
+      if (op == FS_NONE || v->ops[op].by_class == 0) {
+        continue;
+      }
+      class_name[op] = class_name[op] == FS_NONE ? k->class_name : class_name[op];
+      FS_TRY(fs_check_class(c, class_name[op], k->class_name, "op", op));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* ---- one command */
 
 /* The end of a message that names the command. */
@@ -318,5 +337,6 @@ fs_status fs_check_commands(fs_checker *c) {
   }
   FS_NEED(c, at[0] == v->n_waits && at[1] == v->n_frontiers && at[2] == v->n_places, TILING,
           "waits, frontiers or places belong to no command");
-  return check_gang_ops(c, &g);
+  FS_TRY(check_gang_ops(c, &g));
+  return check_choices(c);
 }

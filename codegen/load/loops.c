@@ -37,6 +37,8 @@ static fs_status check_outer(fs_checker *c, uint32_t loop) {
   FS_NEED(c, v->ops[l->op].kernel == FS_NONE && v->ops[l->op].slow == 0, VALUE,
           "loop '%s' has a kernel, or its queues go on before it is over",
           fs_check_loop_name(c, l));
+  FS_NEED(c, v->ops[l->op].by_class == 0, VALUE, "the op of loop '%s' has by_class 1",
+          fs_check_loop_name(c, l));
   return FSCHED_OK;
 }
 
@@ -247,6 +249,8 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
               (o->loop == FS_NONE || (o->loop < v->n_loops && v->loops[o->loop].op == op &&
                                       v->loops[o->loop].within == (uint32_t)(l - v->loops))),
           REFERENCE, "loop op %u is loop %u, or takes %u slots", op, o->loop, o->slots);
+  FS_NEED(c, o->by_class <= (o->loop == FS_NONE) && o->reserved == 0, VALUE,
+          "loop op %u has by_class %u, reserved %u", op, o->by_class, o->reserved);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "loop op %u has kernel %u of %u", op, o->kernel, v->n_kernels);
   FS_TRY(fs_check_tile(c, o->arg0, o->n_args, v->n_loop_args, "loop args", &at->arg));
@@ -356,6 +360,26 @@ static fs_status check_each_command(fs_checker *c, const checked_loop *w) {
     FS_NEED(c, members == 0 || members == first, VALUE,
             "op %u of loop '%s' has %u members and %u commands", i / l->copies, w->name, members,
             first);
+  }
+  return FSCHED_OK;
+}
+
+/* Checks that the commands of an op that could have other queues are on queues of one class. */
+static fs_status check_choices(fs_checker *c, const fs_stream_loop *l) {
+  const fs_stream *v = &c->v;
+  uint32_t *class_name;
+  FS_TRY(fs_new_none(&c->arena, &class_name, l->n_ops));
+  for (uint32_t q = l->queue0; q < l->queue0 + l->n_queues; q++) {
+    const fs_stream_loop_queue *of = &v->loop_queues[q];
+    uint32_t name = v->queues[of->queue].class_name;
+    for (uint32_t i = of->command0; i < of->command0 + of->n_commands; i++) {
+      uint32_t op = v->loop_commands[i].op;
+      if (v->loop_ops[op].by_class != 0) {
+        uint32_t *known = &class_name[op - l->op0];
+        *known = *known == FS_NONE ? name : *known;
+        FS_TRY(fs_check_class(c, *known, name, "loop op", op));
+      }
+    }
   }
   return FSCHED_OK;
 }
@@ -477,6 +501,7 @@ static fs_status check_commands(fs_checker *c, const fs_stream_loop *l, uint32_t
   FS_TRY(fs_new_zero(&c->arena, &w.count, w.n));
   FS_TRY(fs_new_zero(&c->arena, &w.named, w.n));
   FS_TRY(check_each_command(c, &w));
+  FS_TRY(check_choices(c, l));
   FS_TRY(check_counts(c, &w));
   FS_TRY(check_waits(c, &w, at));
   FS_TRY(fs_check_loop_issue(c, l, w.first, w.n));

@@ -284,8 +284,8 @@ typedef struct fsched_device_options {
  * fsched_exec_failure names the command and the buffer. */
 
 /* "dynamic" executes the ops and not the plan: they are submitted in program order, one by one, and
- * each starts once what it depends on is complete, on an idle queue of the class that it was
- * planned on (a gang on its queues), one thread for each.  Commands, waits and copies are not used,
+ * each starts once what it depends on is complete, on the queues that it names, or on idle ones of
+ * the class that it names, one thread for each.  Commands, waits and copies are not used,
  * and loops are unrolled.  What resources and concurrency allow holds when ops start.  What is
  * given or kept lies in memory of its own; what ops pass on, and scratch, comes from a heap for
  * each memory (from the fourth on they share one), a ring that is given back in the order of

@@ -310,6 +310,20 @@ static inline bool fs_gang_open(const fsched_graph *g, uint32_t gang) {
   FS_ASSERT_SLOW(gang < g->n_gangs);
   return g->gang_members[gang] < g->gang_queue0[gang + 1] - g->gang_queue0[gang];
 }
+/* Could an op run on other queues of a class than those it takes?  No loop could.  O(log loops).
+ * Requires an op of the graph. */
+static inline bool fs_op_by_class(const fsched_graph *g, uint32_t op) {
+  FS_ASSERT_SLOW(op < g->n_ops);
+  const fs_target *t = &g->target;
+  if (fs_op_rolled(g, op) != FS_NONE) {
+    return false;
+  }
+  if (g->op_gang[op] != FS_NONE) {
+    return fs_gang_open(g, g->op_gang[op]);
+  }
+  uint32_t d = g->op_domain[op];
+  return t->implicit_queues || t->domain_queue0[d + 1] - t->domain_queue0[d] > 1;
+}
 /* Where the queues of each op begin in a list of those of all ops: a gang's op has as many as the
  * gang has members, any other op has none.  The last of the n_ops + 1 entries is their number.
  * O(ops). */

@@ -213,6 +213,7 @@ typedef struct fs_body_op {
   uint32_t loop;      /* the loop that it is, of the graph's rolled ones, or FS_NONE */
   uint32_t slots;     /* of a barrier, that each of its commands takes */
   uint32_t n_members; /* of a gang whose members have args of their own; else 0 */
+  bool by_class;      /* it could run on other queues of its class; no loop could */
   uint32_t arg0, n_args, after0, n_afters, scratch0, n_scratches, lane0, n_lanes;
 } fs_body_op;
 

@@ -7,8 +7,8 @@
  *
  * Commands, waits and copies of the stream are not used.  An op is a task, and so is each instance
  * of an op in a loop; which of them may start follows from their args, `after`, the amounts that
- * they use, and what is idle.  An op whose command is on one queue runs on any queue of the same
- * class; a gang takes the queues that the stream names.
+ * they use, and what is idle.  An op that the stream has `by_class` runs on any idle queues of that
+ * class, as many as it has commands; any other one on the queues of its commands.
  *
  * Memory.  What is given or kept has memory of its own.  All other versions, and scratch, come from
  * heaps: the first three memories that need one have one each, all further ones share the fourth.

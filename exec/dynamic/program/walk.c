@@ -42,6 +42,7 @@ typedef struct program_walk {
   FS_VEC(fs_dynamic_where) where;
   fs_dynamic_member *member; /* as many as there are queues; the first one has the args */
   char *name;
+  bool by_class; /* the queues are any of their class */
   uint32_t heap; /* FS_NONE: nothing is made yet */
 } program_walk;
 
@@ -132,6 +133,7 @@ static fs_status make_engine(program_walk *k) {
 static void begin_task(program_walk *k) {
   k->args.n = k->versions.n = k->values.n = k->uses.n = k->scratch.n = k->queues.n = 0;
   k->preds.n = 0;
+  k->by_class = false;
   k->heap = FS_NONE;
 }
 
@@ -203,10 +205,11 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
   fs_workers_task task = {
       .name = name, .n_values = (uint32_t)k->values.n, .value = k->values.at, .shape = &shape};
   uint32_t n_queues = (uint32_t)k->queues.n;
+  bool named = n_queues > 0 && !k->by_class;
   k->member[0] = (fs_dynamic_member){(uint32_t)k->args.n, k->args.at};
   task.submission = (fs_dynamic_submission){.n_members = fs_max(n_queues, 1),
                                             .member = k->member,
-                                            .n_queues = n_queues > 1 ? n_queues : 0,
+                                            .n_queues = named ? n_queues : 0,
                                             .queue = k->queues.at,
                                             .n_predecessors = (uint32_t)k->preds.n,
                                             .predecessor = k->preds.at,
@@ -215,7 +218,7 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
                                             .n_scratch = (uint32_t)k->scratch.n,
                                             .scratch = k->scratch.at,
                                             .heap = k->heap == FS_NONE ? 0 : k->heap + 1};
-  task.submission.class_ = n_queues == 1 ? k->x->class_of[k->queues.at[0]] : 0;
+  task.submission.class_ = n_queues > 0 ? k->x->class_of[k->queues.at[0]] : 0;
   atomic_fetch_add(&k->x->shared->moves, 1);
   if (k->w != NULL) {
     FS_TRY(fs_workers_submit(k->w, &task, &t));
@@ -277,6 +280,7 @@ static fs_status add_op_needs(program_walk *k, uint32_t id) {
   const fs_stream *s = k->s;
   const fs_stream_op *op = &s->ops[id];
   const fs_stream_command *c = &s->commands[k->x->command[id]];
+  k->by_class = op->by_class != 0;
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     if (is_scratch(&s->places[i])) {
       FS_TRY(add_scratch(k, s->places[i].size, s->places[i].index));
@@ -354,6 +358,7 @@ static fs_status add_body_args(program_walk *k, const fs_loop_instance *at) {
 static fs_status add_body_needs(program_walk *k, const fs_loop_instance *at) {
   const fs_stream *s = k->s;
   const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
+  k->by_class = s->loop_ops[at->op].by_class != 0;
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];
     if (is_scratch(p)) {

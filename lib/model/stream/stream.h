@@ -119,9 +119,11 @@ typedef struct fs_stream_op { /* program order */
   uint64_t time;
   uint32_t name, kernel; /* FS_NONE: mix */
   uint32_t arg0, n_args, use0, n_uses, scratch0, n_scratches, after0, n_afters;
-  uint32_t slots; /* producer slots that each of its commands takes of a barrier */
-  uint32_t slow;  /* 0/1; timelines alone: `time` is how long its commands keep their queues, and
-                   * they end later; else they end after `time` */
+  uint32_t slots;    /* producer slots that each of its commands takes of a barrier */
+  uint16_t slow;     /* 0/1; timelines alone: `time` is how long its commands keep their queues, and
+                      * they end later; else they end after `time` */
+  uint16_t by_class; /* 0/1: its commands could as well be on other queues of their class; else only
+                      * on those that it names, or that are all of the class */
   uint32_t member0, n_members; /* of a gang whose members have args of their own; else 0 of them */
 } fs_stream_op;
 
@@ -294,6 +296,8 @@ typedef struct fs_stream_loop_op {
   uint32_t loop;               /* the loop that it is, or FS_NONE */
   uint32_t slots;              /* producer slots that each of its commands takes of a barrier */
   uint32_t member0, n_members; /* as in fs_stream_op, of loop_members; no loop has some */
+  uint32_t by_class;           /* 0/1: as in fs_stream_op; 0 of a loop */
+  uint32_t reserved;
 } fs_stream_loop_op;
 
 /* Iteration i of the op comes after iteration i - distance of another op of the loop. */

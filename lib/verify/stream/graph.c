@@ -285,6 +285,21 @@ static bool same_latency(const compare *c, uint32_t op) {
   return same;
 }
 
+/* Whether the graph lets an op take other queues of a class than it has. */
+static bool has_choice(const fsched_graph *g, uint32_t op) {
+  uint32_t gang = g->op_gang[op], domain = g->op_domain[op];
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    if (g->rolled[l].within == FS_NONE && g->rolled[l].op == op) {
+      return false;
+    }
+  }
+  if (gang != FS_NONE) {
+    return g->gang_queue0[gang] + g->gang_members[gang] < g->gang_queue0[gang + 1];
+  }
+  return g->target.implicit_queues ||
+         g->target.domain_queue0[domain] + 1 < g->target.domain_queue0[domain + 1];
+}
+
 /* The first property in which the op differs from the graph's op, NULL when there is none. */
 static const char *op_difference(const compare *c, uint32_t op) {
   const fs_stream_op *o = &c->v->s->ops[op];
@@ -294,6 +309,9 @@ static const char *op_difference(const compare *c, uint32_t op) {
   }
   if (o->time != g->op_time[op]) {
     return "time of op";
+  }
+  if ((o->by_class != 0) != has_choice(g, op)) {
+    return "choice of queues of op";
   }
   if (o->slow != (g->op_latency != NULL && g->op_latency[op] > g->op_time[op]) ||
       !same_latency(c, op)) {

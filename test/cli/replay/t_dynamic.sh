@@ -57,16 +57,24 @@ for op in load:1 late:1 wide:2 own:1 tile:1 last:1 rest:1; do
   n=$(grep -c "^{\"ph\":\"X\".*\"name\":\"${op%:*}\"" trace.json)
   expect "slices of ${op%:*}" [ "$n" -eq "${op#*:}" ]
 done
-# It shows the queue that an op ran on: of its class the first that is idle, which is not the planned
-# one here.
+# It shows the queue that an op ran on: the one that it names, or of a class the first that is idle,
+# which need not be the planned one.
 cat >moved.yaml <<'END'
 fsched: 1
 target: {queues: [{name: a}, {name: b}]}
-ops: [{name: only, on: b, args: [{out: z, size: 4}]}]
+ops:
+  - {name: named, on: b, args: [{out: z, size: 4}]}
+  - {name: first, args: [{out: x, size: 4}], after: [named]}
+  - {name: second, args: [{out: y, size: 4}], after: [first]}
 END
-dyn 0 moved.yaml --trace moved.json -q
-tid=$(sed -n 's/.*"tid":\([0-9]*\).*"name":"a".*/\1/p' moved.json | head -n 1)
-expect "on the queue that ran it" holds moved.json "\"ph\":\"X\".*\"tid\":$tid,.*\"name\":\"only\""
+run 0 "$FSCHED" compile moved.yaml -q -o moved.fsb
+dyn 0 moved.fsb --trace moved.json -q
+a=$(sed -n 's/.*"tid":\([0-9]*\).*"name":"a".*/\1/p' moved.json | head -n 1)
+b=$(sed -n 's/.*"tid":\([0-9]*\).*"name":"b".*/\1/p' moved.json | head -n 1)
+expect "a named queue" holds moved.json "\"ph\":\"X\".*\"tid\":$b,.*\"name\":\"named\""
+expect "the first of a class" holds moved.json "\"ph\":\"X\".*\"tid\":$a,.*\"name\":\"second\""
+run 0 "$FSCHED" dis moved.fsb
+expect "the listing says so" holds out '^by class: first, second$'
 dyn 0 all.fsb --workers threads --format json
 expect "as an object" holds out '"on": "dynamic"'
 
@@ -130,3 +138,28 @@ dyn 2 all.fsb --memory m=1MiB
 expect "of graphs" holds err 'are for graphs'
 dyn 6 "$TOP/examples/gemm-out-of-core/graph.yaml" --heap 64MiB
 expect "modules are code" holds err "module 'gemm' is not opened"
+
+# In loops, too, ops run on any queue of a class, if they name that.
+cat >classes.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: a}, {name: b}, {name: c, class: copy}]}
+buffers: [{name: x, size: 64, io: output}]
+ops:
+  - loop: l
+    trip: 8
+    ops:
+      - {name: any, time: 3, args: [{out: t, size: 8}]}
+      - {name: own, on: b, args: [{in: t}, {out: u, size: 8}]}
+      - {name: put, on: copy, args: [{in: u}, {out_existing: x, at: {offset: 0, length: 8, step: 8}}]}
+EOF
+run 0 "$FSCHED" compile classes.yaml -q -o classes.fsb
+run 0 "$FSCHED" verify classes.fsb --graph classes.yaml
+dyn 0 classes.fsb --check
+run 0 "$FSCHED" dis classes.fsb
+expect "any is listed so" holds out '^  by class: any$'
+expect "the others are not" [ "$(grep -c 'by class' out)" -eq 1 ]
+run 0 "$FSCHED" dis classes.fsb --format json
+expect "one op of the loop" [ "$(grep -c '"by_class": true' out)" -eq 1 ]
+cp out classes.json
+run 0 "$FSCHED" asm classes.json -o again.fsb
+expect "it is assembled" cmp -s classes.fsb again.fsb

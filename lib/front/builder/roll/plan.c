@@ -116,6 +116,7 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
     x->body[m].n_members = r->b->op.at[op].members;
     x->body[m].slots = g->op_slots == NULL ? 1 : g->op_slots[body->op[m]];
     x->inner[m] = op < r->b->op_rolled.n ? r->b->op_rolled.at[op] : NULL;
+    x->body[m].by_class = x->inner[m] == NULL && fs_op_by_class(g, body->op[m]);
   }
   return FSCHED_OK;
 }

@@ -75,6 +75,9 @@ static const char *op_difference(const loop_compare *c, uint32_t member) {
   if (o->time != b->time || o->latency != b->latency) {
     return "time or latency";
   }
+  if ((o->by_class != 0) != b->by_class) {
+    return "choice of queues";
+  }
   if (!same_args(c, o, b)) {
     return "args";
   }
