@@ -540,14 +540,30 @@ void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), 
   (void)unlock_workers(w, FSCHED_OK);
 }
 
-fs_status fs_workers_finish(fs_workers *w) {
-  lock_workers(w);
+static fs_status end_run(fs_workers *w) {
   if (fs_dynamic_is_open(w->e)) {
     fs_status closed = fs_dynamic_close(w->e);
     assert(closed == FSCHED_OK);
     (void)closed;
   }
-  fs_status status = drain(w);
+  return drain(w);
+}
+
+fs_status fs_workers_end(fs_workers *w) {
+  lock_workers(w);
+  return unlock_workers(w, end_run(w));
+}
+
+void fs_workers_trace(fs_workers *w, bool traces) {
+  assert(w->jobs == NULL); /* so that nobody holds the lock */
+  lock_workers(w);
+  w->traces = traces;
+  (void)unlock_workers(w, FSCHED_OK);
+}
+
+fs_status fs_workers_finish(fs_workers *w) {
+  lock_workers(w);
+  fs_status status = end_run(w);
   fs_status opened = fs_dynamic_open(w->e);
   assert(opened == FSCHED_OK);
   (void)opened;

@@ -122,6 +122,10 @@ typedef struct fs_workers_look {
 fs_workers_look fs_workers_look_at(fs_workers *w);
 /* Calls `look` with the engine, under the lock; it looks, and changes nothing.  By any thread. */
 void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), void *user);
+/* Closes the run, if it is open, and drains it.  Errors: as fs_workers_drain. */
+fs_status fs_workers_end(fs_workers *w) FS_MUST_USE;
+/* Whether it is kept when members run, from now on.  Requires that there are no tasks. */
+void fs_workers_trace(fs_workers *w, bool traces);
 /* Closes the run, if it is open, drains it, and begins the next one.  Errors: as
  * fs_workers_drain. */
 fs_status fs_workers_finish(fs_workers *w) FS_MUST_USE;

@@ -38,8 +38,9 @@ typedef struct fs_record {
   uint64_t *digest;      /* per op: digest of the bytes that it wrote */
   uint64_t *begin, *end; /* per command: ns since the invocation's begin; both arrays or neither */
   fs_shown_times *instances; /* of what is shown of loops; with those two alone */
-  uint32_t *queue; /* per command, with those two alone: the queue that it ran on, FS_NONE if it did
-                      not; set to that of the plan before, which most back ends leave alone */
+  /* Of back ends that submit: set to when members of tasks ran, in ns of the clock; they are
+   * the instance's, until its next invocation begins. */
+  const struct fs_task_times **tasks;
 } fs_record;
 
 typedef struct fs_backend_config {

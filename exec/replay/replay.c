@@ -6,14 +6,14 @@
 #include "fsched/replay.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
 #include "base/clock.h"
 #include "base/progress.h"
-#include "base/radix.h"
 #include "base/text/ticks.h"
+#include "draw/trace/tasks.h"
 #include "draw/trace/trace.h"
 #include "exec/context/core.h"
+#include "exec/dynamic/times.h"
 #include "exec/host/instances.h"
 #include "exec/replay/reference.h"
 #include "exec/replay/samples.h"
@@ -39,6 +39,7 @@ typedef struct replay {
   uint64_t invocations, timeout_ns;
   fs_record record;              /* of the last invocation */
   fs_shown_times instances;      /* of the same, for a trace */
+  const fs_task_times *tasks;    /* of back ends that submit, for a trace; NULL: not known */
   fs_samples samples;            /* of the last invocations */
   fsched_binding *bindings;      /* the caller's, then those for outputs that are compared */
   uint32_t n_inputs, n_bindings; /* bindings of every invocation; bindings of the last one */
@@ -208,21 +209,6 @@ static fs_status record_instances(replay *r) {
   return FSCHED_OK;
 }
 
-/* The queues that commands are planned on. */
-static fs_status set_queues(replay *r) {
-  if (!r->options.trace) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_new(r->arena, &r->record.queue, r->s->n_commands));
-  for (uint32_t q = 0; q < r->s->n_queues; q++) {
-    const fs_stream_queue *k = &r->s->queues[q];
-    for (uint32_t c = k->command0; c < k->command0 + k->n_commands; c++) {
-      r->record.queue[c] = q;
-    }
-  }
-  return FSCHED_OK;
-}
-
 static fs_status set_up(replay *r) {
   const fsched_replay_options *o = &r->options;
   r->invocations = o->repeat == 0 ? 1 : o->repeat;
@@ -239,7 +225,7 @@ static fs_status set_up(replay *r) {
   uint64_t samples = fs_min(r->invocations, fs_max(o->profile, o->trace != 0));
   FS_TRY(fs_samples_make(r->arena, r->s, (uint32_t)samples, &r->samples));
   if (samples > 0) {
-    FS_TRY(set_queues(r));
+    r->record.tasks = o->trace ? &r->tasks : NULL;
     r->record.begin = r->samples.record[samples - 1].begin;
     r->record.end = r->samples.record[samples - 1].end;
   }
@@ -353,74 +339,25 @@ static const char *measured_name(const replay *r) {
   return counts_ticks(r) ? "simulated, 1 tick = 1 us" : simulates ? "simulated" : "measured";
 }
 
-typedef struct run_place {
-  uint32_t queue, command;
-  uint64_t begin;
-} run_place;
-
-static int compare_places(const void *a, const void *b) {
-  const run_place *p = a, *q = b;
-  if (p->queue != q->queue) {
-    return fs_compare_u32(&p->queue, &q->queue);
-  }
-  return p->begin != q->begin ? fs_compare_u64(&p->begin, &q->begin)
-                              : fs_compare_u32(&p->command, &q->command);
-}
-
-/* The stream as it ran where the plan was not used: each command on the queue that ran it, in the
- * order of begins, without waits and places, which are of the plan. */
-static fs_status find_as_run(const replay *r, fs_stream *out, fs_record *times) {
-  const fs_stream *s = r->s;
-  run_place *place;
-  fs_stream_command *command;
-  fs_stream_queue *queue;
-  fs_stream_meta *meta;
-  uint32_t n = 0;
-  FS_TRY(fs_new(r->arena, &place, s->n_commands));
-  FS_TRY(fs_new(r->arena, &command, s->n_commands));
-  FS_TRY(fs_new(r->arena, &queue, s->n_queues));
-  FS_TRY(fs_new(r->arena, &meta, 1));
-  FS_TRY(fs_new(r->arena, &times->begin, s->n_commands));
-  FS_TRY(fs_new(r->arena, &times->end, s->n_commands));
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    if (r->record.queue[c] != FS_NONE) {
-      place[n++] = (run_place){r->record.queue[c], c, r->record.begin[c]};
-    }
-  }
-  qsort(place, n, sizeof *place, compare_places);
-  for (uint32_t q = 0, i = 0; q < s->n_queues; q++) {
-    queue[q] = s->queues[q];
-    queue[q].command0 = i;
-    queue[q].n_commands = 0;
-    for (; i < n && place[i].queue == q; i++) {
-      command[i] = s->commands[place[i].command];
-      command[i].epoch = ++queue[q].n_commands;
-      command[i].gang_axis = FS_NONE;
-      command[i].gang_epoch = command[i].signal = 0;
-      command[i].n_waits = command[i].n_frontier = command[i].n_places = 0;
-      command[i].n_barrier_waits = command[i].n_barrier_updates = 0;
-      times->begin[i] = r->record.begin[place[i].command];
-      times->end[i] = r->record.end[place[i].command];
-    }
-  }
-  *out = *s;
-  *meta = *s->meta;
-  meta->sync = FS_SYNC_TIMELINE;
-  out->meta = meta;
-  out->queues = queue;
-  out->commands = command;
-  out->n_commands = n;
-  out->n_stops = out->n_barriers = 0;
-  return FSCHED_OK;
-}
-
 /* Writes the trace of what was submitted, of which there is no plan. */
 static fs_status write_submitted(replay *r) {
-  fs_stream as_run;
-  fs_record times;
-  FS_TRY(find_as_run(r, &as_run, &times));
-  fs_trace_run run = {measured_name(r), times.begin, times.end, false, NULL};
-  return fs_trace_write(r->ctx, &as_run, &run, 1, &r->result.trace_json, &r->result.trace_length);
+  const fs_stream *s = r->s;
+  const fs_task_times *of = r->tasks;
+  fs_trace_task *task;
+  const char **queue;
+  uint32_t n = of == NULL ? 0 : (uint32_t)fs_min(of->begun.n, FS_NONE - 1);
+  FS_TRY(fs_new(r->arena, &task, n));
+  FS_TRY(fs_new(r->arena, &queue, s->n_queues));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    queue[q] = fs_stream_string(s, s->queues[q].name);
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    const fs_task_time *t = &of->begun.at[i];
+    task[i] =
+        (fs_trace_task){of->names.at + t->name, t->queue, t->member, t->group, t->begin, t->end};
+  }
+  fs_trace_task_list list = {fs_stream_string(s, s->meta->name), s->n_queues, n, queue, task};
+  return fs_trace_tasks(r->ctx, &list, &r->result.trace_json, &r->result.trace_length);
 }
 
 /* Writes the trace: the measured times, and before them the planned ones if they are wanted. */

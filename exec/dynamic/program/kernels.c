@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a worker runs: the kernel of an op or of an instance of a loop.  The first member of a gang
- * runs its op, of members with args of their own all in turn, and the others keep their queues
- * until it is over. */
+/* What a worker runs: the kernel of an op or of an instance of a loop.  Members with args of their
+ * own run each theirs, at the same time; of other gangs the first member runs the op, and the
+ * others keep their queues until it is over. */
 #include "base/clock.h"
 #include "base/futex.h"
 #include "base/process.h"
 #include "base/text/ticks.h"
 #include "exec/dynamic/program/program.h"
 #include "exec/host/timeline.h"
+#include "model/stream/members.h"
 
 /* A paced command spins for the last part of its pace, since a sleep may overshoot by that much. */
 enum { PACE_SPIN_NS = 100000 };
@@ -35,24 +36,57 @@ static void find_instance(const fs_stream *s, const fs_program_key *key, fs_loop
   }
 }
 
+/* What a member of a task calls. */
+typedef struct member_call {
+  const fs_stream_loop_op *body; /* NULL: it is an op of the stream: */
+  const fs_stream_op *op;
+  fs_stream_member own; /* its args, of the stream or of loops */
+  uint32_t n_calls;     /* members with args of their own; else 1 */
+  uint32_t n_members, kernel;
+} member_call;
+
+static member_call find_call(const fs_stream *s, const fs_program_key *key, uint32_t member) {
+  member_call c = {.op = &s->ops[key->op]};
+  if (key->depth == 0) {
+    c.n_calls = fs_op_calls(c.op);
+    c.own = fs_op_call_args(s, c.op, fs_min(member, c.n_calls - 1));
+    c.n_members = c.op->n_members;
+    c.kernel = c.op->kernel;
+  } else {
+    c.body = &s->loop_ops[key->level[key->depth - 1].op];
+    c.n_calls = fs_loop_op_calls(c.body);
+    c.own = fs_loop_op_call_args(s, c.body, fs_min(member, c.n_calls - 1));
+    c.n_members = c.body->n_members;
+    c.kernel = c.body->kernel;
+  }
+  return c;
+}
+
 /* The args as the kernel sees them. */
-static void show_args(const fs_stream *s, const fs_program_key *key, const fsched_kernel_call *from,
+static void show_args(const fs_stream *s, const member_call *c, const fsched_kernel_call *from,
                       fs_kernel_arg *out) {
-  uint32_t loop_op = key->depth == 0 ? FS_NONE : key->level[key->depth - 1].op;
-  for (uint32_t i = 0; i < from->n_args; i++) {
+  assert(from->n_args >= c->own.n_args);
+  for (uint32_t i = 0; i < c->own.n_args; i++) {
+    uint32_t arg = c->own.arg0 + i;
     out[i] = from->args[i];
-    if (loop_op == FS_NONE) {
-      const fs_stream_arg *a = &s->args[s->ops[key->op].arg0 + i];
-      out[i].tag = fs_tag_seen(a->tag, a->begins);
-    } else {
-      const fs_stream_loop_arg *a = &s->loop_args[s->loop_ops[loop_op].arg0 + i];
-      out[i].tag = fs_tag_seen(a->tag, a->begins);
-    }
+    out[i].tag = c->body == NULL ? fs_tag_seen(s->args[arg].tag, s->args[arg].begins)
+                                 : fs_tag_seen(s->loop_args[arg].tag, s->loop_args[arg].begins);
     out[i].value = fs_tag_names_buffer(out[i].tag) ? 0 : out[i].value;
   }
 }
 
-static void add_digest(fs_instance *x, const fs_program_key *key, uint64_t digest) {
+/* Adds the digest of a task, or of a member with args of its own to that of its task, which is the
+ * sum. */
+static void add_digest(fs_instance *x, const fs_program_key *key, uint32_t n_calls,
+                       uint64_t digest) {
+  if (n_calls > 1) {
+    fs_program_gang *g = &x->gang[key->gang];
+    atomic_fetch_add(&g->digest, digest);
+    if (atomic_fetch_add(&g->ended, 1) + 1 < n_calls) {
+      return;
+    }
+    digest = atomic_load(&g->digest);
+  }
   if (key->depth == 0) {
     atomic_store_explicit(&x->digest[key->op], digest, memory_order_relaxed);
     return;
@@ -78,54 +112,39 @@ static fsched_cause call_kernel(fs_instance *x, const fs_program_hand *h, const 
   return cause;
 }
 
-/* Runs an op, or an instance of a loop's: members with args of their own one after the other. */
-static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key,
-                               const fsched_kernel_call *from, const fs_program_hand *h) {
+/* The command of a member: of an op that is in no loop, its own. */
+static uint32_t command_of(const fs_instance *x, const fs_program_key *key, const member_call *c,
+                           uint32_t member) {
+  return key->depth == 0 && c->n_members > 0 ? x->op_command[x->op_queue0[key->op] + member]
+                                             : key->command;
+}
+
+/* Runs an op, or an instance of a loop's, or a member of one that has args of its own. */
+static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key, const member_call *c,
+                               const fsched_kernel_call *from, uint32_t member,
+                               const fs_program_hand *h) {
   const fs_stream *s = x->stream;
-  fs_running what = {.command = key->command, .loop_op = FS_NONE, .depth = key->depth};
-  uint32_t kernel = s->ops[key->op].kernel;
+  fs_running what = {
+      .command = command_of(x, key, c, member), .loop_op = FS_NONE, .depth = key->depth};
   for (uint32_t d = 0; d < key->depth; d++) {
     what.iteration[d] = key->level[key->depth - 1 - d].iteration;
     what.loop_op = key->level[d].op;
-    kernel = s->loop_ops[key->level[d].op].kernel;
   }
-  show_args(s, key, from, h->room.args);
-  const fs_stream_op *op = &s->ops[key->op];
-  fsched_cause cause = FSCHED_CAUSE_NONE;
-  uint64_t digest = 0;
-  const fs_stream_loop_op *body =
-      key->depth == 0 ? NULL : &s->loop_ops[key->level[key->depth - 1].op];
-  uint32_t n = body == NULL ? fs_op_calls(op) : fs_loop_op_calls(body);
-  for (uint32_t m = 0; m < n && cause == FSCHED_CAUSE_NONE; m++) {
-    fs_kernel_call call = {.size = sizeof call,
-                           .op = from->op,
-                           .args = h->room.args,
-                           .n_args = from->n_args,
-                           .scratch = from->scratch,
-                           .n_scratch = from->n_scratch};
-    if (body != NULL) {
-      fs_stream_member own = fs_loop_op_call_args(s, body, m);
-      call.args = h->room.args + (own.arg0 - body->arg0);
-      call.n_args = own.n_args;
-      call.views = fs_kernel_loop_views(s, own, h->room.views);
-      call.member = m;
-      call.n_members = body->n_members;
-    } else {
-      fs_stream_member own = fs_op_call_args(s, op, m);
-      call.args = h->room.args + (own.arg0 - op->arg0);
-      call.n_args = own.n_args;
-      call.views = fs_kernel_views(s, own, h->room.views);
-      call.member = m;
-      call.n_members = op->n_members;
-    }
-    fs_kernels_shape(&x->kernels, kernel, &call);
-    cause = call_kernel(x, h, &what, kernel, &call);
-    if (cause == FSCHED_CAUSE_NONE && x->shared->digests) {
-      digest += fs_kernels_digest(&x->kernels, kernel, &call);
-    }
-  }
+  show_args(s, c, from, h->room.args);
+  fs_kernel_call call = {.size = sizeof call,
+                         .op = from->op,
+                         .args = h->room.args,
+                         .n_args = c->own.n_args,
+                         .scratch = from->scratch,
+                         .n_scratch = from->n_scratch,
+                         .views = c->body == NULL ? fs_kernel_views(s, c->own, h->room.views)
+                                                  : fs_kernel_loop_views(s, c->own, h->room.views),
+                         .member = c->n_members == 0 ? 0 : member,
+                         .n_members = c->n_members};
+  fs_kernels_shape(&x->kernels, c->kernel, &call);
+  fsched_cause cause = call_kernel(x, h, &what, c->kernel, &call);
   if (cause == FSCHED_CAUSE_NONE && x->shared->digests) {
-    add_digest(x, key, digest);
+    add_digest(x, key, c->n_calls, fs_kernels_digest(&x->kernels, c->kernel, &call));
   }
   return cause;
 }
@@ -158,37 +177,36 @@ static uint64_t ticks_of(const fs_instance *x, const fs_program_key *key) {
 }
 
 /* Instances of a loop have one command: its times are the first and the last of theirs. */
-static void record_times(fs_instance *x, const fs_program_key *key, uint64_t begin, uint64_t end) {
+static void record_times(fs_instance *x, uint32_t command, uint64_t begin, uint64_t end) {
   uint64_t b = begin - x->shared->begin_ns, e = end - x->shared->begin_ns;
-  uint64_t old = atomic_load(&x->begin[key->command]);
-  while (b < old && !atomic_compare_exchange_weak(&x->begin[key->command], &old, b)) {
+  uint64_t old = atomic_load(&x->begin[command]);
+  while (b < old && !atomic_compare_exchange_weak(&x->begin[command], &old, b)) {
   }
-  old = atomic_load(&x->end[key->command]);
-  while (e > old && !atomic_compare_exchange_weak(&x->end[key->command], &old, e)) {
+  old = atomic_load(&x->end[command]);
+  while (e > old && !atomic_compare_exchange_weak(&x->end[command], &old, e)) {
   }
 }
 
 static void end_gang(fs_instance *x, const fs_program_key *key) {
-  if (key->n_members > 1 && key->depth == 0) {
-    atomic_store(&x->gang_over[key->op], x->shared->invocation);
+  if (key->gang != FS_NONE) {
+    atomic_store(&x->gang[key->gang].over, 1);
     atomic_fetch_add(&x->shared->gang_news, 1);
     fs_futex_wake_all_shared(&x->shared->gang_news);
   }
 }
 
 static void await_gang(fs_instance *x, const fs_program_key *key) {
-  while (key->depth == 0) {
+  for (;;) {
     uint32_t news = atomic_load(&x->shared->gang_news);
-    if (atomic_load(&x->gang_over[key->op]) == x->shared->invocation ||
-        atomic_load(&x->shared->broken) != 0) {
+    if (atomic_load(&x->gang[key->gang].over) != 0 || atomic_load(&x->shared->broken) != 0) {
       return;
     }
     fs_futex_wait_shared(&x->shared->gang_news, news, UINT64_MAX);
   }
 }
 
-static fsched_cause run_member(fs_instance *x, const fs_program_key *key,
-                               const fsched_kernel_call *call) {
+static fsched_cause run_member(fs_instance *x, const fs_program_key *key, const member_call *c,
+                               const fsched_kernel_call *call, uint32_t member) {
   bool timed = x->config.pace_ps != 0 || x->shared->times;
   fsched_cause cause = FSCHED_CAUSE_NONE;
   fs_program_hand *h = take_hand(x);
@@ -197,7 +215,7 @@ static fsched_cause run_member(fs_instance *x, const fs_program_key *key,
     if (key->moves) {
       memmove(call->args[1].data, call->args[0].data, call->args[1].length);
     } else {
-      cause = run_kernel(x, key, call, h);
+      cause = run_kernel(x, key, c, call, member, h);
     }
   }
   if (x->config.pace_ps != 0) {
@@ -205,7 +223,7 @@ static fsched_cause run_member(fs_instance *x, const fs_program_key *key,
     await_pace(x, begin + fs_min(ns, UINT64_MAX / 2));
   }
   if (x->shared->times && !key->moves) {
-    record_times(x, key, begin, fs_now_ns());
+    record_times(x, command_of(x, key, c, member), begin, fs_now_ns());
   }
   atomic_store(&h->taken, false);
   return cause;
@@ -231,12 +249,13 @@ int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user) 
   if (x->processes) { /* forked with this instance, which is now the child's own */
     x->kernels.birth = fs_process_birth();
   }
-  if (member > 0) {
+  member_call c = find_call(x->stream, &key, member);
+  if (member >= c.n_calls) {
     await_gang(x, &key);
     return 0;
   }
   atomic_fetch_add(&x->shared->n_builtin, 1);
-  fsched_cause cause = run_member(x, &key, call);
+  fsched_cause cause = run_member(x, &key, &c, call, member);
   note_cause(x, cause);
   end_gang(x, &key);
   atomic_fetch_sub(&x->shared->n_builtin, 1);

@@ -250,7 +250,7 @@ static fs_status make_shared(fsched_context *ctx, fs_instance *x) {
   x->n_hands = x->n_queues;
   uint64_t shared = take_shared(&bytes, 1, sizeof *x->shared);
   uint64_t hand = take_shared(&bytes, x->n_hands, sizeof *x->hand);
-  uint64_t gang = take_shared(&bytes, s->n_ops, sizeof *x->gang_over);
+  uint64_t gang = take_shared(&bytes, x->n_gangs, sizeof *x->gang);
   uint64_t digest = take_shared(&bytes, s->n_ops, sizeof *x->digest);
   uint64_t begin = take_shared(&bytes, s->n_commands, sizeof *x->begin);
   uint64_t end = take_shared(&bytes, s->n_commands, sizeof *x->end);
@@ -264,7 +264,7 @@ static fs_status make_shared(fsched_context *ctx, fs_instance *x) {
   x->shared = at;
   unsigned char *base = (unsigned char *)at - shared;
   x->hand = (fs_program_hand *)(void *)(base + hand);
-  x->gang_over = (_Atomic uint32_t *)(void *)(base + gang);
+  x->gang = (fs_program_gang *)(void *)(base + gang);
   x->digest = (_Atomic uint64_t *)(void *)(base + digest);
   x->begin = (_Atomic uint64_t *)(void *)(base + begin);
   x->end = (_Atomic uint64_t *)(void *)(base + end);
@@ -306,8 +306,8 @@ fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
   FS_TRY(find_lives(x));
   FS_TRY(find_heaps(x));
   FS_TRY(fs_new(&x->arena, &x->ready, x->io->n_given));
-  FS_TRY(make_hands(ctx, x));
-  return rehearse(ctx, x);
+  FS_TRY(rehearse(ctx, x));
+  return make_hands(ctx, x);
 }
 
 fs_status fs_program_move_own(fs_instance *x) {

@@ -91,7 +91,6 @@ static void begin_records(fs_instance *x) {
   const fs_record *r = &x->work->record;
   x->shared->digests = r->digest != NULL;
   x->shared->times = r->begin != NULL;
-  x->shared->invocation = (uint32_t)x->next;
   atomic_store(&x->shared->broken, 0);
   atomic_store(&x->shared->cause, FSCHED_CAUSE_NONE);
   for (uint32_t i = 0; i < x->stream->n_ops && r->digest != NULL; i++) {
@@ -100,21 +99,22 @@ static void begin_records(fs_instance *x) {
   for (uint32_t i = 0; i < x->stream->n_commands && r->begin != NULL; i++) {
     atomic_store_explicit(&x->begin[i], UINT64_MAX, memory_order_relaxed);
     atomic_store_explicit(&x->end[i], 0, memory_order_relaxed);
-    if (r->queue != NULL && !fs_command_has_op(&x->stream->commands[i])) {
-      r->queue[i] = FS_NONE;
-    }
   }
 }
 
-/* Members of a gang have a command each. */
+/* Members of a gang have a command each, with times of its own if it has args of its own. */
 static void end_records(fs_instance *x) {
   const fs_stream *s = x->stream;
   const fs_record *r = &x->work->record;
+  if (r->tasks != NULL) {
+    *r->tasks = fs_workers_times(x->workers);
+  }
   for (uint32_t op = 0; op < s->n_ops && r->digest != NULL; op++) {
     r->digest[op] = atomic_load_explicit(&x->digest[op], memory_order_relaxed);
   }
   for (uint32_t c = 0; c < s->n_commands && r->begin != NULL; c++) {
-    uint32_t op = fs_command_op(&s->commands[c]), of = op == FS_NONE ? c : x->command[op];
+    uint32_t op = fs_command_op(&s->commands[c]);
+    uint32_t of = op == FS_NONE || s->ops[op].n_members > 0 ? c : x->command[op];
     uint64_t begin = atomic_load_explicit(&x->begin[of], memory_order_relaxed);
     r->begin[c] = begin == UINT64_MAX ? 0 : begin;
     r->end[c] = atomic_load_explicit(&x->end[of], memory_order_relaxed);
@@ -137,8 +137,9 @@ static void run_invocation(fs_instance *x) {
   for (uint32_t i = 0; i < x->io->n_given && works; i++) {
     give_item(x, i);
   }
-  fs_status status = fs_workers_finish(x->workers); /* of a run cancelled at its end */
+  fs_status status = fs_workers_finish(x->workers); /* the run before has ended, or was cancelled */
   (void)status;
+  fs_workers_trace(x->workers, x->work->record.tasks != NULL);
   begin_records(x);
   atomic_store(&x->walks, true);
   status = fs_program_poisoned(x) ? FSCHED_OK : fs_program_walk(x->ctx, x, x->work->trips, NULL);
@@ -146,7 +147,7 @@ static void run_invocation(fs_instance *x) {
   if (status != FSCHED_OK) {
     fail_run(x);
   }
-  if (fs_workers_finish(x->workers) != FSCHED_OK) {
+  if (fs_workers_end(x->workers) != FSCHED_OK) {
     fail_run(x);
   }
   end_records(x);
@@ -292,23 +293,11 @@ static void program_destroy(fs_instance *x) {
   fs_arena_release(&arena);
 }
 
-/* Notes where a member runs; what is in loops is shown where the loop was planned. */
-static void note_queue(void *user, const fsched_kernel_call *call, uint32_t member,
-                       uint32_t queue) {
-  fs_instance *x = user;
-  fs_program_key key;
-  memcpy(&key, call->params, sizeof key);
-  if (x->work->record.queue != NULL && key.depth == 0 && !key.moves) {
-    x->work->record.queue[x->op_command[x->op_queue0[key.op] + member]] = queue;
-  }
-}
-
 static fs_status start_workers(fs_instance *x) {
   const fs_task_kernel kernel = {.function = fs_program_run, .user = x};
   const fs_stream *s = x->stream;
   fs_workers_options o = {.n_kernels = 1,
                           .kernel = &kernel,
-                          .started = note_queue,
                           .failed = break_gangs,
                           .user = x,
                           .kind = x->processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,

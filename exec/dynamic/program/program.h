@@ -36,8 +36,16 @@ typedef struct fs_program_key {
   bool moves;       /* the task only moves a value of a ring to another slot */
   uint32_t command; /* of the stream: that of the op */
   uint32_t n_members;
+  uint32_t gang;                        /* FS_NONE: it has one member */
   fs_program_level level[FS_LOOP_NEST]; /* the outermost loop first */
 } fs_program_key;
+
+/* What the members of a task tell each other. */
+typedef struct fs_program_gang {
+  _Atomic uint64_t digest; /* the sum of those of members with args of their own */
+  _Atomic uint32_t ended;  /* such members */
+  _Atomic uint32_t over;   /* 1: the member that runs for all has ended */
+} fs_program_gang;
 
 /* What a kernel that runs takes, one for each queue. */
 typedef struct fs_program_hand {
@@ -57,7 +65,6 @@ typedef struct fs_program_shared {
   _Atomic uint32_t gang_news; /* futex word: some gang is over, or broken */
   /* Of the invocation; written while nothing runs. */
   uint64_t begin_ns;
-  uint32_t invocation;
   bool digests, times; /* wanted */
 } fs_program_shared;
 
@@ -100,7 +107,8 @@ struct fs_instance {
   uint32_t n_hands;
   /* In memory that workers share. */
   fs_program_shared *shared;
-  _Atomic uint32_t *gang_over;            /* per op: invocations in which it is over */
+  fs_program_gang *gang; /* of each task with several members, in the order of submission */
+  uint32_t n_gangs;
   _Atomic uint64_t *digest, *begin, *end; /* per op, and per command; begin UINT64_MAX: never */
   size_t shared_bytes;
   bool processes; /* the workers are processes */
@@ -134,7 +142,8 @@ void fs_program_unplan(fs_instance *x);
 fs_status fs_program_move_own(fs_instance *x) FS_MUST_USE;
 
 /* walk.c.  Submits all ops.  `extent` (may be NULL: then it is to the workers): to an engine alone,
- * in which each task ends when memory is wanted; extent is raised to what each heap needs. */
+ * in which each task ends when memory is wanted; extent is raised to what each heap needs, and
+ * n_gangs is set. */
 fs_status fs_program_walk(fsched_context *ctx, fs_instance *x, const uint64_t *trips,
                           uint64_t *extent) FS_MUST_USE;
 

@@ -10,6 +10,7 @@
  * again waits for those who have used it before, as program order says. */
 #include "base/group.h"
 #include "exec/dynamic/program/program.h"
+#include "model/stream/members.h"
 #include "model/stream/views.h"
 
 /* Tasks of one op, or of one iteration of an op in a loop: a range of walk.tasks. */
@@ -40,7 +41,10 @@ typedef struct program_walk {
   FS_VEC(uint64_t) scratch;
   FS_VEC(uint32_t) queues;
   FS_VEC(fs_dynamic_where) where;
-  fs_dynamic_member *member; /* as many as there are queues; the first one has the args */
+  fs_dynamic_member
+      *member;      /* as many as there are queues; `arg` is set when all are put together */
+  uint32_t n_calls; /* members that have args: the first one, or each has its own */
+  uint32_t n_gangs; /* tasks with several members, in this invocation */
   char *name;
   bool by_class; /* the queues are any of their class */
   uint32_t heap; /* FS_NONE: nothing is made yet */
@@ -132,13 +136,20 @@ static fs_status make_engine(program_walk *k) {
 
 static void begin_task(program_walk *k) {
   k->args.n = k->versions.n = k->values.n = k->uses.n = k->scratch.n = k->queues.n = 0;
+  k->n_calls = 0;
   k->preds.n = 0;
   k->by_class = false;
   k->heap = FS_NONE;
 }
 
+/* The args from now on are those of the next member. */
+static void begin_member(program_walk *k) {
+  assert(k->n_calls < k->x->n_queues);
+  k->member[k->n_calls++] = (fs_dynamic_member){0, NULL};
+}
+
 static fs_status add_value(program_walk *k, uint32_t place, int64_t value) {
-  return fs_vec_push(k->ctx, &k->values, ((fs_task_value){0, place, value}));
+  return fs_vec_push(k->ctx, &k->values, ((fs_task_value){k->n_calls - 1, place, value}));
 }
 
 /* What a tag means for a version that has memory of its own. */
@@ -158,6 +169,7 @@ static fs_status add_arg(program_walk *k, uint32_t tag, uint32_t version, const 
                view->stride[0] == 1 && view->shape[0] == b->size;
   fs_dynamic_arg a = {tag_of(tag), k->buffer[version], !whole, *view};
   FS_TRY(fs_vec_push(k->ctx, &k->versions, version));
+  k->member[k->n_calls - 1].n_args++;
   return fs_vec_push(k->ctx, &k->args, a);
 }
 
@@ -199,14 +211,24 @@ static void raise_extents(program_walk *k) {
   }
 }
 
+/* Says where the args of each member are; the members behind have none. */
+static void place_members(program_walk *k, uint32_t n_members) {
+  const fs_dynamic_arg *at = k->args.at;
+  for (uint32_t m = 0; m < n_members; m++) {
+    k->member[m] = (fs_dynamic_member){m < k->n_calls ? k->member[m].n_args : 0, at};
+    at += k->member[m].n_args;
+  }
+}
+
 static fs_status send_task(program_walk *k, const char *name, const fs_program_key *key) {
   fs_dynamic_task t;
   fsched_kernel_call shape = {.params = key, .n_params = sizeof *key};
   fs_workers_task task = {
       .name = name, .n_values = (uint32_t)k->values.n, .value = k->values.at, .shape = &shape};
   uint32_t n_queues = (uint32_t)k->queues.n;
+  task.group = n_queues > 1;
   bool named = n_queues > 0 && !k->by_class;
-  k->member[0] = (fs_dynamic_member){(uint32_t)k->args.n, k->args.at};
+  place_members(k, fs_max(n_queues, 1));
   task.submission = (fs_dynamic_submission){.n_members = fs_max(n_queues, 1),
                                             .member = k->member,
                                             .n_queues = named ? n_queues : 0,
@@ -219,8 +241,8 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
                                             .scratch = k->scratch.at,
                                             .heap = k->heap == FS_NONE ? 0 : k->heap + 1};
   task.submission.class_ = n_queues > 0 ? k->x->class_of[k->queues.at[0]] : 0;
-  atomic_fetch_add(&k->x->shared->moves, 1);
   if (k->w != NULL) {
+    atomic_fetch_add(&k->x->shared->moves, 1);
     FS_TRY(fs_workers_submit(k->w, &task, &t));
   } else {
     FS_TRY(fs_vec_reserve(k->ctx, &k->where, k->args.n + k->scratch.n));
@@ -233,6 +255,11 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
 /* Submits what is put together; `op`: that of the stream, whose versions it may make. */
 static fs_status submit_task(program_walk *k, const char *name, fs_program_key *key) {
   key->n_members = (uint32_t)k->queues.n;
+  key->gang = key->n_members > 1 ? k->n_gangs++ : FS_NONE;
+  if (k->w != NULL && key->gang != FS_NONE) {
+    assert(key->gang < k->x->n_gangs);
+    memset(&k->x->gang[key->gang], 0, sizeof *k->x->gang);
+  }
   FS_TRY(begin_scope(k));
   FS_TRY(send_task(k, name, key));
   for (size_t i = 0; i < k->versions.n; i++) {
@@ -256,17 +283,25 @@ static bool has_memory(const program_walk *k, uint32_t version) {
   return k->x->own[version] != NULL || k->declared[version];
 }
 
-static fs_status add_op_args(program_walk *k, const fs_stream_op *op) {
+static fs_status add_op_arg(program_walk *k, uint32_t arg, uint32_t place) {
+  const fs_stream_arg *a = &k->s->args[arg];
   const int64_t *given = k->w == NULL ? NULL : k->x->work->values;
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_arg *a = &k->s->args[op->arg0 + i];
-    if (!fs_tag_names_buffer(a->tag)) {
-      FS_TRY(add_value(k, i, given == NULL ? a->value : given[op->arg0 + i]));
-    } else if (a->version == FS_NONE || (!fs_tag_accesses(a->tag) && !has_memory(k, a->version))) {
-      FS_TRY(add_value(k, i, 0)); /* it has no memory at this time */
-    } else {
-      fs_view view = arg_view(k->s, op->arg0 + i);
-      FS_TRY(add_arg(k, a->tag, a->version, &view));
+  if (!fs_tag_names_buffer(a->tag)) {
+    return add_value(k, place, given == NULL ? a->value : given[arg]);
+  }
+  if (a->version == FS_NONE || (!fs_tag_accesses(a->tag) && !has_memory(k, a->version))) {
+    return add_value(k, place, 0); /* it has no memory at this time */
+  }
+  fs_view view = arg_view(k->s, arg);
+  return add_arg(k, a->tag, a->version, &view);
+}
+
+static fs_status add_op_args(program_walk *k, const fs_stream_op *op) {
+  for (uint32_t m = 0; m < fs_op_calls(op); m++) {
+    fs_stream_member own = fs_op_call_args(k->s, op, m);
+    begin_member(k);
+    for (uint32_t i = 0; i < own.n_args; i++) {
+      FS_TRY(add_op_arg(k, own.arg0 + i, i));
     }
   }
   return FSCHED_OK;
@@ -324,33 +359,40 @@ static uint32_t find_version(const fs_stream *s, const fs_stream_loop *loop, uin
   return s->args[a->own].version;
 }
 
-static fs_status add_body_args(program_walk *k, const fs_loop_instance *at) {
+/* Adds an arg whose place is that at *place, or behind. */
+static fs_status add_body_arg(program_walk *k, const fs_loop_instance *at, uint32_t arg, uint32_t i,
+                              uint32_t *place) {
   const fs_stream *s = k->s;
-  const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
-  const fs_stream_loop_op *op = &s->loop_ops[at->op];
-  uint32_t place = c->place0;
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
-    if (!fs_tag_names_buffer(a->tag)) {
-      FS_TRY(add_value(k, i, a->value));
-      continue;
+  const fs_stream_loop_arg *a = &s->loop_args[arg];
+  if (!fs_tag_names_buffer(a->tag)) {
+    return add_value(k, i, a->value);
+  }
+  while (!fs_space_has_bytes(s->loop_places[*place].space) ||
+         s->loop_places[*place].version == FS_NONE || s->loop_places[*place].arg != arg) {
+    ++*place;
+  }
+  uint64_t begin = 0;
+  uint32_t version = find_version(s, at->loop, at->command, a, &begin);
+  if (!fs_tag_accesses(a->tag) && !has_memory(k, version)) {
+    return add_value(k, i, 0);
+  }
+  fs_loop_where w = fs_loop_arg_where(s, a, at);
+  uint64_t from = s->loop_places[*place].address + w.way - begin;
+  const fs_stream_view *v = fs_stream_loop_view_of(s, arg);
+  fs_view view =
+      v != NULL ? fs_stream_placed(v, from) : range_view(from, w.range.end - w.range.begin);
+  return add_arg(k, a->tag, version, &view);
+}
+
+static fs_status add_body_args(program_walk *k, const fs_loop_instance *at) {
+  const fs_stream_loop_op *op = &k->s->loop_ops[at->op];
+  uint32_t place = k->s->loop_commands[at->loop_command].place0;
+  for (uint32_t m = 0; m < fs_loop_op_calls(op); m++) {
+    fs_stream_member own = fs_loop_op_call_args(k->s, op, m);
+    begin_member(k);
+    for (uint32_t i = 0; i < own.n_args; i++) {
+      FS_TRY(add_body_arg(k, at, own.arg0 + i, i, &place));
     }
-    while (!fs_space_has_bytes(s->loop_places[place].space) ||
-           s->loop_places[place].version == FS_NONE || s->loop_places[place].arg != op->arg0 + i) {
-      place++;
-    }
-    uint64_t begin = 0;
-    uint32_t version = find_version(s, at->loop, at->command, a, &begin);
-    if (!fs_tag_accesses(a->tag) && !has_memory(k, version)) {
-      FS_TRY(add_value(k, i, 0));
-      continue;
-    }
-    fs_loop_where w = fs_loop_arg_where(s, a, at);
-    uint64_t from = s->loop_places[place].address + w.way - begin;
-    const fs_stream_view *v = fs_stream_loop_view_of(s, op->arg0 + i);
-    fs_view view =
-        v != NULL ? fs_stream_placed(v, from) : range_view(from, w.range.end - w.range.begin);
-    FS_TRY(add_arg(k, a->tag, version, &view));
   }
   return FSCHED_OK;
 }
@@ -430,6 +472,7 @@ static fs_status submit_move(program_walk *k, uint32_t op, const fs_stream_loop 
   fs_stream_loop_arg own = {.own = arg};
   uint32_t version = find_version(s, loop, command, &own, &begin);
   begin_task(k);
+  begin_member(k);
   fs_view from = range_view(m.from - begin, m.bytes), to = range_view(m.to - begin, m.bytes);
   FS_TRY(add_arg(k, FSCHED_IN, version, &from));
   FS_TRY(add_arg(k, FSCHED_OUT_EXISTING, version, &to));
@@ -575,6 +618,9 @@ fs_status fs_program_walk(fsched_context *ctx, fs_instance *x, const uint64_t *t
     status = make_engine(&k);
   }
   status = status == FSCHED_OK ? walk_all(&k) : status;
+  if (extent != NULL) {
+    x->n_gangs = k.n_gangs;
+  }
   drop_walk(&k);
   return status;
 }

@@ -53,6 +53,7 @@ for i in 1 2 3 4 5; do
 done
 dyn 0 all.fsb --check --pace=1000 --trace trace.json --value late:2=9
 # Each op has a slice, and so has each member of a gang; copies are not made.
+expect "members by their numbers" holds trace.json '"name":"wide","cat":"gang","args":{"epoch":[0-9]*,"member":1}'
 for op in load:1 late:1 wide:2 own:1 tile:1 last:1 rest:1; do
   n=$(grep -c "^{\"ph\":\"X\".*\"name\":\"${op%:*}\"" trace.json)
   expect "slices of ${op%:*}" [ "$n" -eq "${op#*:}" ]
@@ -154,7 +155,13 @@ ops:
 EOF
 run 0 "$FSCHED" compile classes.yaml -q -o classes.fsb
 run 0 "$FSCHED" verify classes.fsb --graph classes.yaml
-dyn 0 classes.fsb --check
+dyn 0 classes.fsb --check --trace classes.trace
+# Instances of loops have slices of their own, on the queues that ran them.
+b=$(sed -n 's/.*"tid":\([0-9]*\).*"name":"b".*/\1/p' classes.trace | head -n 1)
+for i in 0 1 2 3 4 5 6 7; do
+  expect "any[$i]" [ "$(grep -c "\"ph\":\"X\".*\"name\":\"any\[$i\]\"" classes.trace)" -eq 1 ]
+  expect "own[$i]" holds classes.trace "\"ph\":\"X\".*\"tid\":$b,.*\"name\":\"own\[$i\]\""
+done
 run 0 "$FSCHED" dis classes.fsb
 expect "any is listed so" holds out '^  by class: any$'
 expect "the others are not" [ "$(grep -c 'by class' out)" -eq 1 ]
@@ -163,3 +170,51 @@ expect "one op of the loop" [ "$(grep -c '"by_class": true' out)" -eq 1 ]
 cp out classes.json
 run 0 "$FSCHED" asm classes.json -o again.fsb
 expect "it is assembled" cmp -s classes.fsb again.fsb
+
+# Members run at the same time, each on its queue: each waits until the other has begun.
+cat >meet.c <<'EOF'
+#include <fsched/kernel.h>
+#include <stdatomic.h>
+int meet(const fsched_kernel_call *c) {
+  _Atomic unsigned *both = c->args[0].data; /* memory that all workers reach */
+  if (c->n_members != 2 || c->n_args != c->member + 2u) { return 1; }
+  atomic_fetch_add(both, 1u);
+  while (atomic_load(both) % 2 != 0 || atomic_load(both) == 0) { }
+  for (unsigned char *at = c->args[1].data; at < (unsigned char *)c->args[1].data + c->args[1].length; at++) {
+    *at = (unsigned char)(c->member + 1);
+  }
+  return 0;
+}
+EOF
+env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o meet.so meet.c || fail "meet.so"
+cat >meet.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: a}, {name: b}, {name: c}]}
+buffers: [{name: both, size: 4, io: input}, {name: x, size: 8, io: output}, {name: y, size: 8, io: output}]
+ops:
+  - name: pair
+    on: {class: compute, count: 2}
+    kernel: {module: meet, function: meet}
+    members:
+      - {args: [{in: both}, {out: x}]}
+      - {args: [{in: both}, {out: y}, {value: 5}]}
+  - loop: l
+    trip: 3
+    ops:
+      - name: again
+        on: [b, c]
+        kernel: {module: meet, function: meet}
+        members:
+          - {args: [{in: both}, {out: p, size: 4}]}
+          - {args: [{in: both}, {out: q, size: 4}, {value: 6}]}
+EOF
+printf '\000\000\000\000' >both
+printf '\001\001\001\001\001\001\001\001' >x.wanted
+printf '\002\002\002\002\002\002\002\002' >y.wanted
+for w in threads processes; do
+  dyn 0 meet.yaml --workers $w --modules . --input both=both --output x=x.$w --output y=y.$w --trace meet.json -q
+  expect "the first of two members ($w)" cmp -s x.$w x.wanted
+  expect "the other ($w)" cmp -s y.$w y.wanted
+  expect "a slice each ($w)" [ "$(grep -c '"ph":"X".*"name":"pair"' meet.json)" -eq 2 ]
+  expect "and in a loop ($w)" [ "$(grep -c '"ph":"X".*"name":"again\[[012]\]"' meet.json)" -eq 6 ]
+done
