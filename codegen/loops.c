@@ -114,6 +114,17 @@ static const fs_stream_place *own_scratch(const loop_writer *w, uint32_t memory)
 
 static void write_place(loop_writer *w, fs_stream_place p) { w->d->loop_places[w->n_places++] = p; }
 
+/* Where the bytes of an arg end at the latest: with its buffer, or with a version of the ring that
+ * it moves with. */
+static uint64_t limit_of(const fsched_graph *g, const fs_rolled *x, const fs_body_arg *a) {
+  while (a->ring == FS_NONE && x->within != FS_NONE) {
+    const fs_rolled *around = &g->rolled[x->within];
+    a = &around->arg[around->body[x->op].arg0 + a->own];
+    x = around;
+  }
+  return a->ring == FS_NONE ? g->buffer_size[a->buffer] : x->slots[a->ring].size;
+}
+
 static void write_arg_places(loop_writer *w, const fs_body_op *op) {
   for (uint32_t i = op->arg0; i < op->arg0 + op->n_args; i++) {
     const fs_body_arg *a = &w->x->arg[i];
@@ -123,8 +134,9 @@ static void write_arg_places(loop_writer *w, const fs_body_op *op) {
     uint32_t own = own_arg0(w) + a->own;
     const fs_stream_place *p = own_place(w, own);
     uint64_t begin = a->ring == FS_NONE ? own_offset(w, own) : 0;
+    uint64_t left = limit_of(w->g, w->x, a) - a->offset;
     write_place(w, (fs_stream_place){.address = p->address + a->offset - begin,
-                                     .size = a->length,
+                                     .size = fs_min(a->length, left),
                                      .index = p->index,
                                      .version = p->version,
                                      .arg = w->arg0 + i,

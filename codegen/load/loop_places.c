@@ -169,15 +169,16 @@ static fs_status check_ranged(fs_checker *c, const fs_stream_loop *l, uint32_t a
   int64_t down, up;
   FS_NEED(c, a->back == 0, VALUE, "loop arg %u reads '%s' of an iteration back, without a ring",
           arg, name);
-  FS_NEED(c, a->offset <= limit && a->length <= limit - a->offset, VALUE,
+  bool view = fs_stream_loop_view_of(&c->v, arg) != NULL; /* which is not cut off */
+  bool fits = find_ways(&c->v, l, a, &down, &up);
+  bool cut = down < 0 && !view; /* others that are, are so in later iterations alone */
+  FS_NEED(c, a->offset <= limit && a->length <= (cut ? limit : limit - a->offset), VALUE,
           "loop arg %u is the range [%llu, +%llu) of %llu bytes", arg,
           (unsigned long long)a->offset, (unsigned long long)a->length, (unsigned long long)limit);
-  bool view = fs_stream_loop_view_of(&c->v, arg) != NULL; /* which is not cut off */
   FS_NEED(c, a->length != 0 || limit == 0, VALUE, "loop arg %u is a range of no bytes of '%s'", arg,
           name);
   FS_NEED(c,
-          find_ways(&c->v, l, a, &down, &up) && (uint64_t)-down <= a->offset &&
-              (up == 0 || (uint64_t)up < limit - a->offset) &&
+          fits && (uint64_t)-down <= a->offset && (up == 0 || (uint64_t)up < limit - a->offset) &&
               (!view || (uint64_t)up <= limit - a->offset - a->length),
           VALUE, "the last iteration of loop arg %u %s outside the %llu bytes of '%s'", arg,
           view ? "has bytes" : "begins", (unsigned long long)limit, name);
@@ -315,8 +316,9 @@ static fs_status check_arg_places(fs_checker *c, const fs_stream_loop *l,
     FS_NEED(c, *n < m->n_places, PLACE, "arg %u of command %u of loop '%s' has no place", a,
             command->number, command->name);
     const fs_stream_place *p = &v->loop_places[m->place0 + (*n)++];
+    uint64_t size = fs_min(arg->length, limit_of(v, l, arg) - arg->offset);
     FS_NEED(c,
-            fs_space_has_bytes(p->space) && p->arg == a && p->size == arg->length &&
+            fs_space_has_bytes(p->space) && p->arg == a && p->size == size &&
                 p->index == v->buffers[arg->buffer].memory && p->mode == fs_tag_mode(arg->tag) &&
                 has_outer_version(v, l, arg->buffer, p->version),
             PLACE,

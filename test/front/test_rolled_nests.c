@@ -452,14 +452,6 @@ static const struct {
 } refused[] = {
     {IN_INNER "    ops: [{name: o, args: [{no_dep: A}, {out_existing: C}]}]\n",
      "the loop around op 'o' cannot stay a loop in this version: a 'no_dep' arg is in it"},
-    {IN_INNER "    ops: [{name: o, args: [{out_existing: C, at: {offset: 1020, length: 8, "
-              "step: [0, -8]}}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: a range that moves down is cut "
-     "off in its first iteration"},
-    {IN_INNER "    ops: [{name: o, args: [{out_existing: C, at: {offset: 1000, length: 8, "
-              "step: [-8, 6]}}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: a range that moves down with an "
-     "outer loop is cut off"},
     {IN_INNER
      "    ops: [{name: o, time: 0, args: [{out_existing: C}]}, {name: p, time: 1000000000000}]\n",
      "loop 'inner' cannot stay a loop in this version: an op takes no time, and others take very "

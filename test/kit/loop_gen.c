@@ -201,6 +201,11 @@ static bool put_range_args(loop_gen *g, bool *any) {
   }
   uint32_t which = below(g, 3);
   int32_t s = step[below(g, 5)];
+  if (s < 0 && fs_rng_one_in(&g->more, 3)) { /* the end of y cuts it off at first */
+    fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, length: %u, step: [%d]}}", comma(any),
+                   tag[which], FS_LOOP_GEN_Y - 90, 16 + 84 * fs_rng_below(&g->more, 3), s);
+    return which < 2;
+  }
   fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, ", comma(any), tag[which],
                  s < 0 ? 1000 : 64 * below(g, 2));
   put_bytes(g, 16 + 84 * below(g, 3), false);

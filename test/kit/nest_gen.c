@@ -93,6 +93,17 @@ static void put_steps(nest_gen *g, bool may_fall) {
   fs_text_puts(g->t, g->depth > 0 ? "]}" : "}");
 }
 
+/* A range that the end of y cuts off, before it moves down. */
+static void put_cut_range(nest_gen *g, const char *tag) {
+  static const int32_t step[] = {0, -16, -100};
+  fs_text_printf(g->t, "{%s: y, at: {offset: %u, length: %u", tag, FS_LOOP_GEN_Y - 40,
+                 16 + 84 * fs_rng_below(&g->more, 3));
+  for (uint32_t i = 0; i < g->depth; i++) {
+    fs_text_printf(g->t, "%s%d", i == 0 ? ", step: [" : ", ", step[fs_rng_below(&g->more, 3)]);
+  }
+  fs_text_puts(g->t, g->depth > 0 ? "]}}" : "}}");
+}
+
 /* Writes the bytes of a range: so many, or a view. */
 static void put_bytes(nest_gen *g, uint32_t length, bool small) {
   if (fs_rng_one_in(&g->more, 6)) {
@@ -116,6 +127,11 @@ static bool put_range_args(nest_gen *g, bool *any) {
   }
   uint32_t which = below(g, 3);
   bool fall = one_in(g, 4);
+  if (g->depth > 0 && fs_rng_one_in(&g->more, 8)) {
+    fs_text_puts(g->t, comma(any));
+    put_cut_range(g, tag[which]);
+    return which < 2;
+  }
   fs_text_printf(g->t, "%s{%s: y, at: {offset: %u, ", comma(any), tag[which],
                  fall ? 600 : 64 * below(g, 2));
   put_bytes(g, 16 + 84 * below(g, 3), false);

@@ -189,9 +189,34 @@ for graph in self large lanes down cut; do
   run 0 "$FSCHED" compile $graph.yaml -q --verify -o g.fsb
   run 0 "$FSCHED" run g.fsb -q --check
 done
-sed 's/trip: 1/trip: 4/; s/step: 8/step: -8/' cut.yaml >up.yaml
-run 1 "$FSCHED" compile up.yaml
-expect "a range that is cut off first" holds err 'moves down is cut off in its first iteration \[unsupported\]'
+
+# Ranges that move down, and that the end of the buffer cuts off in the first iterations.
+sed 's/trip: 1/trip: 4/; s/step: 8/step: -8/; s/length: 16/length: 40/' cut.yaml >falls.yaml
+cat >falls2.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}]}
+buffers: [{name: y, size: 256, io: output}]
+ops:
+- loop: O
+  trip: 3
+  ops:
+  - loop: L
+    trip: 4
+    ops:
+    - {name: a, args: [{out_existing: y, at: {offset: 236, length: 40, step: [-20, -8]}}]}
+- {name: i, args: [{inout: y, at: [200, 56]}]}
+- {name: k, args: [{out_existing: y, at: [0, 200]}]}
+EOF
+for graph in falls falls2; do
+  run 0 "$FSCHED" compile $graph.yaml -q --verify -o g.fsb
+  run 0 "$FSCHED" run g.fsb -q --check --output y=y.bin --force
+  run 0 "$FSCHED" dis g.fsb --format json -o g.json --force
+  run 0 "$FSCHED" asm g.json -o h.fsb --force
+  expect "$graph: the same from its listing" cmp g.fsb h.fsb
+  run 0 "$FSCHED" compile $graph.yaml -q --unroll -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --check --output y=flat.bin --force
+  expect "$graph: the bytes of its iterations" cmp y.bin flat.bin
+done
 sed 's/name: acc, .*/&/; s/{out: acc, size: 64}/{out: y}/; s/in: acc/in: y/g; s/out: acc/out: y/g; s/{out: y}\], after/{inout: y}], after/' \
   l.yaml >io.yaml
 run 1 "$FSCHED" compile io.yaml

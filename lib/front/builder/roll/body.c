@@ -35,38 +35,19 @@ static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x)
     to->back = back_of(r, op, arg, r->b->loop.at[loop].op0 + x->loop.ring[to->ring].writer);
     x->slots[to->ring].entry |= to->back > 0;
   } else {
-    uint64_t left = r->b->buffer_size.at[a->buffer] - a->offset;
-    to->step = fs_roller_step(r, fs_roller_moving(r, op, arg));
-    to->length = fs_min(a->u.length, left); /* if it moves up, or not, later ones end no farther */
+    uint64_t size = r->b->buffer_size.at[a->buffer];
+    const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+    to->step = fs_roller_step(r, m);
+    /* if it moves up, or not, later ones end no farther; if it moves down, they begin lower */
+    to->length = fs_min(a->u.length, fs_roller_falls(r, op, arg, true) ? size : size - a->offset);
   }
   return FSCHED_OK;
-}
-
-/* Whether an arg moves down with a loop around the one at hand, and is cut off before it does. */
-static bool is_cut_outside(const fs_roller *r, uint32_t op, uint32_t arg) {
-  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
-  const fs_arg_draft *a = &r->b->arg.at[arg];
-  bool down = false;
-  for (uint32_t i = 0; m != NULL && m->n_steps > 0 && i + 1 < r->level; i++) {
-    down = down || r->b->step.at[m->step0 + i] < 0;
-  }
-  int64_t step = fs_roller_step(r, m);
-  uint64_t last = r->in.trip[r->in.loop_of[op]] - 1, way = step > 0 ? (uint64_t)step * last : 0;
-  return down && a->offset + a->u.length + way > r->b->buffer_size.at[a->buffer];
 }
 
 /* What this version does not have of an arg. */
 static fs_status check_arg(fs_roller *r, uint32_t op, uint32_t arg) {
   const fs_arg_draft *a = &r->b->arg.at[arg];
-  const char *why = NULL;
-  bool down = fs_roller_step(r, fs_roller_moving(r, op, arg)) < 0;
-  if (down && a->offset + a->u.length > r->b->buffer_size.at[a->buffer]) {
-    why = "a range that moves down is cut off in its first iteration";
-  } else if (is_cut_outside(r, op, arg)) {
-    why = "a range that moves down with an outer loop is cut off";
-  } else if (fs_tag_is_address(a->tag)) {
-    why = "a 'no_dep' arg is in it";
-  }
+  const char *why = fs_tag_is_address(a->tag) ? "a 'no_dep' arg is in it" : NULL;
   return why == NULL ? FSCHED_OK
                      : fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&r->b->arg_at, arg),
                                        "--unroll (fsched_builder_unroll) makes a graph of its "

@@ -70,6 +70,17 @@ int64_t fs_roller_step(const fs_roller *r, const fs_moving_draft *m) {
   return m == NULL || m->n_steps == 0 ? 0 : r->b->step.at[m->step0 + r->level - 1];
 }
 
+bool fs_roller_falls(const fs_roller *r, uint32_t op, uint32_t arg, bool own) {
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  uint32_t loop = r->in.loop_of[op];
+  bool falls = false;
+  for (uint32_t i = m == NULL || m->n_steps == 0 ? 0 : r->level; i-- > 0 && !falls;) {
+    falls = (own || i + 1 < r->level) && r->b->step.at[m->step0 + i] < 0 && r->in.trip[loop] > 1;
+    loop = fs_loop_at(r->b, loop)->parent;
+  }
+  return falls;
+}
+
 bool fs_roller_moves_alike(const fs_roller *r, const fs_moving_draft *a, const fs_moving_draft *b) {
   bool alike = true;
   for (uint32_t i = 0; alike && i + 1 < r->level; i++) {
@@ -84,9 +95,11 @@ void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip
                     uint64_t *high) {
   const fs_arg_draft *a = &r->b->arg.at[arg];
   uint64_t size = r->b->buffer_size.at[a->buffer];
-  int64_t way = fs_roller_step(r, fs_roller_moving(r, op, arg)) * (int64_t)(trip - 1);
+  const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+  int64_t way = fs_roller_step(r, m) * (int64_t)(trip - 1);
   *low = a->offset + (uint64_t)(way < 0 ? way : 0);
-  *high = fs_min(a->offset + (uint64_t)(way > 0 ? way : 0) + a->u.length, size);
+  uint64_t end = a->offset + (uint64_t)(way > 0 ? way : 0) + a->u.length;
+  *high = fs_min(end, fs_roller_falls(r, op, arg, false) ? fs_add_most(*low, size) : size);
 }
 
 uint32_t fs_roller_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
@@ -211,8 +224,9 @@ static void add_outer_ways(const fs_roller *r, uint32_t op, uint32_t arg, uint64
     uint64_t way = fs_multiply_most(step < 0 ? (uint64_t)-step : (uint64_t)step,
                                     fs_max(r->in.trip[loop], 1) - 1);
     *low -= step < 0 ? fs_min(way, *low) : 0;
-    *high = step > 0 ? fs_min(fs_add_most(*high, way), size) : *high;
+    *high = step > 0 ? fs_add_most(*high, way) : *high;
   }
+  *high = fs_min(*high, size);
 }
 
 /* Whether two accesses of a buffer have bytes in common in whichever iterations. */

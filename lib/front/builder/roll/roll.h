@@ -58,9 +58,12 @@ typedef struct fs_roller {
 const fs_moving_draft *fs_roller_moving(const fs_roller *r, uint32_t op, uint32_t arg);
 /* The step of an arg, in bytes an iteration of the loop at hand. */
 int64_t fs_roller_step(const fs_roller *r, const fs_moving_draft *m);
+/* Whether an arg moves down with some loop around the one at hand, or with that. */
+bool fs_roller_falls(const fs_roller *r, uint32_t op, uint32_t arg, bool own);
 /* Whether two args move alike with the loops around the one at hand. */
 bool fs_roller_moves_alike(const fs_roller *r, const fs_moving_draft *a, const fs_moving_draft *b);
-/* The bytes that an arg touches in all of `trip` iterations together: [low, high). */
+/* The bytes that an arg touches in all of `trip` iterations together: [low, high).  If it falls
+ * with loops around, they may pass the end of the buffer, which does not cut them off later. */
 void fs_roller_hull(const fs_roller *r, uint32_t op, uint32_t arg, uint64_t trip, uint64_t *low,
                     uint64_t *high);
 

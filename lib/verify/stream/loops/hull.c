@@ -399,7 +399,12 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
       FS_TRY(write_bytes(w, &set, fs_vloop_hull(x, &all, x->l->least - 1)));
     }
   }
-  FS_TRY(are_written(w, set, (fs_vbytes){own.offset, own.offset + own.length}, yes));
+  uint64_t end = own.offset + own.length; /* it may pass the end at first, and move down */
+  if (x->inner) {
+    const fs_stream *s = x->v->s;
+    end = fs_min(end, fs_vloop_limit(s, &s->loops[x->l->within], &s->loop_args[own_arg]));
+  }
+  FS_TRY(are_written(w, set, (fs_vbytes){own.offset, end}, yes));
   fs_ranges_clear(&w->ranges, &set);
   return FSCHED_OK;
 }

@@ -56,7 +56,8 @@ static void check_arg_place(const body_places *b, uint32_t place, uint32_t arg) 
   if (!find_address(b->x, a, &version, &address)) {
     wrong_place(b, FS_DIAG_VERIFY_PLACE, place, "the loop's op has no place of the buffer");
   } else if (!fs_space_has_bytes(p->space) || p->arg != arg || p->version != version ||
-             p->index != s->buffers[a->buffer].memory || p->size != a->length ||
+             p->index != s->buffers[a->buffer].memory ||
+             p->size != fs_min(a->length, fs_vloop_limit(s, b->x->l, a) - a->offset) ||
              p->mode != fs_tag_mode(a->tag)) {
     wrong_place(b, FS_DIAG_VERIFY_PLACE, place, "not the argument's buffer, length or mode");
   } else if (p->address != address) {

@@ -206,13 +206,16 @@ static bool ends_inside(const loop_shape *x, const fs_stream_loop_arg *a) {
   uint64_t size = fs_vloop_limit(x->s, x->l, a);
   int64_t way, down = 0, up = 0;
   const int64_t most = INT64_C(1) << 60;
-  if (a->offset > size || a->length > size - a->offset ||
-      __builtin_mul_overflow(a->step, (int64_t)(x->l->trip - 1), &way) || way > most ||
-      way < -most || !fs_vloop_moves(x->s, x->l, a->own, &down, &up)) {
+  bool view = fs_stream_loop_view_of(x->s, (uint32_t)(a - x->s->loop_args)) != NULL;
+  if (a->offset > size || __builtin_mul_overflow(a->step, (int64_t)(x->l->trip - 1), &way) ||
+      way > most || way < -most || !fs_vloop_moves(x->s, x->l, a->own, &down, &up)) {
     return false;
   }
   *(way < 0 ? &down : &up) += way;
-  bool view = fs_stream_loop_view_of(x->s, (uint32_t)(a - x->s->loop_args)) != NULL;
+  bool cut = down < 0 && !view; /* in the first iterations */
+  if (a->length > (cut ? size : size - a->offset)) {
+    return false;
+  }
   uint64_t least = view ? a->length : 1; /* what has to be in the buffer; a range may be cut off */
   return down >= -(int64_t)a->offset && (up <= 0 || (uint64_t)up + least <= size - a->offset);
 }
