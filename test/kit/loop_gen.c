@@ -89,6 +89,9 @@ static void put_target(loop_gen *g) {
   fs_text_printf(g->t, "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n",
                  capacity[below(g, 3)]);
   fs_text_puts(g->t, g->resource ? "  resources: [{name: L, capacity: 4}]\n" : "");
+  if (fs_rng_one_in(&g->more, 6)) {
+    fs_text_printf(g->t, "  concurrency: %u\n", 1 + fs_rng_below(&g->more, 3));
+  }
 }
 
 static void put_buffers(loop_gen *g) {

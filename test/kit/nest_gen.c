@@ -45,6 +45,9 @@ static void put_head(nest_gen *g) {
   fs_text_printf(g->t, "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n",
                  16 << below(g, 3));
   fs_text_puts(g->t, g->resource ? "  resources: [{name: L, capacity: 4}]\n" : "");
+  if (fs_rng_one_in(&g->more, 8)) {
+    fs_text_printf(g->t, "  concurrency: %u\n", 1 + fs_rng_below(&g->more, 3));
+  }
   fs_text_printf(g->t,
                  "buffers:\n"
                  "  - {name: x, size: 4000, memory: ddr, io: input}\n"

@@ -108,8 +108,6 @@ done
 run 3 "$FSCHED" compile l.yaml --memory cmx=2500
 expect "need and have" holds err "loop 'tiles' does not fit memory 'cmx': needed 3136 .*, available 2500"
 expect "a depth that fits" holds err "a depth of 2 of 'tile' would fit"
-run 1 "$FSCHED" compile l.yaml --set concurrency=1
-expect "concurrency" holds err "loop 'tiles' cannot stay a loop in this version: .* \[unsupported\]"
 run 2 "$FSCHED" compile l.yaml --barriers 8
 expect "barriers" holds err "loop 'tiles' stays a loop with the target's own kind of sync alone"
 
@@ -404,3 +402,36 @@ END
 run 0 "$FSCHED" compile entry.yaml -Wall -o entry.fsb
 expect "the value on entry counts" holds err "loop 'inner' takes 4 of the 9 slots that are given for 'x' \[-Wdepth\]"
 expect "and more is of use" [ "$(grep -c 'no use for more' err)" -eq 0 ]
+
+# A limit of ops at a time is a resource, of which a loop has as much as its plan takes.
+limited() { # limited CONCURRENCY
+  cat <<END
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}, {name: s, class: c}], concurrency: $1}
+buffers: [{name: w, size: 64, io: output}]
+ops:
+  - {name: init, on: a, args: [{out: w}]}
+  - loop: l
+    trip: 8
+    ops:
+      - {name: load, on: a, time: 4, args: [{out: x, size: 64}]}
+      - {name: work, on: b, time: 4, args: [{in: x}, {out: y, size: 64}]}
+      - {name: put, on: c, time: 4, args: [{in: y}, {inout: w}]}
+  - {name: end, on: b, args: [{inout: w}]}
+END
+}
+for n in 1 2 3; do
+  limited $n >limited.yaml
+  run 0 "$FSCHED" compile limited.yaml --verify -o limited.fsb --emit schedule=limited.json --force
+  case $n in
+    1) expect "one by one" holds err 'loop l: 8 iterations in 96; one every 12 at best (resource concurrency)' ;;
+    2) expect "two at a time" holds err 'loop l: 8 iterations in .* at least 6 (resource concurrency)' ;;
+    3) expect "as many as there are queues" holds err 'loop l: 8 iterations in 40; one every 4 at best (queue q)' ;;
+  esac
+  run 0 "$FSCHED" verify limited.fsb --graph limited.yaml
+  run 0 "$FSCHED" verify limited.json --graph limited.yaml
+  run 0 "$FSCHED" run limited.fsb -q --check --on sim --durations adversarial --seed 4 --output w=w.bin --force
+  run 0 "$FSCHED" compile limited.yaml -q --unroll -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+  expect "$n at a time: the bytes of its iterations" cmp w.bin flat.bin
+done

@@ -47,8 +47,7 @@ static fs_status check_loops(fs_roller *r) {
                       : b->queue.n == 0                ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
-                      : b->concurrency != 0 ? "the target limits concurrency"
-                                            : NULL;
+                          : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);
     }
@@ -639,7 +638,8 @@ fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
-  fs_status status = fs_roller_merge_pairs(b);
+  fs_status status = fs_roller_limit_ops(b);
+  status = status == FSCHED_OK ? fs_roller_merge_pairs(b) : status;
   status = status == FSCHED_OK ? roll_all(b) : status;
   if (status == FSCHED_OK && !b->bad) {
     status = fs_roller_bounds(b, described);

@@ -2,6 +2,7 @@
 /* Loops that stay loops: each becomes one op, the innermost ones first.
  *
  *   pairs.c     makes one buffer of pairs in place
+ *   limit.c     makes a resource of the limit of ops at a time
  *   written.c   sees that what is read was written before
  *   members.c   sees that members of an op do not meet
  *   roll.c      looks at a sample of few iterations
@@ -159,6 +160,10 @@ fs_status fs_roller_check_needs(fs_roller *r) FS_MUST_USE;
 /* Plans the loops, whose samples are in the graph.  Requires the graph of a sample of all loops.
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT, FSCHED_INFEASIBLE. */
 fs_status fs_roller_plan(fs_roller *r, const fsched_graph *g) FS_MUST_USE;
+/* Makes a resource of the limit of ops at a time, of which each op uses one unit, as a loop uses
+ * several at a time; a limit that no ops can exceed is left out.  Complexity: O(ops).  Errors:
+ * FSCHED_SYSTEM. */
+fs_status fs_roller_limit_ops(fsched_builder *b) FS_MUST_USE;
 /* Makes one buffer of the two of pairs in place, in bodies as they are described, where that takes
  * no plan away; the pair is then forgotten, and else has a fault.
  * Complexity: O(ops + args + pairs), and for the pairs 2^24 steps at most.  Errors: FSCHED_SYSTEM.
