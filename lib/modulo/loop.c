@@ -231,18 +231,46 @@ static fs_status make_edges(loop_maker *k) {
   return FSCHED_OK;
 }
 
+/* Whether a writer begins a value in the place of the one that it reads. */
+static bool is_in_place(const fs_body_value *value, const fs_body_reader *reader) {
+  return reader->member == value->writer && value->depth > 0 && reader->back == value->depth;
+}
+
+/* Readers of the rings, without those that work in place: their instances are the writer's own. */
+static fs_status make_readers(loop_maker *k) {
+  const fs_loop_body *body = k->body;
+  fs_modulo_problem *p = &k->out->problem;
+  fs_modulo_reader *reader;
+  uint32_t *reader0, n = 0;
+  FS_TRY(fs_new(k->arena, &reader0, (size_t)body->n_values + 1));
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    n += body->value[v].n_readers;
+  }
+  FS_TRY(fs_new(k->arena, &reader, n));
+  n = 0;
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    const fs_body_value *x = &body->value[v];
+    reader0[v] = n;
+    for (uint32_t r = 0; r < x->n_readers; r++) {
+      const fs_body_reader *from = &body->reader[x->reader0 + r];
+      if (!is_in_place(x, from)) {
+        reader[n++] = (fs_modulo_reader){from->member, (uint32_t)from->back};
+      }
+    }
+  }
+  reader0[body->n_values] = n;
+  p->reader0 = reader0;
+  p->reader = reader;
+  return FSCHED_OK;
+}
+
 static fs_status make_rings(loop_maker *k) {
   const fs_loop_body *body = k->body;
   fs_modulo_problem *p = &k->out->problem;
   fs_modulo_ring *ring;
-  fs_modulo_reader *reader;
-  uint32_t *reader0, n = 0;
   FS_TRY(fs_new(k->arena, &ring, body->n_values));
-  FS_TRY(fs_new(k->arena, &reader0, (size_t)body->n_values + 1));
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
-    reader0[v] = n;
-    n += x->n_readers;
     ring[v] = (fs_modulo_ring){.writer = x->writer,
                                .memory = x->memory,
                                .size = x->size,
@@ -251,20 +279,9 @@ static fs_status make_rings(loop_maker *k) {
                                .every = x->every,
                                .ahead = x->ahead};
   }
-  reader0[body->n_values] = n;
-  FS_TRY(fs_new(k->arena, &reader, n));
-  for (uint32_t v = 0; v < body->n_values; v++) {
-    const fs_body_value *x = &body->value[v];
-    for (uint32_t r = 0; r < x->n_readers; r++) {
-      const fs_body_reader *from = &body->reader[x->reader0 + r];
-      reader[reader0[v] + r] = (fs_modulo_reader){from->member, (uint32_t)from->back};
-    }
-  }
   p->n_rings = body->n_values;
   p->ring = ring;
-  p->reader0 = reader0;
-  p->reader = reader;
-  return FSCHED_OK;
+  return make_readers(k);
 }
 
 /* Room for slots: without what the loop holds, and without the scratch of all its ops. */

@@ -11,6 +11,7 @@ typedef struct loop_gen {
   uint32_t n_queues, class_of[3], n_rings, n_ops, trip, size[MOST_RINGS];
   uint32_t writer[MOST_RINGS]; /* per ring: its op */
   bool entry[MOST_RINGS], resource;
+  uint32_t in_place[MOST_RINGS]; /* its depth, if values are begun in place of older ones; or 0 */
 } loop_gen;
 
 static uint32_t below(loop_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
@@ -135,6 +136,12 @@ static void put_loop(loop_gen *g) {
     if (!one_in(g, 3)) {
       uint32_t depth = 1 + below(g, 5);
       fs_text_printf(g->t, "%sr%u: {", any ? ", " : "", r);
+      if (g->entry[r] && fs_rng_one_in(&g->more, 4)) {
+        g->in_place[r] = 1 + fs_rng_below(&g->more, 3);
+        fs_text_printf(g->t, "depth: %u}", g->in_place[r]);
+        any = true;
+        continue;
+      }
       if (one_in(g, 4)) {
         fs_text_puts(g->t, "depth: auto");
       } else {
@@ -162,7 +169,9 @@ static const char *comma(bool *any) {
 /* An op's args on a ring; whether it writes. */
 static bool put_ring_args(loop_gen *g, uint32_t op, uint32_t r, bool *any) {
   if (g->writer[r] == op) {
-    if (g->entry[r] && one_in(g, 3)) {
+    if (g->in_place[r] > 0) {
+      fs_text_printf(g->t, "%s{in: r%u, distance: %u}", comma(any), r, g->in_place[r]);
+    } else if (g->entry[r] && one_in(g, 3)) {
       fs_text_printf(g->t, "%s{in: r%u, distance: %u}", comma(any), r, 1 + below(g, 2));
     }
     fs_text_printf(g->t, "%s{out: r%u}", comma(any), r);
@@ -218,6 +227,14 @@ static bool put_range_args(loop_gen *g, bool *any) {
 
 static void put_extras(loop_gen *g, uint32_t op) {
   uint32_t time = below(g, 10);
+  bool any = false;
+  for (uint32_t r = 0; r < g->n_rings; r++) {
+    if (g->writer[r] == op && g->in_place[r] > 0) {
+      fs_text_printf(g->t, "%sr%u: r%u", any ? ", " : ", inplace: {", r, r);
+      any = true;
+    }
+  }
+  fs_text_puts(g->t, any ? "}" : "");
   fs_text_printf(g->t, ", time: %u", time);
   if (one_in(g, 3)) {
     fs_text_printf(g->t, ", latency: %u", time + below(g, 10));

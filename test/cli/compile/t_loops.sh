@@ -435,3 +435,33 @@ for n in 1 2 3; do
   run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
   expect "$n at a time: the bytes of its iterations" cmp w.bin flat.bin
 done
+
+# With as many slots as the iterations that a value is carried, the op works in place.
+carried() { # carried DEPTH DISTANCE LATENCY
+  cat <<END
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: p, class: a}, {name: r, class: b}], memories: [{name: m, capacity: 4096}]}
+buffers: [{name: w, size: 64, io: output, memory: m}]
+ops:
+  - {name: init, on: a, args: [{out: x, size: 64}]}
+  - loop: l
+    trip: 8
+    buffers: {x: {depth: $1}}
+    ops:
+      - {name: step, on: a, time: 4, latency: $3, args: [{in: x, distance: $2}, {out: x}], inplace: {x: x}}
+      - {name: use, on: b, time: 3, args: [{in: x}, {out: y, size: 8}]}
+  - {name: end, on: b, args: [{in: x}, {out: w}]}
+END
+}
+for graph in "1 1 4 56" "2 2 4 35" "3 3 9 75" "2 1 4 35"; do
+  # shellcheck disable=SC2086
+  set -- $graph
+  carried "$1" "$2" "$3" >carried.yaml
+  run 0 "$FSCHED" compile carried.yaml --verify -o carried.fsb --force
+  expect "depth $1, distance $2: the plan" holds err "loop l: 8 iterations in $4; "
+  expect "depth $1, distance $2: in place" [ "$(grep -c Winplace err)" -eq $(($1 > $2)) ]
+  run 0 "$FSCHED" run carried.fsb -q --check --on sim --durations adversarial --seed 2 --output w=w.bin --force
+  run 0 "$FSCHED" compile carried.yaml -q --unroll -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+  expect "depth $1, distance $2: the bytes of its iterations" cmp w.bin flat.bin
+done

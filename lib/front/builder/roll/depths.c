@@ -7,12 +7,14 @@ uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *v) {
   return fs_names_find(&r->b->buffers, v->name, v->n_name);
 }
 
-/* The slots that the values take which are read, if they are read as they were begun. */
-static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value) {
+/* The slots that the values take which are read, if they are read as they were begun.  `in_place`:
+ * the writer begins a value in the place of one that it reads. */
+static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value, bool in_place) {
   uint64_t need = 1;
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
     const fs_body_reader *reader = &body->reader[i];
-    need = fs_max(need, reader->back + (reader->member >= value->writer));
+    bool behind = reader->member > value->writer || (reader->member == value->writer && !in_place);
+    need = fs_max(need, reader->back + behind);
   }
   return need;
 }
@@ -45,8 +47,7 @@ static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_
                                                "has, and hands them on to its next run");
 }
 
-/* How far back versions of a value are read. */
-static uint64_t farthest_back(const fs_loop_body *body, const fs_body_value *value) {
+uint64_t fs_roller_farthest_back(const fs_loop_body *body, const fs_body_value *value) {
   uint64_t back = 0;
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
     back = fs_max(back, body->reader[i].back);
@@ -76,7 +77,7 @@ uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop) {
 
 uint64_t fs_roller_most_slots(uint64_t versions, const fs_loop_body *body,
                               const fs_body_value *value) {
-  uint64_t back = farthest_back(body, value);
+  uint64_t back = fs_roller_farthest_back(body, value);
   return fs_max(fs_add_most(versions, back > 0), back + 1);
 }
 
@@ -134,14 +135,45 @@ static uint32_t limit_of(const fs_roller *r, uint32_t loop, uint32_t buffer, uin
   return most;
 }
 
+/* Whether the writer of a value may begin it in the place of an older one, which it reads as a
+ * whole, and which lies in the same slot if there are as few as are given. */
+static bool works_in_place(const fs_roller *r, uint32_t loop, uint32_t buffer,
+                           const fs_body_value *value) {
+  const fsched_builder *b = r->b;
+  const fs_ring_draft *given = find_ring(r, loop, buffer);
+  uint32_t op = fs_loop_at(b, loop)->op0 + value->writer, n = 0;
+  bool whole = given != NULL && given->in_place && given->depth > 0 && given->every <= 1;
+  for (uint32_t i = b->op.at[op].arg0; i < fs_builder_args_end(b, op) && whole; i++) {
+    const fs_arg_draft *a = &b->arg.at[i];
+    const fs_moving_draft *m = fs_roller_moving(r, op, i);
+    if (fs_tag_accesses(a->tag) && a->buffer == buffer && !fs_tag_begins(a->tag)) {
+      whole = fs_tag_only_reads(a->tag) && a->view == FS_NONE && a->offset == 0 &&
+              a->u.length >= b->buffer_size.at[buffer] && m != NULL && m->distance == given->depth;
+      n++;
+    }
+  }
+  return whole && n == 1;
+}
+
+/* Notes that a pair is kept. */
+static void keep_pair(const fs_roller *r, uint32_t op, uint32_t buffer) {
+  for (uint32_t i = r->in.inplace0[op]; i < r->in.inplace0[op + 1]; i++) {
+    fs_item_draft *x = &r->b->inplaces.item.at[i];
+    if (x->a == buffer && x->b == buffer) {
+      fs_roller_keep_pair(x);
+    }
+  }
+}
+
 fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
   uint64_t all = fs_roller_versions(r, loop);
   for (uint32_t v = 0; v < body->n_values; v++) {
     fs_body_value *value = &body->value[v];
-    uint64_t back = farthest_back(body, value), need = slots_read(body, value);
+    uint32_t buffer = fs_roller_buffer_of(r, value);
+    bool in_place = works_in_place(r, loop, buffer, value);
+    uint64_t back = fs_roller_farthest_back(body, value), need = slots_read(body, value, in_place);
     value->depth = fs_min(value->depth, fs_roller_most_slots(all, body, value));
     take_least(r, need, value);
-    uint32_t buffer = fs_roller_buffer_of(r, value);
     uint8_t io = r->b->buffer_io.at[buffer];
     if (r->ring[buffer].single && need > 1) {
       return fs_roller_unsupported(r, loop,
@@ -163,6 +195,9 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
                (fs_roller_flows_around(r, loop, buffer, back > 0) ||
                 may_be_passed(r, loop, buffer))) {
       FS_TRY(close_ring(r, loop, need, value));
+    }
+    if (in_place && value->depth == back) {
+      keep_pair(r, fs_loop_at(r->b, loop)->op0 + value->writer, buffer);
     }
     set_keys(r, loop, buffer, need, value);
     value->most = limit_of(r, loop, buffer, need, value);

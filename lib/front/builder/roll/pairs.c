@@ -48,6 +48,13 @@ static const char *const pair_texts[] = {
 #undef PAIR_TEXT_
 };
 
+void fs_roller_keep_pair(fs_item_draft *pair) {
+  assert(pair->a == pair->b);
+  pair->amount = PAIR_FITS;
+}
+
+bool fs_roller_pair_kept(const fs_item_draft *pair) { return pair->amount == PAIR_FITS; }
+
 const char *fs_roller_pair_fault(const fs_item_draft *pair) {
   assert(pair->amount < PAIR_FITS);
   return pair_texts[pair->amount];

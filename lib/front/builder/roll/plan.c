@@ -158,7 +158,9 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
     x->slots[v] =
         (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = slot, .buffer = buffer};
     x->slots[v].entry = entry;
-    x->slots[v].least = fs_modulo_least_depth(&p->loop.problem, v);
+    x->slots[v].least =
+        (uint32_t)fs_max(fs_modulo_least_depth(&p->loop.problem, v),
+                         fs_min(fs_roller_farthest_back(body, &body->value[v]), UINT32_MAX / 2));
   }
   return FSCHED_OK;
 }
@@ -308,6 +310,29 @@ static fs_status order_scratch(fs_roller *r, const fsched_graph *g, fs_loop_body
   return FSCHED_OK;
 }
 
+/* An op that begins values in place of those of several iterations ago reads what is there on entry
+ * in as many: they do so in order, before it is written over. */
+static fs_status order_entries(fs_roller *r, fs_loop_body *body) {
+  fs_body_edge *edge;
+  FS_TRY(fs_new(r->scratch, &edge, (size_t)body->n_edges + body->n_values));
+  if (body->n_edges > 0) {
+    memcpy(edge, body->edge, body->n_edges * sizeof *edge);
+  }
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    const fs_body_value *x = &body->value[v];
+    bool in_place = false;
+    for (uint32_t i = x->reader0; i < x->reader0 + x->n_readers; i++) {
+      in_place = in_place || (body->reader[i].member == x->writer && x->depth > 1 &&
+                              body->reader[i].back == x->depth);
+    }
+    if (in_place) {
+      edge[body->n_edges++] = (fs_body_edge){x->writer, x->writer, 1};
+    }
+  }
+  body->edge = edge;
+  return FSCHED_OK;
+}
+
 static bool uses_any(const fsched_graph *g, uint32_t a, uint32_t b) {
   for (uint32_t i = g->op_use0[a]; i < g->op_use0[a + 1]; i++) {
     for (uint32_t k = g->op_use0[b]; k < g->op_use0[b + 1]; k++) {
@@ -431,6 +456,7 @@ static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_in
     count_held(r, g, loop, body);
     FS_TRY(fs_roller_count_beside(r, g, index, loop, body->held));
     FS_TRY(order_scratch(r, g, body));
+    FS_TRY(order_entries(r, body));
   }
   body->trip = r->in.trip[loop];
   body->versions = fs_roller_versions(r, loop);
@@ -444,7 +470,7 @@ static void warn_inplaces(const fs_roller *r, const fsched_graph *g, uint32_t lo
   const fs_loop_draft *l = fs_loop_at(b, loop);
   for (uint32_t i = r->in.inplace0[l->op0]; i < r->in.inplace0[l->op_end]; i++) {
     const fs_item_draft *x = &b->inplaces.item.at[i];
-    if (fs_memory_bounded(&g->target.memory[g->buffer_memory[x->a]])) {
+    if (!fs_roller_pair_kept(x) && fs_memory_bounded(&g->target.memory[g->buffer_memory[x->a]])) {
       fs_builder_drop_inplace(b, i, b->ops.text.at[x->op], b->buffers.text.at[x->a],
                               b->buffers.text.at[x->b], fs_roller_pair_fault(x));
     }

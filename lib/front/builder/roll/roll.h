@@ -169,7 +169,11 @@ fs_status fs_roller_limit_ops(fsched_builder *b) FS_MUST_USE;
  * Complexity: O(ops + args + pairs), and for the pairs 2^24 steps at most.  Errors: FSCHED_SYSTEM.
  */
 fs_status fs_roller_merge_pairs(fsched_builder *b) FS_MUST_USE;
-/* Why a pair that is left is not used.  Requires one that fs_roller_merge_pairs has seen. */
+/* Notes that a pair of a buffer with itself is used in a loop that stays one, and tells it. */
+void fs_roller_keep_pair(fs_item_draft *pair);
+bool fs_roller_pair_kept(const fs_item_draft *pair);
+/* Why a pair that is left is not used.  Requires one that fs_roller_merge_pairs has seen, and that
+ * is not kept. */
 const char *fs_roller_pair_fault(const fs_item_draft *pair);
 /* Whether an op of the graph as it is now is a loop. */
 static inline bool fs_roller_is_loop(const fs_roller *r, uint32_t op) {
@@ -195,6 +199,8 @@ uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *value);
 /* How many versions a ring of a loop at hand may hold: those of a run, or of all runs in one of the
  * loop around, if they may be joined: these are counted as they flow. */
 uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop);
+/* How many iterations ago versions of a value that are read were begun, at most. */
+uint64_t fs_roller_farthest_back(const fs_loop_body *body, const fs_body_value *value);
 /* No more slots are of use than there are versions, and what there is on entry. */
 uint64_t fs_roller_most_slots(uint64_t versions, const fs_loop_body *body,
                               const fs_body_value *value);
