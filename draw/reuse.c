@@ -6,7 +6,9 @@
 #include <stdlib.h>
 
 #include "base/group.h"
+#include "base/saturate.h"
 #include "model/access.h"
+#include "model/loop_report.h"
 
 typedef struct reuse_edge {
   uint32_t from, to; /* residencies */
@@ -181,7 +183,50 @@ static void put_places(fs_text *t, const reuse_list *r, const char *indent) {
     fs_text_puts(t, "  ");
     at = put_place(t, r, at);
   }
+  fs_text_puts(t, "]");
+}
+
+/* How many values the ring of a loop has: of a run, or of all runs that are joined. */
+static uint64_t values_of(const fsched_graph *g, const fs_rolled *x) {
+  return x->joined ? fs_multiply_most(x->trip, g->rolled[x->within].trip) : x->trip;
+}
+
+/* Appends the orders by which the slots of a ring are taken again: iteration i of `to` comes after
+ * iteration i - distance of `from`. */
+static void put_ring(fs_text *t, const fsched_graph *g, const fs_rolled *x, uint32_t k,
+                     const char *before) {
+  const fs_rolled_ring *r = &x->loop.ring[k];
+  fs_text_puts(t, before);
+  fs_text_puts(t, "{\"loop\": ");
+  fs_text_json_string(t, x->report->name);
+  fs_text_puts(t, ", \"buffer\": ");
+  fs_text_json_string(t, g->buffer_name[x->slots[k].buffer]);
+  fs_text_printf(t, ", \"slots\": %u, \"edges\": [", r->depth);
+  for (uint32_t i = r->reader0; i < r->reader0 + r->n_readers; i++) {
+    const fs_rolled_reader *from = &x->loop.reader[i];
+    fs_text_puts(t, i == r->reader0 ? "{\"from\": " : ", {\"from\": ");
+    fs_text_json_string(t, x->body[from->member].name);
+    fs_text_puts(t, ", \"to\": ");
+    fs_text_json_string(t, x->body[r->writer].name);
+    fs_text_printf(t, ", \"distance\": %u}", r->depth - from->back);
+  }
   fs_text_puts(t, "]}");
+}
+
+/* Appends the rings of loops that stay ones whose slots are taken again. */
+static void put_rings(fs_text *t, const fsched_graph *g, const char *indent) {
+  uint32_t n = 0;
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    const fs_rolled *x = &g->rolled[l];
+    for (uint32_t k = 0; k < x->loop.n_rings; k++) {
+      if (values_of(g, x) > x->loop.ring[k].depth && n < FS_REUSE_NAMED) {
+        fs_text_puts(t, n++ == 0 ? ", \"rings\": [\n" : ",\n");
+        fs_text_puts(t, indent);
+        put_ring(t, g, x, k, "  ");
+      }
+    }
+  }
+  fs_text_puts(t, n == 0 ? "" : "]");
 }
 
 static fs_status put_reuse(fs_text *t, reuse_list *r, const char *indent) {
@@ -209,6 +254,8 @@ static fs_status put_reuse(fs_text *t, reuse_list *r, const char *indent) {
   r->edge.n = kept;
   fs_text_printf(t, "{\"edges\": %u, \"taken\": %u", n, more);
   put_places(t, r, indent);
+  put_rings(t, r->s->graph, indent);
+  fs_text_puts(t, "}");
   return FSCHED_OK;
 }
 

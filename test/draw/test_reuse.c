@@ -110,8 +110,44 @@ START_TEST(places)
 }
 END_TEST
 
+/* Of a loop that stays one, rings whose slots are taken again tell after which iterations: `x`, not
+ * `y`, which has a slot for each of its iterations. */
+static const char rings[] =
+    "fsched: 1\n"
+    "target: {queues: [{name: p}, {name: q}], memories: [{name: m, capacity: 4KiB}]}\n"
+    "ops:\n"
+    "  - loop: l\n"
+    "    trip: 5\n"
+    "    buffers: {x: {depth: 3}, y: {depth: 5}}\n"
+    "    ops:\n"
+    "      - {name: a, on: p, args: [{out: x, size: 64}, {out: y, size: 8}]}\n"
+    "      - {name: b, on: q, args: [{in: x}, {in: y}]}\n"
+    "      - {name: c, on: q, args: [{in: x, distance: 1}]}\n";
+
+START_TEST(slots)
+{
+  char text[sizeof rings + 100], *json;
+  fsched_graph *g;
+  fsched_schedule *s;
+  size_t size;
+  (void)snprintf(text, sizeof text, "%.*s  - {name: z, on: p, args: [{out: x}]}\n%s",
+                 (int)(strstr(rings, "  - loop") - rings), rings, strstr(rings, "  - loop"));
+  ck_fs(ctx, fsched_graph_parse(ctx, "rings", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, &fs_quick, &s, NULL));
+  ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &json, &size));
+  const char *x =
+      "{\"loop\": \"l\", \"buffer\": \"x\", \"slots\": 3, \"edges\": "
+      "[{\"from\": \"b\", \"to\": \"a\", \"distance\": 3}, "
+      "{\"from\": \"c\", \"to\": \"a\", \"distance\": 2}]}]}";
+  ck_assert_msg(strstr(json, x) != NULL, "%s", json);
+  fsched_text_free(ctx, json, size);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(reuse, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 3, each_edge_is_named);
-  FS_TESTS(t, places);
+  FS_TESTS(t, places, slots);
 }
