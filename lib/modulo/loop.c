@@ -284,7 +284,41 @@ static fs_status make_rings(loop_maker *k) {
   return make_readers(k);
 }
 
-/* Room for slots: without what the loop holds, and without the scratch of all its ops. */
+/* The queue that an op keeps until it is over, if it can run on that alone; else FS_NONE. */
+static uint32_t only_queue(const fsched_graph *g, uint32_t op) {
+  uint32_t n;
+  const uint32_t *queue = queues_of(g, op, &n);
+  return n == 1 && g->op_gang[op] == FS_NONE && !fs_op_slow(g, op) ? queue[0] : FS_NONE;
+}
+
+static uint64_t scratch_of(const fsched_graph *g, uint32_t op, uint32_t memory) {
+  uint64_t bytes = 0;
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    bool here = g->scratch_memory[i] == memory;
+    bytes += here ? fs_align_up(g->scratch_size[i], g->target.memory[memory].align) : 0;
+  }
+  return bytes;
+}
+
+uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
+  assert(memory < g->target.n_memories);
+  uint64_t all = 0;
+  for (uint32_t m = 0; m < body->n; m++) {
+    bool own = only_queue(g, body->op[m]) == FS_NONE;
+    all = fs_add_most(all, own ? scratch_of(g, body->op[m], memory) : 0);
+  }
+  for (uint32_t q = 0; q < g->target.n_queues; q++) {
+    uint64_t most = 0;
+    for (uint32_t m = 0; m < body->n; m++) {
+      bool here = only_queue(g, body->op[m]) == q;
+      most = here ? fs_max(most, scratch_of(g, body->op[m], memory)) : most;
+    }
+    all = fs_add_most(all, most);
+  }
+  return all;
+}
+
+/* Room for slots: without what the loop holds, and without the scratch of its ops. */
 static fs_status make_memories(loop_maker *k) {
   const fsched_graph *g = k->g;
   const fs_loop_body *body = k->body;
@@ -296,21 +330,13 @@ static fs_status make_memories(loop_maker *k) {
     if (fs_memory_bounded(m)) {
       capacity[i] -= fs_min(body->held[i], capacity[i]);
       k->out->narrowed = k->out->narrowed || fs_memory_spills(m);
-    }
-  }
-  for (uint32_t m = 0; m < body->n; m++) {
-    uint32_t op = body->op[m];
-    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      uint32_t memory = g->scratch_memory[i];
-      if (fs_memory_bounded(&g->target.memory[memory])) {
-        uint64_t align = g->target.memory[memory].align;
-        uint64_t size = fs_align_up(g->scratch_size[i], align);
-        if (size > capacity[memory]) {
-          k->out->why_not = "the scratch of all its ops at once does not fit";
-        }
-        capacity[memory] -= fs_min(size, capacity[memory]);
-        k->out->narrowed = k->out->single = true;
+      uint64_t scratch = fs_modulo_scratch(g, body, i);
+      if (scratch > capacity[i]) {
+        k->out->why_not = "the scratch of its ops does not fit";
       }
+      capacity[i] -= fs_min(scratch, capacity[i]);
+      k->out->narrowed = k->out->narrowed || scratch > 0;
+      k->out->single = k->out->single || scratch > 0;
     }
   }
   k->out->problem.n_memories = g->target.n_memories;

@@ -42,4 +42,9 @@ fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_l
  * nothing is changed. */
 void fs_modulo_loop_unscale(fs_modulo_loop *loop, fs_modulo_plan *plan);
 
+/* The bytes that the scratch of all ops of a body takes of a memory.  Ops that can run on one queue
+ * alone, which they keep until they are over, take turns with the same bytes.
+ * Complexity: O(queues * (members + their scratch)). */
+uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory);
+
 #endif

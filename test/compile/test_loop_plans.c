@@ -307,7 +307,7 @@ START_TEST(no_plan)
       {"fsched: 1\ntarget: {queues: [{name: q}, {name: r}], memories: [{name: m, capacity: 64}]}\n"
        "ops:\n- loop: l\n  trip: 3\n  ops:\n  - {name: a, on: q, scratch: {m: 40}}\n"
        "  - {name: b, on: r, scratch: {m: 40}}\n",
-       "the scratch of all its ops at once does not fit"},
+       "the scratch of its ops does not fit"},
       {"fsched: 1\ntarget: {queues: [{name: q}]}\nops:\n"
        "- {loop: l, trip: 3, ops: [{name: a, on: q, time: 0}, {name: b, on: q, time: "
        "1000000000000}]}\n",

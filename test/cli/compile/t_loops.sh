@@ -308,10 +308,17 @@ run 3 "$FSCHED" compile room.yaml --unroll -o no.fsb
   room 1 150 | sed 's/{in: t}, //'
   echo '      - {name: again, on: q, scratch: {m: 150}, args: [{in: t}]}'
 } >room.yaml
+run 0 "$FSCHED" compile room.yaml --verify -o room.fsb
+expect "on one queue they take turns" holds err 'loop l: 9 iterations in .* at best (queue q)'
+run 0 "$FSCHED" run room.fsb -q --check --on sim --durations adversarial --seed 6 --output y=y.bin --force
+run 0 "$FSCHED" compile room.yaml -q --unroll -o flat.fsb
+run 0 "$FSCHED" run flat.fsb -q --check --output y=flat.bin --force
+expect "with the bytes of their iterations" cmp y.bin flat.bin
+sed -i 's/again, on: q/again, on: d/' room.yaml
 run 3 "$FSCHED" compile room.yaml -o no.fsb
 expect "scratch alone" holds err "loop 'l' does not fit memory 'm': needed 364, available 256 \[does-not-fit\]"
-expect "whose scratch" holds err 'hint: each op of a loop has scratch of its own'
-run 0 "$FSCHED" compile room.yaml -q --unroll -o flat.fsb
+expect "whose scratch" holds err 'hint: ops of a loop share the bytes of scratch on one queue alone'
+run 0 "$FSCHED" compile room.yaml -q --unroll -o flat.fsb --force
 
 # So many iterations that queues could not count their commands.
 cat >often.yaml <<'END'

@@ -23,26 +23,12 @@ static void count_held(const fs_roller *r, const fsched_graph *g, uint32_t loop,
   }
 }
 
-/* The bytes that the scratch of all ops takes of a memory: each has its own. */
-static uint64_t scratch_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
-  uint64_t need = 0, align = g->target.memory[memory].align;
-  for (uint32_t m = 0; m < body->n; m++) {
-    uint32_t op = body->op[m];
-    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      if (g->scratch_memory[i] == memory) {
-        need = fs_add_most(need, fs_align_up(g->scratch_size[i], align));
-      }
-    }
-  }
-  return need;
-}
-
 /* Whether the scratch of all ops does not fit beside what the loop holds. */
 static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
   bool unfit = false;
   for (uint32_t m = 0; m < g->target.n_memories && body->held != NULL && !unfit; m++) {
     const fs_memory *memory = &g->target.memory[m];
-    uint64_t scratch = scratch_need(g, body, m);
+    uint64_t scratch = fs_modulo_scratch(g, body, m);
     unfit = scratch > 0 && fs_memory_bounded(memory) &&
             fs_add_most(scratch, body->held[m]) > memory->capacity;
   }
@@ -52,7 +38,7 @@ static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
 /* The bytes that a loop needs of a memory: slots, one of each open ring, scratch, and all that it
  * holds. */
 static uint64_t bytes_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
-  uint64_t need = fs_add_most(body->held[memory], scratch_need(g, body, memory));
+  uint64_t need = fs_add_most(body->held[memory], fs_modulo_scratch(g, body, memory));
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
     if (x->memory == memory) {
@@ -70,8 +56,8 @@ static fs_status does_not_fit(fs_roller *r, const fsched_graph *g, uint32_t loop
   const char *name = b->loops.text.at[loop], *hint = b->depths_hint;
   if (hint == NULL && scratch_unfit(g, body) && body->n > 1) {
     hint =
-        "each op of a loop has scratch of its own; that of --unroll (fsched_builder_unroll) may "
-        "share bytes";
+        "ops of a loop share the bytes of scratch on one queue alone; those of --unroll "
+        "(fsched_builder_unroll) may do so on several";
   }
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     const fs_memory *memory = &g->target.memory[m];
