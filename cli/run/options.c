@@ -62,12 +62,16 @@ static fs_status read_times(fs_cli *cli, fsched_replay_options *o) {
   return FSCHED_OK;
 }
 
+static fs_status wrong_size(const fs_cli *cli, fs_option option, const char *text) {
+  return fs_usage(cli->ctx, "sizes are like 4096, 64KiB, 2MiB, 1GiB",
+                  "--%s wants a size from 1 byte to 256 TiB, not '%s'",
+                  fs_option_table[option].long_name, text);
+}
+
 static fs_status read_size(fs_cli *cli, fs_option option, uint64_t *bytes) {
   const char *text = fs_args_last(&cli->args, option);
   if (text != NULL && (!fs_size_parse(text, FSCHED_MAX_SIZE, bytes) || *bytes == 0)) {
-    return fs_usage(cli->ctx, "sizes are like 4096, 64KiB, 2MiB, 1GiB",
-                    "--%s wants a size from 1 byte to 256 TiB, not '%s'",
-                    fs_option_table[option].long_name, text);
+    return wrong_size(cli, option, text);
   }
   return FSCHED_OK;
 }
@@ -229,6 +233,34 @@ static fs_status check_device(fs_cli *cli, const fs_run *run, const char *durati
   return FSCHED_OK;
 }
 
+/* Reads --heap SIZE, of all memories, and --heap NAME=SIZE, of one. */
+static fs_status read_heaps(fs_cli *cli, fsched_device_options *d) {
+  const char *const *text;
+  size_t n;
+  fsched_heap_size *heap;
+  FS_TRY(fs_args_all(&cli->arena, &cli->args, FS_OPTION_HEAP, &text, &n));
+  FS_TRY(fs_new(&cli->arena, &heap, n));
+  d->heaps = heap;
+  for (size_t i = 0; i < n; i++) {
+    const char *equals = strrchr(text[i], '='), *name = NULL;
+    uint64_t bytes = 0;
+    if (equals != NULL) {
+      name = fs_arena_strndup(&cli->arena, text[i], (size_t)(equals - text[i]));
+      FS_TRY(name == NULL ? FSCHED_SYSTEM : FSCHED_OK);
+    }
+    const char *size = equals == NULL ? text[i] : equals + 1;
+    if (equals == text[i] || !fs_size_parse(size, FSCHED_MAX_SIZE, &bytes) || bytes == 0) {
+      return wrong_size(cli, FS_OPTION_HEAP, text[i]);
+    }
+    if (name == NULL) {
+      d->heap_bytes = bytes;
+    } else {
+      heap[d->n_heaps++] = (fsched_heap_size){name, bytes};
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status read_device(fs_cli *cli, fs_run *run) {
   const fs_args *args = &cli->args;
   fsched_device_options *d = &run->device;
@@ -250,7 +282,7 @@ static fs_status read_device(fs_cli *cli, fs_run *run) {
   }
   d->driver = getenv("FSCHED_CUDA_DRIVER");
   FS_TRY(read_size(cli, FS_OPTION_MEMORY_LIMIT, &d->memory_limit));
-  FS_TRY(read_size(cli, FS_OPTION_HEAP, &d->heap_bytes));
+  FS_TRY(read_heaps(cli, d));
   FS_TRY(read_workers(cli, &d->processes));
   FS_TRY(check_device(cli, run, durations));
   if (durations != NULL) {

@@ -263,7 +263,7 @@ fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) {
   FS_TRY(fs_run_accepts(e));
   FS_TRY(check_target(e, s));
   FS_TRY(check_amounts(e, s));
-  assert(s->heap <= FS_HEAP_RINGS);
+  assert(s->heap <= e->heaps.n);
   e->submission++;
   e->use.n = 0;
   e->need = 0;

@@ -66,13 +66,16 @@ static fs_status make_resources(fs_dynamic *e) {
   return FSCHED_OK;
 }
 
-static void init_heaps(fs_dynamic *e) {
+static fs_status init_heaps(fs_dynamic *e) {
   fs_heap_room same[FS_HEAP_RINGS];
+  const fs_heap_room *room = e->options.heap == NULL ? same : e->options.heap;
+  uint32_t n =
+      e->options.heap == NULL || e->options.n_heaps == 0 ? FS_HEAP_RINGS : e->options.n_heaps;
   for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    same[i] = (fs_heap_room){e->options.heap_size, FS_HEAP_ALIGN};
+    same[i] = (fs_heap_room){e->options.heap_size, FS_HEAP_ALIGN, NULL};
   }
-  fs_heap_rings_init(&e->heaps, e->ctx, e->options.heap == NULL ? same : e->options.heap);
   e->options.heap = NULL;
+  return fs_heap_rings_init(&e->heaps, e->ctx, n, room);
 }
 
 static fs_status check_create(fsched_context *ctx, const fs_dynamic_options *o) {
@@ -105,10 +108,10 @@ fs_status fs_dynamic_create(fsched_context *ctx, const fs_dynamic_options *optio
   if (e->options.timeout == 0) {
     e->options.timeout = (uint64_t)10 * FS_NS_PER_S;
   }
-  init_heaps(e);
   fs_accesses_init(&e->accesses, ctx);
   fs_ranges_init(&e->spans, ctx);
-  fs_status status = make_queues(e);
+  fs_status status = init_heaps(e);
+  status = status == FSCHED_OK ? make_queues(e) : status;
   status = status == FSCHED_OK ? make_resources(e) : status;
   if (status != FSCHED_OK) {
     fs_dynamic_destroy(e);

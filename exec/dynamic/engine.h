@@ -62,7 +62,8 @@ typedef struct fs_dynamic_options {
   uint32_t n_queues;
   const uint32_t *class_of; /* of each queue, below n_queues; NULL: one class for all */
   uint64_t heap_size;       /* of each of the four heaps, which are aligned to FS_HEAP_ALIGN, or: */
-  const fs_heap_room *heap; /* each of the four; NULL: heap_size */
+  const fs_heap_room *heap; /* each of `n_heaps`; NULL: heap_size */
+  uint32_t n_heaps;         /* of `heap`, at least one; 0: four */
   uint32_t n_resources;
   const uint64_t *capacity; /* of each resource */
   uint64_t concurrency;     /* at most so many tasks run at once; 0: no limit */
@@ -120,6 +121,12 @@ fs_status fs_dynamic_scope_end(fs_dynamic *e) FS_MUST_USE;
 
 /* Buffers */
 
+/* Where the memory of an arg is. */
+typedef struct fs_dynamic_where {
+  uint32_t heap;   /* FS_NONE: it is the user's */
+  uint64_t offset; /* in the heap, of the buffer's first byte */
+} fs_dynamic_where;
+
 typedef struct fs_dynamic_import {
   uint64_t size;
   uint64_t address; /* of its first byte; only compared with those of other imports */
@@ -136,6 +143,11 @@ fs_status fs_dynamic_declare(fs_dynamic *e, uint64_t size, fs_dynamic_buffer *ou
  * FSCHED_BAD_INPUT: no dimension, or no element; as fs_dynamic_submit. */
 fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape, uint64_t element,
                            fs_dynamic_buffer *out, fs_dynamic_task *task) FS_MUST_USE;
+/* Declares one of `size` bytes and makes its first version, without content, in this heap.  It
+ * belongs to *task, which has a hold until fs_dynamic_release; a size of 0 is allowed.  *where (may
+ * be NULL) tells where it is.  Requires one of the heaps.  Errors: as fs_dynamic_submit. */
+fs_status fs_dynamic_make(fs_dynamic *e, uint32_t heap, uint64_t size, fs_dynamic_buffer *out,
+                          fs_dynamic_task *task, fs_dynamic_where *where) FS_MUST_USE;
 /* The handle ends; tasks keep the memory of a declared buffer for as long as they need it.  Errors:
  * FSCHED_BAD_INPUT: no such buffer. */
 fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) FS_MUST_USE;
@@ -190,12 +202,6 @@ typedef struct fs_dynamic_submission {
   uint32_t n_holds; /* that the task begins with, each until fs_dynamic_release */
   uint64_t user;    /* whatever the user wants back with the task */
 } fs_dynamic_submission;
-
-/* Where the memory of an arg is. */
-typedef struct fs_dynamic_where {
-  uint32_t heap;   /* FS_NONE: it is the user's */
-  uint64_t offset; /* in the heap, of the buffer's first byte */
-} fs_dynamic_where;
 
 /* The bytes from the first to the last that an arg names. */
 typedef struct fs_dynamic_extent {

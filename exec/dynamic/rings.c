@@ -6,21 +6,32 @@
 #include "exec/dynamic/rings.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/context.h"
 
 static const fs_piece_list no_pieces = {FS_NONE, FS_NONE};
 
-void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, const fs_heap_room *room) {
+fs_status fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, uint32_t n,
+                             const fs_heap_room *room) {
   assert(ctx != NULL);
   *r = (fs_heap_rings){.ctx = ctx, .unused = FS_NONE};
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+  r->ring = fs_realloc(ctx, NULL, 0, n * sizeof *r->ring);
+  if (r->ring == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  r->n = n;
+  for (uint32_t i = 0; i < n; i++) {
     assert(room[i].align >= 1);
     r->ring[i] = (fs_heap_ring){room[i], .pieces = no_pieces, .with_bytes = no_pieces};
   }
+  return FSCHED_OK;
 }
 
-void fs_heap_rings_release(fs_heap_rings *r) { fs_vec_free(r->ctx, &r->piece); }
+void fs_heap_rings_release(fs_heap_rings *r) {
+  fs_vec_free(r->ctx, &r->piece);
+  r->ring = fs_realloc(r->ctx, r->ring, r->n * sizeof *r->ring, 0);
+}
 
 uint32_t fs_heap_ring_of(uint32_t n_scopes) {
   return n_scopes == 0 ? 0 : (uint32_t)fs_min(n_scopes - 1, FS_HEAP_RINGS - 1);
@@ -97,11 +108,14 @@ static uint64_t find_have(const fs_heap_rings *r, uint32_t ring) {
 }
 
 fs_status fs_heap_full(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const char *why) {
-  assert(ring < FS_HEAP_RINGS);
-  return fs_fail(r->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
-                 "heap %" PRIu32 " of %" PRIu64 " bytes: %" PRIu64 " are needed, %" PRIu64
-                 " are free in a row; %s",
-                 ring, r->ring[ring].room.size, bytes, find_have(r, ring), why);
+  assert(ring < r->n);
+  char number[16];
+  (void)snprintf(number, sizeof number, "%" PRIu32, ring);
+  const char *name = r->ring[ring].room.name;
+  return fs_fail(
+      r->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
+      "heap %s of %" PRIu64 " bytes: %" PRIu64 " are needed, %" PRIu64 " are free in a row; %s",
+      name == NULL ? number : name, r->ring[ring].room.size, bytes, find_have(r, ring), why);
 }
 
 static fs_status make_unused_piece(fs_heap_rings *r) {
@@ -114,7 +128,7 @@ static fs_status make_unused_piece(fs_heap_rings *r) {
 
 fs_status fs_heap_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const fs_heap_waiting *w,
                        uint32_t *piece) {
-  assert(ring < FS_HEAP_RINGS);
+  assert(ring < r->n);
   bytes = fs_heap_rounded(bytes, r->ring[ring].room.align);
   if (bytes > r->ring[ring].room.size) {
     return fs_heap_full(r, ring, bytes, "more than the heap has");
@@ -206,7 +220,7 @@ fs_status fs_heap_reset(fs_heap_rings *r) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_DYNAMIC_CALL, FS_NOWHERE, NULL,
                    "%" PRIu64 " pieces of the heaps are still in use", r->n_active);
   }
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
+  for (uint32_t i = 0; i < r->n; i++) {
     r->ring[i].top = r->ring[i].tail = 0;
   }
   r->next_serial = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Four heaps, each used as a ring: what was taken first is given back to the ring first.
+/* Heaps, each used as a ring: what was taken first is given back to the ring first.
  *
  *     0      tail            top          size          tail       top
  *     |-free-|####in use#####|----free----|        or   ###|--free--|####|gap|
@@ -16,6 +16,7 @@
 
 #include "base/mem.h"
 
+/* FS_HEAP_RINGS: those of tasks that name none, by the depth of scopes. */
 enum { FS_HEAP_RINGS = 4, FS_HEAP_ALIGN = 1024 };
 
 typedef struct fs_heap_piece {
@@ -36,9 +37,11 @@ typedef struct fs_piece_list {
   uint32_t first, last;
 } fs_piece_list;
 
-/* Bytes: of a heap, and what its pieces are aligned to. */
+/* Bytes: of a heap, and what its pieces are aligned to; and what messages call it (NULL: by its
+ * number), which outlives it. */
 typedef struct fs_heap_room {
   uint64_t size, align;
+  const char *name;
 } fs_heap_room;
 
 typedef struct fs_heap_ring {
@@ -50,7 +53,8 @@ typedef struct fs_heap_ring {
 
 typedef struct fs_heap_rings {
   fsched_context *ctx;
-  fs_heap_ring ring[FS_HEAP_RINGS];
+  fs_heap_ring *ring;
+  uint32_t n;
   FS_VEC(fs_heap_piece) piece;
   uint32_t unused;      /* linked by `next` */
   uint64_t next_serial; /* of the next piece */
@@ -68,23 +72,25 @@ typedef struct fs_heap_waiting {
   bool (*is_stuck)(void *user, uint32_t owner);
 } fs_heap_waiting;
 
-/* `room` has one for each ring.  Requires a context, and alignments of at least 1. */
-void fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, const fs_heap_room *room);
+/* `room` has one for each of the n rings.  Requires a context, and alignments of at least 1.
+ * Errors: FSCHED_SYSTEM; it can be released all the same. */
+fs_status fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, uint32_t n,
+                             const fs_heap_room *room) FS_MUST_USE;
 void fs_heap_rings_release(fs_heap_rings *r);
 /* The ring of tasks in so many open scopes. */
 uint32_t fs_heap_ring_of(uint32_t n_scopes);
 /* What a request takes of a ring; saturating.  Requires an alignment of at least 1. */
 uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align);
 
-/* Takes a piece, and waits for room if the ring is full.  Requires a ring below FS_HEAP_RINGS.
+/* Takes a piece, and waits for room if the ring is full.  Requires one of the rings.
  * Errors: FSCHED_INFEASIBLE, reported with limit, need and have: the request is larger than the
  * ring; the oldest piece is stuck; or nothing was reclaimed for the time-out, which begins anew
  * with each reclaim.  FSCHED_SYSTEM: no memory, reported.  FSCHED_REPLAY: `wait` gave up, not
  * reported.  O(1) and what `wait` takes. */
 fs_status fs_heap_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const fs_heap_waiting *w,
                        uint32_t *piece) FS_MUST_USE;
-/* Reports that a request does not fit, and why; returns FSCHED_INFEASIBLE.  Requires a ring below
- * FS_HEAP_RINGS. */
+/* Reports that a request does not fit, and why; returns FSCHED_INFEASIBLE.  Requires one of
+ * the rings. */
 fs_status fs_heap_full(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const char *why);
 /* Requires a piece that was taken and not given back since.  Its id is then used again at some
  * time.  O(1) amortised. */

@@ -246,6 +246,28 @@ fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dy
   return FSCHED_OK;
 }
 
+/* Declares a buffer with a version in e->heap, which belongs to a task of its own. */
+static fs_status make_version(fs_dynamic *e, uint64_t size, fs_dynamic_buffer *out,
+                              uint32_t *slot) {
+  uint32_t piece;
+  bool waited;
+  FS_TRY(fs_submission_memory(e, size, &piece, &waited));
+  fs_status status = waited ? fs_run_accepts(e) : FSCHED_OK;
+  status = status == FSCHED_OK ? fs_slot_reserve(e, 0) : status;
+  status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n, false)
+                               : status;
+  status = status == FSCHED_OK ? fs_dynamic_declare(e, size, out) : status;
+  if (status != FSCHED_OK) {
+    fs_heap_undo(&e->heaps, piece);
+    return status;
+  }
+  *slot = fs_slot_take(e, piece);
+  e->slot.at[*slot].state = FS_TASK_COMPLETED;
+  e->slot.at[*slot].releases = 1;
+  fs_record_renew(e, (uint32_t)*out, fs_slot_handle(e, *slot), piece, 0);
+  return FSCHED_OK;
+}
+
 fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape, uint64_t element,
                            fs_dynamic_buffer *out, fs_dynamic_task *task) {
   uint64_t size = element;
@@ -255,26 +277,31 @@ fs_status fs_dynamic_alloc(fs_dynamic *e, uint32_t n_dims, const uint64_t *shape
   if (n_dims == 0 || size == 0) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "memory is asked for without a dimension");
   }
-  uint32_t piece;
-  bool waited;
-  fs_dynamic_buffer buffer;
   FS_TRY(fs_run_accepts(e));
+  uint32_t slot;
+  fs_dynamic_buffer buffer;
   e->heap = fs_heap_ring_of(e->n_scopes);
-  FS_TRY(fs_submission_memory(e, size, &piece, &waited));
-  fs_status status = waited ? fs_run_accepts(e) : FSCHED_OK;
-  status = status == FSCHED_OK ? fs_slot_reserve(e, 0) : status;
-  status = status == FSCHED_OK ? fs_accesses_reserve(&e->accesses, 0, (uint32_t)e->slot.n, false)
-                               : status;
-  status = status == FSCHED_OK ? fs_dynamic_declare(e, size, &buffer) : status;
-  if (status != FSCHED_OK) {
-    fs_heap_undo(&e->heaps, piece);
-    return status;
-  }
-  uint32_t slot = fs_slot_take(e, piece);
-  e->slot.at[slot].state = FS_TASK_COMPLETED;
-  e->slot.at[slot].releases = 1;
+  FS_TRY(make_version(e, size, &buffer, &slot));
   *task = fs_slot_handle(e, slot);
   *out = buffer;
-  fs_record_renew(e, (uint32_t)buffer, *task, piece, 0);
+  return FSCHED_OK;
+}
+
+fs_status fs_dynamic_make(fs_dynamic *e, uint32_t heap, uint64_t size, fs_dynamic_buffer *out,
+                          fs_dynamic_task *task, fs_dynamic_where *where) {
+  assert(heap < e->heaps.n);
+  FS_TRY(fs_run_accepts(e));
+  uint32_t slot;
+  e->heap = heap;
+  FS_TRY(make_version(e, size, out, &slot));
+  fs_dynamic_slot *s = &e->slot.at[slot];
+  s->holds++;
+  s->references++;
+  e->n_holds++;
+  *task = fs_slot_handle(e, slot);
+  if (where != NULL) {
+    const fs_dynamic_record *r = &e->record.at[(uint32_t)*out];
+    *where = (fs_dynamic_where){r->heap, r->offset};
+  }
   return FSCHED_OK;
 }

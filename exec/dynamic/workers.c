@@ -27,7 +27,8 @@ struct fs_workers {
   fsched_context *ctx;
   fs_dynamic *e;
   fs_carrier *carrier;
-  unsigned char *heap[FS_HEAP_RINGS]; /* where each begins */
+  unsigned char **heap; /* where each begins */
+  uint32_t n_heaps;
   uint64_t shared_size, shared_used;
   fs_workers_kind kind;
   fs_workers_started *started;
@@ -174,22 +175,48 @@ static bool make_condition(pthread_cond_t *c) {
   return made;
 }
 
-/* Where the heaps lie, each aligned to FS_HEAP_ALIGN, or more if its pieces are. */
+/* How many bytes the heaps take, each aligned to FS_HEAP_ALIGN, or more if its pieces are, and what
+ * all are aligned to; `begin` (may be NULL) is where each begins. */
 typedef struct heap_layout {
-  uint64_t begin[FS_HEAP_RINGS], end, align;
+  uint64_t end, align;
 } heap_layout;
 
-static heap_layout lay_out_heaps(const fs_dynamic_options *o) {
+static uint32_t count_heaps(const fs_dynamic_options *o) {
+  return o->heap == NULL || o->n_heaps == 0 ? FS_HEAP_RINGS : o->n_heaps;
+}
+
+static heap_layout lay_out_heaps(const fs_dynamic_options *o, uint64_t *begin) {
   heap_layout l = {.align = FS_HEAP_ALIGN};
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    fs_heap_room room = o->heap == NULL ? (fs_heap_room){o->heap_size, FS_HEAP_ALIGN} : o->heap[i];
-    uint64_t align = fs_max(room.align, FS_HEAP_ALIGN);
-    l.begin[i] = fs_heap_rounded(l.end, align);
-    l.end = fs_add_most(l.begin[i], room.size);
+  for (uint32_t i = 0; i < count_heaps(o); i++) {
+    fs_heap_room room =
+        o->heap == NULL ? (fs_heap_room){o->heap_size, FS_HEAP_ALIGN, NULL} : o->heap[i];
+    uint64_t align = fs_max(room.align, FS_HEAP_ALIGN), at = fs_heap_rounded(l.end, align);
+    if (begin != NULL) {
+      begin[i] = at;
+    }
+    l.end = fs_add_most(at, room.size);
     l.align = fs_max(l.align, align);
   }
   l.end = fs_min(fs_add_most(l.end, l.align), FSCHED_MAX_SIZE);
   return l;
+}
+
+static fs_status place_heaps(fs_workers *w, const fs_dynamic_options *o) {
+  FS_SCRATCH(arena, w->ctx);
+  uint64_t *begin;
+  w->n_heaps = count_heaps(o);
+  FS_TRY(fs_new(&arena, &begin, w->n_heaps));
+  w->heap = fs_realloc(w->ctx, NULL, 0, w->n_heaps * sizeof *w->heap);
+  if (w->heap == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  heap_layout l = lay_out_heaps(o, begin);
+  unsigned char *heap = w->carrier->heap;
+  heap += (l.align - (uintptr_t)heap % l.align) % l.align;
+  for (uint32_t i = 0; i < w->n_heaps; i++) {
+    w->heap[i] = heap + begin[i];
+  }
+  return FSCHED_OK;
 }
 
 static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
@@ -204,7 +231,7 @@ static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
 }
 
 static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
-  heap_layout l = lay_out_heaps(&options->engine);
+  heap_layout l = lay_out_heaps(&options->engine, NULL);
   fs_carrier_options o = {.n_workers = w->n_queues,
                           .heap_bytes = l.end,
                           .shared_bytes = w->shared_size,
@@ -215,12 +242,7 @@ static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) 
                           .returned = take_back,
                           .lost = lose_worker};
   FS_TRY(start_carrier(w, &o, &options->process));
-  unsigned char *heap = w->carrier->heap;
-  heap += (l.align - (uintptr_t)heap % l.align) % l.align;
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    w->heap[i] = heap + l.begin[i];
-  }
-  return FSCHED_OK;
+  return place_heaps(w, &options->engine);
 }
 
 static fs_status make_locks(fs_workers *w) {
@@ -307,6 +329,7 @@ void fs_workers_destroy(fs_workers *w) {
   }
   fs_dynamic_destroy(w->e);
   fs_times_release(w->ctx, &w->spans);
+  (void)fs_realloc(w->ctx, w->heap, w->n_heaps * sizeof *w->heap, 0);
   (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
@@ -359,6 +382,12 @@ fs_status fs_workers_alloc(fs_workers *w, uint32_t n_dims, const uint64_t *shape
                            fs_dynamic_buffer *out, fs_dynamic_task *task) {
   lock_workers(w);
   return unlock_workers(w, fs_dynamic_alloc(w->e, n_dims, shape, element, out, task));
+}
+
+fs_status fs_workers_make(fs_workers *w, uint32_t heap, uint64_t size, fs_dynamic_buffer *out,
+                          fs_dynamic_task *task) {
+  lock_workers(w);
+  return unlock_workers(w, fs_dynamic_make(w->e, heap, size, out, task, NULL));
 }
 
 fs_status fs_workers_forget(fs_workers *w, fs_dynamic_buffer buffer) {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Dynamic runs with workers: the engine, four heaps of memory, and a carrier (carrier.h) with a
+/* Dynamic runs with workers: the engine, its heaps, and a carrier (carrier.h) with a
  * worker for each queue.
  *
  * A task names a kernel of a table.  It may start as soon as it is submitted; whoever submits, or
@@ -75,6 +75,8 @@ fs_status fs_workers_import(fs_workers *w, void *data, uint64_t size, bool reada
 fs_status fs_workers_declare(fs_workers *w, uint64_t size, fs_dynamic_buffer *out) FS_MUST_USE;
 fs_status fs_workers_alloc(fs_workers *w, uint32_t n_dims, const uint64_t *shape, uint64_t element,
                            fs_dynamic_buffer *out, fs_dynamic_task *task) FS_MUST_USE;
+fs_status fs_workers_make(fs_workers *w, uint32_t heap, uint64_t size, fs_dynamic_buffer *out,
+                          fs_dynamic_task *task) FS_MUST_USE;
 fs_status fs_workers_forget(fs_workers *w, fs_dynamic_buffer buffer) FS_MUST_USE;
 fs_status fs_workers_hold(fs_workers *w, fs_dynamic_buffer buffer,
                           fs_dynamic_task *task) FS_MUST_USE;

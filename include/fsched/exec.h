@@ -219,6 +219,12 @@ typedef struct fsched_kernel_run {
   const char *queue; /* NULL: in the comparison of fsched_replay */
 } fsched_kernel_run;
 
+/** How many bytes the heap of a memory has, in dynamic runs. */
+typedef struct fsched_heap_size {
+  const char *memory; /* its name */
+  uint64_t bytes;
+} fsched_heap_size;
+
 /** Zero means the default for every member but the first. */
 typedef struct fsched_device_options {
   size_t size;
@@ -268,10 +274,14 @@ typedef struct fsched_device_options {
   void *runs_user;
   int trust_modules; /* any module may be opened, by any name; relative names start at `modules`, by
                         default the current directory */
-  uint64_t heap_bytes; /* dynamic: of each heap; 0: as many as its memory has */
+  uint64_t heap_bytes; /* dynamic: of each heap that `heaps` does not name; 0: as many as its memory
+                          has */
   int processes; /* dynamic: workers are forked processes, which takes a process that has one thread
                     when an invocation is made ready; what a kernel does to other memory than its
                     args is lost, and one that crashes fails the invocation alone */
+  const fsched_heap_size *heaps; /* dynamic: of the heaps of these memories; must outlive the
+                                    device; of several of one name the last one counts */
+  uint32_t n_heaps;
 } fsched_device_options;
 
 /* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its
@@ -287,10 +297,10 @@ typedef struct fsched_device_options {
  * each starts once what it depends on is complete, on the queues that it names, or on idle ones of
  * the class that it names, one thread for each.  Commands, waits and copies are not used,
  * and loops are unrolled.  What resources and concurrency allow holds when ops start.  What is
- * given or kept lies in memory of its own; what ops pass on, and scratch, comes from a heap for
- * each memory (from the fourth on they share one), a ring that is given back in the order of
- * submission.  Nothing is spilled: loading a program fails with FSCHED_INFEASIBLE if a heap is too
- * small.  Memory of pools is not used. */
+ * given or kept lies in memory of its own; what ops pass on, and scratch, comes from the
+ * heap of the memory that it is in, a ring that is given back in the order of submission.  Nothing
+ * is spilled: loading a program fails with FSCHED_INFEASIBLE if a heap is too small.  Memory of
+ * pools is not used. */
 
 /** Errors: FSCHED_USAGE (options), FSCHED_SYSTEM (no such device: one diagnostic says why). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_device_create(fsched_context *ctx,

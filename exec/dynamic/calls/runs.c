@@ -109,7 +109,7 @@ void fsched_dynamic_destroy(fsched_dynamic *d) {
 /* The room of each heap: that of all bounded memories, aligned as the target's memories are. */
 static fs_heap_room heap_room(const fsched_dynamic *d) {
   const fsched_builder *b = fs_submit_target(d->s);
-  fs_heap_room room = {0, FS_HEAP_ALIGN};
+  fs_heap_room room = {.align = FS_HEAP_ALIGN};
   bool bounded = false;
   for (uint32_t m = 0; m < fs_names_count(fs_builder_names(b, FS_KIND_MEMORY)); m++) {
     room.align = fs_max(room.align, fs_builder_memory_align(b, m));

@@ -135,8 +135,8 @@ static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key, const 
                          .op = from->op,
                          .args = h->room.args,
                          .n_args = c->own.n_args,
-                         .scratch = from->scratch,
-                         .n_scratch = from->n_scratch,
+                         .scratch = from->args + c->own.n_args, /* behind the args */
+                         .n_scratch = from->n_args - c->own.n_args,
                          .views = c->body == NULL ? fs_kernel_views(s, c->own, h->room.views)
                                                   : fs_kernel_loop_views(s, c->own, h->room.views),
                          .member = c->n_members == 0 ? 0 : member,

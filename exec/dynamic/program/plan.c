@@ -194,43 +194,41 @@ static fs_status find_lives(fs_instance *x) {
   return FSCHED_OK;
 }
 
-/* Gives each memory its heap. */
-static fs_status find_heaps(fs_instance *x) {
+/* Each memory has a heap, whose size options give, or the memory. */
+static fs_status find_heaps(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->stream;
-  bool *needs;
-  uint32_t n = 0;
-  FS_TRY(fs_new_zero(&x->arena, &needs, s->n_memories));
-  FS_TRY(fs_new_zero(&x->arena, &x->heap_of, s->n_memories));
-  for (uint32_t v = 0; v < s->n_versions; v++) {
-    needs[s->buffers[s->versions[v].buffer].memory] |= x->own[v] == NULL;
-  }
-  for (uint32_t i = 0; i < s->n_scratches; i++) {
-    needs[s->scratches[i].memory] = true;
-  }
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    x->room[i] = (fs_heap_room){0, 1};
-  }
+  const fsched_device_options *o = x->options;
+  x->n_heaps = fs_max(s->n_memories, 1);
+  FS_TRY(fs_new(&x->arena, &x->room, x->n_heaps));
+  x->room[0] = (fs_heap_room){0, 1, NULL};
   for (uint32_t m = 0; m < s->n_memories; m++) {
-    if (needs[m] || m == 0) {
-      uint32_t heap = (uint32_t)fs_min(n++, FS_HEAP_RINGS - 1);
-      fs_heap_room *room = &x->room[heap];
-      uint64_t size =
-          x->options->heap_bytes != 0 ? x->options->heap_bytes : s->memories[m].capacity;
-      x->heap_of[m] = heap;
-      room->size = fs_min(fs_add_most(room->size, size), FSCHED_MAX_SIZE);
-      room->align = fs_max(room->align, s->memories[m].align);
+    uint64_t size = o->heap_bytes != 0 ? o->heap_bytes : s->memories[m].capacity;
+    x->room[m] = (fs_heap_room){fs_min(size, FSCHED_MAX_SIZE), s->memories[m].align,
+                                fs_stream_string(s, s->memories[m].name)};
+  }
+  for (uint32_t i = 0; i < o->n_heaps; i++) {
+    uint32_t m = 0;
+    while (m < s->n_memories && strcmp(x->room[m].name, o->heaps[i].memory) != 0) {
+      m++;
     }
+    if (m == s->n_memories) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
+                     "a heap has the size of memory '%s', which the program has not",
+                     o->heaps[i].memory);
+    }
+    x->room[m].size = fs_min(o->heaps[i].bytes, FSCHED_MAX_SIZE);
   }
   return FSCHED_OK;
 }
 
 /* Finds how much of each heap is used; that is all that a run takes. */
 static fs_status rehearse(fsched_context *ctx, fs_instance *x) {
-  uint64_t extent[FS_HEAP_RINGS] = {0}, bytes = x->block_bytes;
+  uint64_t *extent, bytes = x->block_bytes;
+  FS_TRY(fs_new_zero(&x->arena, &extent, x->n_heaps));
   FS_TRY(fs_program_walk(ctx, x, NULL, extent));
-  for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-    x->room[i].size = fs_heap_rounded(extent[i], x->room[i].align);
-    bytes = fs_add_most(bytes, x->room[i].size);
+  for (uint32_t m = 0; m < x->n_heaps; m++) {
+    x->room[m].size = fs_heap_rounded(extent[m], x->room[m].align);
+    bytes = fs_add_most(bytes, x->room[m].size);
   }
   return bytes <= x->config.memory_limit
              ? FSCHED_OK
@@ -304,7 +302,7 @@ fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
   FS_TRY(find_capacities(x));
   FS_TRY(take_own(ctx, x));
   FS_TRY(find_lives(x));
-  FS_TRY(find_heaps(x));
+  FS_TRY(find_heaps(ctx, x));
   FS_TRY(fs_new(&x->arena, &x->ready, x->io->n_given));
   FS_TRY(rehearse(ctx, x));
   return make_hands(ctx, x);

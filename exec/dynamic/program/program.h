@@ -10,11 +10,9 @@
  * they use, and what is idle.  An op that the stream has `by_class` runs on any idle queues of that
  * class, as many as it has commands; any other one on the queues of its commands.
  *
- * Memory.  What is given or kept has memory of its own.  All other versions, and scratch, come from
- * heaps: the first three memories that need one have one each, all further ones share the fourth.
- * What a task makes is one piece of the heap of the first memory that it makes something in.  A
- * version lives from its first writer's submission until its last user, in the order of submission,
- * has ended. */
+ * Memory.  What is given or kept has memory of its own.  Each other version, and each scratch, is a
+ * piece of the heap of its memory.  A version lives from its first writer's submission until its
+ * last user, in the order of submission, has ended; scratch as long as its task. */
 #ifndef FS_DYNAMIC_PROGRAM_H
 #define FS_DYNAMIC_PROGRAM_H
 
@@ -96,8 +94,8 @@ struct fs_instance {
   uint8_t **own;      /* per version: its own memory, or NULL */
   uint32_t *last_use; /* per version: the last op with it; FS_NONE */
   bool any_after;     /* some op names another one */
-  uint32_t *heap_of;  /* per memory */
-  fs_heap_room room[FS_HEAP_RINGS];
+  fs_heap_room *room; /* per memory: its heap */
+  uint32_t n_heaps;   /* at least one */
   uint64_t *capacity; /* per resource */
   void *block;        /* of all own memory */
   uint64_t block_bytes;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The ops of an invocation, one after the other; loops iteration after iteration.
  *
- * A version of a heap is declared before its first writer.  That task is submitted in a scope of
- * its own, and held from within for each such version, so that the version stays until its last
- * user is submitted, which retains it.
+ * A version of a heap is made, and held, before its first writer; it stays until its last user is
+ * submitted, which retains it.  Scratch is a buffer that its task alone names.
  *
  * Instances of a loop name bytes of the versions that the loop's own args are of: each lies where
  * the stream's command has it.  So a ring is memory that its slots share, and what uses a slot
@@ -17,6 +16,11 @@
 typedef struct task_range {
   uint32_t from, to;
 } task_range;
+
+typedef struct walk_scratch {
+  fs_dynamic_buffer buffer;
+  fs_dynamic_task holder;
+} walk_scratch;
 
 typedef struct program_walk {
   fsched_context *ctx;
@@ -35,28 +39,37 @@ typedef struct program_walk {
   FS_VEC(fs_dynamic_predecessor) preds;
   /* The task that is being put together: */
   FS_VEC(fs_dynamic_arg) args;
-  FS_VEC(uint32_t) versions; /* of each arg */
   FS_VEC(fs_task_value) values;
   FS_VEC(fs_dynamic_amount) uses;
-  FS_VEC(uint64_t) scratch;
+  FS_VEC(walk_scratch) scratch;
   FS_VEC(uint32_t) queues;
-  FS_VEC(fs_dynamic_where) where;
   fs_dynamic_member
       *member;      /* as many as there are queues; `arg` is set when all are put together */
   uint32_t n_calls; /* members that have args: the first one, or each has its own */
   uint32_t n_gangs; /* tasks with several members, in this invocation */
   char *name;
   bool by_class; /* the queues are any of their class */
-  uint32_t heap; /* FS_NONE: nothing is made yet */
 } program_walk;
 
 /* ---- calls to the workers, or to the engine of a rehearsal */
 
-static fs_status declare_version(program_walk *k, uint32_t version) {
-  uint64_t size = k->s->buffers[k->s->versions[version].buffer].size;
+/* Takes memory of a heap, with a hold. */
+static fs_status make_buffer(program_walk *k, uint32_t memory, uint64_t size,
+                             fs_dynamic_buffer *out, fs_dynamic_task *holder) {
+  fs_dynamic_where where;
+  if (k->w != NULL) {
+    return fs_workers_make(k->w, memory, size, out, holder);
+  }
+  FS_TRY(fs_dynamic_make(k->e, memory, size, out, holder, &where));
+  k->extent[memory] = fs_max(k->extent[memory], where.offset + size);
+  return FSCHED_OK;
+}
+
+static fs_status make_version(program_walk *k, uint32_t version) {
+  const fs_stream_buffer *b = &k->s->buffers[k->s->versions[version].buffer];
+  FS_TRY(make_buffer(k, b->memory, b->size, &k->buffer[version], &k->holder[version]));
   k->declared[version] = true;
-  return k->w != NULL ? fs_workers_declare(k->w, size, &k->buffer[version])
-                      : fs_dynamic_declare(k->e, size, &k->buffer[version]);
+  return FSCHED_OK;
 }
 
 static fs_status import_version(program_walk *k, uint32_t version) {
@@ -71,31 +84,18 @@ static fs_status import_version(program_walk *k, uint32_t version) {
                       : fs_dynamic_import_buffer(k->e, &d, &k->buffer[version]);
 }
 
-static fs_status forget_version(program_walk *k, uint32_t version) {
-  k->declared[version] = false;
-  return k->w != NULL ? fs_workers_forget(k->w, k->buffer[version])
-                      : fs_dynamic_forget(k->e, k->buffer[version]);
+static fs_status forget_buffer(program_walk *k, fs_dynamic_buffer buffer) {
+  return k->w != NULL ? fs_workers_forget(k->w, buffer) : fs_dynamic_forget(k->e, buffer);
 }
 
-static fs_status hold_version(program_walk *k, uint32_t version) {
-  return k->w != NULL ? fs_workers_hold(k->w, k->buffer[version], &k->holder[version])
-                      : fs_dynamic_hold(k->e, k->buffer[version], &k->holder[version]);
+static fs_status release_holder(program_walk *k, fs_dynamic_task holder) {
+  return k->w != NULL ? fs_workers_release(k->w, holder) : fs_dynamic_release(k->e, holder);
 }
 
 static fs_status release_version(program_walk *k, uint32_t version) {
   fs_dynamic_task t = k->holder[version];
   k->holder[version] = FS_DYNAMIC_NO_TASK;
-  if (t == FS_DYNAMIC_NO_TASK) {
-    return FSCHED_OK;
-  }
-  return k->w != NULL ? fs_workers_release(k->w, t) : fs_dynamic_release(k->e, t);
-}
-
-static fs_status begin_scope(program_walk *k) {
-  return k->w != NULL ? fs_workers_scope_begin(k->w) : fs_dynamic_scope_begin(k->e);
-}
-static fs_status end_scope(program_walk *k) {
-  return k->w != NULL ? fs_workers_scope_end(k->w) : fs_dynamic_scope_end(k->e);
+  return t == FS_DYNAMIC_NO_TASK ? FSCHED_OK : release_holder(k, t);
 }
 
 /* In a rehearsal a task ends when there is no room for the next one. */
@@ -121,6 +121,7 @@ static fs_status make_engine(program_walk *k) {
   fs_dynamic_options o = {.n_queues = k->x->n_queues,
                           .class_of = k->x->class_of,
                           .heap = k->x->room,
+                          .n_heaps = k->x->n_heaps,
                           .n_resources = s->n_resources,
                           .capacity = k->x->capacity,
                           .concurrency = s->meta->concurrency,
@@ -135,11 +136,11 @@ static fs_status make_engine(program_walk *k) {
 /* ---- putting a task together */
 
 static void begin_task(program_walk *k) {
-  k->args.n = k->versions.n = k->values.n = k->uses.n = k->scratch.n = k->queues.n = 0;
+  assert(k->scratch.n == 0);
+  k->args.n = k->values.n = k->uses.n = k->queues.n = 0;
   k->n_calls = 0;
   k->preds.n = 0;
   k->by_class = false;
-  k->heap = FS_NONE;
 }
 
 /* The args from now on are those of the next member. */
@@ -152,7 +153,7 @@ static fs_status add_value(program_walk *k, uint32_t place, int64_t value) {
   return fs_vec_push(k->ctx, &k->values, ((fs_task_value){k->n_calls - 1, place, value}));
 }
 
-/* What a tag means for a version that has memory of its own. */
+/* What a tag means for a version whose memory is there. */
 static fsched_tag tag_of(uint32_t tag) {
   return fs_tag_begins(tag) ? FSCHED_OUT_EXISTING : (fsched_tag)tag;
 }
@@ -162,13 +163,11 @@ static fs_status add_arg(program_walk *k, uint32_t tag, uint32_t version, const 
   if (k->x->own[version] != NULL) {
     FS_TRY(import_version(k, version));
   } else if (!k->declared[version]) {
-    FS_TRY(declare_version(k, version));
-    k->heap = k->heap == FS_NONE ? k->x->heap_of[b->memory] : k->heap;
+    FS_TRY(make_version(k, version));
   }
   bool whole = view->offset == 0 && view->element == 1 && view->n_dims == 1 &&
                view->stride[0] == 1 && view->shape[0] == b->size;
   fs_dynamic_arg a = {tag_of(tag), k->buffer[version], !whole, *view};
-  FS_TRY(fs_vec_push(k->ctx, &k->versions, version));
   k->member[k->n_calls - 1].n_args++;
   return fs_vec_push(k->ctx, &k->args, a);
 }
@@ -177,9 +176,32 @@ static fs_view range_view(uint64_t offset, uint64_t length) {
   return (fs_view){.offset = offset, .element = 1, .n_dims = 1, .shape = {length}, .stride = {1}};
 }
 
+/* Takes scratch for the task, which the members get behind their args. */
 static fs_status add_scratch(program_walk *k, uint64_t size, uint32_t memory) {
-  k->heap = k->heap == FS_NONE ? k->x->heap_of[memory] : k->heap;
-  return fs_vec_push(k->ctx, &k->scratch, size);
+  walk_scratch of;
+  FS_TRY(fs_vec_reserve(k->ctx, &k->scratch, k->scratch.n + 1));
+  FS_TRY(make_buffer(k, memory, size, &of.buffer, &of.holder));
+  k->scratch.at[k->scratch.n++] = of;
+  return FSCHED_OK;
+}
+
+static fs_status end_member(program_walk *k) {
+  for (size_t i = 0; i < k->scratch.n; i++) {
+    fs_dynamic_arg a = {.tag = FSCHED_NO_DEP, .buffer = k->scratch.at[i].buffer};
+    k->member[k->n_calls - 1].n_args++;
+    FS_TRY(fs_vec_push(k->ctx, &k->args, a));
+  }
+  return FSCHED_OK;
+}
+
+/* The task alone has the scratch from now on. */
+static fs_status drop_scratch(program_walk *k) {
+  while (k->scratch.n > 0) {
+    const walk_scratch *of = &k->scratch.at[--k->scratch.n];
+    FS_TRY(release_holder(k, of->holder));
+    FS_TRY(forget_buffer(k, of->buffer));
+  }
+  return FSCHED_OK;
 }
 
 static fs_status add_amount(program_walk *k, uint32_t resource, uint64_t amount) {
@@ -197,18 +219,6 @@ static fs_status add_preds(program_walk *k, task_range r) {
     FS_TRY(fs_vec_push(k->ctx, &k->preds, ((fs_dynamic_predecessor){k->tasks.at[i], true, false})));
   }
   return FSCHED_OK;
-}
-
-static void raise_extents(program_walk *k) {
-  size_t n = k->args.n;
-  for (size_t i = 0; i < n + k->scratch.n; i++) {
-    fs_dynamic_where w = k->where.at[i];
-    if (w.heap != FS_NONE) {
-      uint64_t size = i < n ? k->s->buffers[k->s->versions[k->versions.at[i]].buffer].size
-                            : k->scratch.at[i - n];
-      k->extent[w.heap] = fs_max(k->extent[w.heap], w.offset + size);
-    }
-  }
 }
 
 /* Says where the args of each member are; the members behind have none. */
@@ -236,23 +246,18 @@ static fs_status send_task(program_walk *k, const char *name, const fs_program_k
                                             .n_predecessors = (uint32_t)k->preds.n,
                                             .predecessor = k->preds.at,
                                             .n_uses = (uint32_t)k->uses.n,
-                                            .use = k->uses.at,
-                                            .n_scratch = (uint32_t)k->scratch.n,
-                                            .scratch = k->scratch.at,
-                                            .heap = k->heap == FS_NONE ? 0 : k->heap + 1};
+                                            .use = k->uses.at};
   task.submission.class_ = n_queues > 0 ? k->x->class_of[k->queues.at[0]] : 0;
   if (k->w != NULL) {
     atomic_fetch_add(&k->x->shared->moves, 1);
     FS_TRY(fs_workers_submit(k->w, &task, &t));
   } else {
-    FS_TRY(fs_vec_reserve(k->ctx, &k->where, k->args.n + k->scratch.n));
-    FS_TRY(fs_dynamic_submit(k->e, &task.submission, &t, k->where.at));
-    raise_extents(k);
+    FS_TRY(fs_dynamic_submit(k->e, &task.submission, &t, NULL));
   }
   return fs_vec_push(k->ctx, &k->tasks, t);
 }
 
-/* Submits what is put together; `op`: that of the stream, whose versions it may make. */
+/* Submits what is put together. */
 static fs_status submit_task(program_walk *k, const char *name, fs_program_key *key) {
   key->n_members = (uint32_t)k->queues.n;
   key->gang = key->n_members > 1 ? k->n_gangs++ : FS_NONE;
@@ -260,15 +265,8 @@ static fs_status submit_task(program_walk *k, const char *name, fs_program_key *
     assert(key->gang < k->x->n_gangs);
     memset(&k->x->gang[key->gang], 0, sizeof *k->x->gang);
   }
-  FS_TRY(begin_scope(k));
   FS_TRY(send_task(k, name, key));
-  for (size_t i = 0; i < k->versions.n; i++) {
-    uint32_t v = k->versions.at[i];
-    if (k->x->own[v] == NULL && k->holder[v] == FS_DYNAMIC_NO_TASK) {
-      FS_TRY(hold_version(k, v));
-    }
-  }
-  return end_scope(k);
+  return drop_scratch(k);
 }
 
 /* ---- ops */
@@ -303,6 +301,7 @@ static fs_status add_op_args(program_walk *k, const fs_stream_op *op) {
     for (uint32_t i = 0; i < own.n_args; i++) {
       FS_TRY(add_op_arg(k, own.arg0 + i, i));
     }
+    FS_TRY(end_member(k));
   }
   return FSCHED_OK;
 }
@@ -393,6 +392,7 @@ static fs_status add_body_args(program_walk *k, const fs_loop_instance *at) {
     for (uint32_t i = 0; i < own.n_args; i++) {
       FS_TRY(add_body_arg(k, at, own.arg0 + i, i, &place));
     }
+    FS_TRY(end_member(k));
   }
   return FSCHED_OK;
 }
@@ -449,8 +449,8 @@ static fs_program_key key_of(const fs_loop_instance *at, uint32_t op) {
 
 static fs_status submit_instance(program_walk *k, uint32_t op, const fs_loop_instance *at) {
   begin_task(k);
-  FS_TRY(add_body_args(k, at));
   FS_TRY(add_body_needs(k, at));
+  FS_TRY(add_body_args(k, at));
   FS_TRY(add_body_afters(k, at));
   FS_TRY(add_op_afters(k, op));
   fs_program_key key = key_of(at, op);
@@ -535,8 +535,8 @@ static fs_status walk_op(program_walk *k, uint32_t id) {
   } else if (k->x->command[id] != FS_NONE) {
     fs_program_key key = {.op = id, .command = k->x->command[id]};
     begin_task(k);
-    FS_TRY(add_op_args(k, op));
     FS_TRY(add_op_needs(k, id));
+    FS_TRY(add_op_args(k, op));
     FS_TRY(add_op_afters(k, id));
     FS_TRY(submit_task(k, fs_stream_string(k->s, op->name), &key));
   }
@@ -582,9 +582,14 @@ static fs_status make_walk(program_walk *k, fs_arena *arena) {
 }
 
 static void drop_walk(program_walk *k) {
+  for (size_t i = 0; i < k->scratch.n && k->w != NULL; i++) {
+    fs_status status = forget_buffer(k, k->scratch.at[i].buffer);
+    assert(status == FSCHED_OK);
+    (void)status;
+  }
   for (uint32_t v = 0; v < k->s->n_versions && k->declared != NULL && k->w != NULL; v++) {
     if (k->declared[v]) {
-      fs_status status = forget_version(k, v);
+      fs_status status = forget_buffer(k, k->buffer[v]);
       assert(status == FSCHED_OK);
       (void)status;
     }
@@ -595,12 +600,10 @@ static void drop_walk(program_walk *k) {
   fs_vec_free(k->ctx, &k->tasks);
   fs_vec_free(k->ctx, &k->preds);
   fs_vec_free(k->ctx, &k->args);
-  fs_vec_free(k->ctx, &k->versions);
   fs_vec_free(k->ctx, &k->values);
   fs_vec_free(k->ctx, &k->uses);
   fs_vec_free(k->ctx, &k->scratch);
   fs_vec_free(k->ctx, &k->queues);
-  fs_vec_free(k->ctx, &k->where);
   fs_dynamic_destroy(k->e);
 }
 

@@ -81,7 +81,7 @@ expect "as an object" holds out '"on": "dynamic"'
 
 # Nothing is spilled: what does not fit is an error, with need and have, before anything runs.
 dyn 3 all.yaml --heap 4KiB
-expect "need and have" holds err 'heap 0 of 4096 bytes: [0-9]* are needed, [0-9]* are free in a row'
+expect "need and have" holds err 'heap m of 4096 bytes: [0-9]* are needed, [0-9]* are free in a row'
 expect "no result" empty out
 cat >spill.yaml <<'END'
 fsched: 1
@@ -97,7 +97,7 @@ END
 run 0 "$FSCHED" compile spill.yaml -q -o spill.fsb
 run 0 "$FSCHED" run spill.fsb --check
 dyn 3 spill.fsb
-expect "need and have of a program" holds err 'heap 0 of 100 bytes: 60 are needed, 40 are free'
+expect "need and have of a program" holds err 'heap m of 100 bytes: 60 are needed, 40 are free'
 dyn 0 spill.yaml --memory m=160 --check
 dyn 0 spill.yaml --set memories.m.capacity=160 --check
 dyn 3 spill.yaml --memory m=149 --check
@@ -217,4 +217,33 @@ for w in threads processes; do
   expect "the other ($w)" cmp -s y.$w y.wanted
   expect "a slice each ($w)" [ "$(grep -c '"ph":"X".*"name":"pair"' meet.json)" -eq 2 ]
   expect "and in a loop ($w)" [ "$(grep -c '"ph":"X".*"name":"again\[[012]\]"' meet.json)" -eq 6 ]
+done
+
+# Each memory has a heap of its own, however many there are, and each piece is in that of its memory.
+{
+  echo 'fsched: 1'
+  echo 'target:'
+  echo '  queues: [{name: a}]'
+  echo '  memories:'
+  for i in 0 1 2 3 4 5 6; do
+    echo "    - {name: m$i, capacity: $((200 + i))}"
+  done
+  echo 'ops:'
+  for i in 0 1 2 3 4 5 6; do
+    echo "  - {name: w$i, scratch: {m$(((i + 1) % 7)): 40, m$(((i + 2) % 7)): 30}, args: [{out: b$i, size: $((50 + i)), memory: m$i}]}"
+  done
+  echo '  - {name: all, args: [{in: b0}, {in: b1}, {in: b2}, {in: b3}, {in: b4}, {in: b5}, {in: b6}, {out: z, size: 4, memory: m6}]}'
+} >many.yaml
+dyn 0 many.yaml --check
+dyn 0 many.yaml --check --workers processes
+for i in 0 1 2 3 4 5 6; do
+  dyn 3 many.yaml --heap m$i=$((49 + i))
+  expect "need and have of m$i" holds err "heap m$i of $((49 + i)) bytes: $((50 + i)) are needed, "
+  dyn 3 many.yaml --heap 49 --heap m$i=4KiB
+done
+dyn 0 many.yaml --heap 1 --heap m0=1KiB --heap m1=1KiB --heap m2=1KiB --heap m3=1KiB --heap m4=1KiB --heap m5=1 --heap m5=1KiB --heap m6=1KiB
+dyn 2 many.yaml --heap m7=1KiB
+expect "an unknown memory" holds err "memory 'm7'"
+for wrong in m0= =1 m0=x 0 m0=0; do
+  dyn 2 many.yaml --heap $wrong
 done

@@ -507,9 +507,11 @@ static void run_ring_statement(script_runner *r) {
     r->timeout = option_of(r, "timeout_ms", 200) * ms;
     fs_heap_room room[FS_HEAP_RINGS];
     for (uint32_t i = 0; i < FS_HEAP_RINGS; i++) {
-      room[i] = (fs_heap_room){number_in(r, r->word[1]), FS_HEAP_ALIGN};
+      room[i] = (fs_heap_room){number_in(r, r->word[1]), FS_HEAP_ALIGN, NULL};
     }
-    fs_heap_rings_init(&r->heaps, r->ctx, room);
+    if (fs_heap_rings_init(&r->heaps, r->ctx, FS_HEAP_RINGS, room) != FSCHED_OK) {
+      fail_script(r, "no memory for heaps");
+    }
     r->has_heaps = true;
   } else if (strcmp(what, "ralloc") == 0) {
     take_piece(r);

@@ -402,7 +402,8 @@ END_TEST
 /* Heaps of sizes and alignments of their own, and which of them a task takes. */
 START_TEST(heaps_of_their_own)
 {
-  static const fs_heap_room room[FS_HEAP_RINGS] = {{10, 1}, {64, 8}, {0, 1}, {2048, 512}};
+  static const fs_heap_room room[FS_HEAP_RINGS] = {
+      {10, 1, NULL}, {64, 8, NULL}, {0, 1, NULL}, {2048, 512, NULL}};
   static const uint64_t scratch[] = {3, 5};
   fs_dynamic_options o = {.n_queues = 1, .heap = room};
   fs_dynamic *e;
@@ -430,6 +431,49 @@ START_TEST(heaps_of_their_own)
     ck_assert_uint_eq(where[1].offset, where[0].offset + fs_max(align, 2));
     ck_assert_uint_eq(where[2].offset, where[1].offset + fs_max(align, 3));
   }
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
+/* Versions that are made by themselves: each in the heap that is asked for, which tells its name
+ * when it is full; what is held stays, and what nothing holds comes back once its last user has
+ * ended. */
+START_TEST(made_in_heaps)
+{
+  enum { HEAPS = 6 };
+  fs_heap_room room[HEAPS];
+  for (uint32_t i = 0; i < HEAPS; i++) {
+    room[i] = (fs_heap_room){16 * (i + (uint64_t)1), 16, i == 5 ? "m5" : NULL};
+  }
+  fs_dynamic_options o = {.n_queues = 1, .heap = room, .n_heaps = HEAPS, .undefined = true};
+  fs_dynamic *e;
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  for (uint32_t i = 0; i < HEAPS; i++) {
+    fs_dynamic_buffer buffer, more;
+    fs_dynamic_task maker, user, none;
+    fs_dynamic_where where;
+    ck_fs(ctx, fs_dynamic_make(e, i, 16 * (i + (uint64_t)1), &buffer, &maker, &where));
+    ck_assert_uint_eq(where.heap, i);
+    ck_assert_uint_eq(where.offset, 0);
+    ck_assert_int_eq(fs_dynamic_make(e, i, 1, &more, &none, NULL), FSCHED_INFEASIBLE);
+    ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, fsched_diag_count(ctx) - 1)->message,
+                                 i == 5 ? "heap m5 of 96 bytes: 16 are needed, 0 are free"
+                                        : "bytes: 16 are needed, 0 are free"));
+    fs_dynamic_arg a = {.tag = FSCHED_NO_DEP, .buffer = buffer};
+    fs_dynamic_member m = {1, &a};
+    fs_dynamic_submission s = {.n_members = 1, .member = &m};
+    ck_fs(ctx, fs_dynamic_submit(e, &s, &user, NULL));
+    ck_fs(ctx, fs_dynamic_release(e, maker));
+    ck_fs(ctx, fs_dynamic_forget(e, buffer));
+    ck_assert_int_eq(fs_dynamic_task_get(e, maker).state, FS_TASK_COMPLETED);
+    fs_dynamic_start start;
+    ck_assert(fs_dynamic_next(e, &start));
+    fs_dynamic_complete(e, start.task, 0);
+    ck_assert_int_eq(fs_dynamic_task_get(e, maker).state, FS_TASK_CONSUMED);
+    ck_fs(ctx, fs_dynamic_make(e, i, 16, &buffer, &maker, &where)); /* now there is room */
+  }
+  ck_fs(ctx, fs_dynamic_close(e)); /* what is held is given up */
+  ck_assert_int_eq(fs_dynamic_run_state(e), FS_RUN_DONE);
   fs_dynamic_destroy(e);
 }
 END_TEST
@@ -505,5 +549,5 @@ FS_SUITE(dynamic_many, s) {
   FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn, amounts_get_their_turn,
            what_may_be_unwritten);
   FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, other_amounts_go_on,
-           wrong_amounts, heaps_of_their_own, without_memory);
+           wrong_amounts, heaps_of_their_own, made_in_heaps, without_memory);
 }

@@ -266,7 +266,8 @@ static void note_started(void *user, const fsched_kernel_call *call, uint32_t me
 START_TEST(heaps_of_their_own)
 {
   enum { ROUNDS = 12 };
-  static const fs_heap_room room[FS_HEAP_RINGS] = {{700, 1}, {2048, 256}, {4096, 4096}, {168, 8}};
+  static const fs_heap_room room[FS_HEAP_RINGS] = {
+      {700, 1, NULL}, {2048, 256, NULL}, {4096, 4096, NULL}, {168, 8, NULL}};
   static const uint64_t scratch[] = {5, 64};
   started_members heard = {0};
   fs_workers_options o = worker_options(kind_of(_i), 0);
