@@ -175,6 +175,15 @@ static fs_status read_free(fs_sparse *p, uint32_t node, uint32_t item) {
                                         "its queues are free at %llu", (unsigned long long)right);
 }
 
+/* The loop that an item is; FS_NONE: none. */
+static uint32_t rolled_of(const fsched_graph *g, uint32_t item) {
+  uint32_t l = 0;
+  while (l < g->n_rolled && (g->rolled[l].within != FS_NONE || g->rolled[l].op != item)) {
+    l++;
+  }
+  return l < g->n_rolled ? l : FS_NONE;
+}
+
 static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t *n_copies) {
   uint32_t value[ITEM_N], kind = 0, item;
   FS_TRY(fs_fields_mapping(&p->f, node, item_fields, ITEM_N, value));
@@ -192,6 +201,9 @@ static fs_status read_item(fs_sparse *p, uint32_t node, uint32_t index, uint32_t
   p->listed_index[item] = index;
   p->item_node[item] = node;
   FS_TRY(read_queues(p, value[ITEM_QUEUES], item));
+  if (value[ITEM_LOOP] != FS_NONE) {
+    FS_TRY(fs_schedule_compare_loop(p, value[ITEM_LOOP], rolled_of(p->g, item)));
+  }
   FS_TRY(
       read_interval(p, value[ITEM_START], value[ITEM_END], &p->s->start[item], &p->s->end[item]));
   return read_free(p, value[ITEM_FREE], item);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of fsched_schedule_parse: schedule_file/parse.c reads the JSON, schedule_file/link.c
- * finds the residency of each access and copy. */
+ * finds the residency of each access and copy, schedule_file/loop.c compares the bodies of loops.
+ */
 #ifndef FS_SCHEDULE_PARSE_H
 #define FS_SCHEDULE_PARSE_H
 
@@ -23,5 +24,10 @@ typedef struct fs_sparse {
  * residencies, these by begin.  O((args + copies) log residencies), and for each residency of
  * scratch the scratch entries of its op. */
 fs_status fs_schedule_link(fs_sparse *p) FS_MUST_USE;
+
+/* Compares what a file says of the body of a loop that stays one with the plan of the graph, and
+ * reports the first difference.  `loop`: of the graph's rolled ones; FS_NONE: the op is none.
+ * Complexity: that of the body.  Errors: FSCHED_WRONG, FSCHED_BAD_INPUT. */
+fs_status fs_schedule_compare_loop(const fs_sparse *p, uint32_t node, uint32_t loop) FS_MUST_USE;
 
 #endif

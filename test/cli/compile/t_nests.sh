@@ -205,3 +205,26 @@ slots outer 27 27
 shared "" "$mid
 $again" 3 3 >between.yaml
 slots between 27 27
+
+# A schedule tells the bodies of its loops; they are compared with the plan of the graph.
+run 0 "$FSCHED" compile two.yaml -q -o two.fsb --force --emit schedule=two.json
+run 0 "$FSCHED" verify two.json --graph two.yaml
+wrong() { # wrong STATUS SED MESSAGE
+  sed "$2" two.json >wrong.json
+  run "$1" "$FSCHED" verify wrong.json --graph two.yaml
+  expect "$3" holds err "$3"
+}
+wrong 4 's/"trip": 6/"trip": 7/' "loop 'one': 'trip' is 6 in the plan of the graph \[verify-plan\]"
+wrong 4 's/"copies": 1, "ops": \[{"name": "load"/"copies": 2, "ops": [{"name": "load"/' "loop 'one': 'copies' is 1 in"
+wrong 4 's/"time": 27/"time": 26/' "loop 'outer': the time of an op is 27 in"
+wrong 4 's/"name": "use2", "time": 3/&, "latency": 5/' "loop 'two': the latency of an op is 3 in"
+wrong 4 's/"name": "load2"/"name": "load"/' "loop 'two': an op is 'load2' in"
+wrong 4 's/"queue": "q"/"queue": "r"/' "loop 'one': the queue of a command is 'q' in"
+wrong 4 's/"op": 0/"op": 1/' "loop 'one': the op of a command is 0 in"
+wrong 4 's/"copy": 0/"copy": 1/' "loop 'one': the copy of a command is 0 in"
+wrong 4 's/"shift": 0/"shift": 1/' "loop 'one': the shift of a command is 0 in"
+wrong 4 's/"distance": 3/"distance": 4/' "loop 'one': the distance of an edge is 3 in"
+wrong 4 's/, {"from": 0, "to": 1, "distance": 0}//' "loop 'one': the number of its edges is 2 in"
+wrong 4 's/"copies": 1,/& "joined": true,/' "loop 'outer': 'joined' is 0 in"
+wrong 1 's/{"trip"/{"tip"/' "unknown key 'tip' \[schedule-key\]"
+wrong 1 's/"name": "mid", "time": 1/&, "loop": {}/' "the op is no loop \[schedule-reference\]"
