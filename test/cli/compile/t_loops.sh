@@ -472,3 +472,37 @@ for graph in "1 1 4 56" "2 2 4 35" "3 3 9 75" "2 1 4 35"; do
   run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
   expect "depth $1, distance $2: the bytes of its iterations" cmp w.bin flat.bin
 done
+
+# What raw hazards leave open is done in program order in a graph with loops that stay loops.
+raw() { # raw AFTER
+  cat <<END
+fsched: 1
+hazards: raw
+target: {queues: [{name: q, class: a}, {name: r, class: b}]}
+buffers: [{name: w, size: 64, io: output}, {name: s, size: 64}]
+ops:
+  - {name: init, on: a, args: [{out: w}, {out: s}]}
+  - loop: l
+    trip: 8
+    ops:
+      - {name: load, on: a, time: 4, args: [{out: x, size: 64}]}
+      - {name: put, on: b, time: 4, after: [$1], args: [{in: x}, {out_existing: w, at: {length: 8, step: 8}}]}
+      - {name: sum, on: b, time: 4, args: [{in: x}, {inout: s}]}
+  - {name: end, on: b, after: [l], args: [{in: s}, {inout: w}]}
+END
+}
+raw init >raw.yaml
+run 0 "$FSCHED" compile raw.yaml --verify -o raw.fsb
+expect "a loop" holds err 'loop l: 8 iterations in 68; one every 8 at best (queue r)'
+run 0 "$FSCHED" verify raw.fsb --graph raw.yaml
+run 0 "$FSCHED" run raw.fsb -q --check --on sim --durations adversarial --seed 8 --output w=w.bin
+run 0 "$FSCHED" compile raw.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+expect "the bytes of its iterations" cmp w.bin flat.bin
+raw "" >raw.yaml
+run 0 "$FSCHED" compile raw.yaml --verify -o raced.fsb
+expect "no race" [ "$(grep -c unordered err)" -eq 0 ]
+run 0 "$FSCHED" run raced.fsb -q --check --on sim --durations adversarial --seed 9 --output w=w.bin --force
+expect "nor other bytes" cmp w.bin flat.bin
+run 0 "$FSCHED" compile raw.yaml --unroll -o flat.fsb --force
+expect "which there is in its iterations" holds err "'init' and 'put' are unordered"

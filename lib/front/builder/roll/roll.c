@@ -43,8 +43,7 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
   for (uint32_t l = 0; l < b->loop.n; l++) {
-    const char *why = fs_hazards_data_only(b->hazards) ? "hazards are raw"
-                      : b->queue.n == 0                ? "the target names no queues"
+    const char *why = b->queue.n == 0 ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
                           : NULL;
@@ -638,6 +637,7 @@ fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
+  b->hazards = FSCHED_HAZARDS_SEQUENTIAL; /* what raw ones leave open is done in program order */
   fs_status status = fs_roller_limit_ops(b);
   status = status == FSCHED_OK ? fs_roller_merge_pairs(b) : status;
   status = status == FSCHED_OK ? roll_all(b) : status;
