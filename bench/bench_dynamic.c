@@ -10,15 +10,19 @@
  *
  * Engine: the state machine alone, on one thread, without kernels: all submits of a DAG, then all
  * dispatches (start and completion).  Workers: the same with its threads and an empty kernel, from
- * the first submit until all have ended.  Calls: those of fsched/dynamic.h, on the same threads:
- * the submits alone, and until all have ended.  OpenMP: `task depend` with the same addresses;
- * making the tasks is part of it.  Replay: the compiled stream, with empty kernels.  Contenders
- * take turns; minimum and median of BENCH_RUNS.
+ * the first submit until all have ended.  Calls: those of fsched/dynamic.h, on the same threads.
+ * Held: a task of each queue waits until all are submitted; the submits, and then the rest.  Going:
+ * the submits, and all from the first one until all have ended.  OpenMP: `task depend` with the
+ * same addresses; making the tasks is part of it.  Replay: the compiled stream, with empty kernels.
+ * Contenders take turns; minimum and median of BENCH_RUNS, and for the calls the ratio of minima to
+ * the engine's.
  *
  * Break-even: how many runs it takes until compiling has paid for itself. */
 #include <omp.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "dags.h"
 #include "exec/dynamic/workers.h"
@@ -137,35 +141,62 @@ static int call_nothing(const fsched_kernel_call *call) {
   return 0;
 }
 
-static fsched_kernel_fn find_nothing(void *user, const char *module, const char *function) {
-  (void)user;
-  (void)module;
-  (void)function;
-  return call_nothing;
+/* Returns when the mutex is free. */
+static int call_gate(const fsched_kernel_call *call) {
+  pthread_mutex_t *gate;
+  memcpy(&gate, call->params, sizeof gate);
+  (void)pthread_mutex_lock(gate);
+  (void)pthread_mutex_unlock(gate);
+  return 0;
 }
 
-static fsched_dynamic *start_calls(const contest *c) {
-  fsched_builder *b;
+static fsched_kernel_fn find_function(void *user, const char *module, const char *function) {
+  (void)user;
+  (void)module;
+  return strcmp(function, "gate") == 0 ? call_gate : call_nothing;
+}
+
+/* The public calls: callable 0 does nothing, and callable 1 waits. */
+typedef struct calls_contest {
+  const contest *c;
   fsched_dynamic *d;
+  pthread_mutex_t gate;
+  pthread_mutex_t *params; /* of the gate's kernel: where it is */
+} calls_contest;
+
+static void add_function(calls_contest *x, const char *name) {
+  fsched_kernel_desc k = {.size = sizeof k, .module = "bench", .function = name};
+  fsched_submit_callable_desc f = {.size = sizeof f, .name = name, .kernel = &k};
+  bench_need(x->c->ctx, fsched_dynamic_callable(x->d, &f, NULL));
+}
+
+static void start_calls(calls_contest *x) {
+  fsched_context *ctx = x->c->ctx;
+  fsched_builder *b;
   fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"};
-  bench_need(c->ctx, fsched_builder_create(c->ctx, "bench", &b));
-  for (uint32_t q = 0; q < c->dag->n_queues; q++) {
+  bench_need(ctx, fsched_builder_create(ctx, "bench", &b));
+  for (uint32_t q = 0; q < x->c->dag->n_queues; q++) {
     char name[16];
     (void)snprintf(name, sizeof name, "q%u", q);
     fsched_queue_desc queue = {.size = sizeof queue, .name = name};
-    bench_need(c->ctx, fsched_builder_queue(b, &queue, NULL));
+    bench_need(ctx, fsched_builder_queue(b, &queue, NULL));
   }
-  bench_need(c->ctx, fsched_builder_memory(b, &ddr, NULL));
-  fsched_dynamic_options o = {.size = sizeof o, .heap_bytes = 1 << 20, .find = find_nothing};
-  fsched_kernel_desc k = {.size = sizeof k, .module = "bench", .function = "nothing"};
-  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f", .kernel = &k};
-  bench_need(c->ctx, fsched_dynamic_create(b, &o, &d));
-  bench_need(c->ctx, fsched_dynamic_callable(d, &f, NULL));
-  return d;
+  bench_need(ctx, fsched_builder_memory(b, &ddr, NULL));
+  fsched_dynamic_options o = {.size = sizeof o, .heap_bytes = 1 << 20, .find = find_function};
+  bench_need(ctx, fsched_dynamic_create(b, &o, &x->d));
+  x->params = &x->gate;
+  (void)pthread_mutex_init(&x->gate, NULL);
+  add_function(x, "nothing");
+  add_function(x, "gate");
 }
 
-static void import_calls(const contest *c, fsched_dynamic *d) {
-  for (uint32_t i = 0; i < 2 * c->dag->n_ops; i++) {
+static void end_calls(calls_contest *x) {
+  fsched_dynamic_destroy(x->d);
+  (void)pthread_mutex_destroy(&x->gate);
+}
+
+static void import_calls(const calls_contest *x) {
+  for (uint32_t i = 0; i < 2 * x->c->dag->n_ops; i++) {
     char name[16];
     uint32_t id;
     (void)snprintf(name, sizeof name, "b%u", i);
@@ -173,40 +204,63 @@ static void import_calls(const contest *c, fsched_dynamic *d) {
                                    .name = name,
                                    .bytes = TOKEN,
                                    .io = FSCHED_IO_STATE,
-                                   .address = c->token + (size_t)i * TOKEN};
-    bench_need(c->ctx, fsched_dynamic_import(d, &m, &id));
-    c->buffer[i] = id;
+                                   .address = x->c->token + (size_t)i * TOKEN};
+    bench_need(x->c->ctx, fsched_dynamic_import(x->d, &m, &id));
+    x->c->buffer[i] = id;
   }
 }
 
-/* The public calls: ns per op of the submits, and until all have ended. */
-static void run_calls(const contest *c, double *submit, double *all) {
-  fsched_dynamic *d = start_calls(c);
-  *submit = *all = 0;
-  for (int k = 0; k < BENCH_REPEAT; k++) {
-    bench_need(c->ctx, fsched_dynamic_open(d));
-    import_calls(c, d);
-    double begin = bench_now_ns();
-    for (uint32_t i = 0; i < c->dag->n_ops; i++) {
-      fs_dynamic_arg from[3];
-      fsched_submit_arg arg[3];
-      uint32_t n = fill_args(c, i, from);
-      for (uint32_t a = 0; a < n; a++) {
-        arg[a] = (fsched_submit_arg){
-            .size = sizeof *arg, .tag = from[a].tag, .buffer = (uint32_t)from[a].buffer};
-      }
-      fsched_submit_task_desc t = {.size = sizeof t, .args = arg, .n_args = n};
-      bench_need(c->ctx, fsched_dynamic_task(d, &t, NULL));
-    }
-    double submitted = bench_now_ns();
-    bench_need(c->ctx, fsched_dynamic_close(d));
-    bench_need(c->ctx, fsched_dynamic_drain(d));
-    *submit = bench_quicker(*submit, submitted - begin);
-    *all = bench_quicker(*all, bench_now_ns() - begin);
+static void submit_gates(calls_contest *x) {
+  for (uint32_t q = 0; q < x->c->dag->n_queues; q++) {
+    char name[16];
+    (void)snprintf(name, sizeof name, "q%u", q);
+    fsched_submit_task_desc t = {.size = sizeof t,
+                                 .callable = 1,
+                                 .on = name,
+                                 .params = &x->params,
+                                 .n_params = sizeof x->params};
+    bench_need(x->c->ctx, fsched_dynamic_task(x->d, &t, NULL));
   }
-  fsched_dynamic_destroy(d);
+}
+
+static void submit_calls(const calls_contest *x) {
+  for (uint32_t i = 0; i < x->c->dag->n_ops; i++) {
+    fs_dynamic_arg from[3];
+    fsched_submit_arg arg[3];
+    uint32_t n = fill_args(x->c, i, from);
+    for (uint32_t a = 0; a < n; a++) {
+      arg[a] = (fsched_submit_arg){
+          .size = sizeof *arg, .tag = from[a].tag, .buffer = (uint32_t)from[a].buffer};
+    }
+    fsched_submit_task_desc t = {.size = sizeof t, .args = arg, .n_args = n};
+    bench_need(x->c->ctx, fsched_dynamic_task(x->d, &t, NULL));
+  }
+}
+
+/* ns per op of the submits, and of what then is left. */
+static void run_calls(const contest *c, bool held, double *submit, double *rest) {
+  calls_contest x = {.c = c};
+  start_calls(&x);
+  *submit = *rest = 0;
+  for (int k = 0; k < BENCH_REPEAT; k++) {
+    bench_need(c->ctx, fsched_dynamic_open(x.d));
+    import_calls(&x);
+    (void)pthread_mutex_lock(&x.gate);
+    if (held) {
+      submit_gates(&x);
+    }
+    double begin = bench_now_ns();
+    submit_calls(&x);
+    double submitted = bench_now_ns();
+    (void)pthread_mutex_unlock(&x.gate);
+    bench_need(c->ctx, fsched_dynamic_close(x.d));
+    bench_need(c->ctx, fsched_dynamic_drain(x.d));
+    *submit = bench_quicker(*submit, submitted - begin);
+    *rest = bench_quicker(*rest, bench_now_ns() - (held ? submitted : begin));
+  }
+  end_calls(&x);
   *submit /= c->dag->n_ops;
-  *all /= c->dag->n_ops;
+  *rest /= c->dag->n_ops;
 }
 
 static fsched_program *compile_timed(fsched_context *ctx, const bench_dag *dag, double *took) {
@@ -228,9 +282,41 @@ static void print_verdict(double dynamic, double replay, double compile_per_op) 
          compile_per_op / (dynamic - replay));
 }
 
+/* What a DAG costs each contender. */
+typedef struct bench_table {
+  bench_series submit, dispatch, workers, held, released, going, going_all, openmp, replay;
+} bench_table;
+
+static void run_all(const contest *c, fsched_program *p, int run, bench_table *t) {
+  run_engine(c, &t->submit.ns[run], &t->dispatch.ns[run]);
+  t->workers.ns[run] = run_workers(c);
+  run_calls(c, true, &t->held.ns[run], &t->released.ns[run]);
+  run_calls(c, false, &t->going.ns[run], &t->going_all.ns[run]);
+  t->openmp.ns[run] = bench_dag_openmp(c->dag);
+  t->replay.ns[run] = bench_dag_replay(c->ctx, p, c->dag->n_ops);
+}
+
+static void print_table(const bench_dag *dag, bench_table *t, double compile_per_op) {
+  double submit = print_row(dag, "engine, submit", &t->submit);
+  double dispatch = print_row(dag, "engine, dispatch", &t->dispatch);
+  (void)print_row(dag, "workers, all", &t->workers);
+  double held = print_row(dag, "held, submit", &t->held);
+  double released = print_row(dag, "held, the rest", &t->released);
+  double going = print_row(dag, "going, submit", &t->going);
+  double all = print_row(dag, "going, all", &t->going_all);
+  double other = print_row(dag, "OpenMP depend", &t->openmp);
+  double last = print_row(dag, "replay", &t->replay);
+  double ours = submit + dispatch;
+  printf(
+      "  calls / engine: submit held %.2f, going %.2f; the rest %.2f; all %.2f.  "
+      "All / OpenMP %.2f\n",
+      held / submit, going / submit, released / dispatch, all / ours, all / other);
+  print_verdict(ours < other ? ours : other, last, compile_per_op);
+}
+
 static void compare(fsched_context *ctx, bench_dag dag) {
   contest c = {.ctx = ctx, .dag = &dag};
-  bench_series submit, dispatch, workers, calls, calls_all, openmp, replay;
+  bench_table t;
   double compile;
   c.token = calloc(2 * (size_t)dag.n_ops, TOKEN);
   c.buffer = calloc(2 * (size_t)dag.n_ops, sizeof *c.buffer);
@@ -240,20 +326,9 @@ static void compare(fsched_context *ctx, bench_dag dag) {
   fsched_program *p = compile_timed(ctx, &dag, &compile);
   omp_set_num_threads((int)dag.n_queues);
   for (int run = 0; run < BENCH_RUNS; run++) {
-    run_engine(&c, &submit.ns[run], &dispatch.ns[run]);
-    workers.ns[run] = run_workers(&c);
-    run_calls(&c, &calls.ns[run], &calls_all.ns[run]);
-    openmp.ns[run] = bench_dag_openmp(&dag);
-    replay.ns[run] = bench_dag_replay(ctx, p, dag.n_ops);
+    run_all(&c, p, run, &t);
   }
-  double ours = print_row(&dag, "engine, submit", &submit);
-  ours += print_row(&dag, "engine, dispatch", &dispatch);
-  (void)print_row(&dag, "workers, all", &workers);
-  (void)print_row(&dag, "calls, submit", &calls);
-  (void)print_row(&dag, "calls, all", &calls_all);
-  double other = print_row(&dag, "OpenMP depend", &openmp);
-  double last = print_row(&dag, "replay", &replay);
-  print_verdict(ours < other ? ours : other, last, compile / dag.n_ops);
+  print_table(&dag, &t, compile / dag.n_ops);
   fsched_program_destroy(p);
   free(c.token);
   free(c.buffer);

@@ -43,10 +43,15 @@ static fs_status new_record(fs_dynamic *e, bool device, uint32_t *out) {
   return FSCHED_OK;
 }
 
-/* Whether two spans of bytes share some. */
-static bool spans_meet(const fs_dynamic_record *r, const fs_dynamic_import *d) {
-  uint64_t size = fs_min(r->size, d->size);
-  return size > 0 && r->address < d->address + d->size && d->address < r->address + r->size;
+/* Whether no imported buffer of the host, or none of devices, has bytes of this one. */
+static fs_status check_apart(fs_dynamic *e, const fs_dynamic_import *d) {
+  uint64_t covered;
+  e->near.n = 0;
+  FS_TRY(fs_ranges_find(&e->spans, e->imported[d->device], d->address, d->address + d->size,
+                        &e->near, &covered));
+  return covered == 0
+             ? FSCHED_OK
+             : fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "two imported buffers share bytes");
 }
 
 fs_status fs_dynamic_import_buffer(fs_dynamic *e, const fs_dynamic_import *desc,
@@ -55,12 +60,8 @@ fs_status fs_dynamic_import_buffer(fs_dynamic *e, const fs_dynamic_import *desc,
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a buffer of %" PRIu64 " bytes is too large",
                             desc->size);
   }
-  for (size_t i = 0; i < e->record.n; i++) {
-    const fs_dynamic_record *r = &e->record.at[i];
-    if (r->used && !r->owned && r->device == desc->device && spans_meet(r, desc)) {
-      return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "two imported buffers share bytes");
-    }
-  }
+  FS_TRY(desc->size == 0 ? FSCHED_OK : check_apart(e, desc));
+  FS_TRY(fs_ranges_reserve(&e->spans, 1));
   uint32_t id;
   FS_TRY(new_record(e, desc->device, &id));
   fs_dynamic_record *r = &e->record.at[id];
@@ -69,7 +70,9 @@ fs_status fs_dynamic_import_buffer(fs_dynamic *e, const fs_dynamic_import *desc,
   r->readable = desc->readable;
   r->writable = desc->writable;
   *out = buffer_handle(e, id);
-  return FSCHED_OK;
+  return desc->size == 0 ? FSCHED_OK
+                         : fs_ranges_add(&e->spans, &e->imported[desc->device], desc->address,
+                                         desc->address + desc->size, id);
 }
 
 fs_status fs_dynamic_declare(fs_dynamic *e, uint64_t size, fs_dynamic_buffer *out) {
@@ -117,6 +120,9 @@ fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) {
     fs_accesses_drop_place(&e->accesses, r->place + i);
   }
   drop_written(e, r);
+  if (!r->owned && r->size > 0) {
+    fs_ranges_remove(&e->spans, &e->imported[r->device], r->address, r->address + r->size, id);
+  }
   r->used = false;
   r->next = e->unused_record[r->device];
   e->unused_record[r->device] = id;

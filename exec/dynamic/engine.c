@@ -103,6 +103,7 @@ fs_status fs_dynamic_create(fsched_context *ctx, const fs_dynamic_options *optio
                     .unused_edge = FS_NONE,
                     .unused_written = FS_NONE,
                     .unused_record = {FS_NONE, FS_NONE},
+                    .imported = {FS_NONE, FS_NONE},
                     .work_first = FS_NONE,
                     .open = true};
   if (e->options.timeout == 0) {

@@ -134,7 +134,7 @@ typedef struct fs_dynamic_import {
   bool device; /* memory that each queue has for itself, at this address */
 } fs_dynamic_import;
 
-/* Errors: FSCHED_BAD_INPUT: it shares bytes with another one of its kind.  O(imports). */
+/* Errors: FSCHED_BAD_INPUT: it shares bytes with another one of its kind.  O(log imports). */
 fs_status fs_dynamic_import_buffer(fs_dynamic *e, const fs_dynamic_import *desc,
                                    fs_dynamic_buffer *out) FS_MUST_USE;
 /* Declares a buffer that has no memory yet. */

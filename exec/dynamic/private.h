@@ -107,8 +107,9 @@ struct fs_dynamic {
   FS_VEC(fs_dynamic_edge) edge;
   FS_VEC(fs_dynamic_record) record;
   FS_VEC(fs_dynamic_written) written;
-  fs_ranges spans; /* of what has been written, from first byte to last */
-  fs_ids near;     /* scratch, with room for all of them */
+  fs_ranges spans;      /* of what has been written, from first byte to last; and: */
+  uint32_t imported[2]; /* sets of it: where imported buffers are, and those on all devices */
+  fs_ids near;          /* scratch, with room for all of them */
   uint32_t unused_slot, unused_edge, unused_written;
   uint32_t unused_record[2]; /* of those on all devices, too */
   uint32_t n_edges, n_live, n_unfinished, n_holds;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One lock for all.  The submitting thread sleeps on a condition, while a heap is full or until the
- * run is over. */
+/* Whoever has the baton uses the engine: a thread that calls the functions here, or a worker that
+ * has found nobody to tell that its member has ended.  Before it is given away the ends that are
+ * known are taken in, and what may start is handed out.  The submitting thread rests while a heap
+ * is full, and until the run is over. */
 #include "exec/dynamic/workers.h"
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <time.h>
 
 #include "base/clock.h"
 #include "base/context.h"
@@ -19,7 +20,11 @@ typedef struct worker_queue {
   fs_task_job *job; /* NULL: it is idle */
   uint32_t member;
   size_t span;
+  fsched_kernel_call call; /* of the member, for its worker */
 } worker_queue;
+
+/* What the submitting thread sleeps for. */
+typedef enum sleep_reason { SLEEPS_NOT, SLEEPS_FOR_HEAP, SLEEPS_FOR_ALL } sleep_reason;
 
 enum { SHARED_ALIGN = 64 };
 
@@ -34,16 +39,18 @@ struct fs_workers {
   fs_workers_started *started;
   void (*failed)(void *user);
   void *user;
-  pthread_mutex_t lock;
-  pthread_cond_t ends; /* a member has returned */
+  fs_baton baton;
+  bool changed;         /* something may start */
+  sleep_reason sleeps;  /* of the submitting thread, which is called when it may go on */
+  _Atomic bool accepts; /* the run is open and has not failed */
   uint32_t n_queues, n_kernels, n_running;
   worker_queue *queue;
   fs_task_job *jobs;
+  fs_task_jobs pool;
+  FS_VEC(fs_dynamic_where) where; /* of the task in hand */
   uint64_t moves; /* tasks that were submitted, and members that have begun or ended */
   bool traces;
   fs_task_times spans;
-  bool waits_heap; /* the submitting thread waits for memory */
-  bool has_lock, has_ends;
 };
 
 static void drop_job(fs_workers *w, fs_task_job *job) {
@@ -51,7 +58,7 @@ static void drop_job(fs_workers *w, fs_task_job *job) {
   if (job->next != NULL) {
     job->next->previous = job->previous;
   }
-  fs_task_job_drop(w->ctx, job);
+  fs_task_job_drop(&w->pool, job);
 }
 
 static bool has_ended(const fs_workers *w, fs_dynamic_task task) {
@@ -86,65 +93,113 @@ static void note_begin(fs_workers *w, const fs_task_job *job, uint32_t member, u
     fs_task_time span = {.name = job->traced,
                          .queue = queue,
                          .member = member,
-                         .group = job->call[member].n_members > 0,
+                         .group = job->group,
                          .begin = fs_now_ns()};
     w->queue[queue].span = fs_times_begin(&w->spans, span);
   }
 }
 
+static void start_member(fs_workers *w, fs_task_job *job, uint32_t member, uint32_t queue) {
+  worker_queue *q = &w->queue[queue];
+  q->job = job;
+  q->member = member;
+  fs_task_job_call(job, member, &q->call);
+  note_begin(w, job, member, queue);
+  w->n_running++;
+  w->moves++;
+  if (w->started != NULL) {
+    w->started(w->user, &q->call, member, queue);
+  }
+  fs_started_member started = {&q->call, job->kernel, member};
+  w->carrier->functions->start(w->carrier, queue, &started);
+}
+
 /* Hands out what may start. */
 static void hand_out(fs_workers *w) {
   fs_dynamic_start s;
+  w->changed = false;
   while (fs_dynamic_next(w->e, &s)) {
     fs_task_job *job = (fs_task_job *)(uintptr_t)s.user;
     for (uint32_t m = 0; m < s.n_members; m++) {
-      fs_started_member member = {&job->call[m], job->kernel, m};
-      w->queue[s.queue[m]] = (worker_queue){job, m, 0};
-      note_begin(w, job, m, s.queue[m]);
-      w->n_running++;
-      w->moves++;
-      if (w->started != NULL) {
-        w->started(w->user, &job->call[m], m, s.queue[m]);
-      }
-      w->carrier->functions->start(w->carrier, s.queue[m], &member);
+      start_member(w, job, m, s.queue[m]);
     }
+  }
+}
+
+/* Whether tasks can be submitted may be different now. */
+static void note_state(fs_workers *w) {
+  bool accepts = fs_dynamic_is_open(w->e) && fs_dynamic_run_cause(w->e) == NULL;
+  if (accepts != atomic_load_explicit(&w->accepts, memory_order_relaxed)) {
+    atomic_store_explicit(&w->accepts, accepts, memory_order_release);
   }
 }
 
 /* A member has ended; for the carrier. */
 static void take_back(void *user, uint32_t worker, const char *cause) {
   fs_workers *w = user;
-  worker_queue had = w->queue[worker];
-  assert(had.job != NULL);
-  fs_dynamic_task task = had.job->task;
-  w->queue[worker].job = NULL;
+  worker_queue *q = &w->queue[worker];
+  fs_task_job *job = q->job;
+  assert(job != NULL);
+  q->job = NULL;
   if (w->traces) {
-    w->spans.begun.at[had.span].end = fs_now_ns();
+    w->spans.begun.at[q->span].end = fs_now_ns();
   }
   w->n_running--;
   w->moves++;
+  w->changed = true;
   if (cause == NULL) {
-    fs_dynamic_complete(w->e, task, had.member);
+    fs_dynamic_complete(w->e, job->task, q->member);
   } else {
     if (w->failed != NULL) {
       w->failed(w->user);
     }
-    fs_dynamic_fail(w->e, task, had.member, cause);
+    fs_dynamic_fail(w->e, job->task, q->member, cause);
+    note_state(w);
   }
-  if (has_ended(w, task)) {
-    drop_job(w, had.job);
+  if (job->n_members == 1 || has_ended(w, job->task)) {
+    drop_job(w, job);
   }
-  hand_out(w);
-  (void)pthread_cond_signal(&w->ends);
 }
 
 /* A worker is gone; for the carrier. */
 static void lose_worker(void *user, uint32_t worker, const char *cause) {
   fs_workers *w = user;
   fs_dynamic_retire(w->e, worker, cause);
+  note_state(w);
   drop_ended(w);
-  hand_out(w);
-  (void)pthread_cond_signal(&w->ends);
+  w->changed = true;
+}
+
+/* Takes in the ends that are known, and hands out what may start. */
+static void take_news(void *user) {
+  fs_workers *w = user;
+  uint64_t moves = w->moves;
+  fs_news *news = fs_baton_hear(&w->baton);
+  if (news != NULL) {
+    w->carrier->functions->hear(w->carrier, news);
+  }
+  if (w->changed) {
+    hand_out(w);
+  }
+  switch (w->sleeps) {
+    case SLEEPS_NOT:
+      break;
+    case SLEEPS_FOR_HEAP:
+      if (w->moves != moves || w->n_running == 0) {
+        fs_baton_call(&w->baton);
+      }
+      break;
+    case SLEEPS_FOR_ALL:
+      if (w->n_running == 0) {
+        fs_baton_call(&w->baton);
+      }
+      break;
+  }
+}
+
+static void leave_baton(void *user) {
+  fs_workers *w = user;
+  fs_baton_leave(&w->baton, take_news, w);
 }
 
 static uint64_t read_now(void *user) {
@@ -152,27 +207,26 @@ static uint64_t read_now(void *user) {
   return fs_now_ns();
 }
 
+/* Gives the baton away, and sleeps until what it waits for may be there, or the clock says `until`.
+ */
+static void sleep_for(fs_workers *w, sleep_reason reason, uint64_t until) {
+  uint64_t now = until == UINT64_MAX ? 0 : fs_now_ns();
+  w->sleeps = reason;
+  atomic_store_explicit(&w->baton.returns, false, memory_order_relaxed);
+  fs_baton_rest(&w->baton, take_news, w,
+                until == UINT64_MAX ? UINT64_MAX
+                : until > now       ? until - now
+                                    : 0);
+  w->sleeps = SLEEPS_NOT;
+}
+
 /* Sleeps until a member returns.  One runs: else all tasks would have ended, and a piece that is
  * not given back then is held by the caller, for which the engine does not wait. */
 static bool wait_for_member(void *user, uint64_t until) {
   fs_workers *w = user;
-  struct timespec at = {(time_t)(until / FS_NS_PER_S), (long)(until % FS_NS_PER_S)};
   assert(w->n_running > 0);
-  w->waits_heap = true;
-  (void)pthread_cond_timedwait(&w->ends, &w->lock, &at);
-  w->waits_heap = false;
+  sleep_for(w, SLEEPS_FOR_HEAP, until);
   return true;
-}
-
-static bool make_condition(pthread_cond_t *c) {
-  pthread_condattr_t attr;
-  if (pthread_condattr_init(&attr) != 0) {
-    return false;
-  }
-  bool made =
-      pthread_condattr_setclock(&attr, CLOCK_MONOTONIC) == 0 && pthread_cond_init(c, &attr) == 0;
-  (void)pthread_condattr_destroy(&attr);
-  return made;
 }
 
 /* How many bytes the heaps take, each aligned to FS_HEAP_ALIGN, or more if its pieces are, and what
@@ -237,20 +291,13 @@ static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) 
                           .shared_bytes = w->shared_size,
                           .n_kernels = w->n_kernels,
                           .kernel = options->kernel,
-                          .lock = &w->lock,
+                          .baton = &w->baton,
                           .user = w,
+                          .leave = leave_baton,
                           .returned = take_back,
                           .lost = lose_worker};
   FS_TRY(start_carrier(w, &o, &options->process));
   return place_heaps(w, &options->engine);
-}
-
-static fs_status make_locks(fs_workers *w) {
-  w->has_lock = pthread_mutex_init(&w->lock, NULL) == 0;
-  w->has_ends = w->has_lock && make_condition(&w->ends);
-  return w->has_ends ? FSCHED_OK
-                     : fs_fail(w->ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL,
-                               "no lock for workers could be made");
 }
 
 static fs_status make_workers(fs_workers *w, const fs_workers_options *options) {
@@ -272,7 +319,7 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
     return FSCHED_SYSTEM;
   }
   memset(w->queue, 0, w->n_queues * sizeof *w->queue);
-  FS_TRY(make_locks(w));
+  note_state(w);
   return make_carrier(w, options);
 }
 
@@ -283,7 +330,7 @@ fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *optio
   if (w == NULL) {
     return FSCHED_SYSTEM;
   }
-  *w = (fs_workers){.ctx = ctx};
+  *w = (fs_workers){.ctx = ctx, .pool.ctx = ctx};
   fs_status status = make_workers(w, options);
   if (status != FSCHED_OK) {
     fs_workers_destroy(w);
@@ -293,15 +340,17 @@ fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *optio
   return FSCHED_OK;
 }
 
-static void lock_workers(fs_workers *w) { (void)pthread_mutex_lock(&w->lock); }
+static void lock_workers(fs_workers *w) { fs_baton_take(&w->baton); }
 static fs_status unlock_workers(fs_workers *w, fs_status status) {
-  (void)pthread_mutex_unlock(&w->lock);
+  note_state(w);
+  leave_baton(w);
   return status;
 }
 
 static void wait_for_all(fs_workers *w) {
+  take_news(w);
   while (w->n_running > 0) {
-    (void)pthread_cond_wait(&w->ends, &w->lock);
+    sleep_for(w, SLEEPS_FOR_ALL, UINT64_MAX);
   }
 }
 
@@ -321,15 +370,11 @@ void fs_workers_destroy(fs_workers *w) {
   if (w->carrier != NULL) {
     stop_workers(w);
   }
-  if (w->has_lock) {
-    (void)pthread_mutex_destroy(&w->lock);
-  }
-  if (w->has_ends) {
-    (void)pthread_cond_destroy(&w->ends);
-  }
   fs_dynamic_destroy(w->e);
   fs_times_release(w->ctx, &w->spans);
   (void)fs_realloc(w->ctx, w->heap, w->n_heaps * sizeof *w->heap, 0);
+  fs_task_jobs_release(&w->pool);
+  fs_vec_free(w->ctx, &w->where);
   (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
@@ -415,14 +460,26 @@ fs_status fs_workers_scope_end(fs_workers *w) {
   return unlock_workers(w, fs_dynamic_scope_end(w->e));
 }
 
+/* Room for what the engine tells of the args of a task, and its scratch. */
+static fs_status reserve_where(fs_workers *w, const fs_dynamic_submission *s) {
+  size_t n = s->n_scratch;
+  for (uint32_t m = 0; m < s->n_members; m++) {
+    n += s->member[m].n_args;
+  }
+  return n <= w->where.cap ? FSCHED_OK : fs_vec_reserve(w->ctx, &w->where, n);
+}
+
 static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
   fs_dynamic_submission s = task->submission;
   s.user = (uintptr_t)job;
   for (uint32_t m = 0; m < s.n_members; m++) {
-    FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &job->call[m]));
+    fsched_kernel_call call;
+    fs_task_job_call(job, m, &call);
+    FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &call));
   }
-  FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, job->where));
-  fs_task_job_fill(job, w->e, task, w->heap);
+  FS_TRY(reserve_where(w, &s));
+  FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, w->where.at));
+  fs_task_job_fill(job, w->e, task, w->heap, w->where.at);
   return FSCHED_OK;
 }
 
@@ -447,13 +504,13 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   }
   lock_workers(w);
   fs_task_job *job;
-  fs_status status = fs_task_job_make(w->ctx, task, &job);
+  fs_status status = fs_task_job_make(&w->pool, task, &job);
   if (status != FSCHED_OK) {
     return unlock_workers(w, status);
   }
   status = submit_traced(w, task, job);
   if (status != FSCHED_OK) {
-    fs_task_job_drop(w->ctx, job);
+    fs_task_job_drop(&w->pool, job);
     return unlock_workers(w, status);
   }
   job->next = w->jobs;
@@ -463,14 +520,18 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   w->jobs = job;
   *out = job->task;
   w->moves++;
-  hand_out(w);
-  return unlock_workers(w, FSCHED_OK);
+  w->changed = true;
+  if (!atomic_load_explicit(&w->baton.returns, memory_order_relaxed)) {
+    atomic_store_explicit(&w->baton.returns, true, memory_order_relaxed);
+  }
+  leave_baton(w);
+  return FSCHED_OK;
 }
 
 void fs_workers_cancel(fs_workers *w, const char *cause) {
   lock_workers(w);
   fs_dynamic_cancel(w->e, cause);
-  (void)pthread_cond_signal(&w->ends); /* for who waits for memory */
+  fs_baton_call(&w->baton); /* who waits for memory */
   (void)unlock_workers(w, FSCHED_OK);
 }
 
@@ -494,10 +555,14 @@ fs_status fs_workers_close(fs_workers *w) {
 }
 
 fs_status fs_workers_accept(fs_workers *w) {
+  if (atomic_load_explicit(&w->accepts, memory_order_acquire)) {
+    return FSCHED_OK;
+  }
   lock_workers(w);
   return unlock_workers(w, fs_dynamic_accept(w->e));
 }
 
+/* Requires the baton. */
 static fs_status drain(fs_workers *w) {
   wait_for_all(w);
   drop_ended(w);
@@ -528,7 +593,7 @@ const char *fs_workers_run_cause(fs_workers *w) {
 }
 
 static void name_job(fs_workers_look *look, const fs_task_job *job) {
-  (void)snprintf(look->name, sizeof look->name, "%s", job->call[0].op);
+  (void)snprintf(look->name, sizeof look->name, "%s", job->name);
 }
 
 /* The first queue that runs something; FS_NONE. */
@@ -547,7 +612,7 @@ fs_workers_look fs_workers_look_at(fs_workers *w) {
   lock_workers(w);
   uint32_t busy = busy_queue(w);
   look.moves = w->moves;
-  if (w->waits_heap) {
+  if (w->sleeps == SLEEPS_FOR_HEAP) {
     look.wait = FS_WAITS_FOR_HEAP;
   } else if (fs_dynamic_waiting_group(w->e, &user) != FS_DYNAMIC_NO_TASK) {
     look.wait = FS_WAITS_FOR_GROUP;

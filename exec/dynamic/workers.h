@@ -3,8 +3,8 @@
  * worker for each queue.
  *
  * A task names a kernel of a table.  It may start as soon as it is submitted; whoever submits, or
- * lets a member return, also hands out what may start next.  The engine is used under one lock;
- * kernels run without it.
+ * takes in that a member has returned, also hands out what may start next.  The engine is used by
+ * whoever has the baton (carrier/baton.h); kernels run without it.
  *
  * Threads: one thread at a time calls the functions here, kernels call none of them.  The
  * allocator of the context must be safe to call from any thread.
@@ -36,7 +36,7 @@ typedef struct fs_workers_task {
   const fsched_kernel_call *shape;
 } fs_workers_task;
 
-/* Called when a member is given to a worker, under a lock: it calls nothing of this header. */
+/* Called when a member is given to a worker, in the baton: it calls nothing of this header. */
 typedef void fs_workers_started(void *user, const fsched_kernel_call *call, uint32_t member,
                                 uint32_t queue);
 
@@ -104,7 +104,7 @@ fs_status fs_workers_drain(fs_workers *w) FS_MUST_USE;
 fs_dynamic_run fs_workers_run_state(fs_workers *w);
 const char *fs_workers_run_cause(fs_workers *w);
 /* When the members of the present run ran, with `traces`.  Requires that the run is over, or not
- * begun: nobody holds the lock. */
+ * begun: nobody has the baton. */
 const fs_task_times *fs_workers_times(const fs_workers *w);
 /* What a run waits for. */
 typedef enum fs_workers_wait {
@@ -122,7 +122,7 @@ typedef struct fs_workers_look {
 } fs_workers_look;
 /* May be called by any thread, also while another one waits in a call. */
 fs_workers_look fs_workers_look_at(fs_workers *w);
-/* Calls `look` with the engine, under the lock; it looks, and changes nothing.  By any thread. */
+/* Calls `look` with the engine, in the baton; it looks, and changes nothing.  By any thread. */
 void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), void *user);
 /* Closes the run, if it is open, and drains it.  Errors: as fs_workers_drain. */
 fs_status fs_workers_end(fs_workers *w) FS_MUST_USE;

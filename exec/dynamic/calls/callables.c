@@ -90,7 +90,7 @@ fs_status fs_call_add_callable(void *user, const fsched_submit_callable_desc *de
     k = (fsched_kernel_desc){0};
     memcpy(&k, desc->kernel, desc->kernel->size < sizeof k ? desc->kernel->size : sizeof k);
   }
-  fs_call_callable c = {.use0 = 0};
+  fs_call_callable c = {.class_ = FS_NONE};
   fs_task_kernel kernel = {.name = NULL};
   FS_TRY(find_kernel(d, desc->name, &k, &kernel));
   FS_TRY(copy_shape(d, &k, &c.shape));

@@ -7,6 +7,8 @@
 #ifndef FS_DYNAMIC_CALLS_PRIVATE_H
 #define FS_DYNAMIC_CALLS_PRIVATE_H
 
+#include <pthread.h>
+
 #include "base/context.h"
 #include "exec/dynamic/workers.h"
 #include "exec/host/module_file.h"
@@ -17,6 +19,7 @@
 typedef struct fs_call_callable {
   fsched_kernel_call shape; /* grid, block, shared_bytes and params */
   uint32_t use0, n_uses, scratch0, n_scratch;
+  uint32_t class_; /* on which its tasks run, once one has; FS_NONE */
 } fs_call_callable;
 
 typedef struct fs_call_buffer {

@@ -35,18 +35,20 @@ static fs_status add_arg(task_handing *h, const fs_submit_access *a) {
     buffer = (uint32_t)d->buffer.n;
     FS_TRY(declare(d, a->alloc_bytes));
   }
-  fs_dynamic_arg arg = {.tag = a->tag, .buffer = d->buffer.at[buffer].buffer};
+  FS_TRY(d->arg.n < d->arg.cap ? FSCHED_OK : fs_vec_reserve(d->ctx, &d->arg, d->arg.n + 1));
+  fs_dynamic_arg *arg = &d->arg.at[d->arg.n++]; /* it is large, and filled where it stays */
+  arg->tag = a->tag;
+  arg->buffer = d->buffer.at[buffer].buffer;
+  arg->has_view = a->tile != FS_NONE || a->has_at;
   if (a->tile != FS_NONE) {
-    arg.has_view = true;
-    arg.view = h->t->tile[a->tile];
+    arg->view = h->t->tile[a->tile];
   } else if (a->has_at) {
-    arg.has_view = true;
-    arg.view = (fs_view){.offset = a->offset, .element = a->length};
+    arg->view = (fs_view){.offset = a->offset, .element = a->length};
   }
   if (begins_version(d, a, buffer)) {
     h->n_holds += fs_submit_will_last(d->s, a->alloc_name == NULL ? buffer : FS_NONE);
   }
-  return fs_vec_push(d->ctx, &d->arg, arg);
+  return FSCHED_OK;
 }
 
 /* Adds the args of a member, from access i on, and returns in *i what follows. */
@@ -92,27 +94,34 @@ static fs_status add_predecessors(task_handing *h) {
   return FSCHED_OK;
 }
 
+/* The number of a class, as the workers have it. */
+static uint32_t find_class(const fsched_dynamic *d, const char *name) {
+  const fsched_builder *b = fs_submit_target(d->s);
+  uint32_t class_ = fs_names_find(fs_builder_names(b, FS_KIND_CLASS), name, strlen(name));
+  for (uint32_t q = 0; q < d->n_queues; q++) {
+    if (fs_builder_class_of(b, q) == class_) {
+      return d->class_of[q];
+    }
+  }
+  return 0;
+}
+
 /* The queues that a task names, or its class. */
 static void place_task(const task_handing *h, fs_dynamic_submission *s) {
   const fsched_dynamic *d = h->d;
   const fs_submitted *t = h->t;
+  fs_call_callable *c = &d->callable.at[t->callable];
   if (t->group) {
     s->n_queues = t->n_members;
     s->queue = t->member_queue;
-    return;
-  }
-  if (t->queue != FS_NONE) {
+  } else if (t->queue != FS_NONE) {
     s->n_queues = 1;
     s->queue = &t->queue;
-    return;
-  }
-  const fsched_builder *b = fs_submit_target(d->s);
-  uint32_t class_ = fs_names_find(fs_builder_names(b, FS_KIND_CLASS), t->on, strlen(t->on));
-  for (uint32_t q = 0; q < d->n_queues; q++) {
-    if (fs_builder_class_of(b, q) == class_) {
-      s->class_ = d->class_of[q];
-      break;
-    }
+  } else if (t->on_own) {
+    s->class_ = find_class(d, t->on);
+  } else {
+    c->class_ = c->class_ == FS_NONE ? find_class(d, t->on) : c->class_;
+    s->class_ = c->class_;
   }
 }
 

@@ -4,15 +4,15 @@
  *
  * Kernels are indices into a table that is closed when the carrier is made.
  *
- * Threads: the user has one lock, which it holds when it calls `start`; a carrier holds it when it
- * calls `returned`, from a thread of its own, and never from within `start`.  Kernels run without
- * it. */
+ * Threads: the user has a baton (baton.h), and calls `start` and `hear` in it.  A carrier calls
+ * `returned` in the baton: from within `hear`, for what its threads have left as news, or from a
+ * thread of its own that has taken the baton and then calls `leave`.  It never calls it from within
+ * `start`.  Kernels run without the baton. */
 #ifndef FS_DYNAMIC_CARRIER_H
 #define FS_DYNAMIC_CARRIER_H
 
-#include <pthread.h>
-
 #include "base/base.h"
+#include "exec/dynamic/carrier/baton.h"
 #include "fsched/kernel.h"
 
 /* A function of the application.  0: success; else the member has failed. */
@@ -36,7 +36,9 @@ typedef struct fs_carrier_functions {
   fs_status (*accepts)(fs_carrier *c, uint32_t kernel, const fsched_kernel_call *call) FS_MUST_USE;
   /* Starts a member on an idle worker.  Cannot fail: what goes wrong is the member's end. */
   void (*start)(fs_carrier *c, uint32_t worker, const fs_started_member *member);
-  /* Ends the workers, which are idle; the user's lock is open. */
+  /* Takes in all news, as they come from fs_baton_hear. */
+  void (*hear)(fs_carrier *c, fs_news *news);
+  /* Ends the workers, which are idle; nobody has the baton. */
   void (*destroy)(fs_carrier *c);
 } fs_carrier_functions;
 /* The first member of each carrier. */
@@ -51,8 +53,10 @@ typedef struct fs_carrier_options {
   uint64_t heap_bytes, shared_bytes; /* of memory for the user */
   uint32_t n_kernels;
   const fs_task_kernel *kernel;
-  pthread_mutex_t *lock; /* of the user */
+  fs_baton *baton; /* of the user */
   void *user;
+  /* Leaves the baton, as the user does. */
+  void (*leave)(void *user);
   /* The member that a worker had has ended; `cause`: why it failed, or NULL.  The worker is idle.
    */
   void (*returned)(void *user, uint32_t worker, const char *cause);

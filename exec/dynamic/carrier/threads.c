@@ -1,20 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread for each worker, which sleeps on a condition of its own until it gets a member.  What a
- * kernel has written is seen by the next one, as the user's lock lies between them. */
+/* A thread for each worker.  When its member has ended it leaves that as news, and if the one who
+ * has the baton does not take it in soon, tries to get the baton itself.  A worker without a member
+ * looks for a while whether there is another one, and then sleeps; only so many look as there are
+ * processors beside the submitting thread's.  What a kernel has written is seen by the next one, as
+ * the news and the baton lie between them. */
+#include <pthread.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/context.h"
+#include "base/futex.h"
 #include "base/mem.h"
 #include "exec/dynamic/carrier/kernels.h"
 
 typedef struct thread_carrier thread_carrier;
 
 typedef struct worker_thread {
+  _Alignas(64) fs_news news; /* that its member has ended; the first member */
+  fs_bed bed;
+  fs_started_member member;
+  int answer;
   thread_carrier *of;
   pthread_t thread;
-  pthread_cond_t wakes;
-  fs_started_member member;
-  bool busy;
 } worker_thread;
 
 struct thread_carrier {
@@ -22,13 +29,16 @@ struct thread_carrier {
   fsched_context *ctx;
   fs_carrier_options options;
   fs_opened_kernels kernels;
-  unsigned char *block; /* of the memory, as it was allocated */
+  unsigned char *block, *threads; /* of the memory and the workers, as they were allocated */
   worker_thread *worker;
-  uint32_t n_conditions, n_threads;
-  bool stops;
+  uint32_t n_threads;
+  uint32_t most_looking;
+  _Atomic uint32_t n_looking; /* workers that look for a member */
 };
 
-enum { WORKER_STACK = 256 << 10 };
+/* LOOKS: of a worker, some microseconds; PATIENCE: of these, for which its news waits for somebody
+ * who is about to have the baton. */
+enum { WORKER_STACK = 256 << 10, WORKER_ALIGN = 64, LOOKS = 256, PATIENCE = 64 };
 
 static size_t block_bytes(const thread_carrier *c) {
   return c->options.heap_bytes + c->options.shared_bytes + 2 * (size_t)FS_CARRIER_ALIGN;
@@ -46,38 +56,80 @@ static fs_status accept_call(fs_carrier *carrier, uint32_t kernel, const fsched_
 static void start_member(fs_carrier *carrier, uint32_t worker, const fs_started_member *member) {
   thread_carrier *c = (thread_carrier *)carrier;
   worker_thread *t = &c->worker[worker];
-  assert(worker < c->options.n_workers && !t->busy && member->kernel < c->options.n_kernels);
+  assert(worker < c->options.n_workers && member->kernel < c->options.n_kernels);
   t->member = *member;
-  t->busy = true;
-  (void)pthread_cond_signal(&t->wakes);
+  fs_bed_give(&t->bed, FS_BED_GIVEN);
 }
 
-/* Runs the member that a worker has got; the lock is open meanwhile. */
-static void run_member(thread_carrier *c, worker_thread *t) {
-  const fs_started_member *m = &t->member;
+static void hear_ends(fs_carrier *carrier, fs_news *news) {
+  thread_carrier *c = (thread_carrier *)carrier;
   char cause[FS_CARRIER_CAUSE];
-  (void)pthread_mutex_unlock(c->options.lock);
-  int answer = fs_opened_kernel_run(&c->kernels, m->kernel, m->call, m->member);
-  (void)pthread_mutex_lock(c->options.lock);
-  if (answer != 0) {
-    (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", m->call->op, answer);
+  while (news != NULL) {
+    worker_thread *t = (worker_thread *)(void *)news;
+    news = news->next;
+    if (t->answer != 0) {
+      (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", t->member.call->op,
+                     t->answer);
+    }
+    c->options.returned(c->options.user, (uint32_t)(t - c->worker), t->answer == 0 ? NULL : cause);
   }
-  t->busy = false;
-  c->options.returned(c->options.user, (uint32_t)(t - c->worker), answer == 0 ? NULL : cause);
+}
+
+/* Tries to get the baton, in which all news is heard. */
+static void try_baton(const thread_carrier *c) {
+  if (fs_baton_try(c->options.baton)) {
+    c->options.leave(c->options.user);
+  }
+}
+
+/* Looks for a member, for a while; FS_BED_IDLE: there is none. */
+static fs_bed_state look_for_member(const thread_carrier *c, worker_thread *t, int looks) {
+  fs_baton *baton = c->options.baton;
+  fs_bed_state state = fs_bed_look(&t->bed);
+  for (int i = 0; i < looks && state == FS_BED_IDLE; i++) {
+    bool returns = atomic_load_explicit(&baton->returns, memory_order_relaxed);
+    if ((i >= PATIENCE || !returns) && fs_baton_has_news(baton)) {
+      atomic_store_explicit(&baton->returns, false, memory_order_relaxed);
+      try_baton(c);
+    } else {
+      fs_pause();
+    }
+    state = fs_bed_look(&t->bed);
+  }
+  return state;
+}
+
+/* The next member; a worker that sleeps has left no news that nobody is about to hear. */
+static fs_bed_state await_member(thread_carrier *c, worker_thread *t) {
+  bool returns = atomic_load_explicit(&c->options.baton->returns, memory_order_relaxed);
+  if (!returns && fs_baton_has_news(c->options.baton)) {
+    try_baton(c);
+  }
+  fs_bed_state at_once = fs_bed_look(&t->bed);
+  if (at_once != FS_BED_IDLE) {
+    return at_once;
+  }
+  uint32_t looking = atomic_fetch_add_explicit(&c->n_looking, 1, memory_order_relaxed);
+  fs_bed_state state = look_for_member(c, t,
+                                       looking < c->most_looking ? LOOKS
+                                       : looking == 0            ? PATIENCE
+                                                                 : 1);
+  (void)atomic_fetch_sub_explicit(&c->n_looking, 1, memory_order_relaxed);
+  if (state == FS_BED_IDLE && fs_baton_has_news(c->options.baton)) {
+    try_baton(c);
+  }
+  return state == FS_BED_IDLE ? fs_bed_sleep(&t->bed) : state;
 }
 
 static void *work(void *user) {
   worker_thread *t = user;
   thread_carrier *c = t->of;
-  (void)pthread_mutex_lock(c->options.lock);
-  while (!c->stops) {
-    if (t->busy) {
-      run_member(c, t);
-    } else {
-      (void)pthread_cond_wait(&t->wakes, c->options.lock);
-    }
+  while (await_member(c, t) == FS_BED_GIVEN) {
+    const fs_started_member *m = &t->member;
+    t->answer = fs_opened_kernel_run(&c->kernels, m->kernel, m->call, m->member);
+    fs_bed_clear(&t->bed);
+    fs_baton_tell(c->options.baton, &t->news);
   }
-  (void)pthread_mutex_unlock(c->options.lock);
   return NULL;
 }
 
@@ -94,10 +146,7 @@ static bool start_thread(worker_thread *t) {
 
 static fs_status start_threads(thread_carrier *c) {
   uint32_t n = c->options.n_workers;
-  while (c->n_conditions < n && pthread_cond_init(&c->worker[c->n_conditions].wakes, NULL) == 0) {
-    c->n_conditions++;
-  }
-  while (c->n_conditions == n && c->n_threads < n) {
+  while (c->n_threads < n) {
     c->worker[c->n_threads].of = c;
     if (!start_thread(&c->worker[c->n_threads])) {
       break;
@@ -109,6 +158,24 @@ static fs_status start_threads(thread_carrier *c) {
                                      "no thread for a worker could be started");
 }
 
+static size_t threads_bytes(const thread_carrier *c) {
+  return c->options.n_workers * sizeof *c->worker + WORKER_ALIGN;
+}
+
+static fs_status make_workers(thread_carrier *c) {
+  long processors = sysconf(_SC_NPROCESSORS_ONLN);
+  c->most_looking = processors > 1 ? (uint32_t)processors - 1 : 0;
+  c->threads = fs_realloc(c->ctx, NULL, 0, threads_bytes(c));
+  if (c->threads == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  memset(c->threads, 0, threads_bytes(c));
+  unsigned char *at =
+      c->threads + (WORKER_ALIGN - (uintptr_t)c->threads % WORKER_ALIGN) % WORKER_ALIGN;
+  c->worker = (worker_thread *)(void *)at;
+  return start_threads(c);
+}
+
 static fs_status make_threads(thread_carrier *c) {
   const fs_carrier_options *o = &c->options;
   FS_TRY(fs_opened_kernels_open(c->ctx, o->n_kernels, o->kernel, true, &c->kernels));
@@ -118,29 +185,18 @@ static fs_status make_threads(thread_carrier *c) {
   }
   c->carrier.heap = align(c->block);
   c->carrier.shared = align(c->carrier.heap + o->heap_bytes);
-  c->worker = fs_realloc(c->ctx, NULL, 0, o->n_workers * sizeof *c->worker);
-  if (c->worker == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  memset(c->worker, 0, o->n_workers * sizeof *c->worker);
-  return start_threads(c);
+  return make_workers(c);
 }
 
 static void destroy_threads(fs_carrier *carrier) {
   thread_carrier *c = (thread_carrier *)carrier;
-  (void)pthread_mutex_lock(c->options.lock);
-  c->stops = true;
   for (uint32_t i = 0; i < c->n_threads; i++) {
-    (void)pthread_cond_signal(&c->worker[i].wakes);
+    fs_bed_give(&c->worker[i].bed, FS_BED_STOP);
   }
-  (void)pthread_mutex_unlock(c->options.lock);
   for (uint32_t i = 0; i < c->n_threads; i++) {
     (void)pthread_join(c->worker[i].thread, NULL);
   }
-  for (uint32_t i = 0; i < c->n_conditions; i++) {
-    (void)pthread_cond_destroy(&c->worker[i].wakes);
-  }
-  (void)fs_realloc(c->ctx, c->worker, c->options.n_workers * sizeof *c->worker, 0);
+  (void)fs_realloc(c->ctx, c->threads, threads_bytes(c), 0);
   (void)fs_realloc(c->ctx, c->block, block_bytes(c), 0);
   fs_opened_kernels_close(c->ctx, &c->kernels);
   (void)fs_realloc(c->ctx, c, sizeof *c, 0);
@@ -148,7 +204,8 @@ static void destroy_threads(fs_carrier *carrier) {
 
 fs_status fs_carrier_threads(fsched_context *ctx, const fs_carrier_options *options,
                              fs_carrier **out) {
-  static const fs_carrier_functions functions = {accept_call, start_member, destroy_threads};
+  static const fs_carrier_functions functions = {accept_call, start_member, hear_ends,
+                                                 destroy_threads};
   thread_carrier *c = fs_realloc(ctx, NULL, 0, sizeof *c);
   *out = NULL;
   if (c == NULL) {

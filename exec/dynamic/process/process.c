@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <sys/eventfd.h>
@@ -71,6 +72,13 @@ static void start_member(fs_carrier *carrier, uint32_t worker, const fs_started_
   in->bytes = fs_message_put(&c->mapping, member, in->message);
   atomic_store_explicit(&in->serial, w->serial, memory_order_release);
   fs_futex_wake_all_shared(&in->serial);
+}
+
+/* The courier tells nothing by news. */
+static void hear_nothing(fs_carrier *carrier, fs_news *news) {
+  (void)carrier;
+  assert(news == NULL);
+  (void)news;
 }
 
 static void end_member(process_carrier *c, uint32_t worker, const char *cause) {
@@ -181,11 +189,11 @@ static void listen_to_workers(process_carrier *c, int timeout_ms) {
 
 static void *run_courier(void *user) {
   process_carrier *c = user;
-  (void)pthread_mutex_lock(c->options.lock);
+  fs_baton_take(c->options.baton);
   while (!c->stops) {
-    (void)pthread_mutex_unlock(c->options.lock);
+    c->options.leave(c->options.user);
     listen_to_workers(c, LOOK_MS);
-    (void)pthread_mutex_lock(c->options.lock);
+    fs_baton_take(c->options.baton);
     for (uint32_t i = 0; i < c->options.n_workers; i++) {
       look_into(c, i);
       if (c->look[1 + i].revents != 0) {
@@ -193,7 +201,7 @@ static void *run_courier(void *user) {
       }
     }
   }
-  (void)pthread_mutex_unlock(c->options.lock);
+  c->options.leave(c->options.user);
   return NULL;
 }
 
@@ -312,9 +320,9 @@ static fs_status make_processes(process_carrier *c, const fs_process_options *pr
 
 static void stop_courier(process_carrier *c) {
   const uint64_t one = 1;
-  (void)pthread_mutex_lock(c->options.lock);
+  fs_baton_take(c->options.baton);
   c->stops = true;
-  (void)pthread_mutex_unlock(c->options.lock);
+  c->options.leave(c->options.user);
   while (write(c->bell, &one, sizeof one) < 0 && errno == EINTR) {
   }
   (void)pthread_join(c->courier, NULL);
@@ -361,7 +369,8 @@ static void destroy_processes(fs_carrier *carrier) {
 
 fs_status fs_carrier_processes(fsched_context *ctx, const fs_carrier_options *options,
                                const fs_process_options *process, fs_carrier **out) {
-  static const fs_carrier_functions functions = {accept_call, start_member, destroy_processes};
+  static const fs_carrier_functions functions = {accept_call, start_member, hear_nothing,
+                                                 destroy_processes};
   process_carrier *c = fs_realloc(ctx, NULL, 0, sizeof *c);
   *out = NULL;
   if (c == NULL) {

@@ -37,6 +37,7 @@ typedef struct fs_submitted {
   uint32_t callable;
   bool group, manual; /* manual: in a manual scope */
   const char *on;     /* a queue's name, or a class's; not of a group */
+  bool on_own;        /* of the task's own; else the callable's */
   uint32_t queue;     /* FS_NONE: any of the class */
   uint32_t n_members;
   const uint32_t *member_queue; /* of a group */

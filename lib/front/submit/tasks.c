@@ -548,6 +548,9 @@ static fs_status record_rest(const submit_check *c, uint32_t op) {
 
 /* The builder's own checks; their fault is forgotten, as nothing was added. */
 static fs_status check_params(const submit_check *c) {
+  if (c->d->n_params == 0) {
+    return FSCHED_OK;
+  }
   fs_builder_faults mark = fs_builder_mark_faults(c->s->b);
   fs_status status = fs_builder_check_params(c->s->b, c->d->params, c->d->n_params);
   fs_builder_rewind_faults(c->s->b, mark);
@@ -587,6 +590,7 @@ static fs_status execute_task(const submit_check *c) {
                     .group = c->group,
                     .manual = s->current != FS_NONE && s->scope.at[s->current].manual,
                     .on = c->on == NULL ? c->callable->op.on : c->on,
+                    .on_own = c->on != NULL,
                     .queue = c->queue,
                     .n_members = c->d->n_members,
                     .member_queue = s->member_queue.at,
