@@ -279,7 +279,7 @@ static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
     case FS_WORKERS_THREADS:
       return fs_carrier_threads(w->ctx, o, &w->carrier);
     case FS_WORKERS_PROCESSES:
-      return fs_carrier_processes(w->ctx, o, process, &w->carrier);
+      return fs_carrier_mixed(w->ctx, o, process, &w->carrier);
   }
   return FSCHED_SYSTEM;
 }
@@ -287,6 +287,7 @@ static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
 static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
   heap_layout l = lay_out_heaps(&options->engine, NULL);
   fs_carrier_options o = {.n_workers = w->n_queues,
+                          .host = options->host,
                           .heap_bytes = l.end,
                           .shared_bytes = w->shared_size,
                           .n_kernels = w->n_kernels,

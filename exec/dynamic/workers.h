@@ -13,7 +13,7 @@
 #define FS_DYNAMIC_WORKERS_H
 
 #include "exec/dynamic/engine.h"
-#include "exec/dynamic/process/process.h"
+#include "exec/dynamic/process/mixed.h"
 #include "exec/dynamic/times.h"
 
 typedef struct fs_workers fs_workers;
@@ -50,7 +50,8 @@ typedef struct fs_workers_options {
   void (*failed)(void *user);   /* or NULL: called like it when a member has failed */
   void *user;                   /* of the two */
   fs_workers_kind kind;
-  bool traces;          /* keep when members run */
+  const bool *host; /* per queue: its worker is a thread, whatever others are; NULL: none; copied */
+  bool traces;      /* keep when members run */
   uint64_t shared_size; /* bytes that fs_workers_memory can give, in all */
   fs_process_options process;
 } fs_workers_options;

@@ -73,8 +73,9 @@ typedef struct fsched_dynamic fsched_dynamic;
 /** Texts are copied. */
 typedef struct fsched_dynamic_options {
   size_t size;
-  /** Workers are processes: what a kernel does to other memory than its args is lost, and one that
-   *  crashes fails its task alone.  They are forked if the process has one thread when the first
+  /** Workers are processes, but those of host queues, which are threads of this one: what a kernel
+   *  in a process does to other memory than its args is lost, and one that crashes fails its task
+   *  alone.  They are forked if the process has one thread when the first
    *  run is opened; else each is the program fsched-worker, which has the built-in kernels and
    *  those of modules. */
   int processes;

@@ -276,7 +276,8 @@ typedef struct fsched_device_options {
                         default the current directory */
   uint64_t heap_bytes; /* dynamic: of each heap that `heaps` does not name; 0: as many as its memory
                           has */
-  int processes; /* dynamic: workers are forked processes, which takes a process that has one thread
+  int processes; /* dynamic: workers of queues that are not the host's are forked processes, which
+                    takes a process that has one thread
                     when an invocation is made ready; what a kernel does to other memory than its
                     args is lost, and one that crashes fails the invocation alone */
   const fsched_heap_size *heaps; /* dynamic: of the heaps of these memories; must outlive the

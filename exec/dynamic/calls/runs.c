@@ -131,17 +131,28 @@ static fs_status list_capacities(fsched_dynamic *d, uint32_t n, uint64_t **out) 
   return FSCHED_OK;
 }
 
+static fs_status list_hosts(fsched_dynamic *d, bool **out) {
+  FS_TRY(fs_new(&d->arena, out, d->n_queues));
+  for (uint32_t q = 0; q < d->n_queues; q++) {
+    (*out)[q] = fs_builder_queue_of_host(fs_submit_target(d->s), q);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status start_workers(fsched_dynamic *d) {
   const fsched_builder *b = fs_submit_target(d->s);
   uint32_t n_resources = fs_names_count(fs_builder_names(b, FS_KIND_RESOURCE));
   uint64_t *capacity;
+  bool *host;
   fs_heap_room room = heap_room(d);
   const fs_heap_room heap[FS_HEAP_RINGS] = {room, room, room, room};
   FS_TRY(list_capacities(d, n_resources, &capacity));
+  FS_TRY(list_hosts(d, &host));
   fs_workers_options o = {
       .n_kernels = (uint32_t)d->kernel.n,
       .kernel = d->kernel.at,
       .kind = d->options.processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
+      .host = host,
       .traces = d->options.trace != 0,
       .shared_size = d->options.memory_bytes,
       .process = {.spawns = d->options.spawn != 0, .program = d->options.worker}};

@@ -50,6 +50,8 @@ struct fs_carrier {
 /* What all carriers are made from; arrays are copied. */
 typedef struct fs_carrier_options {
   uint32_t n_workers;
+  const bool
+      *host; /* per worker: it is a thread of this process, whatever others are; NULL: none */
   uint64_t heap_bytes, shared_bytes; /* of memory for the user */
   uint32_t n_kernels;
   const fs_task_kernel *kernel;

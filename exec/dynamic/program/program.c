@@ -301,6 +301,7 @@ static fs_status start_workers(fs_instance *x) {
                           .failed = break_gangs,
                           .user = x,
                           .kind = x->processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
+                          .host = x->host,
                           .shared_size = x->processes ? x->block_bytes : 0};
   o.engine = (fs_dynamic_options){.n_queues = x->n_queues,
                                   .class_of = x->class_of,

@@ -93,6 +93,11 @@ bool fs_builder_memory_bounded(const fsched_builder *b, uint32_t memory) {
   return fs_memory_bounded(&b->memory.at[memory].m);
 }
 
+bool fs_builder_queue_of_host(const fsched_builder *b, uint32_t queue) {
+  assert(queue < b->queue.n);
+  return b->queue.at[queue].host;
+}
+
 uint64_t fs_builder_memory_capacity(const fsched_builder *b, uint32_t memory) {
   assert(memory < b->memory.n);
   return b->memory.at[memory].m.capacity;

@@ -60,6 +60,8 @@ bool fs_builder_lost(const fsched_builder *b, fs_builder_kind kind);
 const fs_names *fs_builder_names(const fsched_builder *b, fs_builder_kind kind);
 /* The id of a queue's class.  Requires a queue. */
 uint32_t fs_builder_class_of(const fsched_builder *b, uint32_t queue);
+/* Whether a queue is a thread of the host on every back end.  Requires a queue. */
+bool fs_builder_queue_of_host(const fsched_builder *b, uint32_t queue);
 /* The context that the builder was made with. */
 fsched_context *fs_builder_context(const fsched_builder *b);
 /* The name of the graph, as long as the builder. */

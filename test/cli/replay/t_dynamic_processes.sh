@@ -98,5 +98,45 @@ while [ $n -lt 20 ]; do
   done
   n=$((n + 1))
 done
+# Queues of the host are threads of this process: their kernels share its memory; others have their own.
+cat >host.c <<'EOF'
+#include <fsched/kernel.h>
+#include <string.h>
+#include <unistd.h>
+static int calls;
+int who(const fsched_kernel_call *c) {
+  int said[2] = {(int)getpid(), ++calls};
+  (void)memcpy(c->args[c->n_args - 1].data, said, sizeof said);
+  return 0;
+}
+EOF
+env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o host.so host.c || fail "host.so"
+cat >host.yaml <<'EOF'
+fsched: 1
+target:
+  queues: [{name: a}, {name: h, class: host, host: true}, {name: b}, {name: i, class: host, host: true}]
+buffers:
+  - {name: w, size: 8, io: output}
+  - {name: x, size: 8, io: output}
+  - {name: y, size: 8, io: output}
+  - {name: z, size: 8, io: output}
+ops:
+  - {name: p, on: h, kernel: {module: host, function: who}, args: [{out: w}]}
+  - {name: q, on: a, kernel: {module: host, function: who}, args: [{in: w}, {out: x}]}
+  - {name: r, on: i, kernel: {module: host, function: who}, args: [{in: x}, {out: y}]}
+  - {name: s, on: b, kernel: {module: host, function: who}, args: [{in: y}, {out: z}]}
+EOF
+word() { od -An -td4 -j "$2" -N 4 "$1" | tr -d ' \n'; }
+"$FSCHED" run --on dynamic --workers processes host.yaml --modules . -q --output w=w --output x=x --output y=y --output z=z 2>err &
+host=$!
+wait $host
+expect "it runs" [ $? -eq 0 ]
+expect "a host queue" [ "$(word w 0)" = $host ]
+expect "the other one" [ "$(word y 0)" = $host ]
+expect "in the same memory" [ "$(word w 4) $(word y 4)" = "1 2" ]
+expect "a queue in its process" [ "$(word x 0)" != $host ]
+expect "another one in another" [ "$(word z 0)" != "$(word x 0)" ]
+expect "with its own memory" [ "$(word x 4) $(word z 4)" = "1 1" ]
+
 run 2 "$FSCHED" run --on dynamic loop.yaml --workers ponies
 expect "threads or processes" holds err 'is one of threads|processes'

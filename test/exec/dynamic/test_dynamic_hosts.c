@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Queues of the host, where workers are processes: their tasks run in this process. */
+#include <string.h>
+#include <unistd.h>
+
+#include "exec/dynamic/calls_program.h"
+#include "exec/dynamic/forks.h"
+#include "fsched/dynamic.h"
+
+static int n_calls; /* of this process */
+static int count_call(const fsched_kernel_call *call) {
+  int said[2] = {(int)getpid(), ++n_calls};
+  memcpy(call->args[call->n_args - 1].data, said, sizeof said);
+  return 0;
+}
+static fsched_kernel_fn find_count(void *user, const char *module, const char *function) {
+  (void)user;
+  (void)module;
+  (void)function;
+  return count_call;
+}
+
+/* Two queues of the host, and one between them. */
+static fsched_builder *host_target(void) {
+  fsched_builder *b;
+  fsched_memory_desc ddr = {.size = sizeof ddr, .name = "ddr"};
+  ck_fs(ctx, fsched_builder_create(ctx, "hosts", &b));
+  for (int q = 0; q < 3; q++) {
+    char queue[] = {'q', (char)('0' + q), '\0'};
+    fsched_queue_desc desc = {.size = sizeof desc,
+                              .name = queue,
+                              .queue_class = q == 1 ? "compute" : "host",
+                              .host = q != 1};
+    ck_fs(ctx, fsched_builder_queue(b, &desc, NULL));
+  }
+  ck_fs(ctx, fsched_builder_memory(b, &ddr, NULL));
+  return b;
+}
+
+/* Submits a task that writes to memory of workers, which it returns, and follows the one before. */
+static int *submit_count(fsched_dynamic *d, uint32_t callable, uint32_t *before) {
+  void *at;
+  uint32_t buffer;
+  char name[] = {'b', (char)('0' + callable), '\0'};
+  ck_fs(ctx, fsched_dynamic_memory(d, 2 * sizeof(int), &at));
+  fsched_submit_import_desc i = {.size = sizeof i,
+                                 .name = name,
+                                 .bytes = 2 * sizeof(int),
+                                 .io = FSCHED_IO_OUTPUT,
+                                 .address = at};
+  ck_fs(ctx, fsched_dynamic_import(d, &i, &buffer));
+  fsched_submit_arg a[] = {arg(FSCHED_IN, *before), arg(FSCHED_OUT, buffer)};
+  fsched_submit_task_desc t = {.size = sizeof t,
+                               .callable = callable,
+                               .args = callable == 0 ? a + 1 : a,
+                               .n_args = callable == 0 ? 1 : 2};
+  ck_fs(ctx, fsched_dynamic_task(d, &t, NULL));
+  *before = buffer;
+  return at;
+}
+
+/* What those of other queues, in their processes, do to other memory is lost.  _i: processes. */
+START_TEST(host_tasks_run_in_this_process)
+{
+  static const char *const on[] = {"q0", "q1", "host", "compute", "q2"};
+  enum { TASKS = sizeof on / sizeof on[0] };
+  bool processes = _i == 1 && workers_fork();
+  fsched_dynamic_options o = {.size = sizeof o,
+                              .heap_bytes = 8192,
+                              .memory_bytes = 4096,
+                              .find = find_count,
+                              .processes = processes};
+  fsched_dynamic *d;
+  ck_fs(ctx, fsched_dynamic_create(host_target(), &o, &d));
+  for (int i = 0; i < TASKS; i++) {
+    fsched_kernel_desc k = {.size = sizeof k, .module = "test", .function = "count"};
+    fsched_submit_callable_desc c = {.size = sizeof c, .name = on[i], .kernel = &k, .on = on[i]};
+    ck_fs(ctx, fsched_dynamic_callable(d, &c, NULL));
+  }
+  ck_fs(ctx, fsched_dynamic_open(d));
+  int *said[TASKS], n_host = 0;
+  uint32_t before = 0;
+  for (uint32_t i = 0; i < TASKS; i++) {
+    said[i] = submit_count(d, i, &before);
+  }
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  for (int i = 0; i < TASKS; i++) {
+    bool host = i % 2 == 0;
+    n_host += host;
+    ck_assert_int_eq(said[i][0] == (int)getpid(), host || !processes);
+    ck_assert_int_eq(said[i][1], !processes ? i + 1 : host ? n_host : (i + 1) / 2);
+  }
+  ck_assert_int_eq(n_calls, processes ? n_host : TASKS);
+  fsched_dynamic_destroy(d);
+}
+END_TEST
+
+FS_SUITE(dynamic_hosts, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 2, host_tasks_run_in_this_process);
+}
