@@ -170,6 +170,7 @@ fs_status fs_task_job_make(fs_task_jobs *jobs, const fs_workers_task *task, fs_t
   job->n_members = task->submission.n_members;
   job->n_scratch = task->submission.n_scratch;
   job->group = task->group;
+  job->once = task->once;
   job->member = job->n_members == 1 ? &job->only : (fs_job_member *)(void *)(block + l.members);
   job->scratch = (fsched_kernel_arg *)(void *)(block + l.scratch);
   job->name = (char *)block + l.name;

@@ -25,7 +25,7 @@ typedef struct fs_task_job {
   const void *params;
   fsched_kernel_arg *scratch; /* of all members */
   fs_job_member *member, only;
-  bool group;
+  bool group, once;
 } fs_task_job;
 
 /* Blocks that are not used, by their size in steps of FS_JOB_STEP bytes; at most FS_JOB_KEPT. */

@@ -103,10 +103,13 @@ static void start_member(fs_workers *w, fs_task_job *job, uint32_t member, uint3
   worker_queue *q = &w->queue[queue];
   q->job = job;
   q->member = member;
-  fs_task_job_call(job, member, &q->call);
   note_begin(w, job, member, queue);
   w->n_running++;
   w->moves++;
+  if (job->once && member > 0) {
+    return;
+  }
+  fs_task_job_call(job, member, &q->call);
   if (w->started != NULL) {
     w->started(w->user, &q->call, member, queue);
   }
@@ -134,26 +137,46 @@ static void note_state(fs_workers *w) {
   }
 }
 
-/* A member has ended; for the carrier. */
-static void take_back(void *user, uint32_t worker, const char *cause) {
-  fs_workers *w = user;
-  worker_queue *q = &w->queue[worker];
-  fs_task_job *job = q->job;
-  assert(job != NULL);
+/* The member of a queue has ended. */
+static void end_member(fs_workers *w, uint32_t queue, const char *cause) {
+  worker_queue *q = &w->queue[queue];
+  fs_dynamic_task task = q->job->task;
   q->job = NULL;
   if (w->traces) {
     w->spans.begun.at[q->span].end = fs_now_ns();
   }
   w->n_running--;
   w->moves++;
-  w->changed = true;
   if (cause == NULL) {
-    fs_dynamic_complete(w->e, job->task, q->member);
+    fs_dynamic_complete(w->e, task, q->member);
   } else {
-    if (w->failed != NULL) {
-      w->failed(w->user);
+    fs_dynamic_fail(w->e, task, q->member, cause);
+  }
+}
+
+/* The members for which another one was called have ended with it. */
+static void end_others(fs_workers *w, const fs_task_job *job) {
+  for (uint32_t q = 0; q < w->n_queues; q++) {
+    if (w->queue[q].job == job) {
+      end_member(w, q, NULL);
     }
-    fs_dynamic_fail(w->e, job->task, q->member, cause);
+  }
+}
+
+/* A member has ended; for the carrier. */
+static void take_back(void *user, uint32_t worker, const char *cause) {
+  fs_workers *w = user;
+  fs_task_job *job = w->queue[worker].job;
+  assert(job != NULL);
+  w->changed = true;
+  if (cause != NULL && w->failed != NULL) {
+    w->failed(w->user);
+  }
+  end_member(w, worker, cause);
+  if (job->once && job->n_members > 1) {
+    end_others(w, job);
+  }
+  if (cause != NULL) {
     note_state(w);
   }
   if (job->n_members == 1 || has_ended(w, job->task)) {
@@ -473,7 +496,7 @@ static fs_status reserve_where(fs_workers *w, const fs_dynamic_submission *s) {
 static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
   fs_dynamic_submission s = task->submission;
   s.user = (uintptr_t)job;
-  for (uint32_t m = 0; m < s.n_members; m++) {
+  for (uint32_t m = 0; m < (job->once ? 1 : s.n_members); m++) {
     fsched_kernel_call call;
     fs_task_job_call(job, m, &call);
     FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &call));

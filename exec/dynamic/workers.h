@@ -31,6 +31,7 @@ typedef struct fs_workers_task {
   uint32_t n_values;
   const fs_task_value *value; /* by ascending member and place */
   bool group;                 /* calls tell of which member they are, and of how many */
+  bool once;                  /* the first member is called for all, while their queues are taken */
   /* Its grid, block, shared_bytes and params (copied, at most FSCHED_MAX_PARAMS bytes) are those of
    * the kernel's calls; NULL: 1, 1, 0 and none. */
   const fsched_kernel_call *shape;

@@ -105,6 +105,11 @@ typedef struct fsched_submit_callable_desc {
   uint32_t n_uses;
   const fsched_submit_amount *scratch; /* bytes of memories, held while the task runs */
   uint32_t n_scratch;
+  /** In place of `on`: a gang on any gang_count queues of the class, which are chosen for each
+   * task: 1 to the number of its queues.  The task takes them all, and its kernel is called once.
+   * NULL with gang_count 0: none. */
+  const char *gang_class;
+  uint32_t gang_count;
 } fsched_submit_callable_desc;
 
 /** Which bytes of its buffer an arg is: a range, or a tile of n_dims dimensions as in
@@ -150,7 +155,7 @@ typedef struct fsched_submit_task_desc {
   const fsched_submit_arg *args; /* in the order of the kernel's parameters */
   uint32_t n_args;
   const char *name; /* NULL: the callable's, and a number */
-  const char *on;   /* NULL: the callable's */
+  const char *on;   /* NULL: the callable's, or its gang */
   const fsched_submit_predecessor *predecessors;
   uint32_t n_predecessors;
   /** A block of up to FSCHED_MAX_PARAMS bytes, which is copied: the task's kernel gets it in place
@@ -170,8 +175,10 @@ typedef struct fsched_submit_member {
  *  over when all of them are. */
 typedef struct fsched_submit_group_desc {
   size_t size;
-  uint32_t callable;         /* each member executes it; its `on` does not count */
-  const char *const *queues; /* one for each member, in the order in which the queues were added */
+  uint32_t callable; /* each member executes it; its `on` does not count */
+  /** One for each member, in the order in which the queues were added.  NULL, of a callable with a
+   *  gang: any queues of its class, and there are gang_count members. */
+  const char *const *queues;
   const fsched_submit_member *members;
   uint32_t n_members; /* 1 or more */
   const char *name;   /* NULL: the callable's, and a number */

@@ -51,6 +51,7 @@ typedef struct model_mirror {
 typedef struct model_counts {
   uint32_t blocks;         /* with a block of parameters */
   uint32_t groups;         /* both members of which have args */
+  uint32_t gangs;          /* on any two queues of a class, groups too */
   uint32_t manual, host;   /* in a manual scope; on a queue of the host */
   uint32_t tiles;          /* args */
   uint32_t waits, retains; /* predecessors that are only waited for, or only retained */
@@ -68,7 +69,7 @@ typedef struct model_program {
   bool raw;
   bool must; /* tasks from now on may not be left out */
   model_buffer buffer[BUFFERS];
-  uint32_t n_buffers, n_tasks, n_allocs, n_calls[2]; /* tasks of each callable */
+  uint32_t n_buffers, n_tasks, n_allocs, n_calls[3]; /* tasks of each callable */
   bool ended[SCOPES];
   int n_scopes, stack[FSCHED_SUBMIT_SCOPES], depth;
   bool edge[TASKS][TASKS];  /* [later][earlier] */

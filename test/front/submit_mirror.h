@@ -22,8 +22,6 @@ static inline uint8_t *imported_memory(const model_mirror *m, uint32_t buffer) {
 /* Starts dynamic run times, each with an open run: forked processes where there are such, processes
  * of a program, threads.  Returns how many. */
 static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096], bool raw) {
-  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
-                              g = {.size = sizeof g, .name = "g"};
   uint32_t n = 0;
   (void)beside_runner("../fsched-worker", program);
   for (int kind = workers_fork() ? 0 : 1; kind < MIRRORS; kind++) {
@@ -36,8 +34,9 @@ static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096], b
     model_mirror *m = &mirror[n++];
     void *memory;
     ck_fs(ctx, fsched_dynamic_create(submit_target(raw), &o, &m->d));
-    ck_fs(ctx, fsched_dynamic_callable(m->d, &f, NULL));
-    ck_fs(ctx, fsched_dynamic_callable(m->d, &g, NULL));
+    for (int i = 0; i < CALLABLES; i++) {
+      ck_fs(ctx, fsched_dynamic_callable(m->d, &submit_callable[i], NULL));
+    }
     ck_fs(ctx, fsched_dynamic_open(m->d));
     ck_fs(ctx, fsched_dynamic_memory(m->d, (uint64_t)BUFFERS * ROW, &memory));
     m->memory = memory;

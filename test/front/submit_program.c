@@ -143,13 +143,18 @@ static void apply(model_program *p, const model_arg *a, uint32_t n) {
   }
 }
 
+/* What a task or a group is on, as a graph file has it; `named`: a group's queues are. */
+static const char *describe_place(const fsched_submit_task_desc *d, bool group, bool named) {
+  if (group && named) {
+    return "[q0, q1]";
+  }
+  return d->on != NULL ? d->on : d->callable == GANG ? "{class: compute, count: 2}" : "compute";
+}
+
 static void describe_task(model_program *p, const char *name, const char *on, bool group,
                           const model_arg *a, uint32_t n) {
   static const char *const tag[] = {"in", "out", "inout", "out_existing", "no_dep", "value"};
-  fs_text_printf(&p->ops, "  - name: '%s'\n    on: %s\n    %s", name,
-                 group        ? "[q0, q1]"
-                 : on == NULL ? "compute"
-                              : on,
+  fs_text_printf(&p->ops, "  - name: '%s'\n    on: %s\n    %s", name, on,
                  group ? "members: [{args: [" : "args: [");
   uint32_t member = 0;
   for (uint32_t i = 0; i < n; i++) {
@@ -192,14 +197,15 @@ static model_arg draw_arg(model_program *p) {
   return a;
 }
 
-/* Hands over a task, or a group of two members, of which the first one has `split` args. */
+/* Hands over a task, or a group of two members, of which the first one has `split` args, on two
+ * queues that are named, or any. */
 static fs_status hand_over(model_program *p, const fsched_submit_task_desc *d, bool group,
-                           uint32_t split, uint32_t *id) {
+                           bool names, uint32_t split, uint32_t *id) {
   static const char *const queues[] = {"q0", "q1"};
   const fsched_submit_member members[] = {{d->args, split}, {d->args + split, d->n_args - split}};
   fsched_submit_group_desc g = {.size = sizeof g,
                                 .callable = d->callable,
-                                .queues = queues,
+                                .queues = names ? queues : NULL,
                                 .members = members,
                                 .n_members = 2,
                                 .name = d->name,
@@ -307,11 +313,13 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   char name[40], full[64];
   bool bounded[ARGS], named = one_in(p, 4), group = one_in(p, 3);
   uint32_t split = group ? below(p, n + 1) : n;
-  fsched_submit_task_desc d = {.size = sizeof d, .callable = below(p, 2), .args = arg, .n_args = n};
+  fsched_submit_task_desc d = {.size = sizeof d, .callable = below(p, 3), .args = arg, .n_args = n};
+  bool names_queues = d.callable != GANG || one_in(p, 3);
   if (named) {
     (void)snprintf(name, sizeof name, "task%u", p->n_tasks);
   } else {
-    (void)snprintf(name, sizeof name, "%s#%u", d.callable == 0 ? "f" : "g", p->n_calls[d.callable]);
+    (void)snprintf(name, sizeof name, "%s#%u", submit_callable[d.callable].name,
+                   p->n_calls[d.callable]);
   }
   d.name = named ? name : NULL;
   memcpy(a, drawn, sizeof a);
@@ -357,7 +365,7 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   }
   d.predecessors = before;
   d.n_predecessors = n_before;
-  fs_status status = hand_over(p, &d, group, split, &id);
+  fs_status status = hand_over(p, &d, group, names_queues, split, &id);
   uint8_t given[sizeof block];
   memcpy(given, block, sizeof given);
   memset(block, 0xEE, sizeof block); /* it was copied */
@@ -387,9 +395,10 @@ static void submit(model_program *p, const model_arg *drawn, uint32_t n, uint32_
   if (p->n_mirrors > 0) {
     evaluate_task(p, name, a, n, group, given, d.n_params);
   }
-  describe_task(p, name, d.on, group, a, n);
+  describe_task(p, name, describe_place(&d, group, names_queues), group, a, n);
   p->counts.manual += is_manual(p);
   p->counts.groups += group && split > 0 && split < n;
+  p->counts.gangs += d.callable == GANG && (group ? !names_queues : d.on == NULL);
   p->counts.host += d.on != NULL && d.on[0] == 'h';
   for (size_t i = 0; i < d.n_params; i++) {
     fs_text_printf(&p->ops, "%s%02X", i == 0 ? "    kernel: {builtin: mix, params: '" : "",
@@ -482,6 +491,11 @@ const char submit_target_text[] =
     "    - {name: fast, capacity: 128, backing: ddr, spill: {on: copy}}\n"
     "    - {name: ddr}\n";
 
+const fsched_submit_callable_desc submit_callable[CALLABLES] = {
+    {.size = sizeof *submit_callable, .name = "f"},
+    {.size = sizeof *submit_callable, .name = "g"},
+    {.size = sizeof *submit_callable, .name = "h", .gang_class = "compute", .gang_count = 2}};
+
 fsched_builder *submit_target(bool raw) {
   fsched_builder *b;
   fsched_queue_desc q[] = {{.size = sizeof *q, .name = "q0"},
@@ -511,10 +525,9 @@ void begin_program(model_program *p, uint64_t seed, bool raw) {
   fs_text_init(&p->buffers, ctx);
   fs_text_init(&p->ops, ctx);
   ck_fs(ctx, fsched_submit_create(submit_target(p->raw), &p->s));
-  fsched_submit_callable_desc f = {.size = sizeof f, .name = "f"},
-                              g = {.size = sizeof g, .name = "g"};
-  ck_fs(ctx, fsched_submit_callable(p->s, &f, NULL));
-  ck_fs(ctx, fsched_submit_callable(p->s, &g, NULL));
+  for (int i = 0; i < CALLABLES; i++) {
+    ck_fs(ctx, fsched_submit_callable(p->s, &submit_callable[i], NULL));
+  }
 }
 
 static uint32_t import_seen(model_program *p) {

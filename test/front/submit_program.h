@@ -9,6 +9,9 @@
 /* The `target` of these programs, as a graph file has it. */
 extern const char submit_target_text[];
 fsched_builder *submit_target(bool raw);
+/* The callables of these programs: "f" and "g", and "h", which takes any two queues of a class. */
+enum { CALLABLES = 3, GANG = 2 };
+extern const fsched_submit_callable_desc submit_callable[CALLABLES];
 
 /* Begins a program; its texts are released by end_program. */
 void begin_program(model_program *p, uint64_t seed, bool raw);

@@ -555,6 +555,37 @@ START_TEST(bad_groups)
 }
 END_TEST
 
+static fs_status add_gang(const char *on, const char *gang_class, uint32_t count) {
+  fsched_submit_callable_desc d = {
+      .size = sizeof d, .name = "g", .on = on, .gang_class = gang_class, .gang_count = count};
+  return fsched_submit_callable(s, &d, NULL);
+}
+
+/* A gang has a class with as many queues, and no other place; a group of it a member for each. */
+START_TEST(bad_gangs)
+{
+  refused_as(add_gang(NULL, "copy", 1), "no-queue",
+             "callable 'g' cannot run anywhere: no queue is of class 'copy'");
+  refused_as(add_gang(NULL, "compute", 3), "out-of-range",
+             "the gang of callable 'g' takes 3 queues of class 'compute', which has 2");
+  refused_as(add_gang(NULL, "compute", 0), "bad-argument",
+             "the gang of callable 'g' needs a count of 1 or more");
+  refused_as(add_gang(NULL, NULL, 2), "bad-argument", "the gang of callable 'g' needs a class");
+  refused_as(add_gang("q0", "compute", 2), "bad-argument", "callable 'g' has both 'on' and a gang");
+  ck_fs(ctx, add_gang(NULL, "compute", 2));
+  const fsched_submit_member members[3] = {{NULL, 0}};
+  fsched_submit_group_desc d = {
+      .size = sizeof d, .callable = f + 1, .members = members, .n_members = 3};
+  refused_as(fsched_submit_group(s, &d, NULL), "bad-members",
+             "task 'g#0' has 3 members, and the gang of its callable 2");
+  d.n_members = 2;
+  ck_fs(ctx, fsched_submit_group(s, &d, NULL));
+  fsched_graph *g = finish();
+  ck_assert_uint_eq(g->gang_members[g->op_gang[0]], 2);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Wherever memory runs out, nothing leaks, and no graph is made. */
 START_TEST(memory_runs_out)
 {
@@ -595,5 +626,5 @@ FS_SUITE(submit, suite) {
            what_is_read_was_written, two_args_do_not_write_one_byte, predecessors_wait_or_retain,
            what_a_scope_allocates_goes_with_it, scopes_nest, manual_scopes_leave_pairs_to_the_lint,
            nothing_follows_finish, the_builder_has_a_target_alone, other_sizes_of_structs,
-           members_of_a_group, bad_groups, memory_runs_out);
+           members_of_a_group, bad_groups, bad_gangs, memory_runs_out);
 }

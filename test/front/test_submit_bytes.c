@@ -28,6 +28,7 @@ static uint64_t count_programs(void) {
 static void add_counts(model_counts *sum, const model_counts *c) {
   sum->blocks += c->blocks;
   sum->groups += c->groups;
+  sum->gangs += c->gangs;
   sum->manual += c->manual;
   sum->host += c->host;
   sum->tiles += c->tiles;
@@ -40,15 +41,17 @@ static void add_counts(model_counts *sum, const model_counts *c) {
 /* Each kind of thing is in so many tasks of a program, on average. */
 static void ck_counts(const model_counts *c, uint64_t programs, uint32_t tasks, bool raw) {
   printf(
-      "%llu programs, %s: %u tasks (%u in manual scopes, %u of the host, %u groups, %u with "
-      "blocks), %u tiles, %u predecessors waited for alone, %u retained alone, %u against "
+      "%llu programs, %s: %u tasks (%u in manual scopes, %u of the host, %u groups, %u on "
+      "any queues, %u with blocks), %u tiles, %u predecessors waited for alone, %u retained alone, "
+      "%u against "
       "races; %u calls refused\n",
       (unsigned long long)programs, raw ? "raw" : "sequential", tasks, c->manual, c->host,
-      c->groups, c->blocks, c->tiles, c->waits, c->retains, c->added, c->refused);
+      c->groups, c->gangs, c->blocks, c->tiles, c->waits, c->retains, c->added, c->refused);
   ck_assert_uint_gt(tasks, 20 * programs);
   ck_assert_uint_gt(c->manual, programs);
   ck_assert_uint_gt(c->host, programs);
   ck_assert_uint_gt(c->groups, programs / 2);
+  ck_assert_uint_gt(c->gangs, programs);
   ck_assert_uint_gt(c->blocks, programs);
   ck_assert_uint_gt(c->tiles, programs / 2);
   ck_assert_uint_gt(c->waits, programs);

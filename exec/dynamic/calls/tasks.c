@@ -76,7 +76,10 @@ static fs_status add_members(task_handing *h) {
     FS_TRY(add_member(h, m, &i));
   }
   const fs_dynamic_arg *arg = d->arg.at;
-  for (uint32_t m = 0; m < h->t->n_members; m++) {
+  while (d->member.n < h->t->n_gang) { /* their queues are taken, and the first one runs */
+    FS_TRY(fs_vec_push(d->ctx, &d->member, ((fs_dynamic_member){0, NULL})));
+  }
+  for (size_t m = 0; m < d->member.n; m++) {
     d->member.at[m].arg = arg;
     arg = arg == NULL ? NULL : arg + d->member.at[m].n_args;
   }
@@ -111,7 +114,7 @@ static void place_task(const task_handing *h, fs_dynamic_submission *s) {
   const fsched_dynamic *d = h->d;
   const fs_submitted *t = h->t;
   fs_call_callable *c = &d->callable.at[t->callable];
-  if (t->group) {
+  if (t->group && t->n_gang == 0) {
     s->n_queues = t->n_members;
     s->queue = t->member_queue;
   } else if (t->queue != FS_NONE) {
@@ -142,9 +145,10 @@ static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
                           .n_values = (uint32_t)d->value.n,
                           .value = d->value.at,
                           .group = t->group,
+                          .once = !t->group,
                           .shape = &shape};
   task.submission =
-      (fs_dynamic_submission){.n_members = t->n_members,
+      (fs_dynamic_submission){.n_members = (uint32_t)d->member.n,
                               .member = d->member.at,
                               .n_predecessors = (uint32_t)d->predecessor.n,
                               .predecessor = d->predecessor.at,

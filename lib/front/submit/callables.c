@@ -45,12 +45,52 @@ static fs_status check_op(fsched_submitter *s, const fsched_submit_callable_desc
   return status;
 }
 
+/* Whether the class of a gang has the queues that it takes. */
+static fs_status check_gang(fsched_submitter *s, const char *who,
+                            const fsched_submit_callable_desc *d) {
+  const fs_names *classes = fs_builder_names(s->b, FS_KIND_CLASS);
+  uint32_t n_queues = fs_names_count(fs_builder_names(s->b, FS_KIND_QUEUE)), n = 0;
+  if (d->on != NULL || d->gang_count == 0) {
+    return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   d->on != NULL ? "%.100s has both 'on' and a gang"
+                                 : "the gang of %.100s needs a count of 1 or more",
+                   who);
+  }
+  uint32_t class_ = fs_names_find(classes, d->gang_class, strlen(d->gang_class));
+  for (uint32_t q = 0; q < n_queues; q++) {
+    n += class_ != FS_NONE && fs_builder_class_of(s->b, q) == class_;
+  }
+  if (n_queues == 0 || d->gang_count <= n) {
+    return FSCHED_OK;
+  }
+  return n == 0 ? fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_NO_QUEUE, FS_NOWHERE, NULL,
+                          "%.100s cannot run anywhere: no queue is of class '%.80s'", who,
+                          d->gang_class)
+                : fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_OUT_OF_RANGE, FS_NOWHERE, NULL,
+                          "the gang of %.100s takes %u queues of class '%.80s', which has %u", who,
+                          d->gang_count, d->gang_class, n);
+}
+
+/* Finds what its tasks run on. */
+static fs_status check_place(fsched_submitter *s, const char *who,
+                             const fsched_submit_callable_desc *d, fs_submit_callable *c) {
+  c->queue = FS_NONE;
+  if (d->gang_class != NULL) {
+    return check_gang(s, who, d);
+  }
+  if (d->gang_count > 0) {
+    return fs_fail(s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                   "the gang of %.100s needs a class", who);
+  }
+  return fs_submit_find_queue(s, who, d->on == NULL ? "compute" : d->on, &c->queue);
+}
+
 static fs_status check_callable(fsched_submitter *s, const fsched_submit_callable_desc *d,
                                 fs_submit_callable *c) {
   char who[100];
   FS_TRY(fs_submit_check_name(s, "a callable", d->name, &s->callables));
   (void)snprintf(who, sizeof who, "callable '%.80s'", d->name);
-  FS_TRY(fs_submit_find_queue(s, who, d->on == NULL ? "compute" : d->on, &c->queue));
+  FS_TRY(check_place(s, who, d, c));
   uint32_t n_resources = fs_names_count(fs_builder_names(s->b, FS_KIND_RESOURCE));
   uint32_t n_memories = fs_names_count(fs_builder_names(s->b, FS_KIND_MEMORY));
   FS_TRY(check_amounts(s, who, "resource", d->uses, d->n_uses, n_resources, FSCHED_MAX_TIME));
@@ -71,7 +111,9 @@ static fs_status add_amounts(fsched_submitter *s, const fsched_submit_amount *li
 static fs_status record_callable(fsched_submitter *s, const fsched_submit_callable_desc *d,
                                  fs_submit_callable *c, uint32_t *id) {
   FS_TRY(copy_text(s, d->name, &c->op.name));
-  FS_TRY(copy_text(s, d->on == NULL ? "compute" : d->on, &c->op.on));
+  const char *on = d->gang_class != NULL ? d->gang_class : d->on == NULL ? "compute" : d->on;
+  FS_TRY(copy_text(s, on, &c->op.on));
+  c->op.gang_class = d->gang_class == NULL ? NULL : c->op.on;
   c->name_length = strlen(c->op.name);
   FS_TRY(add_amounts(s, d->uses, d->n_uses, &c->use0));
   FS_TRY(add_amounts(s, d->scratch, d->n_scratch, &c->scratch0));
@@ -92,7 +134,9 @@ static fs_status add_callable(fsched_submitter *s, const fsched_submit_callable_
                                  .on = d.on,
                                  .has_time = d.has_time,
                                  .time = d.time,
-                                 .latency = d.latency},
+                                 .latency = d.latency,
+                                 .gang_class = d.gang_class,
+                                 .gang_count = d.gang_count},
                           .kernel = FS_NONE};
   FS_TRY(check_callable(s, &d, &c));
   FS_TRY(s->sink == NULL ? FSCHED_OK : s->sink->callable(s->sink->user, &d));

@@ -42,7 +42,7 @@ typedef struct fs_submit_manual {
 } fs_submit_manual;
 
 typedef struct fs_submit_callable {
-  fsched_op_desc op; /* name and `on` are the submitter's copies */
+  fsched_op_desc op; /* the texts are the submitter's copies; `on` is also the class of a gang */
   size_t name_length;
   uint32_t n_tasks;
   uint32_t queue;                             /* that `on` names; FS_NONE: a class */

@@ -36,11 +36,12 @@ typedef struct fs_submitted {
   const char *name;
   uint32_t callable;
   bool group, manual; /* manual: in a manual scope */
-  const char *on;     /* a queue's name, or a class's; not of a group */
+  uint32_t n_gang;    /* any so many queues of the class; 0: one, or those of members */
+  const char *on;     /* a queue's name, or a class's; not of a group on queues that are named */
   bool on_own;        /* of the task's own; else the callable's */
   uint32_t queue;     /* FS_NONE: any of the class */
   uint32_t n_members;
-  const uint32_t *member_queue; /* of a group */
+  const uint32_t *member_queue; /* of a group, unless it has a gang */
   uint32_t n_accesses;          /* of all members, one after the other */
   const fs_submit_access *access;
   const fs_view *tile;

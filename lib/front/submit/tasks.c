@@ -10,6 +10,7 @@
  * a fault leaves no trace. */
 #include <stdio.h>
 
+#include "base/text/plural.h"
 #include "front/submit/private.h"
 
 /* A submit that is being looked at: a group, or a task, which has one list of args. */
@@ -413,16 +414,34 @@ static fs_status find_member(submit_check *c) {
                  c->name, c->member, queue);
 }
 
+/* Whether a task takes any queues of its callable's class. */
+static bool has_gang(const submit_check *c) {
+  return c->callable->op.gang_class != NULL && c->on == NULL && c->d->queues == NULL;
+}
+
+/* Whether there is a queue for each member. */
+static fs_status check_places(submit_check *c) {
+  const fsched_submit_group_desc *d = c->d;
+  uint32_t n_gang = c->callable->op.gang_count;
+  if (d->n_members == 0 || d->members == NULL || (c->group && d->queues == NULL && !has_gang(c))) {
+    return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE, NULL,
+                   "task '%.80s': a group needs members and their queues", c->name);
+  }
+  return !c->group || d->queues != NULL || d->n_members == n_gang
+             ? FSCHED_OK
+             : fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE,
+                       "each queue of a gang has one member",
+                       "task '%.80s' has %u %s, and the gang of its callable %u", c->name,
+                       d->n_members, fs_plural(d->n_members, "member", "members"), n_gang);
+}
+
 static fs_status check_args(submit_check *c) {
   const fsched_submit_group_desc *d = c->d;
   c->s->access.n = c->s->tile.n = c->s->member_queue.n = 0;
   c->arg = 0;
-  if (d->n_members == 0 || d->members == NULL || (c->group && d->queues == NULL)) {
-    return fs_fail(c->s->ctx, FSCHED_BAD_INPUT, FS_DIAG_BAD_MEMBERS, FS_NOWHERE, NULL,
-                   "task '%.80s': a group needs members and their queues", c->name);
-  }
+  FS_TRY(check_places(c));
   for (c->member = 0; c->member < d->n_members; c->member++) {
-    FS_TRY(c->group ? find_member(c) : FSCHED_OK);
+    FS_TRY(c->group && d->queues != NULL ? find_member(c) : FSCHED_OK);
     FS_TRY(check_list(c, &d->members[c->member]));
   }
   return FSCHED_OK;
@@ -548,9 +567,6 @@ static fs_status record_rest(const submit_check *c, uint32_t op) {
 
 /* The builder's own checks; their fault is forgotten, as nothing was added. */
 static fs_status check_params(const submit_check *c) {
-  if (c->d->n_params == 0) {
-    return FSCHED_OK;
-  }
   fs_builder_faults mark = fs_builder_mark_faults(c->s->b);
   fs_status status = fs_builder_check_params(c->s->b, c->d->params, c->d->n_params);
   fs_builder_rewind_faults(c->s->b, mark);
@@ -560,10 +576,13 @@ static fs_status check_params(const submit_check *c) {
 static fs_status record_task(const submit_check *c, uint32_t *op) {
   fsched_op_desc d = c->callable->op;
   d.name = c->name;
-  d.on = c->on == NULL ? d.on : c->on;
+  d.on = has_gang(c) ? NULL : c->on == NULL ? d.on : c->on;
+  d.gang_class = has_gang(c) ? d.gang_class : NULL;
+  d.gang_count = has_gang(c) ? d.gang_count : 0;
   if (c->group) {
     d.gang = c->d->queues;
-    d.n_gang = d.members = c->d->n_members;
+    d.n_gang = c->d->queues == NULL ? 0 : c->d->n_members;
+    d.members = c->d->n_members;
   }
   FS_TRY(record_allocs(c->s));
   FS_TRY(fsched_builder_op(c->s->b, &d, op));
@@ -588,6 +607,7 @@ static fs_status execute_task(const submit_check *c) {
   fs_submitted t = {.name = c->name,
                     .callable = c->d->callable,
                     .group = c->group,
+                    .n_gang = has_gang(c) ? c->callable->op.gang_count : 0,
                     .manual = s->current != FS_NONE && s->scope.at[s->current].manual,
                     .on = c->on == NULL ? c->callable->op.on : c->on,
                     .on_own = c->on != NULL,
