@@ -450,8 +450,17 @@ END_TEST
 static const struct {
   const char *text, *message;
 } refused[] = {
-    {IN_INNER "    ops: [{name: o, args: [{no_dep: A}, {out_existing: C}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: a 'no_dep' arg is in it"},
+    {IN_INNER "    ops: [{name: o, args: [{no_dep: A, at: {length: 8, step: [0, 8]}}, "
+              "{out_existing: C}]}]\n",
+     "the loop around op 'o' cannot stay a loop in this version: a 'no_dep' arg moves"},
+    {IN_INNER "    ops: [{name: o, args: [{no_dep: s}, {out_existing: C}]},"
+              " {name: p, args: [{out: s}]}]\n",
+     "the loop around op 'o' cannot stay a loop in this version: a loop begins the buffer of a "
+     "'no_dep' arg"},
+    {IN_INNER "    ops: [{name: o, args: [{no_dep: s}, {out_existing: C}]},"
+              " {name: p, args: [{out_existing: s}]}]\n",
+     "the loop around op 'o' cannot stay a loop in this version: nothing is in the buffer of a "
+     "'no_dep' arg before it"},
     {IN_INNER
      "    ops: [{name: o, time: 0, args: [{out_existing: C}]}, {name: p, time: 1000000000000}]\n",
      "loop 'inner' cannot stay a loop in this version: an op takes no time, and others take very "

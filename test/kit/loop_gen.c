@@ -203,6 +203,9 @@ static bool put_ring_args(loop_gen *g, uint32_t op, uint32_t r, bool *any) {
 static bool put_range_args(loop_gen *g, bool *any) {
   static const char *const tag[] = {"inout", "out_existing", "in"};
   static const int32_t step[] = {0, 16, 100, 200, -50};
+  if (fs_rng_one_in(&g->more, 12)) {
+    fs_text_printf(g->t, "%s{no_dep: x}", comma(any));
+  }
   if (one_in(g, 2)) {
     fs_text_printf(g->t, "%s{in: x, at: {offset: %u, ", comma(any), 1500 * below(g, 2));
     put_bytes(g, 8 + 92 * below(g, 2), true);

@@ -119,6 +119,9 @@ static void put_bytes(nest_gen *g, uint32_t length, bool small) {
 /* Its args on buffers from outside; whether it writes. */
 static bool put_range_args(nest_gen *g, bool *any) {
   static const char *const tag[] = {"inout", "out_existing", "in"};
+  if (fs_rng_one_in(&g->more, 12)) {
+    fs_text_printf(g->t, "%s{no_dep: %s}", comma(any), fs_rng_one_in(&g->more, 2) ? "x" : "y");
+  }
   if (one_in(g, 3)) {
     fs_text_printf(g->t, "%s{in: x, at: {offset: %u, ", comma(any), 900 + 200 * below(g, 2));
     put_bytes(g, 8 + 92 * below(g, 2), true);

@@ -228,3 +228,39 @@ wrong 4 's/, {"from": 0, "to": 1, "distance": 0}//' "loop 'one': the number of i
 wrong 4 's/"copies": 1,/& "joined": true,/' "loop 'outer': 'joined' is 0 in"
 wrong 1 's/{"trip"/{"tip"/' "unknown key 'tip' \[schedule-key\]"
 wrong 1 's/"name": "mid", "time": 1/&, "loop": {}/' "the op is no loop \[schedule-reference\]"
+
+# Addresses in bodies: of what is there before the loop, in each iteration the same.
+cat >address.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}]}
+buffers: [{name: w, size: 64, io: output}, {name: t, size: 640, io: input}, {name: u, size: 64}]
+ops:
+  - {name: init, on: a, args: [{out: w}, {out: u}]}
+  - loop: o
+    trip: 3
+    ops:
+      - loop: l
+        trip: 8
+        ops:
+          - {name: load, on: a, time: 4, args: [{no_dep: t}, {out: x, size: 64}]}
+          - name: put
+            on: b
+            time: 4
+            args:
+              - {in: x}
+              - {no_dep: t, at: [64, 64]}
+              - {no_dep: u}
+              - {out_existing: w, at: {length: 8, step: [0, 8]}}
+      - {name: z, on: a, args: [{no_dep: u}, {inout: w}]}
+  - {name: end, on: b, after: [o], args: [{in: u}, {inout: w}]}
+END
+run 0 "$FSCHED" compile address.yaml --verify -o address.fsb
+expect "loops with addresses" holds err 'loop l: 8 iterations in 36; one every 4 at best'
+run 0 "$FSCHED" verify address.fsb --graph address.yaml
+run 0 "$FSCHED" dis address.fsb --format json -o address.json
+run 0 "$FSCHED" asm address.json -o again.fsb
+expect "the same from its listing" cmp address.fsb again.fsb
+run 0 "$FSCHED" run address.fsb -q --check --on sim --durations adversarial --seed 3 --output w=w.bin --force
+run 0 "$FSCHED" compile address.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+expect "the bytes of their iterations" cmp w.bin flat.bin

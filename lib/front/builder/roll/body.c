@@ -49,7 +49,16 @@ static fs_status fill_arg(fs_roller *r, uint32_t op, uint32_t arg, fs_rolled *x)
 /* What this version does not have of an arg. */
 static fs_status check_arg(fs_roller *r, uint32_t op, uint32_t arg) {
   const fs_arg_draft *a = &r->b->arg.at[arg];
-  const char *why = fs_tag_is_address(a->tag) ? "a 'no_dep' arg is in it" : NULL;
+  const char *why = NULL;
+  if (fs_tag_is_address(a->tag)) {
+    const fs_moving_draft *m = fs_roller_moving(r, op, arg);
+    uint32_t op0 = fs_loop_at(r->b, r->in.loop_of[op])->op0;
+    bool there = fs_io_given(r->b->buffer_io.at[a->buffer]) || r->first_op[a->buffer] < op0;
+    why = r->ring[a->buffer].loop != FS_NONE ? "a loop begins the buffer of a 'no_dep' arg"
+          : !there                      ? "nothing is in the buffer of a 'no_dep' arg before it"
+          : m != NULL && m->n_steps > 0 ? "a 'no_dep' arg moves"
+                                        : NULL;
+  }
   return why == NULL ? FSCHED_OK
                      : fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&r->b->arg_at, arg),
                                        "--unroll (fsched_builder_unroll) makes a graph of its "

@@ -466,6 +466,14 @@ static fs_status find_group(contractor *c, uint32_t loop, uint32_t op, uint32_t 
   return fs_vec_push(c->b->ctx, &c->group, ((own_group){op, arg, FS_NONE, first}));
 }
 
+/* Adds an arg for the address of a buffer, as a whole: it is where that is in all iterations. */
+static fs_status add_address(contractor *c, uint32_t arg) {
+  const fsched_builder *b = c->b;
+  fs_arg_draft a = {.buffer = b->arg.at[arg].buffer, .tag = FSCHED_NO_DEP, .view = FS_NONE};
+  a.u.length = b->buffer_size.at[a.buffer];
+  return add_arg(c, a, fs_pos_at(&b->arg_at, arg));
+}
+
 /* Adds the args of a loop, each where an op first names its buffer, and tells the body's which one
  * is theirs. */
 static fs_status add_loop_args(contractor *c, uint32_t loop, const fs_rolled *x) {
@@ -476,6 +484,10 @@ static fs_status add_loop_args(contractor *c, uint32_t loop, const fs_rolled *x)
     for (uint32_t arg = b->op.at[op].arg0; arg < fs_builder_args_end(b, op); arg++) {
       bool added;
       uint32_t buffer = b->arg.at[arg].buffer, group;
+      if (fs_tag_is_address(b->arg.at[arg].tag)) {
+        x->arg[arg - b->op.at[op0].arg0].own = (uint32_t)c->arg.n - c->op.at[own_id(c)].arg0;
+        FS_TRY(add_address(c, arg));
+      }
       if (!fs_tag_accesses(b->arg.at[arg].tag)) {
         continue;
       }
