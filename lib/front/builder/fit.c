@@ -4,6 +4,9 @@
  * A ring of a loop in a loop has slots for all runs, as far as these are joined: where they turn
  * out not to be, or the slots have no room, the graph is made again, with slots for one run.
  *
+ * A ring of a loop in a loop that ops outside use, of which no depth is given, has one slot, unless
+ * the outermost loops are quicker with more.
+ *
  * The depths of rings are planned in front of placement, which may find a memory in pieces where
  * its bytes would do.  So a graph is tried: if there is no schedule of it, the one is looked for
  * that has the least intervals among those that have one.
@@ -562,15 +565,6 @@ static bool has_wide(const fsched_graph *g, bool given) {
   return any;
 }
 
-/* What the outermost loops take, each in one run. */
-static uint64_t span_of(const fsched_graph *g) {
-  uint64_t span = 0;
-  for (uint32_t l = 0; l < g->n_rolled; l++) {
-    span = fs_add_most(span, g->rolled[l].within == FS_NONE ? g->rolled[l].report->span : 0);
-  }
-  return span;
-}
-
 /* Takes another graph, if there is one, in the place of *g. */
 static void take_graph(fsched_graph **g, fsched_graph *other) {
   if (other != NULL) {
@@ -597,7 +591,8 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
   }
   FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
   fs_status status = has_bounded(f->described) ? has_schedule(f, *g, &has) : FSCHED_OK;
-  uint64_t wide = span_of(*g), narrow = other == NULL ? UINT64_MAX : span_of(other);
+  uint64_t wide = fs_builder_span_of(*g),
+           narrow = other == NULL ? UINT64_MAX : fs_builder_span_of(other);
   bool better = wide < narrow || (wide == narrow && has_wide(*g, true));
   if (any || !has || !better) {
     take_graph(g, other);
@@ -605,6 +600,24 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
     fsched_graph_destroy(other);
   }
   return status;
+}
+
+/* Slots of a loop in a loop take those away that the body around it has of the buffer: so they stay
+ * if they make the outermost loops quicker. */
+static fs_status close_outside(fit_finder *f, fsched_graph **g) {
+  fsched_graph *other = NULL;
+  if (!fs_builder_slots_outside(f->described, *g)) {
+    return FSCHED_OK;
+  }
+  f->described->one_outside = true;
+  FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
+  if (other != NULL && fs_builder_span_of(other) <= fs_builder_span_of(*g)) {
+    take_graph(g, other);
+    return FSCHED_OK;
+  }
+  f->described->one_outside = false;
+  fsched_graph_destroy(other);
+  return FSCHED_OK;
 }
 
 /* Makes the graph; *made: as finishing it ended. */
@@ -616,6 +629,7 @@ static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark,
   }
   fs_status status = *made == FSCHED_OK ? narrow_graph(f, out) : FSCHED_OK;
   f->described->one_run = true;
+  status = status == FSCHED_OK && *made == FSCHED_OK ? close_outside(f, out) : status;
   if (*made == FSCHED_INFEASIBLE) {
     *made = say_graph(f, mark, NULL, NULL, out);
     if (*made == FSCHED_OK) {

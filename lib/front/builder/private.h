@@ -169,6 +169,7 @@ struct fsched_builder {
   fs_depths depths;
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
   bool one_run;            /* so are all loops in a loop as those of `apart` */
+  bool one_outside;        /* rings of loops in a loop that ops outside use have one slot */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
@@ -317,6 +318,12 @@ void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g);
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires a graph that is complete. */
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
+/* Whether a loop in a loop has several slots, whose number was not given, of a buffer that is used
+ * outside of it.  Requires the builder of the graph as it was described.
+ * Complexity: O(rings * args). */
+bool fs_builder_slots_outside(const fsched_builder *described, const fsched_graph *g);
+/* What the outermost loops of a graph take, each in one run. */
+uint64_t fs_builder_span_of(const fsched_graph *g);
 /* Warns of given depths that loops which stay loops do not take.  Requires n_given rings as they
  * were described. */
 void fs_builder_warn_depths(const fsched_graph *g, const fs_ring_draft *given, size_t n_given);

@@ -264,3 +264,34 @@ run 0 "$FSCHED" run address.fsb -q --check --on sim --durations adversarial --se
 run 0 "$FSCHED" compile address.yaml -q --unroll -o flat.fsb --force
 run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
 expect "the bytes of their iterations" cmp w.bin flat.bin
+
+# Slots of an inner loop, of a buffer that the outer body begins too, take the slots away that this
+# has: where no depth is given, they stay if the outer loop is quicker with them.
+open() { # open OUTER INNER A TIME B TIME C TIME
+  cat <<END
+fsched: 1
+target:
+  queues: [{name: q, class: a}, {name: r, class: b}, {name: s, class: c}]
+  memories: [{name: m, capacity: 64KiB}]
+buffers: [{name: w, size: 64, io: output, memory: m}, {name: x, size: 64, memory: m}]
+ops:
+  - loop: outer
+    trip: $1
+    ops:
+      - {name: first, on: $3, time: $4, args: [{out: x}]}
+      - {name: seen, on: b, time: 3, args: [{in: x}, {out: u, size: 8, memory: m}]}
+      - loop: inner
+        trip: $2
+        ops:
+          - {name: load, on: c, time: $5, args: [{out: x}]}
+          - {name: use, on: b, time: $6, args: [{in: x}, {out: y, size: 8, memory: m}]}
+      - {name: z, on: $7, time: $8, args: [{in: x}, {in: u}, {out: w}]}
+END
+}
+open 2 6 a 2 5 4 c 1 >more.yaml
+run 0 "$FSCHED" compile more.yaml --verify -o more.fsb
+expect "more slots are quicker" holds err '^  loop outer: 2 iterations in 80; '
+run 0 "$FSCHED" run more.fsb -q --check --on sim --durations adversarial --seed 3
+open 9 2 c 6 1 9 b 2 >one.yaml
+run 0 "$FSCHED" compile one.yaml --verify -o one.fsb
+expect "more slots are slower" holds err '^  loop outer: 9 iterations in 241; '

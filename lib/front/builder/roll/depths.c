@@ -19,6 +19,12 @@ static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value,
   return need;
 }
 
+/* Whether an op uses a buffer that a loop in a loop begins, and is not in it. */
+static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = &r->b->loop.at[loop];
+  return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
+}
+
 /* Whether a loop around it may run 0 times, behind which a buffer is used: what it finds there on
  * entry is found there behind it, too. */
 static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
@@ -189,7 +195,8 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     }
     bool varies = fs_roller_varies(r, loop); /* then the slot of the last one would, too */
     bool loose = varies && back == 0 && fs_roller_is_read_behind(r, loop, buffer, false);
-    if (fs_io_given(io) || fs_io_kept(io) || loose) {
+    bool one = r->b->one_outside && value->depth == 0 && need == 1;
+    if (fs_io_given(io) || fs_io_kept(io) || loose || (one && is_used_outside(r, loop, buffer))) {
       value->depth = 1;
     } else if (!varies && !r->ring[buffer].shared &&
                (fs_roller_flows_around(r, loop, buffer, back > 0) ||
