@@ -47,6 +47,16 @@ typedef struct model_mirror {
   uint8_t *memory; /* ROW bytes for each buffer, of which imports use theirs */
 } model_mirror;
 
+/* A task of the plain evaluation. */
+typedef struct model_record {
+  char name[40];
+  model_arg arg[ARGS];
+  uint32_t n;
+  bool group;
+  uint8_t block[4];
+  size_t n_params;
+} model_record;
+
 /* What is in a program, in tasks unless something else is said. */
 typedef struct model_counts {
   uint32_t blocks;         /* with a block of parameters */
@@ -57,6 +67,7 @@ typedef struct model_counts {
   uint32_t waits, retains; /* predecessors that are only waited for, or only retained */
   uint32_t added;          /* predecessors without which there would be a race */
   uint32_t refused;
+  uint32_t states; /* buffers of state that tasks write */
 } model_counts;
 
 typedef struct model_program {
@@ -64,6 +75,8 @@ typedef struct model_program {
   fsched_submitter *s;
   model_mirror mirror[MIRRORS];
   uint32_t n_mirrors;
+  uint8_t (*left)[ROW]; /* with mirrors: what the program before has left in imported memory */
+  model_record record[TASKS];
   uint32_t seen; /* with mirrors: the output that shows what is in buffers */
   uint8_t plain[BUFFERS][ROW], given[BUFFERS][ROW]; /* with mirrors: now, and before all tasks */
   bool raw;

@@ -11,6 +11,7 @@
 #include "front/submit_program.h"
 #include "fsched/compile.h"
 #include "fsched/dynamic.h"
+#include "fsched/exec.h"
 #include "fsched/replay.h"
 
 #include "kit/context.h"
@@ -44,12 +45,17 @@ static inline uint32_t start_mirrors(model_mirror *mirror, char program[4096], b
   return n;
 }
 
-/* Gives an import its content, the same everywhere. */
+/* Gives an import its content, the same everywhere; that of state is there already. */
 static inline void fill_import(model_program *p, uint32_t buffer) {
-  for (uint32_t i = 0; i < ROW && p->n_mirrors > 0; i++) {
-    p->plain[buffer][i] = p->given[buffer][i] = (uint8_t)fs_rng_below(&p->rng, 256);
+  if (p->n_mirrors == 0) {
+    return;
   }
-  for (uint32_t k = 0; k < p->n_mirrors; k++) {
+  for (uint32_t i = 0; i < ROW && p->buffer[buffer].io != FSCHED_IO_STATE; i++) {
+    p->left[buffer][i] = (uint8_t)fs_rng_below(&p->rng, 256);
+  }
+  memcpy(p->plain[buffer], p->left[buffer], ROW);
+  memcpy(p->given[buffer], p->left[buffer], ROW);
+  for (uint32_t k = 0; k < p->n_mirrors && p->buffer[buffer].io != FSCHED_IO_STATE; k++) {
     memcpy(imported_memory(&p->mirror[k], buffer), p->given[buffer], ROW);
   }
 }
@@ -150,39 +156,137 @@ static inline void evaluate_member(model_program *p, const char *name, const mod
   }
 }
 
-static inline void evaluate_task(model_program *p, const char *name, const model_arg *a, uint32_t n,
-                                 bool group, const void *params, size_t n_params) {
+static inline void evaluate_record(model_program *p, const model_record *r) {
   static uint8_t memory[BUFFERS][ROW];
   static uint8_t before[BUFFERS][ROW];
   memcpy(before, p->plain, sizeof before);
-  for (uint32_t m = 0; m < (group ? 2 : 1); m++) {
+  for (uint32_t m = 0; m < (r->group ? 2 : 1); m++) {
     memcpy(memory, before, sizeof memory);
-    evaluate_member(p, name, a, n, m, group, params, n_params, memory);
+    evaluate_member(p, r->name, r->arg, r->n, m, r->group, r->block, r->n_params, memory);
   }
 }
 
-/* The outputs of a replay of the compiled graph are those of the plain evaluation. */
-static inline void ck_replayed(const model_program *p, const fsched_graph *g) {
-  static uint8_t data[BUFFERS][ROW];
-  fsched_binding binding[BUFFERS];
+static inline void evaluate_task(model_program *p, const char *name, const model_arg *a, uint32_t n,
+                                 bool group, const void *params, size_t n_params) {
+  model_record *r = &p->record[p->n_tasks];
+  *r = (model_record){.n = n, .group = group, .n_params = n_params};
+  (void)snprintf(r->name, sizeof r->name, "%s", name);
+  memcpy(r->arg, a, n * sizeof *a);
+  memcpy(r->block, params, n_params);
+  for (uint32_t i = 0; i < n; i++) {
+    p->counts.states += !a[i].alloc && writes(a[i].tag) && a[i].tag != FSCHED_VALUE &&
+                        p->buffer[a[i].buffer].io == FSCHED_IO_STATE;
+  }
+  evaluate_record(p, r);
+}
+
+/* Evaluates the tasks once more, with the same inputs, and state as it is. */
+static inline void evaluate_again(model_program *p) {
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    if (p->buffer[i].io != FSCHED_IO_STATE) {
+      memcpy(p->plain[i], p->given[i], ROW);
+    }
+  }
+  for (uint32_t i = 0; i < p->n_tasks; i++) {
+    evaluate_record(p, &p->record[i]);
+  }
+}
+
+/* Binds all that is given or kept, beside state, to memory with its first content. */
+static inline uint32_t bind_all(const model_program *p, uint8_t (*data)[ROW],
+                                fsched_binding *binding) {
   uint32_t n = 0;
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     const model_buffer *x = &p->buffer[i];
     memcpy(data[i], p->given[i], ROW);
-    if (x->imported && x->io != FSCHED_IO_NONE && x->size > 0) {
+    if (x->imported && x->io != FSCHED_IO_NONE && x->io != FSCHED_IO_STATE && x->size > 0) {
       binding[n++] = (fsched_binding){.buffer = x->name, .data = data[i], .bytes = x->size};
     }
   }
-  fsched_program *program;
-  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
-  fsched_replay_options r = {.size = sizeof r, .check = 1, .bindings = binding, .n_bindings = n};
-  fsched_replay_result result = {.size = sizeof result};
-  ck_fs(ctx, fsched_replay(ctx, program, &r, &result));
-  fsched_program_destroy(program);
+  return n;
+}
+
+static inline void ck_outputs(const model_program *p, uint8_t (*data)[ROW], const char *when) {
   for (uint32_t i = 0; i < p->n_buffers; i++) {
     ck_assert_msg(!p->buffer[i].output || memcmp(data[i], p->plain[i], p->buffer[i].size) == 0,
-                  "'%s' is another one when it is replayed", p->buffer[i].name);
+                  "'%s' is another one %s", p->buffer[i].name, when);
   }
+}
+
+/* One invocation of an entry, which ends. */
+static inline void invoke_once(fsched_entry *entry, const fsched_binding *binding, uint32_t n) {
+  fsched_semaphore *s;
+  fsched_fence *f;
+  ck_fs(ctx, fsched_semaphore_create(NULL, &s));
+  ck_fs(ctx, fsched_fence_create(ctx, &(fsched_fence_point){s, 1}, 1, &f));
+  fsched_invocation v = {.size = sizeof v, .signal = f, .bindings = binding, .n_bindings = n};
+  ck_fs(ctx, fsched_invoke(ctx, entry, &v));
+  ck_assert_int_eq(fsched_fence_wait(f, FSCHED_FOREVER), 0);
+  fsched_fence_release(f);
+  fsched_semaphore_release(s);
+}
+
+/* State before all invocations, or as it is after one. */
+static inline void ck_states(const model_program *p, fsched_exec *x, bool gives) {
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    const model_buffer *b = &p->buffer[i];
+    uint8_t now[ROW];
+    if (b->io != FSCHED_IO_STATE || b->size == 0) {
+      continue;
+    }
+    if (gives) {
+      ck_fs(ctx, fsched_exec_write_state(ctx, x, b->name, p->given[i], b->size));
+      continue;
+    }
+    ck_fs(ctx, fsched_exec_read_state(ctx, x, b->name, now, b->size));
+    ck_assert_msg(memcmp(now, p->plain[i], b->size) == 0, "state '%s' is another one", b->name);
+  }
+}
+
+/* Three invocations, of which each leaves its state to the next, are as the plain evaluation. */
+static inline void ck_invoked(model_program *p, const fsched_program *program) {
+  static uint8_t data[BUFFERS][ROW];
+  fsched_binding binding[BUFFERS];
+  fsched_device *device;
+  ck_fs(ctx, fsched_device_create(ctx, NULL, &device));
+  fsched_exec_options o = {.size = sizeof o, .device = device};
+  fsched_exec *x;
+  fsched_entry *entry;
+  ck_fs(ctx, fsched_exec_create(ctx, &o, &x));
+  ck_fs(ctx, fsched_exec_load(ctx, x, program, &entry));
+  ck_states(p, x, true);
+  for (int run = 0; run < 3; run++) {
+    if (run > 0) {
+      evaluate_again(p);
+    }
+    invoke_once(entry, binding, bind_all(p, data, binding));
+    ck_states(p, x, false);
+    ck_outputs(p, data, "when it is invoked");
+  }
+  fsched_exec_destroy(x);
+  fsched_device_release(device);
+}
+
+/* The outputs of a replay of the compiled graph are those of the plain evaluation. */
+static inline void ck_replayed(model_program *p, const fsched_graph *g) {
+  static uint8_t data[BUFFERS][ROW];
+  fsched_binding binding[BUFFERS];
+  bool has_state = false;
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    has_state = has_state || p->buffer[i].io == FSCHED_IO_STATE;
+  }
+  fsched_program *program;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  if (has_state) {
+    ck_invoked(p, program);
+  } else {
+    uint32_t n = bind_all(p, data, binding);
+    fsched_replay_options r = {.size = sizeof r, .check = 1, .bindings = binding, .n_bindings = n};
+    fsched_replay_result result = {.size = sizeof result};
+    ck_fs(ctx, fsched_replay(ctx, program, &r, &result));
+    ck_outputs(p, data, "when it is replayed");
+  }
+  fsched_program_destroy(program);
 }
 
 /* Ends the runs, in which memory of the user is as the plain evaluation leaves it. */
@@ -199,6 +303,11 @@ static inline void ck_mirrors(model_program *p) {
           "'%s' is another one in dynamic run %u", x->name, k);
     }
     ck_fs(ctx, fsched_dynamic_open(d));
+  }
+  for (uint32_t i = 0; i < p->n_buffers; i++) {
+    if (p->buffer[i].imported) {
+      memcpy(p->left[i], p->plain[i], ROW);
+    }
   }
 }
 

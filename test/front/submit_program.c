@@ -51,8 +51,7 @@ static void import_one(model_program *p) {
     x->output = x->io == FSCHED_IO_OUTPUT;
     x->constant = x->io == FSCHED_IO_CONSTANT;
   } while ((!x->readable && x->io != FSCHED_IO_OUTPUT && x->io != FSCHED_IO_NONE) ||
-           (!x->writable && (x->output || x->io == FSCHED_IO_STATE)) ||
-           (p->n_mirrors > 0 && x->io == FSCHED_IO_STATE)); /* which no binding gives */
+           (!x->writable && (x->output || x->io == FSCHED_IO_STATE)));
   for (uint32_t i = 0; i < x->bytes && x->io != FSCHED_IO_NONE && !x->output; i++) {
     x->writer[i] = GIVEN;
   }
@@ -544,7 +543,8 @@ static uint32_t import_seen(model_program *p) {
   return id;
 }
 
-void add_mirrors(model_program *p, const model_mirror *mirror, uint32_t n) {
+void add_mirrors(model_program *p, const model_mirror *mirror, uint32_t n, uint8_t (*left)[ROW]) {
+  p->left = left;
   ck_assert_uint_le(n, MIRRORS);
   memcpy(p->mirror, mirror, n * sizeof *mirror);
   p->n_mirrors = n;

@@ -16,7 +16,9 @@ extern const fsched_submit_callable_desc submit_callable[CALLABLES];
 /* Begins a program; its texts are released by end_program. */
 void begin_program(model_program *p, uint64_t seed, bool raw);
 /* With n dynamic runs, in which the same is submitted: from then on all tasks are free of races. */
-void add_mirrors(model_program *p, const model_mirror *mirror, uint32_t n);
+/* `left`: what the program before has left in imported memory, from which state is; at the end it
+ * is this one's. */
+void add_mirrors(model_program *p, const model_mirror *mirror, uint32_t n, uint8_t (*left)[ROW]);
 /* Submits random tasks until there are many; the graph that is captured.  With dynamic runs an
  * output "seen" then shows what is in all buffers that can be read. */
 fsched_graph *random_program(model_program *p);

@@ -2,7 +2,9 @@
 /* Random programs of submits without races, with scopes, manual ones too, groups, views, imports,
  * holds and tasks of the host, under sequential and under raw hazards.  Captured, compiled and
  * replayed, and run dynamically on threads and on processes, they leave the bytes that a plain
- * evaluation leaves, which executes one task after the other and knows of no dependencies.
+ * evaluation leaves, which executes one task after the other and knows of no dependencies.  State
+ * is what the dynamic run before has left; and captured programs with state are invoked three
+ * times.
  *
  * FSCHED_PROGRAMS=N runs N of them in all, instead of 1,000, or 200 under the thread sanitizer. */
 #include <stdio.h>
@@ -28,6 +30,7 @@ static uint64_t count_programs(void) {
 static void add_counts(model_counts *sum, const model_counts *c) {
   sum->blocks += c->blocks;
   sum->groups += c->groups;
+  sum->states += c->states;
   sum->gangs += c->gangs;
   sum->manual += c->manual;
   sum->host += c->host;
@@ -44,13 +47,15 @@ static void ck_counts(const model_counts *c, uint64_t programs, uint32_t tasks, 
       "%llu programs, %s: %u tasks (%u in manual scopes, %u of the host, %u groups, %u on "
       "any queues, %u with blocks), %u tiles, %u predecessors waited for alone, %u retained alone, "
       "%u against "
-      "races; %u calls refused\n",
+      "races, %u writes of state; %u calls refused\n",
       (unsigned long long)programs, raw ? "raw" : "sequential", tasks, c->manual, c->host,
-      c->groups, c->gangs, c->blocks, c->tiles, c->waits, c->retains, c->added, c->refused);
+      c->groups, c->gangs, c->blocks, c->tiles, c->waits, c->retains, c->added, c->states,
+      c->refused);
   ck_assert_uint_gt(tasks, 20 * programs);
   ck_assert_uint_gt(c->manual, programs);
   ck_assert_uint_gt(c->host, programs);
   ck_assert_uint_gt(c->groups, programs / 2);
+  ck_assert_uint_gt(c->states, programs / 5);
   ck_assert_uint_gt(c->gangs, programs);
   ck_assert_uint_gt(c->blocks, programs);
   ck_assert_uint_gt(c->tiles, programs / 2);
@@ -72,6 +77,7 @@ START_TEST(random_programs_leave_the_same_bytes)
 {
   static model_program p;
   static model_mirror mirror[MIRRORS];
+  static uint8_t left[BUFFERS][ROW];
   char program[4096];
   bool raw = _i % 2 == 1;
   model_counts counts = {0};
@@ -79,7 +85,7 @@ START_TEST(random_programs_leave_the_same_bytes)
   uint32_t n = start_mirrors(mirror, program, raw), tasks = 0;
   for (uint64_t i = 0; i < programs; i++) {
     begin_program(&p, (fs_turn() * PARTS + (uint64_t)_i) << 32 | i, raw);
-    add_mirrors(&p, mirror, n);
+    add_mirrors(&p, mirror, n, left);
     fsched_graph *g = random_program(&p);
     ck_without_races(&p, g);
     ck_mirrors(&p);
