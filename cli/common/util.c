@@ -136,14 +136,26 @@ fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
   return with_profile(cli, out);
 }
 
-fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
-                             fsched_graph **out) {
-  assert(name != NULL && (text != NULL || length == 0));
+static fs_status parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
+                             bool unplanned, fsched_graph **out) {
   fsched_read_options o;
   FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(read_overrides(cli, &o));
+  o.unplanned = unplanned;
   FS_TRY(fsched_graph_parse(cli->ctx, name, text, length, &o, out));
   return with_profile(cli, out);
+}
+
+fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
+                             fsched_graph **out) {
+  assert(name != NULL && (text != NULL || length == 0));
+  return parse_graph(cli, name, text, length, false, out);
+}
+
+fs_status fs_cli_parse_unplanned(fs_cli *cli, const char *name, const char *text, size_t length,
+                                 fsched_graph **out) {
+  assert(name != NULL && (text != NULL || length == 0));
+  return parse_graph(cli, name, text, length, true, out);
 }
 
 fs_status fs_cli_create_device(fs_cli *cli, const fsched_device_options *options,

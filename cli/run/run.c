@@ -11,6 +11,7 @@
 #include "exec/host/backends.h"
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "model/graph.h"
 #include "model/stream/stream.h"
 
 /* The times of a result: of the machine, or simulated; in ticks where nothing says how long a tick
@@ -264,13 +265,42 @@ static fs_status verify(fs_cli *cli, const char *name, const fsched_program *pro
   return status;
 }
 
-/* Compiles a graph, as its ops are those of its program, with their queues and versions. */
-static fs_status compile_graph(fs_cli *cli, const char *name, const char *bytes, size_t size,
+/* Gives each heap what its memory has, unless an option says how much; the ones of options count,
+ * as they come last. */
+static fs_status set_heaps(fs_cli *cli, const fsched_graph *graph, fsched_device_options *d) {
+  const fs_target *t = &graph->target;
+  fsched_heap_size *heap;
+  uint32_t n = 0;
+  FS_TRY(fs_new(&cli->arena, &heap, (size_t)t->n_memories + d->n_heaps));
+  for (uint32_t m = 0; m < t->n_memories && d->heap_bytes == 0; m++) {
+    if (t->memory[m].described == 0) { /* a target without memories has one without limit */
+      continue;
+    }
+    const char *name = t->memory[m].name;
+    heap[n] = (fsched_heap_size){fs_arena_strndup(&cli->arena, name, strlen(name)),
+                                 t->memory[m].described};
+    FS_TRY(heap[n].memory == NULL ? FSCHED_SYSTEM : FSCHED_OK);
+    n++;
+  }
+  for (uint32_t i = 0; i < d->n_heaps; i++) {
+    heap[n++] = d->heaps[i];
+  }
+  d->heaps = heap;
+  d->n_heaps = n;
+  return FSCHED_OK;
+}
+
+/* Makes the program that has the ops of a graph; its plan, of which only the order is used, knows
+ * of no limit of memories. */
+static fs_status compile_graph(fs_cli *cli, fs_run *run, const char *bytes, size_t size,
                                fsched_program **out) {
+  const char *name = fs_cli_shown(run->input);
+  const fsched_compile_options least = {.size = sizeof least, .effort = FSCHED_EFFORT(0)};
   fsched_graph *graph;
-  FS_TRY(fs_cli_parse_graph(cli, name, bytes, size, &graph));
+  FS_TRY(fs_cli_parse_unplanned(cli, name, bytes, size, &graph));
   fs_context_subject(cli->ctx, name);
-  fs_status status = fsched_compile(cli->ctx, graph, NULL, NULL, out);
+  fs_status status = set_heaps(cli, graph, &run->device);
+  status = status == FSCHED_OK ? fsched_compile(cli->ctx, graph, &least, NULL, out) : status;
   fs_context_subject(cli->ctx, NULL);
   fs_cli_progress_clear(cli);
   fsched_graph_destroy(graph);
@@ -286,7 +316,7 @@ static fs_status open_either(fs_cli *cli, fs_run *run, fsched_program **out) {
   fs_kind kind = fs_cli_kind(bytes, size);
   fs_status status;
   if (kind == FS_KIND_GRAPH || (kind == FS_KIND_OTHER && memchr(bytes, 0, size) == NULL)) {
-    status = compile_graph(cli, name, bytes, size, out);
+    status = compile_graph(cli, run, bytes, size, out);
     run->replay.n_trips = 0; /* the graph has them */
   } else if (fs_args_has(&cli->args, FS_OPTION_MEMORY) || fs_args_has(&cli->args, FS_OPTION_SET)) {
     status = fs_usage(cli->ctx, "a stream holds the target that it was compiled for",

@@ -348,6 +348,11 @@ typedef struct fsched_read_options {
   const char *const *params;
   size_t n_params;
   uint32_t effort; /* fsched_builder_effort */
+  /** The graph is for runs that do not use a plan (exec.h, "dynamic"): all loops are unrolled, as
+   *  often as they may run where no parameter says how often, and only ops, their order, queues,
+   *  resources and concurrency count: memories have no limit, no backing store and no placement,
+   *  and starts that are given, and the kind of sync, do not matter. */
+  int unplanned;
 } fsched_read_options;
 
 /** Reads a graph file ("-": standard input); a target given by path is read relative to it. Errors:

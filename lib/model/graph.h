@@ -34,6 +34,8 @@ typedef struct fs_memory {
   uint64_t write_fixed, write_rate, read_fixed, read_rate;
   uint64_t write_per, read_per; /* 1 to FSCHED_MAX_PER */
   bool host;                    /* memory of the host on every back end */
+  uint64_t described; /* of a graph that is read without a plan: its capacity, which is FS_UNBOUNDED
+                       * then; else 0 */
 } fs_memory;
 
 typedef struct fs_kernel {

@@ -313,12 +313,9 @@ static bool is_scratch(const fs_stream_place *p) {
 static fs_status add_op_needs(program_walk *k, uint32_t id) {
   const fs_stream *s = k->s;
   const fs_stream_op *op = &s->ops[id];
-  const fs_stream_command *c = &s->commands[k->x->command[id]];
   k->by_class = op->by_class != 0;
-  for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
-    if (is_scratch(&s->places[i])) {
-      FS_TRY(add_scratch(k, s->places[i].size, s->places[i].index));
-    }
+  for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
+    FS_TRY(add_scratch(k, s->scratches[i].size, s->scratches[i].memory));
   }
   for (uint32_t i = op->use0; i < op->use0 + op->n_uses; i++) {
     FS_TRY(add_amount(k, s->uses[i].resource, s->uses[i].amount));

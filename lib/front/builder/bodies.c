@@ -120,7 +120,7 @@ static void find_param(fs_bodies *u, uint32_t l, bool rolled) {
   const fs_loop_draft *loop = &b->loop.at[l];
   const char *name = b->words.text.at[loop->param];
   uint32_t id = fs_names_find(&b->params, name, strlen(name));
-  if (id == FS_NONE && rolled) {
+  if (id == FS_NONE && (rolled || b->unplanned)) {
     leave_open(u, l);
   } else if (id == FS_NONE) {
     (void)fs_builder_fail(

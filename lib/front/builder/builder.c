@@ -108,6 +108,30 @@ uint64_t fs_builder_memory_align(const fsched_builder *b, uint32_t memory) {
   return b->memory.at[memory].m.align;
 }
 
+void fs_builder_unplan(fsched_builder *b) {
+  assert(!b->finished);
+  uint32_t fallback = fs_builder_default_memory(b);
+  b->unroll = b->unplanned = true;
+  b->sync = FS_SYNC_TIMELINE;
+  for (size_t i = 0; i < b->buffer_memory.n; i++) {
+    b->buffer_memory.at[i] = b->buffer_memory.at[i] == FS_NONE ? fallback : b->buffer_memory.at[i];
+  }
+  for (size_t m = 0; m < b->memory.n; m++) {
+    fs_memory_draft *d = &b->memory.at[m];
+    d->m.described = d->m.capacity;
+    d->m.capacity = FSCHED_UNBOUNDED;
+    d->m.placement = FSCHED_CONTIGUOUS;
+    d->m.stack = false;
+    d->backing_word = d->spill_word = FS_NONE;
+  }
+  for (size_t q = 0; q < b->queue.n; q++) {
+    b->queue.at[q].counting = false;
+  }
+  for (size_t op = 0; op < b->op.n; op++) {
+    b->op.at[op].start = FS_TICK_NONE;
+  }
+}
+
 uint64_t fs_builder_resource_capacity(const fsched_builder *b, uint32_t resource) {
   assert(resource < b->resource_capacity.n);
   return b->resource_capacity.at[resource];

@@ -164,7 +164,7 @@ struct fsched_builder {
   FS_VEC(uint32_t) origin;  /* per op of an unrolled graph: the op as described */
   FS_VEC(uint32_t) loop_of; /* per op as described: the innermost loop around it, or FS_NONE */
   uint32_t effort;          /* FSCHED_EFFORT(level), or 0 */
-  bool unroll, unrolled;
+  bool unplanned, unroll, unrolled;
   bool contracted; /* ops are in the place of loops */
   fs_depths depths;
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */

@@ -331,6 +331,9 @@ static fs_status parse(fs_reader *r, const graph_text *t, fsched_graph **out) {
     FS_TRY(fs_builder_add_file(r->b, t->path));
   }
   FS_TRY(read_graph(r, &doc));
+  if (r->options->unplanned) {
+    fs_builder_unplan(r->b);
+  }
   r->doc = NULL;
   fs_arena_release(r->arena);
   fs_progress_at(r->ctx, 2);

@@ -247,3 +247,41 @@ expect "an unknown memory" holds err "memory 'm7'"
 for wrong in m0= =1 m0=x 0 m0=0; do
   dyn 2 many.yaml --heap $wrong
 done
+
+# A graph is run as it is.  One that fits into no plan runs with larger heaps, or fails with need and
+# have; loops that cannot stay loops are unrolled; a kind of sync, starts and placements do not matter.
+cat >large.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: p}, {name: q, class: copy, counting: true}]
+  memories: [{name: m, capacity: 64, placement: stack, backing: far, spill: {on: copy}}, {name: far}]
+  sync: block
+ops:
+  - {name: a, start: 7, args: [{out: a, size: 60}]}
+  - {name: b, start: 7, scratch: {m: 50}, args: [{in: a}, {out: b, size: 60}]}
+END
+run 3 "$FSCHED" compile large.yaml -q -o large.fsb
+dyn 3 large.yaml
+expect "need and have of a graph" holds err 'heap m of 64 bytes: 50 are needed, 4 are free'
+dyn 0 large.yaml --heap m=170 --check
+dyn 0 large.yaml --heap 170 --check
+dyn 3 large.yaml --heap 170 --heap m=169
+cat >loops.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}, {name: q}], memories: [{name: m, capacity: 1KiB}]}
+buffers: [{name: x, size: 64, io: state}, {name: y, size: 64, io: output}]
+ops:
+  - loop: l
+    trip: {param: n, min: 1, max: 4}
+    ops:
+      - {name: late, after: [next], args: [{inout: x, at: {offset: 0, length: 16, step: 16}}]}
+      - {name: next, args: [{out: t, size: 4}]}
+  - {name: first, args: [{in: x}, {out: y}]}
+END
+for n in 1 3 4; do
+  dyn 0 loops.yaml --set-param n=$n --check --trace loops.json
+  expect "$n times, unrolled" [ "$(grep -c '"ph":"X".*"name":"late' loops.json)" -eq $n ]
+done
+dyn 0 loops.yaml --check --trace loops.json
+expect "as often as it may" [ "$(grep -c '"ph":"X".*"name":"late' loops.json)" -eq 4 ]
+dyn 2 loops.yaml --set-param n=5
