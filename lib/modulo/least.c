@@ -29,8 +29,14 @@ static fs_status ask_period(least_finder *f, fs_modulo_ratio period, uint64_t st
   const fs_modulo_least *least = f->least;
   fs_modulo_question q = {period, -1, least->memory, FS_UNBOUNDED, steps};
   FS_TRY(fs_modulo_fixed(f->ctx, least->body, &q, &f->next, found, &f->least->taken));
+  bool possible = true;
   if (found->is == FS_YES) {
-    FS_TRY(fs_modulo_tighten(f->ctx, least->body, &f->next));
+    FS_TRY(fs_modulo_tighten(f->ctx, least->body, &f->next, &possible));
+  }
+  if (!possible) {
+    *found = fs_not_decided();
+  }
+  if (found->is == FS_YES) {
     fs_modulo_choice_copy(least->body, f->best, &f->next);
     f->has_best = true;
   } else if (!f->has_best || fs_modulo_less(f->low, period)) {

@@ -202,23 +202,26 @@ static plan_settler new_settler(fsched_context *ctx, fs_arena *scratch, const fs
   return s;
 }
 
-static fs_status tighten_choice(plan_settler *s, fs_modulo_choice *c) {
+static fs_status tighten_choice(plan_settler *s, fs_modulo_choice *c, bool *possible) {
   fs_ratio_cycle cycle;
   uint32_t m;
   FS_TRY(add_edges(s));
   m = (uint32_t)s->edge.n;
   FS_TRY(fs_modulo_cycle(s->ctx, s->scratch, s->b->n, s->edge.at, m, &cycle));
-  assert(!cycle.endless && !fs_modulo_less(c->period, cycle.ratio));
-  c->period = cycle.ratio;
-  fs_modulo_potentials(s->b->n, s->edge.at, m, cycle.ratio, c->start);
+  *possible = !cycle.endless && !fs_modulo_less(c->period, cycle.ratio);
+  if (*possible) {
+    c->period = cycle.ratio;
+    fs_modulo_potentials(s->b->n, s->edge.at, m, cycle.ratio, c->start);
+  }
   return FSCHED_OK;
 }
 
-fs_status fs_modulo_tighten(fsched_context *ctx, const fs_modulo_body *b, fs_modulo_choice *c) {
+fs_status fs_modulo_tighten(fsched_context *ctx, const fs_modulo_body *b, fs_modulo_choice *c,
+                            bool *possible) {
   assert(c->period.num > 0);
   FS_SCRATCH(scratch, ctx);
   plan_settler s = new_settler(ctx, &scratch, b, c);
-  fs_status status = tighten_choice(&s, c);
+  fs_status status = tighten_choice(&s, c, possible);
   fs_vec_free(ctx, &s.edge);
   return status;
 }

@@ -506,3 +506,36 @@ run 0 "$FSCHED" run raced.fsb -q --check --on sim --durations adversarial --seed
 expect "nor other bytes" cmp w.bin flat.bin
 run 0 "$FSCHED" compile raw.yaml --unroll -o flat.fsb --force
 expect "which there is in its iterations" holds err "'init' and 'put' are unordered"
+
+# A limit of ops, queues that go on early and a gang: waits of lanes may be held back in a circle.
+cat >circle.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: q0, class: c0}, {name: q1, class: c1}, {name: q2, class: c1}]
+  memories: [{name: ddr}, {name: cmx, capacity: 16KiB}]
+  resources: [{name: L, capacity: 4}]
+  concurrency: 2
+buffers:
+  - {name: x, size: 4000, memory: ddr, io: input}
+  - {name: y, size: 4000, memory: ddr, io: output}
+  - {name: z, size: 64, memory: ddr, io: output}
+  - {name: r0, size: 64, memory: cmx}
+ops:
+  - {name: init, on: q2, args: [{out: y}]}
+  - loop: lp
+    trip: 2
+    buffers: {r0: {depth: 5, every: 2}}
+    ops:
+      - {name: o0, on: c0, time: 1, scratch: {cmx: 40}, args: [{in: y, at: {offset: 0, shape: [2, 50], strides: [300, 1], step: [200]}}, {out_existing: z, at: {offset: 0, length: 8}}]}
+      - {name: o1, on: c1, time: 4, args: [{out_existing: y, at: {offset: 0, shape: [8, 4], strides: [100, 4], element: 4, step: [16]}}]}
+      - {name: o2, on: q2, time: 5, uses: {L: 3}, after: [{op: o0, distance: 0}], args: [{out: r0}, {in: x, at: {offset: 0, shape: [2, 3], strides: [40, 8], element: 4, step: [0]}}]}
+      - {name: o3, on: [q1, q2], time: 7, latency: 15, scratch: {cmx: 8}, after: [{op: o1, distance: 1}], members: [{args: []}, {args: [{out_existing: y, at: {offset: 64, length: 16, step: [200]}}]}]}
+      - {name: o4, on: q0, time: 9, uses: {L: 3}, args: [{in: x, at: {offset: 1500, shape: [2, 2, 2], strides: [50, 20, 6], element: 3, step: [0]}}, {out_existing: z, at: {offset: 32, length: 8}}]}
+  - {name: post0, on: q2, args: [{in: r0}, {out_existing: z, at: {offset: 40, length: 8}}]}
+  - {name: fin, on: c1, args: [{inout: y}]}
+END
+for how in "" --unroll; do
+  # shellcheck disable=SC2086
+  run 0 "$FSCHED" compile circle.yaml $how -q --verify -o circle.fsb --force
+  run 0 "$FSCHED" run circle.fsb -q --check --on sim --durations adversarial --seed 2
+done
