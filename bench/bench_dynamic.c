@@ -223,15 +223,25 @@ static void submit_gates(calls_contest *x) {
   }
 }
 
+static uint32_t fill_submit_args(const contest *c, uint32_t i, fsched_submit_arg *arg) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < 2; k++) {
+    uint32_t before = c->dag->before[i][k];
+    if (before != UINT32_MAX || k == 0) {
+      before = before == UINT32_MAX ? c->dag->n_ops + i : before;
+      arg[n++] = (fsched_submit_arg){
+          .size = sizeof *arg, .tag = FSCHED_IN, .buffer = (uint32_t)c->buffer[before]};
+    }
+  }
+  arg[n++] = (fsched_submit_arg){
+      .size = sizeof *arg, .tag = FSCHED_OUT_EXISTING, .buffer = (uint32_t)c->buffer[i]};
+  return n;
+}
+
 static void submit_calls(const calls_contest *x) {
   for (uint32_t i = 0; i < x->c->dag->n_ops; i++) {
-    fs_dynamic_arg from[3];
     fsched_submit_arg arg[3];
-    uint32_t n = fill_args(x->c, i, from);
-    for (uint32_t a = 0; a < n; a++) {
-      arg[a] = (fsched_submit_arg){
-          .size = sizeof *arg, .tag = from[a].tag, .buffer = (uint32_t)from[a].buffer};
-    }
+    uint32_t n = fill_submit_args(x->c, i, arg);
     fsched_submit_task_desc t = {.size = sizeof t, .args = arg, .n_args = n};
     bench_need(x->c->ctx, fsched_dynamic_task(x->d, &t, NULL));
   }

@@ -22,7 +22,7 @@ void fs_accesses_release(fs_access_map *m) {
 }
 
 fs_status fs_accesses_places(fs_access_map *m, uint32_t n, uint32_t *first) {
-  FS_TRY(fs_vec_reserve(m->ctx, &m->place, m->place.n + n));
+  FS_TRY(fs_vec_ensure(m->ctx, &m->place, m->place.n + n));
   *first = (uint32_t)m->place.n;
   for (uint32_t i = 0; i < n; i++) {
     m->place.at[m->place.n++] = (fs_access_place){FS_NONE, FS_NONE};
@@ -33,12 +33,12 @@ fs_status fs_accesses_places(fs_access_map *m, uint32_t n, uint32_t *first) {
 fs_status fs_accesses_reserve(fs_access_map *m, uint32_t n, uint32_t n_tasks, bool strided) {
   assert(m->access.n + n < FS_NONE);
   if (strided) {
-    FS_TRY(fs_vec_reserve(m->ctx, &m->strided, m->access.n + n));
+    FS_TRY(fs_vec_ensure(m->ctx, &m->strided, m->access.n + n));
   }
-  FS_TRY(fs_vec_reserve(m->ctx, &m->access, m->access.n + n));
+  FS_TRY(fs_vec_ensure(m->ctx, &m->access, m->access.n + n));
   FS_TRY(fs_ranges_reserve(&m->spans, n));
-  FS_TRY(fs_vec_reserve(m->ctx, &m->near, m->access.n + n));
-  FS_TRY(fs_vec_reserve(m->ctx, &m->of_task, n_tasks));
+  FS_TRY(fs_vec_ensure(m->ctx, &m->near, m->access.n + n));
+  FS_TRY(fs_vec_ensure(m->ctx, &m->of_task, n_tasks));
   while (m->of_task.n < n_tasks) {
     m->of_task.at[m->of_task.n++] = FS_NONE;
   }

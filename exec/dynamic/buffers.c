@@ -25,7 +25,7 @@ static fs_status new_record(fs_dynamic *e, bool device, uint32_t *out) {
   uint32_t id = e->unused_record[device];
   if (id == FS_NONE) {
     fs_dynamic_record fresh = {.device = device};
-    FS_TRY(fs_vec_reserve(e->ctx, &e->record, e->record.n + 1));
+    FS_TRY(fs_vec_ensure(e->ctx, &e->record, e->record.n + 1));
     FS_TRY(fs_accesses_places(&e->accesses, device ? e->n_queues : 1, &fresh.place));
     id = (uint32_t)e->record.n++;
     e->record.at[id] = fresh;
@@ -105,8 +105,8 @@ static void drop_written(fs_dynamic *e, fs_dynamic_record *r) {
 }
 
 fs_status fs_record_reserve(fs_dynamic *e, size_t n) {
-  FS_TRY(fs_vec_reserve(e->ctx, &e->written, e->written.n + n));
-  FS_TRY(fs_vec_reserve(e->ctx, &e->near, e->written.n + n));
+  FS_TRY(fs_vec_ensure(e->ctx, &e->written, e->written.n + n));
+  FS_TRY(fs_vec_ensure(e->ctx, &e->near, e->written.n + n));
   return fs_ranges_reserve(&e->spans, n);
 }
 

@@ -153,7 +153,7 @@ static fs_status check_declared(fs_dynamic *e, fs_dynamic_record *r, fs_dynamic_
 
 static fs_status add_use(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t member,
                          const fs_dynamic_arg *a) {
-  FS_TRY(fs_vec_reserve(e->ctx, &e->use, e->use.n + 1));
+  FS_TRY(fs_vec_ensure(e->ctx, &e->use, e->use.n + 1));
   fs_dynamic_use *u = &e->use.at[e->use.n]; /* it is large, and filled where it stays */
   u->member = member;
   u->version = FS_USE_PRESENT;

@@ -216,7 +216,7 @@ fs_dynamic_task fs_dynamic_waiting_group(const fs_dynamic *e, uint64_t *user) {
 }
 
 bool fs_dynamic_next(fs_dynamic *e, fs_dynamic_start *start) {
-  if (e->n_ready == 0) {
+  if (e->n_ready == 0 || next_idle(e, 0) == FS_NONE) {
     return false;
   }
   mark_kept(e);

@@ -219,11 +219,11 @@ fsched_submit_callable(fsched_submitter *s, const fsched_submit_callable_desc *d
 
 /** Submits a task behind all others.  All args are looked up before any is entered: an `in` reads
  *  what was there before the task.  Predecessors are those of the args in their order, then those
- *  that are given, in theirs.  Errors, beside faults of a descriptor: an access that the import
- *  does not grant; a read of bytes that nothing has written; two args that write overlapping
- *  bytes; a buffer, or content, whose scope has ended; a constant that is written; `no_dep` of a
- *  buffer in a bounded memory; imported memory of another queue; a name that is there already.
- *  task may be NULL. */
+ *  that are given, in theirs; a captured graph lists them by their ids.  Errors, beside faults of a
+ * descriptor: an access that the import does not grant; a read of bytes that nothing has written;
+ * two args that write overlapping bytes; a buffer, or content, whose scope has ended; a constant
+ * that is written; `no_dep` of a buffer in a bounded memory; imported memory of another queue; a
+ * name that is there already. task may be NULL. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_submit_task(fsched_submitter *s,
                                                             const fsched_submit_task_desc *desc,
                                                             uint32_t *task);

@@ -135,29 +135,32 @@ static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
   FS_TRY(fs_vec_reserve(d->ctx, &d->task, d->task.n + 1));
   FS_TRY(add_members(h));
   FS_TRY(add_predecessors(h));
-  fsched_kernel_call shape = c->shape;
+  fsched_kernel_call own;
+  const fsched_kernel_call *shape = &c->shape;
   if (t->n_params > 0) {
-    shape.params = t->params;
-    shape.n_params = t->n_params;
+    own = c->shape;
+    own.params = t->params;
+    own.n_params = t->n_params;
+    shape = &own;
   }
-  fs_workers_task task = {.name = t->name,
-                          .kernel = t->callable,
-                          .n_values = (uint32_t)d->value.n,
-                          .value = d->value.at,
-                          .group = t->group,
-                          .once = !t->group,
-                          .shape = &shape};
-  task.submission =
-      (fs_dynamic_submission){.n_members = (uint32_t)d->member.n,
-                              .member = d->member.at,
-                              .n_predecessors = (uint32_t)d->predecessor.n,
-                              .predecessor = d->predecessor.at,
-                              .n_uses = c->n_uses,
-                              .use = c->n_uses == 0 ? NULL : &d->use.at[c->use0],
-                              .n_scratch = c->n_scratch,
-                              .scratch = c->n_scratch == 0 ? NULL : &d->scratch.at[c->scratch0],
-                              .manual = t->manual,
-                              .n_holds = h->n_holds};
+  fs_workers_task task = {
+      .name = t->name,
+      .kernel = t->callable,
+      .n_values = (uint32_t)d->value.n,
+      .value = d->value.at,
+      .group = t->group,
+      .once = !t->group,
+      .shape = shape,
+      .submission = {.n_members = (uint32_t)d->member.n,
+                     .member = d->member.at,
+                     .n_predecessors = (uint32_t)d->predecessor.n,
+                     .predecessor = d->predecessor.at,
+                     .n_uses = c->n_uses,
+                     .use = c->n_uses == 0 ? NULL : &d->use.at[c->use0],
+                     .n_scratch = c->n_scratch,
+                     .scratch = c->n_scratch == 0 ? NULL : &d->scratch.at[c->scratch0],
+                     .manual = t->manual,
+                     .n_holds = h->n_holds}};
   place_task(h, &task.submission);
   return fs_workers_submit(d->workers, &task, out);
 }

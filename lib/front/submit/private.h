@@ -101,7 +101,8 @@ fs_status fs_submit_check_size(fsched_submitter *s, const char *type, size_t siz
 #define FS_SUBMIT_TAKE(type, last, copy, desc)                                     \
   type copy = {0};                                                                 \
   FS_TRY(fs_submit_check_size(s, #type, (desc)->size, FS_SIZE_UP_TO(type, last))); \
-  memcpy(&copy, (desc), fs_min((desc)->size, sizeof copy))
+  (void)((desc)->size >= sizeof copy ? memcpy(&copy, (desc), sizeof copy)          \
+                                     : memcpy(&copy, (desc), (desc)->size))
 
 /* Refuses a name that is missing, empty, not UTF-8, or in the table.  Requires what it is of. */
 fs_status fs_submit_check_name(fsched_submitter *s, const char *what, const char *name,

@@ -57,14 +57,14 @@ static fs_status number_task(submit_check *c) {
 }
 
 static fs_status name_task(submit_check *c) {
-  const fs_names *ops = fs_builder_names(c->s->b, FS_KIND_OP);
-  if (c->d->name != NULL) {
-    c->name = c->d->name;
-    return fs_submit_check_name(c->s, "a task", c->name, ops);
+  c->name = c->d->name;
+  if (c->name == NULL) {
+    FS_TRY(number_task(c));
+    if (!c->s->hash_named) { /* only a task with a name of its own can have taken this one */
+      return FSCHED_OK;
+    }
   }
-  FS_TRY(number_task(c));
-  /* Only a task with a name of its own can have taken this one. */
-  return c->s->hash_named ? fs_submit_check_name(c->s, "a task", c->name, ops) : FSCHED_OK;
+  return fs_submit_check_name(c->s, "a task", c->name, fs_builder_names(c->s->b, FS_KIND_OP));
 }
 
 /* What an access touches, as runs of bytes; of tiles with very many rows all between its first and
@@ -366,19 +366,22 @@ static fs_status check_arg(submit_check *c, const fsched_submit_arg *given) {
     return arg_fault(c, BAD_ARGUMENT, NULL, "'tag' is %d, outside 0 .. %d", (int)arg->tag,
                      FS_N_TAGS - 1);
   }
-  fs_submit_access a = {.tag = arg->tag,
-                        .buffer = FS_NONE,
-                        .tile = FS_NONE,
-                        .value = arg->value,
-                        .member = c->member,
-                        .before = FS_NONE,
-                        .alloc_memory = FS_NONE};
+  FS_TRY(fs_vec_reserve(s->ctx, &s->access, s->access.n + 1));
+  fs_submit_access *a = &s->access.at[s->access.n]; /* it is large, and filled where it stays */
+  *a = (fs_submit_access){.tag = arg->tag,
+                          .buffer = FS_NONE,
+                          .tile = FS_NONE,
+                          .value = arg->value,
+                          .member = c->member,
+                          .before = FS_NONE,
+                          .alloc_memory = FS_NONE};
   if (arg->alloc != NULL) {
-    FS_TRY(check_alloc(c, arg, &a));
+    FS_TRY(check_alloc(c, arg, a));
   } else if (fs_tag_names_buffer((unsigned)arg->tag)) {
-    FS_TRY(check_access(c, arg, &a));
+    FS_TRY(check_access(c, arg, a));
   }
-  return fs_vec_push(s->ctx, &s->access, a);
+  s->access.n++;
+  return FSCHED_OK;
 }
 
 /* Checks the args of the member in hand. */
