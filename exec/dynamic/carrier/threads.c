@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A thread for each worker.  When its member has ended it leaves that as news, and if the one who
- * has the baton does not take it in soon, tries to get the baton itself.  A worker without a member
- * looks for a while whether there is another one, and then sleeps; only so many look as there are
- * processors beside the submitting thread's.  What a kernel has written is seen by the next one, as
- * the news and the baton lie between them. */
+/* A thread for each worker.  When its member has ended it reports that at once, if it gets the
+ * baton; else it leaves it as news, and if nobody takes it in soon, tries to get the baton again.
+ * A worker without a member looks for a while whether there is another one, and then sleeps; only
+ * so many look as there are processors beside the submitting thread's.  What a kernel has written
+ * is seen by the next one, as the news and the baton lie between them. */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -61,17 +61,36 @@ static void start_member(fs_carrier *carrier, uint32_t worker, const fs_started_
   fs_bed_give(&t->bed, FS_BED_GIVEN);
 }
 
-static void hear_ends(fs_carrier *carrier, fs_news *news) {
-  thread_carrier *c = (thread_carrier *)carrier;
+/* The member of a worker has ended.  Requires the baton. */
+static void report_end(const thread_carrier *c, const worker_thread *t) {
   char cause[FS_CARRIER_CAUSE];
+  if (t->answer != 0) {
+    (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", t->member.call->op, t->answer);
+  }
+  c->options.returned(c->options.user, (uint32_t)(t - c->worker), t->answer == 0 ? NULL : cause);
+}
+
+static void hear_ends(fs_carrier *carrier, fs_news *news) {
   while (news != NULL) {
-    worker_thread *t = (worker_thread *)(void *)news;
+    const worker_thread *t = (const worker_thread *)(const void *)news;
     news = news->next;
-    if (t->answer != 0) {
-      (void)snprintf(cause, sizeof cause, "task '%s' has returned %d", t->member.call->op,
-                     t->answer);
-    }
-    c->options.returned(c->options.user, (uint32_t)(t - c->worker), t->answer == 0 ? NULL : cause);
+    report_end((const thread_carrier *)carrier, t);
+  }
+}
+
+/* Whether who had the baton last will soon have it again. */
+static bool someone_returns(const thread_carrier *c) {
+  return atomic_load_explicit(&c->options.baton->returns, memory_order_relaxed);
+}
+
+/* Reports an end at once, if nobody has the baton or is about to; else it is news. */
+static void end_member(const thread_carrier *c, worker_thread *t) {
+  fs_bed_clear(&t->bed);
+  if (!someone_returns(c) && fs_baton_try(c->options.baton)) {
+    report_end(c, t);
+    c->options.leave(c->options.user);
+  } else {
+    fs_baton_tell(c->options.baton, &t->news);
   }
 }
 
@@ -87,8 +106,7 @@ static fs_bed_state look_for_member(const thread_carrier *c, worker_thread *t, i
   fs_baton *baton = c->options.baton;
   fs_bed_state state = fs_bed_look(&t->bed);
   for (int i = 0; i < looks && state == FS_BED_IDLE; i++) {
-    bool returns = atomic_load_explicit(&baton->returns, memory_order_relaxed);
-    if ((i >= PATIENCE || !returns) && fs_baton_has_news(baton)) {
+    if ((i >= PATIENCE || !someone_returns(c)) && fs_baton_has_news(baton)) {
       atomic_store_explicit(&baton->returns, false, memory_order_relaxed);
       try_baton(c);
     } else {
@@ -101,10 +119,6 @@ static fs_bed_state look_for_member(const thread_carrier *c, worker_thread *t, i
 
 /* The next member; a worker that sleeps has left no news that nobody is about to hear. */
 static fs_bed_state await_member(thread_carrier *c, worker_thread *t) {
-  bool returns = atomic_load_explicit(&c->options.baton->returns, memory_order_relaxed);
-  if (!returns && fs_baton_has_news(c->options.baton)) {
-    try_baton(c);
-  }
   fs_bed_state at_once = fs_bed_look(&t->bed);
   if (at_once != FS_BED_IDLE) {
     return at_once;
@@ -127,8 +141,7 @@ static void *work(void *user) {
   while (await_member(c, t) == FS_BED_GIVEN) {
     const fs_started_member *m = &t->member;
     t->answer = fs_opened_kernel_run(&c->kernels, m->kernel, m->call, m->member);
-    fs_bed_clear(&t->bed);
-    fs_baton_tell(c->options.baton, &t->news);
+    end_member(c, t);
   }
   return NULL;
 }

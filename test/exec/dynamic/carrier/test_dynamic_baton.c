@@ -62,6 +62,7 @@ static struct model {
   model_worker worker[MOST_WORKERS];
   uint32_t todo, n_running, n_done;
   bool rests;
+  bool at_once; /* workers try to get the baton before they leave news */
   /* The choices, of which the first n_forced are given. */
   uint8_t choice[MOST_STEPS], open[MOST_STEPS];
   uint32_t n_forced, n_choices;
@@ -116,12 +117,16 @@ static void forget(uint32_t known) {
 
 /* ---- what workers.c and threads.c do */
 
+static void report_end(model_worker *w) {
+  w->busy = false;
+  model.n_running--;
+  model.n_done++;
+}
+
 static void hear_news(void *user) {
   (void)user;
   for (fs_news *n = model_hear(&model.baton); n != NULL; n = n->next) {
-    ((model_worker *)(void *)n)->busy = false;
-    model.n_running--;
-    model.n_done++;
+    report_end((model_worker *)(void *)n);
   }
   for (uint32_t i = 0; i < model.n_workers && model.todo > 0; i++) {
     if (!model.worker[i].busy) {
@@ -172,7 +177,12 @@ static void run_worker(model_worker *w) {
     }
     forget(2);
     model_clear(&w->bed);
-    model_tell(&model.baton, &w->news);
+    if (model.at_once && model_try(&model.baton)) {
+      report_end(w);
+      model_leave(&model.baton, hear_news, NULL);
+    } else {
+      model_tell(&model.baton, &w->news);
+    }
   }
 }
 
@@ -320,20 +330,30 @@ static void try_orders(uint32_t n_workers, uint32_t n_tasks, uint32_t most_taken
   free(seen);
 }
 
+/* _i: twice the number of tasks, and whether workers report at once. */
 START_TEST(one_worker)
-{ try_orders(1, (uint32_t)_i, UINT32_MAX); }
+{
+  model.at_once = _i % 2 == 1;
+  try_orders(1, (uint32_t)_i / 2, UINT32_MAX);
+}
 END_TEST
 
 START_TEST(one_worker_has_more)
-{ try_orders(1, 4, 3); }
+{
+  model.at_once = _i == 1;
+  try_orders(1, 4, 3);
+}
 END_TEST
 
 START_TEST(two_workers)
-{ try_orders(2, 2, 2); }
+{
+  model.at_once = _i == 1;
+  try_orders(2, 2, 2);
+}
 END_TEST
 
 FS_SUITE(dynamic_baton, s) {
   TCase *t = fs_case(s, NULL);
-  FS_LOOPS(t, 0, 3, one_worker);
-  FS_TESTS(t, one_worker_has_more, two_workers);
+  FS_LOOPS(t, 0, 6, one_worker);
+  FS_LOOPS(t, 0, 2, one_worker_has_more, two_workers);
 }
