@@ -92,6 +92,12 @@ static bool stays(const fs_stream *v, const fs_stream_loop *l, uint32_t arg) {
   return true;
 }
 
+/* Does each run find the last value of a ring in the slot in which the first run finds the one on
+ * entry? */
+static bool goes_on(const fs_stream_loop *l, const fs_stream_ring *r) {
+  return l->least == l->most && l->trip % r->depth == 0;
+}
+
 static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t ring) {
   const fs_stream *v = &c->v;
   const fs_stream_ring *r = &v->rings[ring];
@@ -112,9 +118,11 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
           VALUE, "ring %u of loop '%s' has depth %u, slots of %llu for %llu bytes, entry %u",
           number, fs_check_loop_name(c, l), r->depth, (unsigned long long)r->slot,
           (unsigned long long)r->size, r->entry);
-  FS_NEED(c, l->joined == 0 || r->entry == 0, VALUE,
-          "ring %u of loop '%s', whose runs are joined, has a value on entry", number,
-          fs_check_loop_name(c, l));
+  FS_NEED(
+      c, l->joined == 0 || r->entry == 0 || goes_on(l, r), VALUE,
+      "ring %u of loop '%s', whose runs are joined, has a value on entry, and a run is not whole "
+      "turns of its slots",
+      number, fs_check_loop_name(c, l));
   FS_NEED(c, stays(v, l, r->arg), VALUE,
           "ring %u of loop '%s' lies in an arg that moves with the loops around it", number,
           fs_check_loop_name(c, l));
@@ -205,9 +213,11 @@ static fs_status check_ringed(fs_checker *c, const fs_stream_loop *l, uint32_t o
   FS_NEED(c, a->step == 0 && a->back <= r->depth, VALUE,
           "loop arg %u has step %lld, and %u back in a ring of %u", arg, (long long)a->step,
           a->back, r->depth);
-  FS_NEED(c, l->joined == 0 || a->back == 0, VALUE,
-          "loop arg %u reads a value of %u iterations back, in a loop whose runs are joined", arg,
-          a->back);
+  FS_NEED(
+      c, l->joined == 0 || a->back == 0 || (a->back == 1 && goes_on(l, r)), VALUE,
+      "loop arg %u reads a value of %u iterations back, in a loop whose runs are joined: it may be "
+      "1 if they are whole turns of its slots",
+      arg, a->back);
   FS_NEED(c, !fs_tag_begins(a->tag) || (op == r->writer && a->back == 0 && a->length == r->size),
           VALUE, "loop arg %u begins a version of a ring, but not as its writer, or in part", arg);
   return FSCHED_OK;

@@ -7,7 +7,8 @@ typedef struct nest_gen {
   fs_rng rng, more; /* more: for what came to be drawn later */
   fs_text *t;
   uint32_t n_queues, class_of[3], n_ops, n_loops;
-  uint32_t depth;               /* loops around what comes next */
+  uint32_t depth; /* loops around what comes next */
+  uint32_t total; /* iterations back to the value that goes on from run to run; 0: there is none */
   bool begun[DEPTH + 1][RINGS]; /* by the bodies that are open */
   bool resource;
 } nest_gen;
@@ -305,7 +306,9 @@ static void put_streams(nest_gen *g, uint32_t first, bool sum) {
   }
   fs_text_puts(g->t, "}\n");
   indent(g);
-  fs_text_printf(g->t, "  trip: %u\n", 1 + below(g, 6));
+  uint32_t trip = 1 + below(g, 6);
+  bool total = g->total > 0 && first == 0; /* a run is whole turns of its slots */
+  fs_text_printf(g->t, "  trip: %u\n", total ? 2 + 2 * (trip % 3) : trip);
   indent(g);
   fs_text_puts(g->t, "  ops:\n");
   g->depth++;
@@ -321,6 +324,13 @@ static void put_streams(nest_gen *g, uint32_t first, bool sum) {
       fs_text_printf(g->t, ", {in: r%u}", 2 * first + 1 - r);
     }
     fs_text_puts(g->t, sum && r == first ? ", {inout: s}" : "");
+    if (total) { /* a value that goes on from run to run */
+      if (r == first) {
+        fs_text_printf(g->t, ", {in: p, distance: %u}, {out: p}", g->total);
+      } else if (fs_rng_one_in(&g->more, 2)) {
+        fs_text_printf(g->t, fs_rng_one_in(&g->more, 2) ? ", {in: p}" : ", {in: p, distance: 1}");
+      }
+    }
     fs_text_puts(g->t, ", ");
     put_range(g, one_in(g, 2) ? "inout" : "out_existing", "y");
     fs_text_puts(g->t, "]}\n");
@@ -372,8 +382,9 @@ static void put_tile_loop(nest_gen *g, uint32_t more) {
 }
 
 void fs_nest_gen_joined(uint64_t seed, fs_text *t) {
-  nest_gen g = {.rng = {seed}, .t = t, .n_queues = 0};
+  nest_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
   g.n_queues = 2 + below(&g, 2);
+  g.total = fs_rng_one_in(&g.more, 3) ? 1 + fs_rng_one_in(&g.more, 4) : 0;
   fs_text_puts(t, "fsched: 1\ntarget:\n  queues: [");
   for (uint32_t q = 0; q < g.n_queues; q++) {
     fs_text_printf(t, "%s{name: q%u, class: c%u}", q == 0 ? "" : ", ", q, q);
@@ -384,15 +395,16 @@ void fs_nest_gen_joined(uint64_t seed, fs_text *t) {
                  "  - {name: x, size: 4000, memory: ddr, io: input}\n"
                  "  - {name: y, size: %d, memory: ddr, io: output}\n"
                  "  - {name: z, size: %d, memory: ddr, io: output}\n"
-                 "  - {name: s, size: 32, memory: cmx}\n",
+                 "  - {name: s, size: 32, memory: cmx}\n"
+                 "  - {name: p, size: 24, memory: cmx}\n",
                  1 << below(&g, 3), FS_LOOP_GEN_Y, FS_LOOP_GEN_Z);
   for (uint32_t r = 0; r < RINGS; r++) {
     fs_text_printf(t, "  - {name: r%u, size: 64, memory: cmx}\n", r);
   }
   fs_text_puts(t, "ops:\n");
   put_named(&g, "init");
-  fs_text_puts(t, "{out: y}]}\n");
+  fs_text_puts(t, g.total > 0 ? "{out: y}, {out: p}]}\n" : "{out: y}]}\n");
   put_tile_loop(&g, one_in(&g, 4));
   put_named(&g, "fin");
-  fs_text_puts(t, "{inout: y}, {out: z}]}\n");
+  fs_text_puts(t, g.total > 0 ? "{inout: y}, {out: z}, {in: p}]}\n" : "{inout: y}, {out: z}]}\n");
 }

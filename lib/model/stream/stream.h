@@ -261,9 +261,9 @@ typedef struct fs_stream_place {
  * while the next one begins.  A run in iteration j of the loop around begins with iteration f = j *
  * trip of all runs, where trip is how often the loop runs there: waits at a distance reach back
  * into runs before, and slots are those of f.  Iterations, steps and names are still those of the
- * run.  Such a loop has waits (FS_SYNC_TIMELINE), no loops inside, no ring with a value on entry or
- * one of an earlier iteration, and a trip that does not vary if it has several copies, of which it
- * is a multiple then; and the loop around is not joined itself.
+ * run.  Such a loop has waits (FS_SYNC_TIMELINE), no loops inside, and a trip that does not vary
+ * and is a multiple of its copies, if it has several, and of the depths of rings that have a value
+ * on entry or are read back, by one; and the loop around is not joined itself.
  *
  * A trip that is a parameter may be given with each invocation, within least .. most; what is
  * planned, ranges and places are those of `most` iterations. */

@@ -295,3 +295,45 @@ run 0 "$FSCHED" run more.fsb -q --check --on sim --durations adversarial --seed 
 open 9 2 c 6 1 9 b 2 >one.yaml
 run 0 "$FSCHED" compile one.yaml --verify -o one.fsb
 expect "more slots are slower" holds err '^  loop outer: 9 iterations in 241; '
+
+# Runs are joined beside a value that goes on from run to run, if a run is whole turns of its slots
+# and no more than the last value is read: then loads run ahead through the end of a run.
+total() { # total TRIP DISTANCE OTHER
+  cat <<END
+fsched: 1
+target: {queues: [{name: q, class: a}, {name: r, class: b}], memories: [{name: m, capacity: 4096}]}
+buffers: [{name: w, size: 64, io: output, memory: m}]
+ops:
+  - {name: init, on: a, args: [{out: acc, size: 64}]}
+  - loop: outer
+    trip: 6
+    ops:
+      - loop: inner
+        trip: $1
+        buffers: {x: {depth: 6}}
+        ops:
+          - {name: load, on: a, time: 5, args: [{out: x, size: 64}]}
+          - {name: sum, on: b, time: 5, args: [{in: x}, {in: acc, distance: $2}, {out: acc}]}
+$3
+  - {name: end, on: b, args: [{in: acc}, {out: w}]}
+END
+}
+goes_on() { # goes_on NAME SPAN: of the outer loop; with the bytes of the unrolled graph
+  run 0 "$FSCHED" compile "$1.yaml" --verify -o "$1.fsb"
+  expect "$1" holds err "^  loop outer: 6 iterations in $2; "
+  run 0 "$FSCHED" dis "$1.fsb" --format json -o "$1.json"
+  run 0 "$FSCHED" asm "$1.json" -o again.fsb --force
+  expect "$1: the same from its listing" cmp "$1.fsb" again.fsb
+  run 0 "$FSCHED" run "$1.fsb" -q --check --output w=w.bin --force
+  run 0 "$FSCHED" run "$1.fsb" -q --check --on sim --durations adversarial --seed 3
+  run 0 "$FSCHED" run "$1.fsb" -q --check --on dynamic
+  run 0 "$FSCHED" compile "$1.yaml" -q --unroll -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --check --output w=flat.bin --force
+  expect "$1: the bytes of its iterations" cmp w.bin flat.bin
+}
+total 4 1 "" >last.yaml
+goes_on last 125
+total 6 2 "" >older.yaml
+goes_on older 210
+total 4 1 "      - {name: see, on: b, args: [{in: acc}, {out: v, size: 8}]}" >seen.yaml
+goes_on seen 156

@@ -2,10 +2,11 @@
 /* Which loops in a loop may have their runs joined (model/stream/stream.h), so that each of their
  * queues enters and leaves on its own and rings go on from run to run.
  *
- * What their ops begin must be of no use to others; what they write besides that must be touched by
- * one queue alone, on which all runs come in order; and the parts of a run, as it is planned, must
- * have a moment at which all of them run: then whatever comes behind one part and before another
- * one of the same run would have to be over before it begins, so no plan can have such a circle. */
+ * What their ops begin must be of no use to others, but that values may go on from run to run; what
+ * they write besides that must be touched by one queue alone, on which all runs come in order; and
+ * the parts of a run, as it is planned, must have a moment at which all of them run: then whatever
+ * comes behind one part and before another one of the same run would have to be over before it
+ * begins, so no plan can have such a circle. */
 #include "front/builder/roll/roll.h"
 
 enum { MOST_PARTS = 64 };
@@ -60,23 +61,70 @@ static bool writes_outside(const fs_rolled *x, uint32_t buffer) {
   return writes;
 }
 
-/* Whether the slots of a loop have values for its own iterations alone. */
+/* Whether values of earlier iterations are read of a ring, or the one on entry. */
+static bool is_carried(const fs_rolled *x, uint32_t ring) {
+  bool carried = x->slots[ring].entry;
+  for (uint32_t a = 0; a < x->n_args && !carried; a++) {
+    carried = x->arg[a].ring == ring && x->arg[a].back > 0;
+  }
+  return carried;
+}
+
+/* Whether some op that uses a ring goes on when its queues are free. */
+static bool is_used_slowly(const fs_rolled *x, uint32_t ring) {
+  bool slow = false;
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    const fs_body_op *o = &x->body[m];
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args && o->latency > o->time; a++) {
+      slow = slow || x->arg[a].ring == ring;
+    }
+  }
+  return slow;
+}
+
+/* Whether no other op of the loop around uses a buffer. */
+static bool is_alone(const joined_finder *f, uint32_t op, uint32_t buffer) {
+  const fsched_builder *b = f->r->b;
+  const fs_loop_draft *around = fs_loop_at(b, f->r->in.loop_of[op]);
+  bool alone = true;
+  for (uint32_t o = around->op0; o < around->op_end; o++) {
+    for (uint32_t a = b->op.at[o].arg0; o != op && a < fs_builder_args_end(b, o); a++) {
+      const fs_arg_draft *arg = &b->arg.at[a];
+      alone = alone && !(fs_tag_names_buffer(arg->tag) && arg->buffer == buffer);
+    }
+  }
+  return alone;
+}
+
+/* Whether no value of more than one iteration ago is read of a ring. */
+static bool is_last_read(const fs_rolled *x, uint32_t ring) {
+  bool last = true;
+  for (uint32_t a = 0; a < x->n_args && last; a++) {
+    last = x->arg[a].ring != ring || x->arg[a].back <= 1;
+  }
+  return last;
+}
+
+/* Whether each run finds the values of a ring where the run before has left them, and nothing else
+ * in the loop around uses them: a run is whole turns of the slots, and what its first iterations
+ * find is the last value. */
+static bool goes_on(const joined_finder *f, const fs_rolled *x, uint32_t op, uint32_t ring) {
+  return is_last_read(x, ring) && x->least == x->trip && x->trip % x->loop.ring[ring].depth == 0 &&
+         is_alone(f, op, x->slots[ring].buffer) && !is_used_slowly(x, ring);
+}
+
+/* Whether the slots of a loop have values for its own iterations alone, or such that go on from run
+ * to run. */
 static bool has_own_slots(const joined_finder *f, const fs_rolled *x, uint32_t op) {
   const fs_roller *r = f->r;
-  for (uint32_t k = 0; k < x->loop.n_rings; k++) {
+  bool own = true;
+  for (uint32_t k = 0; k < x->loop.n_rings && own; k++) {
     uint32_t buffer = x->slots[k].buffer;
     uint8_t io = r->b->buffer_io.at[buffer];
-    if (x->slots[k].entry || fs_io_given(io) || fs_io_kept(io) || r->first_op[buffer] != op ||
-        r->last_op[buffer] != op) {
-      return false;
-    }
+    bool inside = r->first_op[buffer] == op && r->last_op[buffer] == op;
+    own = !fs_io_given(io) && !fs_io_kept(io) && (is_carried(x, k) ? goes_on(f, x, op, k) : inside);
   }
-  for (uint32_t a = 0; a < x->n_args; a++) {
-    if (x->arg[a].ring != FS_NONE && x->arg[a].back > 0) {
-      return false;
-    }
-  }
-  return true;
+  return own;
 }
 
 /* Whether a command of the queue that is not slow waits for this one in its iteration. */

@@ -118,6 +118,21 @@ static uint32_t outermost_op(const fs_vloop *x) {
   return l->op;
 }
 
+/* Whether no other op of the loop around uses a buffer.  What is outside of that finds the buffer
+ * as the op of the loop around has it. */
+static bool is_alone_around(const fs_vloop *x, uint32_t buffer) {
+  const fs_stream *s = x->v->s;
+  const fs_stream_loop *around = &s->loops[x->l->within];
+  bool alone = !fs_io_given(s->buffers[buffer].io) && !fs_io_kept(s->buffers[buffer].io);
+  for (uint32_t op = around->op0; op < around->op0 + around->n_ops && alone; op++) {
+    const fs_stream_loop_op *o = &s->loop_ops[op];
+    for (uint32_t a = o->arg0; a < o->arg0 + o->n_args && op != x->l->op; a++) {
+      alone = alone && s->loop_args[a].buffer != buffer;
+    }
+  }
+  return alone;
+}
+
 /* Whether no op but those of the loop uses a buffer. */
 static bool is_alone(const fs_vloop *x, uint32_t buffer) {
   const fs_stream *s = x->v->s;
@@ -147,6 +162,29 @@ static bool is_ring(const fs_vloop *x, uint32_t arg) {
   return r < end;
 }
 
+/* Whether iterations read what others, or what was there before, have in a ring. */
+static bool is_carried(const fs_vloop *x, uint32_t ring) {
+  const fs_stream *s = x->v->s;
+  bool carried = s->rings[ring].entry != 0;
+  for (uint32_t k = 0; k < x->n_accesses && !carried; k++) {
+    const fs_stream_loop_arg *a = &s->loop_args[x->access[k].arg];
+    carried = a->ring == ring && a->back > 0;
+  }
+  return carried;
+}
+
+/* Whether a run is whole turns of a ring's slots, so that the last value of one is where the first
+ * run finds the one on entry, and no value before that is read. */
+static bool goes_on(const fs_vloop *x, uint32_t ring) {
+  const fs_stream *s = x->v->s;
+  bool last = x->l->least == x->l->trip && x->l->trip % s->rings[ring].depth == 0;
+  for (uint32_t k = 0; k < x->n_accesses && last; k++) {
+    const fs_stream_loop_arg *a = &s->loop_args[x->access[k].arg];
+    last = a->ring != ring || a->back <= 1;
+  }
+  return last;
+}
+
 void fs_vloop_joined(fs_vloop *x) {
   const fs_stream *s = x->v->s;
   assert(x->l->joined == 0 || x->l->within != FS_NONE);
@@ -159,7 +197,15 @@ void fs_vloop_joined(fs_vloop *x) {
   }
   for (uint32_t k = 0; x->l->joined != 0 && k < x->l->n_rings; k++) {
     uint32_t buffer = fs_vloop_own(x, s->rings[x->l->ring0 + k].arg).buffer;
-    if (!is_alone(x, buffer)) {
+    bool carried = is_carried(x, x->l->ring0 + k);
+    if (carried && !goes_on(x, x->l->ring0 + k)) {
+      FS_LOOP_WRONG(
+          x, FS_DIAG_VERIFY_VALUE,
+          "loop %.60s: its runs are joined, and the next one does not find the last value "
+          "of %.40s",
+          x->name, fs_vs_string(x->v, s->buffers[buffer].name));
+    }
+    if (carried ? !is_alone_around(x, buffer) : !is_alone(x, buffer)) {
       FS_LOOP_WRONG(x, FS_DIAG_VERIFY_EDGE,
                     "loop %.60s: its runs are joined, and another op uses the slots of %.40s",
                     x->name, fs_vs_string(x->v, s->buffers[buffer].name));

@@ -181,13 +181,14 @@ static fs_status order_ringed(const fs_vloop *x, const fs_vbody_access *a, const
                               int64_t least, fs_vorders *out) {
   const fs_stream_loop_arg *m = arg_of(x, a), *n = arg_of(x, b);
   int64_t apart = (int64_t)n->back - m->back;
+  uint64_t trips = fs_vloop_all_trips(x);
   if (fs_tag_begins(m->tag) || fs_tag_begins(n->tag) || !meets(x, m, n, 0)) {
     return FSCHED_OK;
   }
-  if (apart >= least && n->back < x->l->trip) {
+  if (apart >= least && n->back < trips) {
     FS_TRY(add_order(x, a, b, apart, out));
   }
-  int64_t most = m->back > 0 ? (int64_t)fs_min(n->back, x->l->trip) - 1 : -1;
+  int64_t most = m->back > 0 ? (int64_t)fs_min(n->back, trips) - 1 : -1;
   return add_orders(x, a, b, (distance_range){least, most}, out);
 }
 
