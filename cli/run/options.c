@@ -183,12 +183,14 @@ static const char *beside(fs_cli *cli, const char *path) {
                          : fs_arena_strndup(&cli->arena, path, (size_t)(slash - path));
 }
 
-static fs_status read_workers(fs_cli *cli, int *processes) {
+static fs_status read_workers(fs_cli *cli, fsched_device_options *d) {
   const char *workers = fs_args_last(&cli->args, FS_OPTION_WORKERS);
-  *processes = workers != NULL && strcmp(workers, "processes") == 0;
-  return workers == NULL || *processes || strcmp(workers, "threads") == 0
+  d->spawn = workers != NULL && strcmp(workers, "spawned") == 0;
+  d->processes = d->spawn || (workers != NULL && strcmp(workers, "processes") == 0);
+  return workers == NULL || d->processes || strcmp(workers, "threads") == 0
              ? FSCHED_OK
-             : fs_usage(cli->ctx, "workers are threads or processes", "--workers %s", workers);
+             : fs_usage(cli->ctx, "workers are threads, processes or spawned", "--workers %s",
+                        workers);
 }
 
 /* Refuses options that the back end would ignore. */
@@ -283,7 +285,7 @@ static fs_status read_device(fs_cli *cli, fs_run *run) {
   d->driver = getenv("FSCHED_CUDA_DRIVER");
   FS_TRY(read_size(cli, FS_OPTION_MEMORY_LIMIT, &d->memory_limit));
   FS_TRY(read_heaps(cli, d));
-  FS_TRY(read_workers(cli, &d->processes));
+  FS_TRY(read_workers(cli, d));
   FS_TRY(check_device(cli, run, durations));
   if (durations != NULL) {
     d->durations =

@@ -276,13 +276,17 @@ typedef struct fsched_device_options {
                         default the current directory */
   uint64_t heap_bytes; /* dynamic: of each heap that `heaps` does not name; 0: as many as its memory
                           has */
-  int processes; /* dynamic: workers of queues that are not the host's are forked processes, which
-                    takes a process that has one thread
-                    when an invocation is made ready; what a kernel does to other memory than its
-                    args is lost, and one that crashes fails the invocation alone */
+  int processes; /* dynamic: workers of queues that are not the host's are processes: what a kernel
+                    does to other memory than its args is lost, and one that crashes fails the
+                    invocation alone.  They are forked, if the process has one thread when an
+                    invocation is made ready */
   const fsched_heap_size *heaps; /* dynamic: of the heaps of these memories; must outlive the
                                     device; of several of one name the last one counts */
   uint32_t n_heaps;
+  int spawn; /* dynamic: worker processes are programs of their own, fsched-worker, as they are
+                where the process has several threads when an invocation is made ready; they have
+                no functions of `find` */
+  const char *worker; /* path of that program; NULL: beside this program, or in PATH */
 } fsched_device_options;
 
 /* "sim" runs the commands in virtual time, in one thread for each slot: a command begins when its

@@ -22,7 +22,8 @@ typedef struct fs_task_kernel {
   fs_member_function function; /* NULL: built in, or a module's */
   void *user;                  /* of the function */
   const char *module;          /* path of a shared object, which is opened as it is; NULL: none */
-  const char *name;            /* of the function of the module, or of the built-in kernel */
+  const char *name; /* of the function of the module, or of the built-in kernel; of one of the
+                       application what a program that is a worker knows it by, NULL: it does not */
 } fs_task_kernel;
 
 typedef struct fs_started_member {

@@ -282,7 +282,7 @@ static fs_status choose_way(process_carrier *c, const fs_process_options *proces
   static const char name[] = "fsched-worker";
   c->forks = !process->spawns && fs_child_can_fork();
   for (uint32_t k = 0; k < o->n_kernels && !c->forks; k++) {
-    if (o->kernel[k].function != NULL) {
+    if (o->kernel[k].function != NULL && o->kernel[k].name == NULL) {
       return fs_fail(c->ctx, FSCHED_USAGE, FS_DIAG_DYNAMIC_CALL, FS_NOWHERE,
                      "workers are forked while the process has one thread",
                      "kernel %u is a function of the application, which only forked workers have",

@@ -97,7 +97,7 @@ static void add_digest(fs_instance *x, const fs_program_key *key, uint32_t n_cal
                             memory_order_relaxed);
 }
 
-static fsched_cause call_kernel(fs_instance *x, const fs_program_hand *h, const fs_running *what,
+static fsched_cause call_kernel(fs_instance *x, const fs_effect_room *room, const fs_running *what,
                                 uint32_t kernel, const fs_kernel_call *call) {
   bool foreign = fs_kernels_foreign(&x->kernels, kernel);
   if (foreign) { /* the watchdog looks at the hand instead */
@@ -105,7 +105,7 @@ static fsched_cause call_kernel(fs_instance *x, const fs_program_hand *h, const 
   }
   static const fs_work nobody; /* the submitting process hears of a failure by the member's end */
   fsched_cause cause =
-      fs_effect_call(&x->effects, &h->room, x->processes ? &nobody : x->work, what, kernel, call);
+      fs_effect_call(&x->effects, room, x->processes ? &nobody : x->work, what, kernel, call);
   if (foreign) {
     atomic_fetch_add(&x->shared->n_builtin, 1);
   }
@@ -122,7 +122,7 @@ static uint32_t command_of(const fs_instance *x, const fs_program_key *key, cons
 /* Runs an op, or an instance of a loop's, or a member of one that has args of its own. */
 static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key, const member_call *c,
                                const fsched_kernel_call *from, uint32_t member,
-                               const fs_program_hand *h) {
+                               const fs_effect_room *room) {
   const fs_stream *s = x->stream;
   fs_running what = {
       .command = command_of(x, key, c, member), .loop_op = FS_NONE, .depth = key->depth};
@@ -130,19 +130,19 @@ static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key, const 
     what.iteration[d] = key->level[key->depth - 1 - d].iteration;
     what.loop_op = key->level[d].op;
   }
-  show_args(s, c, from, h->room.args);
+  show_args(s, c, from, room->args);
   fs_kernel_call call = {.size = sizeof call,
                          .op = from->op,
-                         .args = h->room.args,
+                         .args = room->args,
                          .n_args = c->own.n_args,
                          .scratch = from->args + c->own.n_args, /* behind the args */
                          .n_scratch = from->n_args - c->own.n_args,
-                         .views = c->body == NULL ? fs_kernel_views(s, c->own, h->room.views)
-                                                  : fs_kernel_loop_views(s, c->own, h->room.views),
+                         .views = c->body == NULL ? fs_kernel_views(s, c->own, room->views)
+                                                  : fs_kernel_loop_views(s, c->own, room->views),
                          .member = c->n_members == 0 ? 0 : member,
                          .n_members = c->n_members};
   fs_kernels_shape(&x->kernels, c->kernel, &call);
-  fsched_cause cause = call_kernel(x, h, &what, c->kernel, &call);
+  fsched_cause cause = call_kernel(x, room, &what, c->kernel, &call);
   if (cause == FSCHED_CAUSE_NONE && x->shared->digests) {
     add_digest(x, key, c->n_calls, fs_kernels_digest(&x->kernels, c->kernel, &call));
   }
@@ -215,7 +215,7 @@ static fsched_cause run_member(fs_instance *x, const fs_program_key *key, const 
     if (key->moves) {
       memmove(call->args[1].data, call->args[0].data, call->args[1].length);
     } else {
-      cause = run_kernel(x, key, c, call, member, h);
+      cause = run_kernel(x, key, c, call, member, &x->hand_room[h - x->hand]);
     }
   }
   if (x->config.pace_ps != 0) {

@@ -244,40 +244,59 @@ static uint64_t take_shared(uint64_t *bytes, uint64_t n, uint64_t size) {
   return at;
 }
 
-static fs_status make_shared(fsched_context *ctx, fs_instance *x) {
+void fs_program_place_shared(fs_instance *x) {
   const fs_stream *s = x->stream;
   uint64_t bytes = 0;
-  x->n_hands = x->n_queues;
   uint64_t shared = take_shared(&bytes, 1, sizeof *x->shared);
   uint64_t hand = take_shared(&bytes, x->n_hands, sizeof *x->hand);
   uint64_t gang = take_shared(&bytes, x->n_gangs, sizeof *x->gang);
   uint64_t digest = take_shared(&bytes, s->n_ops, sizeof *x->digest);
   uint64_t begin = take_shared(&bytes, s->n_commands, sizeof *x->begin);
   uint64_t end = take_shared(&bytes, s->n_commands, sizeof *x->end);
-  void *at = bytes > SIZE_MAX / 2 ? MAP_FAILED
-                                  : mmap(NULL, (size_t)bytes, PROT_READ | PROT_WRITE,
-                                         MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-  if (at == MAP_FAILED) {
-    return fs_no_memory(ctx, (size_t)bytes);
-  }
+  unsigned char *base = x->shared_at;
   x->shared_bytes = (size_t)bytes;
-  x->shared = at;
-  unsigned char *base = (unsigned char *)at - shared;
+  if (base == NULL) { /* only the size is asked for */
+    return;
+  }
+  x->shared = (fs_program_shared *)(void *)(base + shared);
   x->hand = (fs_program_hand *)(void *)(base + hand);
   x->gang = (fs_program_gang *)(void *)(base + gang);
   x->digest = (_Atomic uint64_t *)(void *)(base + digest);
   x->begin = (_Atomic uint64_t *)(void *)(base + begin);
   x->end = (_Atomic uint64_t *)(void *)(base + end);
+}
+
+static fs_status make_shared(fsched_context *ctx, fs_instance *x) {
+  x->n_hands = x->n_queues;
+  fs_program_place_shared(x);
+  void *at = x->shared_bytes > SIZE_MAX / 2 ? MAP_FAILED
+                                            : mmap(NULL, x->shared_bytes, PROT_READ | PROT_WRITE,
+                                                   MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (at == MAP_FAILED) {
+    return fs_no_memory(ctx, x->shared_bytes);
+  }
+  x->shared_at = at;
+  fs_program_place_shared(x);
   return FSCHED_OK;
 }
 
-static fs_status make_hands(fsched_context *ctx, fs_instance *x) {
+static fs_status make_hands(fs_instance *x) {
   fs_effect_size size = fs_effect_measure(x->stream);
-  FS_TRY(make_shared(ctx, x));
+  FS_TRY(fs_new(&x->arena, &x->hand_room, x->n_hands));
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i].hand, &x->hand[i].room));
+    FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i].hand, &x->hand_room[i]));
   }
   return FSCHED_OK;
+}
+
+fs_status fs_program_learn(fsched_context *ctx, fs_instance *x) {
+  assert(x->shared != NULL && x->stream->n_meta == 1);
+  if (!x->config.empty) {
+    FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
+  }
+  x->effects = (fs_effects){.s = x->stream, .io = x->io, .kernels = &x->kernels};
+  FS_TRY(find_commands(x));
+  return make_hands(x);
 }
 
 static fs_status find_capacities(fs_instance *x) {
@@ -307,7 +326,8 @@ fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
   FS_TRY(find_heaps(ctx, x));
   FS_TRY(fs_new(&x->arena, &x->ready, x->io->n_given));
   FS_TRY(rehearse(ctx, x));
-  return make_hands(ctx, x);
+  FS_TRY(make_shared(ctx, x));
+  return make_hands(x);
 }
 
 fs_status fs_program_move_own(fs_instance *x) {
@@ -326,7 +346,7 @@ void fs_program_unplan(fs_instance *x) {
   if (x->block != NULL) {
     fs_host_give(x->block, x->block_bytes);
   }
-  if (x->shared != NULL) {
-    (void)munmap(x->shared, x->shared_bytes);
+  if (x->shared_at != NULL && !x->shares) {
+    (void)munmap(x->shared_at, x->shared_bytes);
   }
 }

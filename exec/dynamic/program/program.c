@@ -8,6 +8,8 @@
 
 #include "base/clock.h"
 #include "base/futex.h"
+#include "base/saturate.h"
+#include "exec/dynamic/process/children.h"
 #include "exec/host/stuck.h"
 
 enum { STACK_BYTES = 320 << 10 };
@@ -293,8 +295,25 @@ static void program_destroy(fs_instance *x) {
   fs_arena_release(&arena);
 }
 
+/* Functions of the application are only in processes that are forked. */
+static fs_status check_spawned(fsched_context *ctx, const fs_instance *x) {
+  const fs_stream *s = x->stream;
+  for (uint32_t k = 0; k < s->n_kernels && x->options->find != NULL; k++) {
+    const char *module = fs_stream_string(s, s->kernels[k].module);
+    const char *function = fs_stream_string(s, s->kernels[k].function);
+    if (function != NULL && x->options->find(x->options->find_user, module, function) != NULL) {
+      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE,
+                     "workers are forked while the process has one thread",
+                     "kernel '%s' is a function of the application, which only forked workers have",
+                     function);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status start_workers(fs_instance *x) {
-  const fs_task_kernel kernel = {.function = fs_program_run, .user = x};
+  const fs_task_kernel kernel = {
+      .function = fs_program_run, .user = x, .name = x->spawns ? FS_PROGRAM_KERNEL : NULL};
   const fs_stream *s = x->stream;
   fs_workers_options o = {.n_kernels = 1,
                           .kernel = &kernel,
@@ -302,7 +321,11 @@ static fs_status start_workers(fs_instance *x) {
                           .user = x,
                           .kind = x->processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
                           .host = x->host,
-                          .shared_size = x->processes ? x->block_bytes : 0};
+                          .shared_size = x->processes ? x->block_bytes : 0,
+                          .process = {.spawns = x->spawns, .program = x->options->worker}};
+  if (x->spawns) {
+    o.shared_size = fs_add_most(o.shared_size, fs_program_share_bytes(x));
+  }
   o.engine = (fs_dynamic_options){.n_queues = x->n_queues,
                                   .class_of = x->class_of,
                                   .heap = x->room,
@@ -314,6 +337,7 @@ static fs_status start_workers(fs_instance *x) {
                                   .hazards = fs_program_hazards(s),
                                   .undefined = true};
   FS_TRY(fs_workers_create(x->ctx, &o, &x->workers));
+  FS_TRY(x->spawns ? fs_program_share(x) : FSCHED_OK);
   return x->processes ? fs_program_move_own(x) : FSCHED_OK;
 }
 
@@ -359,8 +383,10 @@ static fs_status program_prepare(fsched_context *ctx, fsched_context *own, fs_ma
   x->config = *config;
   x->options = fs_host_options(machine);
   x->processes = x->options->processes != 0;
+  x->spawns = x->processes && (x->options->spawn != 0 || !fs_child_can_fork());
   x->arena = arena;
   fs_status status = fs_program_plan(ctx, x);
+  status = status == FSCHED_OK && x->spawns ? check_spawned(ctx, x) : status;
   if (status == FSCHED_OK) {
     status = start_threads(ctx, x);
   }

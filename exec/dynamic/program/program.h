@@ -3,6 +3,7 @@
  *   program/plan.c    what is known of the stream before it runs: order, lives, heaps,
  *   program/walk.c    submits the ops of an invocation, to workers or to an engine alone,
  *   program/kernels.c is what workers run,
+ *   program/attach.c  what those need that are no forks of the process,
  *   program/program.c starts and ends instances.
  *
  * Commands, waits and copies of the stream are not used.  An op is a task, and so is each instance
@@ -49,7 +50,6 @@ typedef struct fs_program_gang {
 typedef struct fs_program_hand {
   fs_hand hand;
   atomic_bool taken;
-  fs_effect_room room;
 } fs_program_hand;
 
 /* What workers and the submitting process both see and write: in memory that forked workers share
@@ -102,15 +102,19 @@ struct fs_instance {
   uint64_t block_bytes;
 
   fs_workers *workers;
-  fs_program_hand *hand;
+  fs_effect_room *hand_room; /* of each hand, in this process */
   uint32_t n_hands;
-  /* In memory that workers share. */
+  /* In memory that workers share, from shared_at on. */
+  void *shared_at;
   fs_program_shared *shared;
+  fs_program_hand *hand;
   fs_program_gang *gang; /* of each task with several members, in the order of submission */
   uint32_t n_gangs;
   _Atomic uint64_t *digest, *begin, *end; /* per op, and per command; begin UINT64_MAX: never */
   size_t shared_bytes;
   bool processes; /* the workers are processes */
+  bool spawns;    /* and programs of their own */
+  bool shares;    /* what is shared lies in the memory of these */
 
   pthread_t thread; /* submits */
   pthread_mutex_t lock;
@@ -136,6 +140,31 @@ fsched_hazards fs_program_hazards(const fs_stream *s);
  * small, with need and have; FSCHED_SYSTEM; FSCHED_REPLAY: a kernel is missing. */
 fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 void fs_program_unplan(fs_instance *x);
+/* Sets where all is that workers share, from shared_at on, and its size; without that (NULL) the
+ * size alone. */
+void fs_program_place_shared(fs_instance *x);
+/* Finds what kernels need to know of the stream.  Requires that place.  Errors: FSCHED_REPLAY: a
+ * kernel is missing; FSCHED_SYSTEM. */
+fs_status fs_program_learn(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
+
+/* attach.c.  The bytes of memory that workers which are not forked have to share besides what is
+ * given or kept. */
+uint64_t fs_program_share_bytes(const fs_instance *x);
+/* Takes these bytes, the first of that memory, and puts all there that they need.  Requires
+ * workers, and no task yet.  Errors: as fs_workers_memory. */
+fs_status fs_program_share(fs_instance *x) FS_MUST_USE;
+/* What a worker has of such a program. */
+typedef struct fs_program_attached {
+  fsched_context *ctx;
+  unsigned char *shared; /* the memory */
+  fs_instance x;
+  bool tried;
+  fs_status status;
+} fs_program_attached;
+/* The function of its tasks; `user` is an fs_program_attached. */
+int fs_program_serve(const fsched_kernel_call *call, uint32_t member, void *user);
+/* The name of that kernel. */
+#define FS_PROGRAM_KERNEL "op of a program"
 /* Moves the memory of what is given or kept to where worker processes reach it.  Errors: as
  * fs_workers_memory. */
 fs_status fs_program_move_own(fs_instance *x) FS_MUST_USE;

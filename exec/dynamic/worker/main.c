@@ -8,6 +8,7 @@
 
 #include "base/mem.h"
 #include "exec/dynamic/process/serve.h"
+#include "exec/dynamic/program/program.h"
 
 static _Noreturn void wrong_use(void) {
   static const char text[] = "fsched-worker: this program is only started by dynamic runs\n";
@@ -30,6 +31,15 @@ static _Noreturn void lack_kernel(const fs_worker_post *post, const fsched_conte
 static _Noreturn void give_up(const fs_worker_post *post, fsched_context *ctx) {
   uint32_t n = fsched_diag_count(ctx);
   fs_worker_give_up(post, n == 0 ? "out of memory" : fsched_diag_get(ctx, n - 1)->message);
+}
+
+/* Ops of programs are run by this one. */
+static void find_program(fs_task_kernel *table, uint32_t n, fs_program_attached *program) {
+  for (uint32_t k = 0; k < n; k++) {
+    if (table[k].module == NULL && strcmp(table[k].name, FS_PROGRAM_KERNEL) == 0) {
+      table[k] = (fs_task_kernel){.function = fs_program_serve, .user = program};
+    }
+  }
 }
 
 int main(int argc, char **argv) {
@@ -61,6 +71,10 @@ int main(int argc, char **argv) {
   if (!fs_worker_settle(&post)) {
     _exit(FS_WORKER_UNREADY);
   }
+  static fs_program_attached program;
+  program.ctx = ctx;
+  program.shared = post.mapping.base + post.mapping.at.shared;
+  find_program(table, post.mapping.at.n_kernels, &program);
   fs_opened_kernels kernels;
   fs_status opened = fs_opened_kernels_open(ctx, post.mapping.at.n_kernels, table, true, &kernels);
   if (opened == FSCHED_REPLAY) {

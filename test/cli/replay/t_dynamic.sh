@@ -211,7 +211,7 @@ EOF
 printf '\000\000\000\000' >both
 printf '\001\001\001\001\001\001\001\001' >x.wanted
 printf '\002\002\002\002\002\002\002\002' >y.wanted
-for w in threads processes; do
+for w in threads processes spawned; do
   dyn 0 meet.yaml --workers $w --modules . --input both=both --output x=x.$w --output y=y.$w --trace meet.json -q
   expect "the first of two members ($w)" cmp -s x.$w x.wanted
   expect "the other ($w)" cmp -s y.$w y.wanted

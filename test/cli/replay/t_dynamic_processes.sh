@@ -1,11 +1,12 @@
 # shellcheck shell=sh
 # SPDX-License-Identifier: Apache-2.0
-# fsched run --on dynamic --workers processes: the bytes of threads; kernels that crash fail their op
-# alone; and when the program is killed, no worker is left.
+# fsched run --on dynamic --workers processes, and spawned: the bytes of threads; kernels that crash fail
+# their op alone; and when the program is killed, no worker is left.
+for workers in processes spawned; do
 dyn() {
   wanted="$1"
   shift
-  run "$wanted" "$FSCHED" run --on dynamic --workers processes "$@"
+  run "$wanted" "$FSCHED" run --on dynamic --workers $workers "$@"
 }
 
 for g in attention/graph block-sync/graph build-step/graph figure-10 gemm-tiles/graph npu/graph pipeline/graph \
@@ -87,8 +88,9 @@ has_children() {
   [ $# -ge 2 ]
 }
 n=0
+[ $workers = processes ] || n=15
 while [ $n -lt 20 ]; do
-  "$FSCHED" run --on dynamic --workers processes endless.yaml --modules . -q --timeout 1000 >out 2>err </dev/null &
+  "$FSCHED" run --on dynamic --workers $workers endless.yaml --modules . -q --timeout 1000 >out 2>err </dev/null &
   host=$!
   expect "workers have begun" soon has_children $host
   kill -9 $host
@@ -127,7 +129,7 @@ ops:
   - {name: s, on: b, kernel: {module: host, function: who}, args: [{in: y}, {out: z}]}
 EOF
 word() { od -An -td4 -j "$2" -N 4 "$1" | tr -d ' \n'; }
-"$FSCHED" run --on dynamic --workers processes host.yaml --modules . -q --output w=w --output x=x --output y=y --output z=z 2>err &
+"$FSCHED" run --on dynamic --workers $workers host.yaml --modules . -q --output w=w --output x=x --output y=y --output z=z 2>err &
 host=$!
 wait $host
 expect "it runs" [ $? -eq 0 ]
@@ -138,5 +140,7 @@ expect "a queue in its process" [ "$(word x 0)" != $host ]
 expect "another one in another" [ "$(word z 0)" != "$(word x 0)" ]
 expect "with its own memory" [ "$(word x 4) $(word z 4)" = "1 1" ]
 
+done
+
 run 2 "$FSCHED" run --on dynamic loop.yaml --workers ponies
-expect "threads or processes" holds err 'is one of threads|processes'
+expect "threads or processes" holds err 'is one of threads|processes|spawned'
