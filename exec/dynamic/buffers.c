@@ -279,7 +279,8 @@ static void set_range(fs_view_runs *out, uint64_t offset, uint64_t n) {
 fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) {
   if (view == NULL) {
-    set_range(out, 0, r->size);
+    /* One of the user without bytes gives an order all the same, as one of one byte would. */
+    set_range(out, 0, r->owned ? r->size : fs_max(r->size, 1));
     return FSCHED_OK;
   }
   if (!fs_view_valid(view) || fs_view_end(view) > r->size) {

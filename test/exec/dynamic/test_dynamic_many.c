@@ -158,6 +158,24 @@ START_TEST(many_tiles)
 }
 END_TEST
 
+/* Memory of the user without bytes gives an order, as in a captured graph. */
+START_TEST(empty_memory_gives_an_order)
+{
+  fs_dynamic_options o = {.n_queues = 1, .heap_size = 1024};
+  fs_dynamic_import none = {0, 0, true, true, false};
+  fs_dynamic *e;
+  fs_dynamic_task t;
+  fs_dynamic_arg a = {.tag = FSCHED_INOUT};
+  ck_fs(ctx, fs_dynamic_create(ctx, &o, &e));
+  ck_fs(ctx, fs_dynamic_import_buffer(e, &none, &a.buffer));
+  for (uint32_t i = 0; i < 2; i++) {
+    ck_fs(ctx, submit_args(e, 1, &a, &t, NULL));
+    ck_assert_uint_eq(fs_dynamic_predecessors(e, t, NULL, 0), i);
+  }
+  fs_dynamic_destroy(e);
+}
+END_TEST
+
 /* Views of rows of a byte each, every other byte of a buffer: those that are written, and what may
  * then be read or updated.  Beyond FS_VIEW_STEPS runs (_i: 1) only what is known to read unwritten
  * bytes is refused; what has been written is known however long it is. */
@@ -548,6 +566,7 @@ FS_SUITE(dynamic_many, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 2, chains_need_no_stack, groups_get_their_turn, amounts_get_their_turn,
            what_may_be_unwritten);
-  FS_TESTS(t, heaps_turn_over, many_tiles, others_go_on, younger_groups_wait, other_amounts_go_on,
-           wrong_amounts, heaps_of_their_own, made_in_heaps, without_memory);
+  FS_TESTS(t, heaps_turn_over, many_tiles, empty_memory_gives_an_order, others_go_on,
+           younger_groups_wait, other_amounts_go_on, wrong_amounts, heaps_of_their_own,
+           made_in_heaps, without_memory);
 }
