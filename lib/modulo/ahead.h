@@ -3,7 +3,7 @@
 #ifndef FS_MODULO_AHEAD_H
 #define FS_MODULO_AHEAD_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 /* Whether a plan keeps what rings say of that: the search leaves it open for ops that may choose
  * their queues, where nothing else ties them.  Requires a plan of the problem that was found.

@@ -183,6 +183,10 @@ static fs_status name_tracks(body_maker *m, const uint32_t *bits) {
     b->n_tracks += bits[g];
   }
   b->track0[b->n_groups] = b->n_tracks;
+  FS_TRY(fs_new(m->arena, &b->turn, b->n_groups));
+  for (uint32_t g = 0; g < b->n_groups; g++) {
+    b->turn[g] = 1;
+  }
   FS_TRY(fs_new(m->arena, &b->name, b->n_tracks));
   for (uint32_t q = 0; q < m->p->n_queues; q++) {
     b->name[b->track0[m->group_of[q]] + m->bit_of[q]] = q;

@@ -4,7 +4,7 @@
 #ifndef FS_MODULO_BODY_H
 #define FS_MODULO_BODY_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum { FS_MODULO_TRACKS = 64 }; /* of a group */
 
@@ -37,11 +37,13 @@ typedef struct fs_modulo_body {
   uint32_t *claim0; /* CSR per op: claims; those of queues come first */
   fs_modulo_claim *claim;
   uint32_t n_queue_groups, n_groups, n_tracks;
-  uint32_t *track0;           /* per group: its first track */
-  uint32_t *name;             /* per track: the queue, or its first lane within its resource */
-  uint64_t *unit;             /* per resource: lanes that a track stands for */
-  uint32_t *alike;            /* per track: the first one that the same ops may take */
-  int64_t *sure;              /* per track: ticks, held by claims that have no other */
+  uint32_t *track0; /* per group: its first track */
+  uint32_t *turn;   /* per group: so many iterations go round all its tracks, of which ops then have
+                     * the first; 1: each op keeps its own (turns.h) */
+  uint32_t *name;   /* per track: the queue, or its first lane within its resource */
+  uint64_t *unit;   /* per resource: lanes that a track stands for */
+  uint32_t *alike;  /* per track: the first one that the same ops may take */
+  int64_t *sure;    /* per track: ticks, held by claims that have no other */
   uint32_t *member0, *member; /* CSR per group: claims */
   /* rings whose depth is to be chosen, of a body of one copy: */
   uint32_t n_open;

@@ -2,7 +2,7 @@
 #include "modulo/bounds.h"
 
 #include "modulo/cliques.h"
-#include "modulo/ratio.h"
+#include "modulo/problem/ratio.h"
 
 /* --- resources --- */
 

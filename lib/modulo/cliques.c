@@ -134,6 +134,7 @@ static int64_t gap_between(const fs_modulo_body *b, uint32_t from, uint32_t to, 
   for (uint32_t c = b->claim0[from]; c < b->claim0[from + 1]; c++) {
     const fs_modulo_claim *claim = &b->claim[c];
     bool seen = c > b->claim0[from] && b->claim[c - 1].group == claim->group;
+    seen = seen || b->turn[claim->group] > 1;
     if (!seen && claim->hold > gap && exclude_each_other(b, claim->group, from, to)) {
       gap = claim->hold;
       *group = claim->group;

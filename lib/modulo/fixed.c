@@ -147,8 +147,9 @@ static choice_point choose_point(fs_modulo_state *s) {
 /* How far the starts of a pair can be moved against each other in an order. */
 static int64_t order_room(const fs_modulo_state *s, uint32_t pair, int64_t k) {
   const fs_modulo_pair *x = &s->pair[pair];
-  int64_t first = s->b->claim[x->claim_a].hold * s->scale - k * s->period;
-  int64_t last = (1 - k) * s->period - s->b->claim[x->claim_b].hold * s->scale;
+  int64_t round = fs_modulo_round(s, x->claim_a);
+  int64_t first = s->b->claim[x->claim_a].hold * s->scale - k * round;
+  int64_t last = (1 - k) * round - s->b->claim[x->claim_b].hold * s->scale;
   int64_t low = fs_modulo_path(s, x->a, x->b), high = -fs_modulo_path(s, x->b, x->a);
   return (last < high ? last : high) - (first > low ? first : low);
 }
@@ -340,7 +341,7 @@ static bool begin_search(fs_modulo_state *s) {
     return false;
   }
   for (uint32_t c = 0; c < s->b->n_claims; c++) {
-    if (s->b->claim[c].hold * s->scale > s->period || !fs_modulo_begin_claim(s, c)) {
+    if (s->b->claim[c].hold * s->scale > fs_modulo_round(s, c) || !fs_modulo_begin_claim(s, c)) {
       return false;
     }
   }

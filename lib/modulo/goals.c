@@ -4,7 +4,7 @@
 #include "modulo/goals.h"
 
 #include "base/saturate.h"
-#include "modulo/ratio.h"
+#include "modulo/problem/ratio.h"
 #include "modulo/settle.h"
 
 typedef struct goal_finder {

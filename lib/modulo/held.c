@@ -2,9 +2,9 @@
 /* Waits that are held back.
  *
  * A wait for a is over when all commands before it on its queues are.  If x is on a queue of a and
- * k is the number of periods by which x comes next after a, the last x before a is that of k - 1,
- * and who comes after a at distance d comes after x at distance d + 1 - k.  Only an x whose latency
- * is above its time matters.
+ * k is the number of rounds by which x comes next after a, the last x before a is that of k - 1,
+ * and who comes after a at distance d comes after x at distance d + 1 - k (in periods, where a
+ * round is one).  Only an x whose latency is above its time matters.
  *
  * A wait for an op of another part needs nothing, as its arc needs nothing (paths.c): moved late
  * enough by whole periods, whoever waits comes after all of that. */
@@ -20,6 +20,10 @@ static bool share_queue(const fs_modulo_state *s, uint32_t a, uint32_t c, bool *
         continue;
       }
       uint64_t x = fs_modulo_domain(s, i), y = fs_modulo_domain(s, j);
+      if (b->turn[b->claim[i].group] > 1) { /* that depends on the iterations */
+        *known = false;
+        continue;
+      }
       if ((x & y) != 0 && fs_modulo_single(x) && fs_modulo_single(y)) {
         *known = true;
         return true;
@@ -52,7 +56,8 @@ static bool hold_back(fs_modulo_state *s, uint32_t a, uint32_t to, int64_t dista
         continue;
       }
       k = pair->a == a ? k : 1 - k;
-      int64_t weight = b->latency[x] * s->scale - (distance + 1 - k) * s->period;
+      int64_t weight =
+          b->latency[x] * s->scale - distance * s->period - (1 - k) * fs_modulo_round(s, c);
       if (!fs_modulo_insert(s, x, to, weight)) {
         return false;
       }
@@ -92,7 +97,8 @@ static bool hold_open_rings(fs_modulo_state *s, uint32_t a) {
 static bool hold_lanes(fs_modulo_state *s, uint32_t a) {
   const fs_modulo_body *b = s->b;
   uint32_t last = b->claim0[a + 1] - 1;
-  if (b->claim[last].group >= b->n_queue_groups && !hold_back(s, a, a, 1)) {
+  if (b->claim[last].group >= b->n_queue_groups &&
+      !hold_back(s, a, a, b->turn[b->claim[last].group])) {
     return false;
   }
   for (uint32_t c = b->claim0[a]; c < b->claim0[a + 1]; c++) {
@@ -100,7 +106,8 @@ static bool hold_lanes(fs_modulo_state *s, uint32_t a) {
       const fs_modulo_pair *pair = &s->pair[s->of[i]];
       int64_t k = s->cell[s->pair0 + s->of[i]];
       if (k != FS_MODULO_OPEN && k != FS_MODULO_APART &&
-          !hold_back(s, a, pair->a == a ? pair->b : pair->a, pair->a == a ? k : 1 - k)) {
+          !hold_back(s, a, pair->a == a ? pair->b : pair->a,
+                     (pair->a == a ? k : 1 - k) * (int64_t)b->turn[b->claim[c].group])) {
         return false;
       }
     }

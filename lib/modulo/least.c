@@ -64,15 +64,22 @@ static fs_modulo_ratio period_above(const least_finder *f, int64_t parts) {
   return num / den >= total ? (fs_modulo_ratio){total, 1} : fs_modulo_ratio_of(num, den);
 }
 
-/* Finds a first plan. */
+static fs_modulo_ratio period_below(const least_finder *f, fs_modulo_ratio best);
+
+/* Finds a first plan.  What is at `upper` or above is not asked for, but at last whether there is
+ * anything below. */
 static fs_status climb_up(least_finder *f, fs_decision *found) {
   fs_modulo_ratio upper = f->least->upper;
   for (int64_t parts = 1;; parts *= 2) {
     fs_modulo_ratio period = period_above(f, parts);
     bool last = period.num == f->least->body->total && period.den == 1;
     if (upper.den != 0 && !fs_modulo_less(period, upper)) {
-      *found = fs_not_decided();
-      return FSCHED_OK;
+      period = period_below(f, upper);
+      if (f->refuted && !f->given_up && !fs_modulo_less(f->low, period)) {
+        *found = fs_decided_by(false);
+        return FSCHED_OK;
+      }
+      return ask_period(f, period, steps_left(f), found);
     }
     FS_TRY(ask_period(f, period, last ? steps_left(f) : share_of_steps(f), found));
     if (found->is == FS_YES || last || steps_left(f) == 0) {

@@ -4,7 +4,7 @@
 #define FS_MODULO_LOOP_H
 
 #include "model/loop_body.h"
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 typedef struct fs_modulo_loop {
   fs_modulo_problem problem; /* its rings are the body's values, its ops the body's members */

@@ -2,12 +2,19 @@
 #include "modulo/modulo.h"
 
 #include "modulo/bounds.h"
-#include "modulo/fitting.h"
 #include "modulo/goals.h"
 #include "modulo/least.h"
+#include "modulo/problem/fitting.h"
 #include "modulo/settle.h"
+#include "modulo/turns.h"
 
-enum { USUAL_STEPS = 1 << 27, USUAL_OPS = 512, USUAL_COPIES = 4, ROLE_STEPS = 1 << 20 };
+enum {
+  TRIAL = 16, /* part of the steps that a first trial takes */
+  USUAL_STEPS = 1 << 27,
+  USUAL_OPS = 512,
+  USUAL_COPIES = 4,
+  ROLE_STEPS = 1 << 20
+};
 
 typedef struct modulo_planner {
   fsched_context *ctx;
@@ -20,6 +27,7 @@ typedef struct modulo_planner {
   uint32_t limit_memory;   /* the memory, where it makes the interval longer */
   fs_modulo_ratio free;    /* the interval that is known to be possible with more memory */
   uint32_t *fitting_depth; /* per ring, of the plan of one copy */
+  bool open;               /* a search for a lesser interval with more copies ran out of steps */
 } modulo_planner;
 
 static fs_modulo_ratio greatest_bound(const fs_modulo_bounds *bounds) {
@@ -100,6 +108,54 @@ typedef struct copies_try {
   fs_modulo_plan plan;
 } copies_try;
 
+/* Steps ran out before the least interval was known. */
+static bool is_left_open(const fs_modulo_plan *plan) {
+  return plan->found.is == FS_NOT_DECIDED || (plan->found.is == FS_YES && !plan->proven);
+}
+
+/* Looks for intervals from a lower bound up to that of the best plan. */
+static fs_status ask_for_less(modulo_planner *m, copies_try *t, fs_modulo_ratio lower,
+                              uint64_t steps) {
+  uint32_t copies = t->body.copies;
+  fs_modulo_least least = {.body = &t->body, .lower = times(lower, copies), .steps = steps};
+  least.upper = times(m->out->ii, copies);
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &t->choice));
+  m->out->steps += least.taken;
+  t->plan.found = least.found;
+  t->plan.proven = least.proven;
+  return FSCHED_OK;
+}
+
+/* Looks for a plan of the least interval in which queues or lanes take turns. */
+static fs_status try_turns(modulo_planner *m, copies_try *t, fs_modulo_ratio lower,
+                           const uint32_t *depth, uint64_t steps) {
+  fs_modulo_body turned;
+  fs_modulo_choice choice, unrolled;
+  fs_decision found;
+  bool keep;
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, depth, &turned, &found));
+  assert(found.is == FS_YES);
+  fs_modulo_take_turns(&turned, t->body.copies, &keep);
+  if (!keep) {
+    return FSCHED_OK;
+  }
+  fs_modulo_question q = {lower, -1, false, FS_UNBOUNDED, fs_max(steps / TRIAL, 1)};
+  FS_TRY(fs_modulo_choice_new(m->scratch, &turned, &choice));
+  FS_TRY(fs_modulo_choice_new(m->scratch, &t->body, &unrolled));
+  FS_TRY(fs_modulo_fixed(m->ctx, &turned, &q, &choice, &found, &m->out->steps));
+  if (found.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  fs_modulo_unroll_turns(&turned, &choice, &t->body, &unrolled);
+  FS_TRY(fs_modulo_tighten(m->ctx, &t->body, &unrolled, &keep));
+  if (keep) {
+    fs_modulo_choice_copy(&t->body, &t->choice, &unrolled);
+    t->plan.found = found;
+    t->plan.proven = true; /* it is the lower bound */
+  }
+  return FSCHED_OK;
+}
+
 /* Looks for a plan of a body of so many copies, of these depths, with a lesser interval than the
  * best. */
 static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t *depth,
@@ -121,16 +177,16 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t 
     t->plan.found = fs_decided_by(false);
     return FSCHED_OK;
   }
-  fs_modulo_least least = {.body = &t->body, .lower = times(lower, copies)};
-  least.upper = times(best->ii, copies);
-  least.steps = steps;
   FS_TRY(fs_modulo_choice_new(m->scratch, &t->body, &t->choice));
-  FS_TRY(fs_modulo_least_period(m->ctx, &least, &t->choice));
-  m->out->steps += least.taken;
+  FS_TRY(ask_for_less(m, t, lower, steps / TRIAL));
+  if (is_left_open(&t->plan)) {
+    FS_TRY(try_turns(m, t, lower, depth, steps));
+  }
+  if (is_left_open(&t->plan)) {
+    FS_TRY(ask_for_less(m, t, lower, steps));
+  }
   t->plan.steps = m->out->steps;
-  t->plan.found = least.found;
-  t->plan.proven = least.proven;
-  return least.found.is == FS_YES
+  return t->plan.found.is == FS_YES
              ? fs_modulo_settle(m->ctx, m->arena, &t->body, &t->choice, &t->plan)
              : FSCHED_OK;
 }
@@ -172,6 +228,7 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
   uint32_t *depth;
   FS_TRY(depths_of_copies(m, &depth));
   FS_TRY(find_copies(m, copies, depth, m->options.steps / 4, &t));
+  m->open = m->open || is_left_open(&t.plan);
   if (t.plan.found.is != FS_YES) {
     return FSCHED_OK;
   }
@@ -188,11 +245,13 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
   return FSCHED_OK;
 }
 
-/* Copies pay where whole ops on queues, and nothing else, keep the interval above the bounds. */
+/* Copies may pay where something else than the bounds keeps the interval up; where that is memory,
+ * they pay if whole ops on queues do, too. */
 static fs_status plan_copies(modulo_planner *m) {
   fs_modulo_plan *out = m->out;
   fs_modulo_ratio bound = greatest_bound(&out->bounds);
-  bool pays = fs_modulo_less(bound, out->bounds.roles);
+  bool limited = m->limit_memory != FS_NONE;
+  bool pays = fs_modulo_less(bound, limited ? out->bounds.roles : out->ii);
   FS_TRY(depths_of_copies(m, &m->fitting_depth));
   for (uint32_t r = 0; r < m->p->n_rings; r++) {
     m->fitting_depth[r] = fs_modulo_ring_fits(m->p, r) ? out->depth[r] : m->fitting_depth[r];
@@ -207,6 +266,7 @@ static fs_status plan_copies(modulo_planner *m) {
   } else if (pays && m->options.copies > 1) {
     out->proven = false; /* with other depths copies might fit */
   }
+  out->proven = out->proven && !m->open;
   return FSCHED_OK;
 }
 

@@ -8,8 +8,9 @@
  * differ by 1 / (d e) at least, and a cycle of ratio r has at most (sum of latencies) / r
  * iterations.
  *
- * Bodies of several copies are tried where whole ops, divided among queues, need more than their
- * work: three unit ops on two queues take 2, and two copies of them 3 for two iterations.
+ * Bodies of several copies are tried where the interval is above the bounds: three unit ops on two
+ * queues take 2, and two copies of them 3 for two iterations.  An interval is proven when each
+ * number of copies is; where memory alone makes it longer than the bounds, that of one copy.
  *
  * Depths to be chosen do not limit at first; if what they come to does not fit, plans that fit are
  * looked for from that interval on.  With copies these have some of the depths that fit, below
@@ -20,7 +21,7 @@
 #ifndef FS_MODULO_MODULO_H
 #define FS_MODULO_MODULO_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 /* Makes a plan of the least interval; among these (unless `quick`) it looks for the shortest
  * makespan, and then for the fewest bytes.  Where steps run out, the plan is the best one that was

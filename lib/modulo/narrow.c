@@ -3,7 +3,9 @@
  *
  * For a and b on one track, with holds p and q, some k has
  *
- *     start(a) + p <= start(b) + k * period <= start(a) + period - q.
+ *     start(a) + p <= start(b) + k * round <= start(a) + round - q
+ *
+ * where a round is a period, or, of tracks that are taken in turn, so many.
  *
  * Since path(a, b) <= start(b) - start(a) <= -path(b, a), k lies in a window.  If it is empty, the
  * two cannot share a track; if it has one k and they do share, both inequalities are put in. */
@@ -17,15 +19,16 @@ fs_modulo_window fs_modulo_pair_window(const fs_modulo_state *s, uint32_t pair) 
   const fs_modulo_pair *x = &s->pair[pair];
   int64_t first = s->b->claim[x->claim_a].hold * s->scale;
   int64_t second = s->b->claim[x->claim_b].hold * s->scale;
+  int64_t round = fs_modulo_round(s, x->claim_a);
   int64_t there = fs_modulo_path(s, x->a, x->b), back = fs_modulo_path(s, x->b, x->a);
-  if (x->a == x->b || first + second > s->period) {
+  if (x->a == x->b || first + second > round) {
     return (fs_modulo_window){1, 0};
   }
   if (there == FS_MODULO_FAR || back == FS_MODULO_FAR) {
     return (fs_modulo_window){0, 0};
   }
-  fs_modulo_window w = {fs_ceiling_div(first + back, s->period),
-                        fs_floor_div(s->period - second - there, s->period)};
+  fs_modulo_window w = {fs_ceiling_div(first + back, round),
+                        fs_floor_div(round - second - there, round)};
   if (x->given) {
     w.low = x->low > w.low ? x->low : w.low;
     w.high = x->high < w.high ? x->high : w.high;
@@ -38,9 +41,10 @@ bool fs_modulo_put_pair(fs_modulo_state *s, uint32_t pair, int64_t k) {
   const fs_modulo_pair *x = &s->pair[pair];
   int64_t first = s->b->claim[x->claim_a].hold * s->scale;
   int64_t second = s->b->claim[x->claim_b].hold * s->scale;
+  int64_t round = fs_modulo_round(s, x->claim_a);
   return fs_modulo_set(s, s->pair0 + pair, k) &&
-         fs_modulo_insert(s, x->a, x->b, first - k * s->period) &&
-         fs_modulo_insert(s, x->b, x->a, second - (1 - k) * s->period) &&
+         fs_modulo_insert(s, x->a, x->b, first - k * round) &&
+         fs_modulo_insert(s, x->b, x->a, second - (1 - k) * round) &&
          (!s->b->p->held_back || fs_modulo_hold_pair(s, pair));
 }
 
@@ -132,8 +136,8 @@ static bool close_track(fs_modulo_state *s, uint32_t g, uint32_t bit) {
 static bool give_track(fs_modulo_state *s, uint32_t claim, uint32_t bit) {
   const fs_modulo_claim *c = &s->b->claim[claim];
   uint32_t load = s->load0 + s->b->track0[c->group] + bit;
-  if (!fs_modulo_set(s, load, s->cell[load] + c->hold * s->scale) || s->cell[load] > s->period ||
-      !group_fits(s, c->group)) {
+  if (!fs_modulo_set(s, load, s->cell[load] + c->hold * s->scale) ||
+      s->cell[load] > fs_modulo_round(s, claim) || !group_fits(s, c->group)) {
     s->weight[s->n_pairs + claim]++;
     return false;
   }

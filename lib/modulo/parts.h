@@ -9,7 +9,7 @@
 #define FS_MODULO_PARTS_H
 
 #include "model/rolled.h"
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 typedef struct fs_modulo_part {
   uint32_t queue;

@@ -13,7 +13,7 @@
 #ifndef FS_MODULO_PHASES_H
 #define FS_MODULO_PHASES_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum { FS_PHASES_MOST = 64 };
 

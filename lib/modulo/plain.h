@@ -3,7 +3,7 @@
 #ifndef FS_MODULO_PLAIN_H
 #define FS_MODULO_PLAIN_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 /* Starts each op, in the order of their ids, as soon as the ops before it on its first queue, its
  * predecessors in the iteration, and all others that use one of its resources are over; the next

@@ -14,7 +14,7 @@
 #define FS_MODULO_ROLLED_H
 
 #include "model/rolled.h"
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum { FS_ROLLED_EXACT = 64 };
 

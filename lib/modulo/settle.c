@@ -6,7 +6,7 @@
 #include "base/group.h"
 
 #include "base/saturate.h"
-#include "modulo/ratio.h"
+#include "modulo/problem/ratio.h"
 
 typedef struct plan_settler {
   fsched_context *ctx;

@@ -8,8 +8,8 @@
 
 #define FS_MODULO_FAR (INT64_MIN / 4) /* no path */
 
-/* Of a pair: not decided; without a common track; else it is the number of periods k by which
- * start(b) + k * period comes next after start(a). */
+/* Of a pair: not decided; without a common track; else it is the number of rounds k (periods, times
+ * the turn of the group) by which start(b) + k * round comes next after start(a). */
 #define FS_MODULO_OPEN INT64_MIN
 #define FS_MODULO_APART (INT64_MIN + 1)
 
@@ -65,6 +65,10 @@ enum { FS_MODULO_DEPTHS = 1 << 16 };
 static inline int64_t fs_modulo_lasting(const fs_modulo_state *s, int64_t periods) {
   FS_ASSERT_SLOW(periods <= 2 * (int64_t)FS_MODULO_DEPTHS);
   return periods * s->period;
+}
+/* After so long a claim's op starts on the same track again. */
+static inline int64_t fs_modulo_round(const fs_modulo_state *s, uint32_t claim) {
+  return s->period * s->b->turn[s->b->claim[claim].group];
 }
 static inline int64_t fs_modulo_path(const fs_modulo_state *s, uint32_t from, uint32_t to) {
   return s->cell[from * s->n + to];

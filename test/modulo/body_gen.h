@@ -4,7 +4,7 @@
 #define FS_TEST_BODY_GEN_H
 
 #include "kit/gen.h"
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum {
   FS_BODY_OPS = 256,

@@ -162,6 +162,18 @@ static bool order_ops(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_
   return found;
 }
 
+/* The lanes of a set that has them in order: those that nothing took before are the lowest.  Lanes
+ * of a resource are all alike. */
+static bool is_first_of_alike(const modulo_trial *b, uint32_t i, uint64_t set, uint32_t first,
+                              uint32_t lanes) {
+  uint64_t taken = 0;
+  for (uint32_t j = 0; j <= i; j++) {
+    taken |= b->lane[j] >> first & ((UINT64_C(1) << lanes) - 1);
+  }
+  taken |= set;
+  return (taken & (taken + 1)) == 0;
+}
+
 /* Tries all sets of lanes for the use u of an op, and those behind it. */
 static bool choose_lanes(modulo_trial *b, const trial_paths *t, uint32_t i, uint32_t u) {
   const fs_modulo_problem *p = b->p;
@@ -175,7 +187,9 @@ static bool choose_lanes(modulo_trial *b, const trial_paths *t, uint32_t i, uint
   uint64_t before = b->lane[i];
   bool found = false;
   for (uint64_t set = 0; set < UINT64_C(1) << lanes && !found; set++) {
-    if ((uint32_t)__builtin_popcountll(set) == p->use[u].amount) {
+    b->lane[i] = before;
+    if ((uint32_t)__builtin_popcountll(set) == p->use[u].amount &&
+        is_first_of_alike(b, i, set, first, lanes)) {
       b->lane[i] = before | set << first;
       found = choose_lanes(b, t, i, u + 1);
     }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Modulo scheduling by trying everything, and plans by running them.  Both are written from the
- * comment of modulo/problem.h alone. */
+ * comment of modulo/problem/problem.h alone. */
 #ifndef FS_TEST_MODULO_BRUTE_H
 #define FS_TEST_MODULO_BRUTE_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum { FS_BRUTE_OPS = 8 };
 

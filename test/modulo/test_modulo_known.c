@@ -8,7 +8,7 @@
 #include "modulo/brute.h"
 #include "modulo/least.h"
 #include "modulo/modulo.h"
-#include "modulo/ratio.h"
+#include "modulo/problem/ratio.h"
 
 #include "kit/context.h"
 
@@ -245,6 +245,27 @@ START_TEST(bodies_of_thirty)
 }
 END_TEST
 
+/* Bodies whose least interval fills all queues of a class, which was only found where these take
+ * turns. */
+START_TEST(queues_take_turns)
+{
+  static const uint64_t seeds[] = {10, 18, 21, 41, 71, 98, 103, 127};
+  for (size_t k = 0; k < 2 * sizeof seeds / sizeof *seeds; k++) {
+    static fs_body b;
+    fs_body_params g = {.seed = seeds[k / 2], .n = 20 + (uint32_t)seeds[k / 2] % 11};
+    g.held_back = k % 2 == 1;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){.steps = 1 << 24, .quick = true});
+    ck_assert_int_eq(plan.found.is, FS_YES);
+    fs_modulo_check(&b.p, &plan);
+    ck_assert_msg(plan.proven && plan.copies > 1, "seed %lu", (unsigned long)g.seed);
+    ck_assert_int_eq(plan.ii.num, plan.bounds.resource.num);
+    ck_assert_int_eq(plan.ii.den, plan.bounds.resource.den);
+    fs_arena_release(&own_arena);
+  }
+}
+END_TEST
+
 /* Where memory limits, the plan fits and says so. */
 START_TEST(memory_limits)
 {
@@ -377,8 +398,8 @@ END_TEST
 
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, facts, roles_alternate, copies_that_fit, lanes_alternate, queue_and_lanes,
-           memory_limits, without_bounds, limits, ratios_along_all_cycles);
+  FS_TESTS(t, facts, roles_alternate, queues_take_turns, copies_that_fit, lanes_alternate,
+           queue_and_lanes, memory_limits, without_bounds, limits, ratios_along_all_cycles);
   FS_LOOPS(t, 0, 2, copies);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }

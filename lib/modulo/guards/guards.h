@@ -15,7 +15,7 @@
 #define FS_GUARDS_GUARDS_H
 
 #include "model/rolled.h"
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 typedef struct fs_guard_options {
   uint64_t trip;          /* iterations, at least 1; at most so many barriers are of use */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Breadth first: what does not fit is left by taking one slot from one ring of a memory that is
  * overfull. */
-#include "modulo/fitting.h"
+#include "modulo/problem/fitting.h"
 
 #include "base/saturate.h"
 

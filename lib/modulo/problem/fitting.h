@@ -3,7 +3,7 @@
 #ifndef FS_MODULO_FITTING_H
 #define FS_MODULO_FITTING_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 enum { FS_FITTING_MOST = 32 };
 

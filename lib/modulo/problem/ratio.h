@@ -3,7 +3,7 @@
 #ifndef FS_MODULO_RATIO_H
 #define FS_MODULO_RATIO_H
 
-#include "modulo/problem.h"
+#include "modulo/problem/problem.h"
 
 typedef struct fs_ratio_edge {
   uint32_t from, to;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "modulo/ratio.h"
+#include "modulo/problem/ratio.h"
 
 typedef struct ratio_finder {
   uint32_t n, m;

@@ -122,8 +122,8 @@ typedef struct fs_modulo_plan {
   fs_decision found;  /* a plan; FS_NO: none can be; not decided: too large, or nothing found */
   uint32_t copies;    /* of the body */
   fs_modulo_ratio ii; /* ticks an iteration */
-  bool proven;        /* no plan of so many copies has a lesser ii, and none of more is known that
-                       * lacks memory alone */
+  bool proven;        /* no plan of as many copies as are tried has a lesser ii, whatever depths
+                       * fit; where rings want copies, or memory limits: none of so many */
   fs_modulo_bounds bounds;
   fs_modulo_limit limited_by;
   uint32_t limited_index;
