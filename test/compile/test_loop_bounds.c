@@ -18,14 +18,13 @@ typedef struct bounded_makespan {
   fs_tick makespan, lower_bound;
 } bounded_makespan;
 
-static bool compile_text(const char *text, bool unroll, fsched_refine refine,
+static bool compile_read(const char *text, const fsched_read_options *r, fsched_refine refine,
                          bounded_makespan *out) {
-  fsched_read_options r = {.size = sizeof r, .unroll = unroll};
   fsched_compile_options o = {
       .size = sizeof o, .effort = FS_QUICK, .refine = refine, .verify = 1, .node_limit = 100};
   fsched_graph *g = NULL;
   fsched_schedule *s = NULL;
-  bool right = fsched_graph_parse(ctx, "bounds", text, strlen(text), &r, &g) == FSCHED_OK &&
+  bool right = fsched_graph_parse(ctx, "bounds", text, strlen(text), r, &g) == FSCHED_OK &&
                fsched_compile(ctx, g, &o, &s, NULL) == FSCHED_OK;
   if (right) {
     const fs_schedule *x = s->schedule;
@@ -36,6 +35,12 @@ static bool compile_text(const char *text, bool unroll, fsched_refine refine,
   fsched_graph_destroy(g);
   fsched_diag_clear(ctx);
   return right;
+}
+
+static bool compile_text(const char *text, bool unroll, fsched_refine refine,
+                         bounded_makespan *out) {
+  fsched_read_options r = {.size = sizeof r, .unroll = unroll};
+  return compile_read(text, &r, refine, out);
 }
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -166,7 +171,86 @@ START_TEST(long_work)
 }
 END_TEST
 
+/* A loop, or one in another one, writes all that is there of an output, and of what a later loop
+ * has on entry. */
+static const char *write_then_read(const char *trip, bool nested) {
+  static char text[1024];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\n"
+                 "target: {queues: [{name: a}, {name: b}]}\n"
+                 "buffers: [{name: y, size: 8, io: output}, {name: x, size: 8}]\n"
+                 "ops:\n"
+                 "- loop: o\n"
+                 "  trip: %u\n"
+                 "  ops:\n"
+                 "  - loop: k\n"
+                 "    trip: %s\n"
+                 "    ops:\n"
+                 "    - {name: write, on: a, time: 5, args: [{out: x}, {out: y}]}\n"
+                 "  - loop: l\n"
+                 "    trip: 3\n"
+                 "    ops:\n"
+                 "    - {name: read, on: b, args: [{in: x, distance: 1}]}\n"
+                 "- loop: m\n"
+                 "  trip: {param: other, min: 2, max: 600}\n"
+                 "  ops:\n"
+                 "  - {name: idle, on: b, time: 0}\n",
+                 nested ? 2U : 1U, trip);
+  return text;
+}
+
+static void check_trips(const char *param, uint32_t trip, bool nested, const char *value) {
+  const char *const params[] = {value};
+  char number[16];
+  bounded_makespan same, open;
+  (void)snprintf(number, sizeof number, "%u", (unsigned)trip);
+  ck_assert(compile_text(write_then_read(number, nested), false, FSCHED_REFINE_NONE, &same));
+  fsched_read_options r = {.size = sizeof r, .params = params, .n_params = value == NULL ? 0 : 1};
+  ck_assert_msg(compile_read(write_then_read(param, nested), &r, FSCHED_REFINE_NONE, &open),
+                "%s: %s", param, value == NULL ? "no value" : value);
+  ck_assert_uint_eq(open.lower_bound, same.lower_bound);
+  ck_assert_uint_ge(open.lower_bound, (nested ? 10 : 5) * (fs_tick)trip);
+  ck_assert_uint_le(open.lower_bound, open.makespan);
+}
+
+/* Bounds are those of the most trips that a parameter may give, or of those that its value gives;
+ * loops that take one parameter have the range that they share. */
+START_TEST(trips_of_parameters)
+{
+  for (int nested = 0; nested < 2; nested++) {
+    check_trips("{param: n, min: 1, max: 1}", 1, nested, NULL);
+    check_trips("{param: n, min: 1, max: 3}", 3, nested, NULL);
+    check_trips("{param: n, min: 1, max: 3}", 1, nested, "n=1");
+    check_trips("{param: n, max: 3}", 2, nested, "n=2");
+    check_trips("{param: other, min: 1, max: 3000}", 600, nested, NULL);
+    check_trips("{param: n, min: 1, max: 5000}", 5000, nested, NULL);
+    check_trips("{param: n, min: 1, max: 5000}", 4999, nested, "n=4999");
+  }
+}
+END_TEST
+
+static bool refuses(const char *text, const char *value) {
+  const char *const params[] = {value};
+  fsched_read_options r = {.size = sizeof r, .params = params, .n_params = value == NULL ? 0 : 1};
+  fsched_graph *g;
+  bool refused = fsched_graph_parse(ctx, "trips", text, strlen(text), &r, &g) == FSCHED_BAD_INPUT;
+  fsched_diag_clear(ctx);
+  return refused;
+}
+
+/* What may run 0 times writes nothing. */
+START_TEST(no_trips_write_nothing)
+{
+  for (int nested = 0; nested < 2; nested++) {
+    ck_assert(refuses(write_then_read("{param: n, max: 3}", nested), NULL));
+    ck_assert(refuses(write_then_read("{param: n, max: 3}", nested), "n=0"));
+    ck_assert(refuses(write_then_read("{param: n, max: 0}", nested), NULL));
+  }
+}
+END_TEST
+
 FS_SUITE(loop_bounds, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_TESTS(t, random_loops, known_loop, refined, long_loops, long_work);
+  FS_TESTS(t, random_loops, known_loop, refined, long_loops, long_work, trips_of_parameters,
+           no_trips_write_nothing);
 }

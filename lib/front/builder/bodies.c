@@ -92,6 +92,26 @@ static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
   return list_begun(u, scratch);
 }
 
+/* The value of a loop's parameter; FS_NONE: it has none. */
+static uint32_t value_of_param(const fsched_builder *b, uint32_t l) {
+  const char *name = b->words.text.at[b->loop.at[l].param];
+  return fs_names_find(&b->params, name, strlen(name));
+}
+
+uint64_t fs_bodies_trip(const fsched_builder *b, uint32_t l) {
+  assert(l < b->loop.n);
+  const fs_loop_draft *loop = &b->loop.at[l];
+  if (loop->param == FS_NONE) {
+    return loop->trip;
+  }
+  uint32_t value = value_of_param(b, l);
+  uint64_t most = value == FS_NONE ? loop->most : b->param.at[value];
+  for (uint32_t k = 0; k < b->loop.n && value == FS_NONE; k++) {
+    most = b->loop.at[k].param == loop->param ? fs_min(most, b->loop.at[k].most) : most;
+  }
+  return most;
+}
+
 /* A parameter that has no value: invocations give it, to all loops that take it, so it is in the
  * ranges of all. */
 static void leave_open(fs_bodies *u, uint32_t l) {
@@ -99,13 +119,10 @@ static void leave_open(fs_bodies *u, uint32_t l) {
   const fs_loop_draft *loop = &b->loop.at[l];
   u->param[l] = loop->param;
   u->least[l] = loop->least;
-  u->trip[l] = loop->most;
+  u->trip[l] = fs_bodies_trip(b, l);
   for (uint32_t k = 0; k < b->loop.n; k++) {
     const fs_loop_draft *other = &b->loop.at[k];
-    if (other->param == loop->param) {
-      u->least[l] = fs_max(u->least[l], other->least);
-      u->trip[l] = fs_min(u->trip[l], other->most);
-    }
+    u->least[l] = other->param == loop->param ? fs_max(u->least[l], other->least) : u->least[l];
   }
   if (u->least[l] > u->trip[l]) {
     (void)fs_builder_fail(u->b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->loop_at, l), NULL,
@@ -119,7 +136,7 @@ static void find_param(fs_bodies *u, uint32_t l, bool rolled) {
   fsched_builder *b = u->b;
   const fs_loop_draft *loop = &b->loop.at[l];
   const char *name = b->words.text.at[loop->param];
-  uint32_t id = fs_names_find(&b->params, name, strlen(name));
+  uint32_t id = value_of_param(b, l);
   if (id == FS_NONE && (rolled || b->unplanned)) {
     leave_open(u, l);
   } else if (id == FS_NONE) {

@@ -44,6 +44,10 @@ typedef struct fs_bodies {
 fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled,
                          fs_bodies *out) FS_MUST_USE;
 
+/* The trips that a loop is planned for: the number that is given, also by a parameter's value, or
+ * the most that all loops take that have its parameter.  Requires a loop.  O(loops). */
+uint64_t fs_bodies_trip(const fsched_builder *b, uint32_t loop);
+
 /* Whether the body of a loop, not those of loops inside, begins the buffer; of FS_NONE none does.
  * O(log). */
 bool fs_bodies_begin(const fs_bodies *u, uint32_t loop, uint32_t buffer);

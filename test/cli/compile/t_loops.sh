@@ -57,6 +57,26 @@ expect "as large" [ "$(wc -c <long.fsb)" -eq "$(wc -c <l.fsb)" ]
 run 0 "$FSCHED" verify long.fsb -g long.yaml
 
 # Parameters get their values when the graph is read, or with each run.
+cat >begins.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}]}
+buffers: [{name: b, size: 8, io: output}]
+ops:
+- loop: k
+  trip: {param: n, min: 1, max: 3}
+  ops: [{name: w, time: 2, args: [{out: b}]}]
+- loop: l
+  trip: 2
+  ops: [{name: r, args: [{in: b, distance: 1}]}]
+EOF
+run 0 "$FSCHED" compile begins.yaml --verify -o begins.fsb
+expect "the most trips count" holds err 'makespan 8, lower bound 8 (optimal)'
+run 0 "$FSCHED" run begins.fsb -q --check --set-param n=1
+run 0 "$FSCHED" compile begins.yaml --verify --set-param n=1 -o begins.fsb
+expect "given ones count" holds err 'makespan 4, lower bound 4 (optimal)'
+sed 's/min: 1, //' begins.yaml >idle.yaml
+run 1 "$FSCHED" compile idle.yaml
+expect "it may not run" holds err "loop 'k' may run 0 times, and then nothing writes the output 'b'"
 loop '{param: n, min: 0, max: 9}' 1024 >param.yaml
 run 2 "$FSCHED" compile param.yaml --set-param n=10
 run 2 "$FSCHED" compile param.yaml --unroll

@@ -326,21 +326,6 @@ static uint32_t memory_of(const fsched_builder *b, uint32_t buffer) {
   return found == FS_NONE && b->memory.n > 0 ? 0 : found;
 }
 
-/* The trips that a loop is planned for. */
-static uint64_t trips_of(const fsched_builder *b, uint32_t loop) {
-  const fs_loop_draft *l = &b->loop.at[loop];
-  if (l->param == FS_NONE) {
-    return l->trip;
-  }
-  const char *name = b->words.text.at[l->param];
-  uint32_t given = fs_names_find(&b->params, name, strlen(name));
-  uint64_t most = given == FS_NONE ? l->most : b->param.at[given];
-  for (uint32_t k = 0; k < b->loop.n; k++) {
-    most = b->loop.at[k].param == l->param ? fs_min(most, b->loop.at[k].most) : most;
-  }
-  return most;
-}
-
 /* Whether an op begins a buffer in the place that it had. */
 static bool is_in_its_place(pair_merger *p, uint32_t op, uint32_t buffer) {
   bool found = false;
@@ -358,7 +343,7 @@ static uint64_t least_slots(pair_merger *p, uint32_t loop, uint32_t begin) {
   const fsched_builder *b = p->b;
   uint32_t buffer = b->arg.at[begin].buffer;
   const fs_ring_draft *r = ring_of(p, loop, buffer);
-  uint64_t trips = trips_of(b, loop);
+  uint64_t trips = fs_bodies_trip(b, loop);
   uint64_t slots = r == NULL ? 1 : fs_max(fs_min(r->depth, trips), 1);
   for (uint32_t i = p->first[buffer]; i != FS_NONE; i = p->next[i]) {
     uint64_t distance = p->moving[i] == FS_NONE ? 0 : b->moving.at[p->moving[i]].distance;
