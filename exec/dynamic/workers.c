@@ -42,13 +42,14 @@ struct fs_workers {
   fs_baton baton;
   bool changed;         /* something may start */
   sleep_reason sleeps;  /* of the submitting thread, which is called when it may go on */
+  uint64_t slept_at;    /* what `moves` was then */
   _Atomic bool accepts; /* the run is open and has not failed */
   uint32_t n_queues, n_kernels, n_running;
   worker_queue *queue;
   fs_task_job *jobs;
   fs_task_jobs pool;
   FS_VEC(fs_dynamic_where) where; /* of the task in hand */
-  uint64_t moves; /* tasks that were submitted, and members that have begun or ended */
+  uint64_t moves; /* tasks that were submitted, members that have begun or ended, lost workers */
   bool traces;
   fs_task_times spans;
 };
@@ -191,12 +192,12 @@ static void lose_worker(void *user, uint32_t worker, const char *cause) {
   note_state(w);
   drop_ended(w);
   w->changed = true;
+  w->moves++;
 }
 
 /* Takes in the ends that are known, and hands out what may start. */
 static void take_news(void *user) {
   fs_workers *w = user;
-  uint64_t moves = w->moves;
   fs_news *news = fs_baton_hear(&w->baton);
   if (news != NULL) {
     w->carrier->functions->hear(w->carrier, news);
@@ -208,7 +209,7 @@ static void take_news(void *user) {
     case SLEEPS_NOT:
       break;
     case SLEEPS_FOR_HEAP:
-      if (w->moves != moves || w->n_running == 0) {
+      if (w->moves != w->slept_at || w->n_running == 0) {
         fs_baton_call(&w->baton);
       }
       break;
@@ -235,6 +236,7 @@ static uint64_t read_now(void *user) {
 static void sleep_for(fs_workers *w, sleep_reason reason, uint64_t until) {
   uint64_t now = until == UINT64_MAX ? 0 : fs_now_ns();
   w->sleeps = reason;
+  w->slept_at = w->moves;
   atomic_store_explicit(&w->baton.returns, false, memory_order_relaxed);
   fs_baton_rest(&w->baton, take_news, w,
                 until == UINT64_MAX ? UINT64_MAX

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of the back end "dynamic", which submits a program's ops one by one:
  *   program/plan.c    what is known of the stream before it runs: order, lives, heaps,
+ *   program/order.c   finds loops that are not submitted in program order,
  *   program/walk.c    submits the ops of an invocation, to workers or to an engine alone,
  *   program/kernels.c is what workers run,
  *   program/attach.c  what those need that are no forks of the process,
@@ -22,6 +23,7 @@
 #include "exec/dynamic/workers.h"
 #include "exec/host/host.h"
 #include "exec/host/loops.h"
+#include "model/stream/loop_walk.h"
 
 /* What a worker needs to know of a member; it is the block of parameters of its call. */
 typedef struct fs_program_level {
@@ -168,6 +170,9 @@ int fs_program_serve(const fsched_kernel_call *call, uint32_t member, void *user
 /* Moves the memory of what is given or kept to where worker processes reach it.  Errors: as
  * fs_workers_memory. */
 fs_status fs_program_move_own(fs_instance *x) FS_MUST_USE;
+
+/* order.c.  Makes a walk for each loop, empty (`s` is NULL) where program order will do. */
+fs_status fs_program_orders(fs_arena *arena, const fs_stream *s, fs_loop_walk **out) FS_MUST_USE;
 
 /* walk.c.  Submits all ops.  `extent` (may be NULL: then it is to the workers): to an engine alone,
  * in which each task ends when memory is wanted; extent is raised to what each heap needs, and

@@ -6,7 +6,9 @@
  *
  * Instances of a loop name bytes of the versions that the loop's own args are of: each lies where
  * the stream's command has it.  So a ring is memory that its slots share, and what uses a slot
- * again waits for those who have used it before, as program order says. */
+ * again waits for those who have used it before, as the order of submission says.  That is program
+ * order, unless a slot is begun again before its value's last user comes in it, or an op comes
+ * after a later one: then it is an order of the loop's queues. */
 #include "base/group.h"
 #include "exec/dynamic/program/program.h"
 #include "model/stream/members.h"
@@ -36,6 +38,7 @@ typedef struct program_walk {
   FS_VEC(fs_dynamic_task) tasks;
   task_range *of_op;
   FS_VEC(task_range) * of_body; /* per op of loops: of each iteration in this run */
+  fs_loop_walk *order;          /* per loop; empty: its own is program order */
   FS_VEC(fs_dynamic_predecessor) preds;
   /* The task that is being put together: */
   FS_VEC(fs_dynamic_arg) args;
@@ -489,6 +492,64 @@ static uint32_t first_command(const program_walk *k, const fs_stream_loop *loop,
   return FS_NONE;
 }
 
+static fs_status walk_loop(program_walk *k, uint32_t op, const fs_stream_loop *loop,
+                           const fs_loop_instance *around);
+
+/* Submits an instance, or a run of the loop that it is. */
+static fs_status walk_instance(program_walk *k, uint32_t op, fs_loop_instance *at) {
+  task_range r = {(uint32_t)k->tasks.n, 0};
+  uint32_t inner = k->s->loop_ops[at->op].loop;
+  at->loop_command = first_command(k, at->loop, at->op, at->iteration);
+  FS_TRY(inner == FS_NONE ? submit_instance(k, op, at) : walk_loop(k, op, &k->s->loops[inner], at));
+  r.to = (uint32_t)k->tasks.n;
+  k->of_body[at->op].at[at->iteration] = r;
+  return FSCHED_OK;
+}
+
+static bool is_poisoned(const program_walk *k) { return k->w != NULL && fs_program_poisoned(k->x); }
+
+static fs_status walk_program_order(program_walk *k, uint32_t op, fs_loop_instance *at,
+                                    uint64_t trips) {
+  const fs_stream_loop *loop = at->loop;
+  for (at->iteration = 0; at->iteration < trips; at->iteration++) {
+    for (at->op = loop->op0; at->op < loop->op0 + loop->n_ops; at->op++) {
+      if (is_poisoned(k)) {
+        return FSCHED_OK;
+      }
+      FS_TRY(walk_instance(k, op, at));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The queues take turns, so that none has to wait long for its first task. */
+static fs_status walk_queue_order(program_walk *k, uint32_t op, fs_loop_instance *at,
+                                  uint64_t trips) {
+  const fs_stream_loop *loop = at->loop;
+  fs_loop_walk *w = &k->order[loop - k->s->loops];
+  uint32_t command;
+  fs_loop_walk_begin(w, loop, trips);
+  while (!is_poisoned(k) && fs_loop_walk_next(w, &command, &at->iteration)) {
+    at->op = k->s->loop_commands[command].op;
+    FS_TRY(walk_instance(k, op, at));
+    w->queue = w->queue + 1 < loop->n_queues ? w->queue + 1 : 0;
+  }
+  assert(is_poisoned(k) || w->left == 0);
+  return FSCHED_OK;
+}
+
+/* Forgets the tasks of the run before. */
+static fs_status begin_body(program_walk *k, const fs_stream_loop *loop, uint64_t trips) {
+  for (uint32_t i = loop->op0; i < loop->op0 + loop->n_ops; i++) {
+    FS_TRY(fs_vec_reserve(k->ctx, &k->of_body[i], trips));
+    k->of_body[i].n = trips;
+    for (uint64_t t = 0; t < trips; t++) {
+      k->of_body[i].at[t] = (task_range){0, 0};
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Submits a run of a loop.  The recursion is as deep as loops nest. */
 static fs_status walk_loop(program_walk *k, uint32_t op, const fs_stream_loop *loop,
                            const fs_loop_instance *around) {
@@ -498,24 +559,10 @@ static fs_status walk_loop(program_walk *k, uint32_t op, const fs_stream_loop *l
                          .command = k->x->command[op],
                          .before = fs_loop_before(loop, around, trips),
                          .around = around};
-  for (uint32_t i = loop->op0; i < loop->op0 + loop->n_ops; i++) {
-    k->of_body[i].n = 0;
-  }
-  for (at.iteration = 0; at.iteration < trips; at.iteration++) {
-    for (at.op = loop->op0; at.op < loop->op0 + loop->n_ops; at.op++) {
-      if (k->w != NULL && fs_program_poisoned(k->x)) {
-        return FSCHED_OK;
-      }
-      task_range r = {(uint32_t)k->tasks.n, 0};
-      at.loop_command = first_command(k, loop, at.op, at.iteration);
-      uint32_t inner = s->loop_ops[at.op].loop;
-      FS_TRY(inner == FS_NONE ? submit_instance(k, op, &at)
-                              : walk_loop(k, op, &s->loops[inner], &at));
-      r.to = (uint32_t)k->tasks.n;
-      FS_TRY(fs_vec_push(k->ctx, &k->of_body[at.op], r));
-    }
-  }
-  for (uint32_t i = 0; trips > 0 && i < loop->n_rings; i++) {
+  FS_TRY(begin_body(k, loop, trips));
+  FS_TRY(k->order[loop - s->loops].s != NULL ? walk_queue_order(k, op, &at, trips)
+                                             : walk_program_order(k, op, &at, trips));
+  for (uint32_t i = 0; trips > 0 && i < loop->n_rings && !is_poisoned(k); i++) {
     FS_TRY(submit_move(k, op, loop, i, trips, around));
   }
   return FSCHED_OK;
@@ -552,7 +599,7 @@ static fs_status walk_op(program_walk *k, uint32_t id) {
 
 static fs_status walk_all(program_walk *k) {
   for (uint32_t i = 0; i < k->s->n_ops; i++) {
-    if (k->w != NULL && fs_program_poisoned(k->x)) {
+    if (is_poisoned(k)) {
       return FSCHED_OK;
     }
     FS_TRY(walk_op(k, k->x->order == NULL ? i : k->x->order[i]));
@@ -574,6 +621,7 @@ static fs_status make_walk(program_walk *k, fs_arena *arena) {
   FS_TRY(fs_new_zero(arena, &k->of_op, s->n_ops));
   memset(k->holder, 0xff, s->n_versions * sizeof *k->holder);
   FS_TRY(fs_new_zero(arena, &k->member, k->x->n_queues));
+  FS_TRY(fs_program_orders(arena, s, &k->order));
   k->of_body = fs_arena_zalloc(arena, s->n_loop_ops * sizeof *k->of_body);
   return s->n_loop_ops > 0 && k->of_body == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }

@@ -15,6 +15,7 @@
 #include "kit/context.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
+#include "model/stream/stream.h"
 
 enum { MOST_OPS = 40, MOST_QUEUES = 6, MOST_READS = 3, BYTES = 24, TEXT = 1 << 15, RESOURCES = 2 };
 
@@ -370,7 +371,101 @@ START_TEST(ops_run_where_and_when_they_may)
 }
 END_TEST
 
+/* ---- loops that read what is carried */
+
+static void put_carried_arg(fs_rng *r, FILE *f, uint32_t buffer) {
+  (void)fprintf(f, ", {in: c%u, distance: %u}", buffer, 1 + fs_rng_below(r, 2));
+}
+
+/* Some ops begin a value in each iteration; others read those of iterations before. */
+static void put_carrying_loop(fs_rng *r, FILE *f, uint32_t n_queues, uint32_t n_carried) {
+  uint32_t n_ops = n_carried + 1 + fs_rng_below(r, 4);
+  for (uint32_t i = 0, next = 0; i < n_ops; i++) {
+    bool begins = next < n_carried && (n_ops - i == n_carried - next || fs_rng_one_in(r, 2));
+    (void)fprintf(f, "      - {name: o%u, on: q%u, time: %u, args: [{value: %u}", i,
+                  fs_rng_below(r, n_queues), fs_rng_below(r, 4), i);
+    for (uint32_t b = 0; b < n_carried; b++) {
+      if (fs_rng_one_in(r, 2)) {
+        put_carried_arg(r, f, b);
+      }
+    }
+    if (begins) {
+      (void)fprintf(f, ", {out: c%u}", next++);
+    }
+    (void)fprintf(f, ", {inout: s%u}]}\n", i);
+  }
+}
+
+/* Each op has a state that shows all that it has read. */
+static void put_carrying(uint64_t seed, char *text) {
+  FILE *f = fmemopen(text, TEXT, "w");
+  fs_rng r = {seed};
+  uint32_t n_queues = 1 + fs_rng_below(&r, 3), n_carried = 1 + fs_rng_below(&r, 3);
+  ck_assert_ptr_nonnull(f);
+  (void)fprintf(f, "fsched: 1\ntarget: {queues: [");
+  for (uint32_t q = 0; q < n_queues; q++) {
+    (void)fprintf(f, "%s{name: q%u}", q == 0 ? "" : ", ", q);
+  }
+  (void)fprintf(f, "]}\nbuffers:\n");
+  for (uint32_t i = 0; i < MOST_QUEUES + 3; i++) {
+    (void)fprintf(f, "  - {name: s%u, size: 8, io: state}\n", i);
+  }
+  for (uint32_t b = 0; b < n_carried; b++) {
+    (void)fprintf(f, "  - {name: c%u, size: %u}\n", b, (unsigned)BYTES);
+  }
+  (void)fprintf(f, "ops:\n");
+  for (uint32_t b = 0; b < n_carried; b++) {
+    (void)fprintf(f, "  - {name: i%u, args: [{out: c%u}]}\n", b, b);
+  }
+  bool varies = fs_rng_one_in(&r, 2);
+  uint32_t trips = 1 + fs_rng_below(&r, 5);
+  (void)fprintf(f,
+                varies ? "  - loop: l\n    trip: {param: n, min: 0, max: %u}\n    ops:\n"
+                       : "  - loop: l\n    trip: %u\n    ops:\n",
+                trips);
+  put_carrying_loop(&r, f, n_queues, n_carried);
+  (void)fclose(f);
+}
+
+/* 1 if it has a plan with a loop. */
+static uint32_t check_carrying(uint64_t seed, const fsched_device_options *device) {
+  static char text[TEXT];
+  fsched_graph *g;
+  fsched_program *program;
+  put_carrying(seed, text);
+  ck_fs(ctx, fsched_graph_parse(ctx, "carrying", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  uint32_t loops = program->view.n_loops;
+  fsched_replay_options o = {.size = sizeof o, .check = 1};
+  fsched_replay_result result = {.size = sizeof result};
+  ck_fs(ctx, fsched_device_create(ctx, device, &o.device));
+  ck_assert_msg(fsched_replay(ctx, program, &o, &result) == FSCHED_OK, "%s\n%s", text,
+                fs_test_diags(ctx));
+  fsched_device_release(o.device);
+  fsched_program_destroy(program);
+  fsched_graph_destroy(g);
+  return loops;
+}
+
+/* A value may be read after its slot's next writer in the body, so that the plan has these the
+ * other way round.  _i: as above. */
+START_TEST(slots_are_not_begun_too_early)
+{
+  enum { PROGRAMS = 150 };
+  fsched_device_options device = {.size = sizeof device,
+                                  .kind = "dynamic",
+                                  .heap_bytes = 1 << 16,
+                                  .processes = _i == 1 && workers_fork()};
+  uint32_t loops = 0;
+  for (uint64_t i = 0; i < PROGRAMS; i++) {
+    loops += check_carrying(fs_turn() * PROGRAMS + i, &device);
+  }
+  ck_assert_uint_gt(loops, PROGRAMS / 2);
+}
+END_TEST
+
 FS_SUITE(dynamic_programs, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 2, ops_run_where_and_when_they_may);
+  FS_LOOPS(t, 0, 2, slots_are_not_begun_too_early);
 }

@@ -2,6 +2,8 @@
 /* Dynamic runs with workers of each kind: random programs leave the bytes that the same tasks leave
  * one after the other; failures, cancelling and full heaps end in an error, and never in a hang. */
 #include <limits.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +150,86 @@ START_TEST(nothing_hangs)
   for (uint32_t i = 0; i < 100; i++) { /* what is under way ends with the workers */
     ck_fs(ctx, fs_workers_submit(w, &task, &t));
   }
+  fs_workers_destroy(w);
+}
+END_TEST
+
+typedef struct waker {
+  fs_workers *w;
+  _Atomic uint32_t *word;
+} waker;
+
+/* Lets a task go on when the submitting thread waits for memory. */
+static void *wake_when_full(void *user) {
+  const waker *k = user;
+  while (fs_workers_look_at(k->w).wait != FS_WAITS_FOR_HEAP) {
+    (void)sched_yield();
+  }
+  atomic_store(k->word, 1);
+  return NULL;
+}
+
+/* A task on a queue that takes memory, and waits for the word if it gets one. */
+static fs_status submit_taker(fs_workers *w, uint32_t queue, const fs_dynamic_buffer *word) {
+  fs_dynamic_arg a[2] = {{.tag = FSCHED_NO_DEP}, {.tag = FSCHED_OUT}};
+  fs_dynamic_member m = {2, a};
+  fs_dynamic_task t;
+  fs_workers_task task = {.name = "taker", .kernel = KERNEL_wait_for_word};
+  task.submission =
+      (fs_dynamic_submission){.n_members = 1, .member = &m, .n_queues = 1, .queue = &queue};
+  a[0].buffer = *word;
+  ck_fs(ctx, fs_workers_declare(w, 1000, &a[1].buffer));
+  fs_status status = fs_workers_submit(w, &task, &t);
+  ck_fs(ctx, fs_workers_forget(w, a[1].buffer));
+  return status;
+}
+
+/* Who waits for memory goes on when some is there, whatever else runs.  Without that the second
+ * task would wait for ever. */
+START_TEST(memory_wakes)
+{
+  fs_workers_options o = worker_options(kind_of(_i), 2048);
+  fs_workers *w;
+  fs_dynamic_buffer first, second;
+  pthread_t thread;
+  o.engine.timeout = UINT64_C(1) << 62;
+  ck_fs(ctx, fs_workers_create(ctx, &o, &w));
+  for (uint32_t round = 0; round < 20; round++) {
+    _Atomic uint32_t *words[2] = {import_shared(w, 64, &first), import_shared(w, 64, &second)};
+    waker k = {w, words[0]};
+    ck_fs(ctx, submit_taker(w, 0, &first));
+    ck_fs(ctx, submit_taker(w, 1, &second));
+    ck_assert_int_eq(pthread_create(&thread, NULL, wake_when_full, &k), 0);
+    ck_fs(ctx, submit_taker(w, 0, &first));
+    ck_assert_int_eq(pthread_join(thread, NULL), 0);
+    atomic_store(words[1], 1);
+    ck_fs(ctx, fs_workers_finish(w));
+  }
+  fs_workers_destroy(w);
+}
+END_TEST
+
+/* And so it does when a task has failed, of which it hears at once. */
+START_TEST(failures_wake)
+{
+  fs_workers_options o = worker_options(kind_of(_i), 2048);
+  fs_workers *w;
+  fs_dynamic_buffer first, second;
+  pthread_t thread;
+  o.engine.timeout = UINT64_C(1) << 62;
+  ck_fs(ctx, fs_workers_create(ctx, &o, &w));
+  _Atomic uint32_t *word = import_shared(w, 64, &first), *other = import_shared(w, 64, &second);
+  waker k = {w, word};
+  ck_fs(ctx, submit_taker(w, 0, &second));
+  ck_fs(ctx, submit_taker(w, 1, &second));
+  ck_fs(ctx, submit_simple(w, "waits", KERNEL_wait_for_word, 2, FSCHED_INOUT, first, 0));
+  ck_fs(ctx, submit_simple(w, "broken", KERNEL_fail_call, 2, FSCHED_INOUT, first, 0));
+  ck_assert_int_eq(pthread_create(&thread, NULL, wake_when_full, &k), 0);
+  ck_assert_int_eq(submit_taker(w, 3, &first), FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx), "task 'broken' has returned 7");
+  ck_assert_int_eq(pthread_join(thread, NULL), 0);
+  atomic_store(other, 1);
+  ck_assert_int_eq(fs_workers_finish(w), FSCHED_REPLAY);
   fs_workers_destroy(w);
 }
 END_TEST
@@ -325,5 +407,6 @@ FS_SUITE(dynamic_workers, s) {
   tcase_set_timeout(t, getenv("FSCHED_TASKS") != NULL ? 0 : 60);
   FS_LOOPS(t, 0, 4 * WORKER_KINDS, as_one_after_the_other);
   FS_LOOPS(t, 0, WORKER_KINDS, full_heaps_wait, failures_are_of_one_run, nothing_hangs,
-           kernels_are_told, heaps_of_their_own, wrong_tasks, without_memory);
+           memory_wakes, failures_wake, kernels_are_told, heaps_of_their_own, wrong_tasks,
+           without_memory);
 }
