@@ -113,7 +113,9 @@ fs_status fs_heap_full(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const ch
   (void)snprintf(number, sizeof number, "%" PRIu32, ring);
   const char *name = r->ring[ring].room.name;
   return fs_fail(
-      r->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
+      r->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE,
+      name == NULL ? NULL
+                   : "run --heap NAME=SIZE, or heaps of the device's options, give it a size",
       "heap %s of %" PRIu64 " bytes: %" PRIu64 " are needed, %" PRIu64 " are free in a row; %s",
       name == NULL ? number : name, r->ring[ring].room.size, bytes, find_have(r, ring), why);
 }
@@ -143,7 +145,9 @@ fs_status fs_heap_take(fs_heap_rings *r, uint32_t ring, uint64_t bytes, const fs
     reclaimed = h->n_reclaimed;
     if (w->is_stuck(w->user, r->piece.at[h->pieces.first].owner)) {
       return fs_heap_full(r, ring, bytes,
-                          "and the oldest piece is held by an open scope, or a hold");
+                          h->room.name == NULL
+                              ? "and the oldest piece is held by an open scope, or a hold"
+                              : "and what lies there is used by ops that come later");
     }
     if (now - begin >= w->timeout) {
       return fs_heap_full(r, ring, bytes, "and nothing has come back until the time-out");

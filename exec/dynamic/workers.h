@@ -67,7 +67,7 @@ fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *optio
 void fs_workers_destroy(fs_workers *w);
 
 /* Memory that the workers reach, whatever they are, until fs_workers_destroy; aligned to 64, and 0
- * at first where workers are processes.  `out_ptr`: of any pointer.  Errors: FSCHED_INFEASIBLE,
+ * at first.  `out_ptr`: of any pointer.  Errors: FSCHED_INFEASIBLE,
  * reported with need and have. */
 fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) FS_MUST_USE;
 

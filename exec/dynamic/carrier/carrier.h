@@ -45,7 +45,8 @@ typedef struct fs_carrier_functions {
 /* The first member of each carrier. */
 struct fs_carrier {
   const fs_carrier_functions *functions;
-  unsigned char *heap, *shared; /* memory that the workers reach, aligned to FS_CARRIER_ALIGN */
+  unsigned char *heap, *shared; /* memory that the workers reach, aligned to FS_CARRIER_ALIGN; what
+                                 * is shared is 0 at first */
 };
 
 /* What all carriers are made from; arrays are copied. */

@@ -198,6 +198,7 @@ static fs_status make_threads(thread_carrier *c) {
   }
   c->carrier.heap = align(c->block);
   c->carrier.shared = align(c->carrier.heap + o->heap_bytes);
+  memset(c->carrier.shared, 0, o->shared_bytes);
   return make_workers(c);
 }
 

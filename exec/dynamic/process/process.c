@@ -249,7 +249,10 @@ static fs_status start_workers(process_carrier *c) {
   for (uint32_t i = 0; i < c->options.n_workers; i++) {
     int error = start_worker(c, i);
     if (error != 0) {
-      return fail_worker(c, strerror(error));
+      char why[FS_BESIDE_PATH + 80];
+      (void)snprintf(why, sizeof why, "%s%s%s", c->forks ? "" : c->program, c->forks ? "" : ": ",
+                     strerror(error));
+      return fail_worker(c, why);
     }
   }
   return await_workers(c);

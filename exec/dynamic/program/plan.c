@@ -153,11 +153,17 @@ static fs_status find_order(fs_instance *x) {
 
 enum { OWN_ALIGN = 64 };
 
+/* The first place of own memory in a block. */
+static uint8_t *align_own(const fs_instance *x, uint8_t *block) {
+  return block + (x->own_align - (uintptr_t)block % x->own_align) % x->own_align;
+}
+
 /* Memory for what is given or kept, each version aligned as its memory is. */
 static fs_status take_own(fsched_context *ctx, fs_instance *x) {
   const fs_stream *s = x->stream;
   uint64_t *offset, bytes = 0;
   bool *own;
+  x->own_align = OWN_ALIGN;
   FS_TRY(fs_new(&x->arena, &offset, s->n_versions));
   FS_TRY(fs_new_zero(&x->arena, &own, s->n_versions));
   FS_TRY(fs_new_zero(&x->arena, &x->own, s->n_versions));
@@ -166,6 +172,7 @@ static fs_status take_own(fsched_context *ctx, fs_instance *x) {
     own[v] = s->versions[v].given_memory != FS_NONE || s->versions[v].kept_memory != FS_NONE;
     if (own[v]) {
       uint64_t align = fs_max(s->memories[b->memory].align, OWN_ALIGN);
+      x->own_align = fs_max(x->own_align, align);
       offset[v] = fs_heap_rounded(bytes, align);
       bytes = fs_add_most(offset[v], fs_max(b->size, 1));
     }
@@ -173,10 +180,11 @@ static fs_status take_own(fsched_context *ctx, fs_instance *x) {
   if (bytes > x->config.memory_limit) {
     return fs_refuse_memory(ctx, "a dynamic run", bytes, x->config.memory_limit);
   }
-  FS_TRY(fs_host_take(ctx, fs_max(bytes, 1), &x->block));
-  x->block_bytes = fs_max(bytes, 1);
+  x->block_bytes = fs_add_most(bytes, x->own_align); /* it may begin anywhere */
+  FS_TRY(fs_host_take(ctx, x->block_bytes, &x->block));
+  uint8_t *base = align_own(x, x->block);
   for (uint32_t v = 0; v < s->n_versions; v++) {
-    x->own[v] = own[v] ? (uint8_t *)x->block + offset[v] : NULL;
+    x->own[v] = own[v] ? base + offset[v] : NULL;
   }
   return FSCHED_OK;
 }
@@ -223,14 +231,45 @@ static fs_status find_heaps(fsched_context *ctx, fs_instance *x) {
   return FSCHED_OK;
 }
 
+/* The bytes of a run whose heaps have such extents. */
+static uint64_t count_bytes(const fs_instance *x, const uint64_t *extent) {
+  uint64_t bytes = x->block_bytes;
+  for (uint32_t m = 0; m < x->n_heaps; m++) {
+    bytes = fs_add_most(bytes, fs_heap_rounded(extent[m], x->room[m].align));
+  }
+  return bytes;
+}
+
+/* Gives the largest heap without a limit what the others leave of the memory; false: there is none.
+ * Before, nothing comes back in it. */
+static bool limit_heap(fs_instance *x, const uint64_t *extent) {
+  uint32_t most = FS_NONE;
+  for (uint32_t m = 0; m < x->n_heaps; m++) {
+    if (x->room[m].size == FSCHED_MAX_SIZE && (most == FS_NONE || extent[m] > extent[most])) {
+      most = m;
+    }
+  }
+  if (most == FS_NONE) {
+    return false;
+  }
+  uint64_t align = x->room[most].align;
+  uint64_t others = count_bytes(x, extent) - fs_heap_rounded(extent[most], align);
+  uint64_t left = others < x->config.memory_limit ? x->config.memory_limit - others : 0;
+  x->room[most].size = left / align * align;
+  return true;
+}
+
 /* Finds how much of each heap is used; that is all that a run takes. */
 static fs_status rehearse(fsched_context *ctx, fs_instance *x) {
-  uint64_t *extent, bytes = x->block_bytes;
-  FS_TRY(fs_new_zero(&x->arena, &extent, x->n_heaps));
-  FS_TRY(fs_program_walk(ctx, x, NULL, extent));
+  uint64_t *extent, bytes;
+  FS_TRY(fs_new(&x->arena, &extent, x->n_heaps));
+  do {
+    memset(extent, 0, x->n_heaps * sizeof *extent);
+    FS_TRY(fs_program_walk(ctx, x, NULL, extent));
+    bytes = count_bytes(x, extent);
+  } while (bytes > x->config.memory_limit && limit_heap(x, extent));
   for (uint32_t m = 0; m < x->n_heaps; m++) {
     x->room[m].size = fs_heap_rounded(extent[m], x->room[m].align);
-    bytes = fs_add_most(bytes, x->room[m].size);
   }
   return bytes <= x->config.memory_limit
              ? FSCHED_OK
@@ -331,9 +370,10 @@ fs_status fs_program_plan(fsched_context *ctx, fs_instance *x) {
 }
 
 fs_status fs_program_move_own(fs_instance *x) {
-  const uint8_t *old = x->block;
+  const uint8_t *old = align_own(x, x->block);
   uint8_t *at;
   FS_TRY(fs_workers_memory(x->workers, x->block_bytes, &at));
+  at = align_own(x, at);
   for (uint32_t v = 0; v < x->stream->n_versions; v++) {
     x->own[v] = x->own[v] == NULL ? NULL : at + (x->own[v] - old);
   }

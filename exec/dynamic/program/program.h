@@ -91,17 +91,17 @@ struct fs_instance {
   uint32_t *op_queue0, *op_queue; /* CSR per op: the queues of its commands */
   uint32_t *body0;                /* CSR per op of loops */
   fs_body_command *body;
-  uint32_t n_queues;  /* at least one */
-  uint32_t *class_of; /* per queue */
-  bool *host;         /* per queue: it is a thread of this process */
-  uint8_t **own;      /* per version: its own memory, or NULL */
-  uint32_t *last_use; /* per version: the last op with it; FS_NONE */
-  bool any_after;     /* some op names another one */
-  fs_heap_room *room; /* per memory: its heap */
-  uint32_t n_heaps;   /* at least one */
-  uint64_t *capacity; /* per resource */
-  void *block;        /* of all own memory */
-  uint64_t block_bytes;
+  uint32_t n_queues;               /* at least one */
+  uint32_t *class_of;              /* per queue */
+  bool *host;                      /* per queue: it is a thread of this process */
+  uint8_t **own;                   /* per version: its own memory, or NULL */
+  uint32_t *last_use;              /* per version: the last op with it; FS_NONE */
+  bool any_after;                  /* some op names another one */
+  fs_heap_room *room;              /* per memory: its heap */
+  uint32_t n_heaps;                /* at least one */
+  uint64_t *capacity;              /* per resource */
+  void *block;                     /* of all own memory */
+  uint64_t block_bytes, own_align; /* own_align: the most that a version is aligned to */
 
   fs_workers *workers;
   fs_effect_room *hand_room; /* of each hand, in this process */

@@ -98,9 +98,29 @@ run 0 "$FSCHED" compile spill.yaml -q -o spill.fsb
 run 0 "$FSCHED" run spill.fsb --check
 dyn 3 spill.fsb
 expect "need and have of a program" holds err 'heap m of 100 bytes: 60 are needed, 40 are free'
+expect "why it cannot come back" holds err 'what lies there is used by ops that come later'
+expect "what helps" holds err 'run --heap NAME=SIZE'
 dyn 0 spill.yaml --memory m=160 --check
 dyn 0 spill.yaml --set memories.m.capacity=160 --check
 dyn 3 spill.yaml --memory m=149 --check
+
+# The heap of a memory without a size holds all that is ever in it, unless there is less memory.
+cat >unbounded.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}]}
+buffers: [{name: o, size: 8, io: output}]
+ops:
+  - loop: l
+    trip: 60
+    ops:
+      - {name: a, args: [{out: t, size: 1MiB}]}
+      - {name: b, args: [{in: t, at: [0, 8]}, {out: u, size: 8}]}
+  - {name: e, args: [{out: o}]}
+END
+dyn 0 unbounded.yaml -q
+dyn 0 unbounded.yaml --memory-limit 8MiB --check
+dyn 3 unbounded.yaml --memory-limit 1MiB
+expect "what one needs" holds err 'heap .*: 1048576 are needed'
 
 # Loops are unrolled, with trips of their own.
 cat >loop.yaml <<'END'

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues of the host, where workers are processes: their tasks run in this process. */
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -96,7 +97,48 @@ START_TEST(host_tasks_run_in_this_process)
 }
 END_TEST
 
+enum { BYTES_OF_WORKERS = 4096 };
+
+/* Bytes of an allocator that gives no zeros. */
+static void *give_dirty(void *user, void *memory, size_t old_size, size_t new_size) {
+  (void)user;
+  unsigned char *to = realloc(memory, new_size > 0 ? new_size : 1);
+  if (new_size == 0) {
+    free(to);
+    return NULL;
+  }
+  if (to != NULL && new_size > old_size) {
+    memset(to + old_size, 0xAB, new_size - old_size);
+  }
+  return to;
+}
+
+/* _i: processes; of a target with queues of the host alone they are threads, too. */
+START_TEST(memory_of_workers_is_zero_at_first)
+{
+  fsched_context_options c = {.size = sizeof c, .reallocate = give_dirty};
+  fsched_dynamic_options o = {
+      .size = sizeof o, .heap_bytes = 1024, .memory_bytes = BYTES_OF_WORKERS, .processes = _i};
+  fsched_queue_desc q = {.size = sizeof q, .name = "q", .host = _i};
+  fsched_context *own;
+  fsched_builder *b;
+  fsched_dynamic *r;
+  unsigned char *at;
+  ck_assert_int_eq(fsched_context_create(&c, &own), FSCHED_OK);
+  ck_fs(own, fsched_builder_create(own, "zero", &b));
+  ck_fs(own, fsched_builder_queue(b, &q, NULL));
+  ck_fs(own, fsched_dynamic_create(b, &o, &r));
+  ck_fs(own, fsched_dynamic_open(r));
+  ck_fs(own, fsched_dynamic_memory(r, BYTES_OF_WORKERS, (void **)&at));
+  for (uint32_t i = 0; i < BYTES_OF_WORKERS; i++) {
+    ck_assert_uint_eq(at[i], 0);
+  }
+  fsched_dynamic_destroy(r);
+  fsched_context_destroy(own);
+}
+END_TEST
+
 FS_SUITE(dynamic_hosts, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_LOOPS(t, 0, 2, host_tasks_run_in_this_process);
+  FS_LOOPS(t, 0, 2, host_tasks_run_in_this_process, memory_of_workers_is_zero_at_first);
 }

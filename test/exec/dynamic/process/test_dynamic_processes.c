@@ -215,9 +215,10 @@ START_TEST(bad_beginnings)
   fs_workers_options o = worker_options(SPAWNED, 1024);
   o.process.program = "/nowhere/fsched-worker";
   ck_assert_int_eq(fs_workers_create(ctx, &o, &w), FSCHED_SYSTEM);
-  ck_assert_str_eq(fs_test_diags(ctx),
-                   "no process for a worker could be started: No such file or "
-                   "directory");
+  ck_assert_str_eq(
+      fs_test_diags(ctx),
+      "no process for a worker could be started: /nowhere/fsched-worker: No such file or "
+      "directory");
   o = worker_options(SPAWNED, 1024);
   o.n_kernels = 1;
   o.kernel = &wrong;
