@@ -313,6 +313,7 @@ fs_status fs_dynamic_hold(fs_dynamic *e, fs_dynamic_buffer buffer, fs_dynamic_ta
   }
   fs_dynamic_task owner = e->record.at[id].owner;
   if (!fs_slot_lives(e, owner)) {
+    FS_TRY(fs_run_unfailed(e)); /* which has given it up */
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "the buffer has no memory of a heap that could be held");
   }
@@ -328,6 +329,7 @@ fs_status fs_dynamic_hold(fs_dynamic *e, fs_dynamic_buffer buffer, fs_dynamic_ta
 fs_status fs_dynamic_release(fs_dynamic *e, fs_dynamic_task task) {
   uint32_t slot = fs_slot_of(e, task);
   if (slot == FS_NONE || e->slot.at[slot].holds == 0) {
+    FS_TRY(fs_run_unfailed(e));
     return fs_dynamic_error(e, FSCHED_USAGE, CALL, "nothing holds the task");
   }
   e->slot.at[slot].holds--;

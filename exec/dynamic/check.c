@@ -7,6 +7,21 @@
 #include "base/saturate.h"
 #include "exec/dynamic/private.h"
 
+/* Why a queue has no worker any more. */
+static const char *why_retired(const fs_dynamic *e, uint32_t queue) {
+  return e->queue[queue].why == NULL ? "it has died" : e->queue[queue].why;
+}
+
+/* The first such queue of a class, which has one. */
+static uint32_t first_retired(const fs_dynamic *e, uint32_t class_) {
+  uint32_t q = 0;
+  while (e->queue[q].class_ != class_ || !e->queue[q].retired) {
+    q++;
+    assert(q < e->n_queues);
+  }
+  return q;
+}
+
 static fs_status check_queues(fs_dynamic *e, const fs_dynamic_submission *s) {
   if (s->n_queues != s->n_members) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
@@ -19,10 +34,11 @@ static fs_status check_queues(fs_dynamic *e, const fs_dynamic_submission *s) {
     if (q >= e->n_queues) {
       status = fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no queue %" PRIu32, q);
     } else if ((e->kept[q / 64] >> q % 64 & 1) != 0) {
-      status = fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "queue %" PRIu32 " is named twice", q);
+      status = fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "queue %s is named twice",
+                                fs_queue_shown(e, q).text);
     } else if (e->queue[q].retired) {
-      status =
-          fs_dynamic_error(e, FSCHED_REPLAY, RUN, "queue %" PRIu32 " has no worker any more", q);
+      status = fs_dynamic_error(e, FSCHED_REPLAY, RUN, "queue %s has no worker any more: %s",
+                                fs_queue_shown(e, q).text, why_retired(e, q));
     } else {
       e->kept[q / 64] |= (uint64_t)1 << q % 64;
     }
@@ -50,10 +66,12 @@ static fs_status check_target(fs_dynamic *e, const fs_dynamic_submission *s) {
   uint32_t n = s->class_ < e->n_queues ? e->class_size[s->class_] : 0;
   if (s->n_members > n) {
     if (s->n_members <= count_queues(e, s->class_)) {
+      uint32_t gone = first_retired(e, s->class_);
       return fs_dynamic_error(e, FSCHED_REPLAY, RUN,
-                              "%" PRIu32 " members need a worker each, and class %" PRIu32
-                              " has %" PRIu32 " left",
-                              s->n_members, s->class_, n);
+                              "%" PRIu32
+                              " members need a worker each, and the class of queue %s"
+                              " has %" PRIu32 " left: %s",
+                              s->n_members, fs_queue_shown(e, gone).text, n, why_retired(e, gone));
     }
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "%" PRIu32 " members need a queue each, and class %" PRIu32

@@ -344,6 +344,10 @@ void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause) {
     return;
   }
   q->retired = true;
+  q->why = fs_realloc(e->ctx, NULL, 0, FS_DYNAMIC_CAUSE_BYTES); /* without it, it is not told */
+  if (q->why != NULL) {
+    (void)snprintf(q->why, FS_DYNAMIC_CAUSE_BYTES, "%s", cause);
+  }
   e->class_size[q->class_]--;
   if (q->slot == FS_NONE) {
     flip_queue(e->idle, queue);
@@ -361,4 +365,11 @@ void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause) {
     }
   }
   fs_run_settle(e);
+}
+
+void fs_dynamic_retire_idle(fs_dynamic *e, uint32_t queue, const char *what) {
+  char cause[FS_DYNAMIC_CAUSE_BYTES];
+  (void)snprintf(cause, sizeof cause, "the worker of queue %s %s", fs_queue_shown(e, queue).text,
+                 what);
+  fs_dynamic_retire(e, queue, cause);
 }

@@ -23,6 +23,9 @@ static bool tracks_reads(fsched_hazards hazards) {
 static fs_status make_queues(fs_dynamic *e) {
   uint32_t n = e->options.n_queues, n_words = (n + 63) / 64;
   e->queue = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->queue);
+  if (e->queue != NULL) {
+    memset(e->queue, 0, n * sizeof *e->queue);
+  }
   e->class_size = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->class_size);
   e->started = fs_realloc(e->ctx, NULL, 0, n * sizeof *e->started);
   e->idle = fs_realloc(e->ctx, NULL, 0, n_words * sizeof *e->idle);
@@ -40,7 +43,7 @@ static fs_status make_queues(fs_dynamic *e) {
   memset(e->list, 0xff, (2 * (size_t)n + 1) * sizeof *e->list);
   for (uint32_t q = 0; q < n; q++) {
     uint32_t class_ = e->options.class_of == NULL ? 0 : e->options.class_of[q];
-    e->queue[q] = (fs_dynamic_queue){class_, FS_NONE, 0, FS_NONE, false};
+    e->queue[q] = (fs_dynamic_queue){class_, FS_NONE, 0, FS_NONE, false, NULL};
     e->class_size[class_]++;
     e->idle[q / 64] |= (uint64_t)1 << q % 64;
   }
@@ -144,6 +147,9 @@ void fs_dynamic_destroy(fs_dynamic *e) {
   (void)fs_realloc(e->ctx, e->capacity, e->n_resources * sizeof *e->capacity, 0);
   (void)fs_realloc(e->ctx, e->free_amount, e->n_resources * sizeof *e->free_amount, 0);
   (void)fs_realloc(e->ctx, e->kept_amount, e->n_resources * sizeof *e->kept_amount, 0);
+  for (uint32_t q = 0; q < e->n_queues && e->queue != NULL; q++) {
+    (void)fs_realloc(e->ctx, e->queue[q].why, FS_DYNAMIC_CAUSE_BYTES, 0);
+  }
   (void)fs_realloc(e->ctx, e->queue, e->n_queues * sizeof *e->queue, 0);
   (void)fs_realloc(e->ctx, e->class_size, e->n_queues * sizeof *e->class_size, 0);
   (void)fs_realloc(e->ctx, e->started, e->n_queues * sizeof *e->started, 0);
@@ -153,14 +159,27 @@ void fs_dynamic_destroy(fs_dynamic *e) {
   (void)fs_realloc(e->ctx, e, sizeof *e, 0);
 }
 
+fs_status fs_run_unfailed(fs_dynamic *e) {
+  return e->n_causes == 0 ? FSCHED_OK : fs_dynamic_error(e, FSCHED_REPLAY, RUN, "%s", e->cause[0]);
+}
+
 fs_status fs_run_accepts(fs_dynamic *e) {
-  if (e->n_causes > 0) {
-    return fs_dynamic_error(e, FSCHED_REPLAY, RUN, "%s", e->cause[0]);
-  }
+  FS_TRY(fs_run_unfailed(e));
   if (!e->open) {
     return fs_dynamic_error(e, FSCHED_USAGE, CALL, "no run is open for tasks");
   }
   return FSCHED_OK;
+}
+
+fs_queue_text fs_queue_shown(const fs_dynamic *e, uint32_t queue) {
+  fs_queue_text t;
+  const char *const *name = e->options.queue_name;
+  if (name != NULL) {
+    (void)snprintf(t.text, sizeof t.text, "'%.64s'", name[queue]);
+  } else {
+    (void)snprintf(t.text, sizeof t.text, "%" PRIu32, queue);
+  }
+  return t;
 }
 
 uint32_t fs_run_note(fs_dynamic *e, const char *text) {
@@ -290,6 +309,7 @@ fs_status fs_dynamic_scope_begin(fs_dynamic *e) {
 
 fs_status fs_dynamic_scope_end(fs_dynamic *e) {
   if (e->n_scopes == 0) {
+    FS_TRY(fs_run_unfailed(e)); /* else whoever has cancelled it has ended the scopes */
     return fs_dynamic_error(e, FSCHED_USAGE, CALL, "no scope is open");
   }
   end_scope(e);

@@ -60,7 +60,8 @@ enum { FS_DYNAMIC_SCOPES = 64 };
 
 typedef struct fs_dynamic_options {
   uint32_t n_queues;
-  const uint32_t *class_of; /* of each queue, below n_queues; NULL: one class for all */
+  const uint32_t *class_of;      /* of each queue, below n_queues; NULL: one class for all */
+  const char *const *queue_name; /* of each queue, for messages; stays; NULL: its number */
   uint64_t heap_size;       /* of each of the four heaps, which are aligned to FS_HEAP_ALIGN, or: */
   const fs_heap_room *heap; /* each of `n_heaps`; NULL: heap_size */
   uint32_t n_heaps;         /* of `heap`, at least one; 0: four */
@@ -116,7 +117,7 @@ const char *fs_dynamic_run_cause(const fs_dynamic *e);
 /* A task that is submitted in a scope lives at least until the scope ends.  The heap of a task is
  * that of its depth (rings.h).  Errors: FSCHED_INFEASIBLE: FS_DYNAMIC_SCOPES are open. */
 fs_status fs_dynamic_scope_begin(fs_dynamic *e) FS_MUST_USE;
-/* Errors: FSCHED_USAGE: no scope is open. */
+/* Errors: FSCHED_USAGE: no scope is open; FSCHED_REPLAY: nor is one, as the run has failed. */
 fs_status fs_dynamic_scope_end(fs_dynamic *e) FS_MUST_USE;
 
 /* Buffers */
@@ -152,10 +153,12 @@ fs_status fs_dynamic_make(fs_dynamic *e, uint32_t heap, uint64_t size, fs_dynami
  * FSCHED_BAD_INPUT: no such buffer. */
 fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) FS_MUST_USE;
 /* Holds the version that a declared buffer has now: *task, to which it belongs, has a further
- * reference until fs_dynamic_release.  Errors: FSCHED_BAD_INPUT: it has none, or it is gone. */
+ * reference until fs_dynamic_release.  Errors: FSCHED_BAD_INPUT: it has none, or it is gone;
+ * FSCHED_REPLAY: that, or holds are given up, as the run has failed. */
 fs_status fs_dynamic_hold(fs_dynamic *e, fs_dynamic_buffer buffer,
                           fs_dynamic_task *task) FS_MUST_USE;
-/* Errors: FSCHED_USAGE: nothing holds the task. */
+/* Errors: FSCHED_USAGE: nothing holds the task; FSCHED_REPLAY: nor does it, and the run has failed.
+ */
 fs_status fs_dynamic_release(fs_dynamic *e, fs_dynamic_task task) FS_MUST_USE;
 
 /* Tasks */
@@ -248,9 +251,11 @@ void fs_dynamic_fail(fs_dynamic *e, fs_dynamic_task task, uint32_t member, const
 
 /* A queue has no worker any more.  What it runs goes on until its members have returned; what waits
  * and cannot run on the others fails, with `cause`, which is copied, and so do submissions of such
- * tasks from now on, of further runs, too.  Nothing happens to a queue that is retired.  Requires a
- * queue.  O(tasks). */
+ * tasks from now on, of further runs, too, whose message has the cause.  Nothing happens to a queue
+ * that is retired.  Requires a queue.  O(tasks). */
 void fs_dynamic_retire(fs_dynamic *e, uint32_t queue, const char *cause);
+/* The same of a queue that runs nothing, whose worker has done that ("has exited"). */
+void fs_dynamic_retire_idle(fs_dynamic *e, uint32_t queue, const char *what);
 
 /* The group that has been ready longest; FS_DYNAMIC_NO_TASK: none waits for workers.  O(tasks with
  * several members or with amounts that are ready). */

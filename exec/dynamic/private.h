@@ -46,6 +46,7 @@ typedef struct fs_dynamic_queue {
   uint32_t slot, member; /* that it runs; FS_NONE: it is idle */
   uint32_t next;         /* queue of the same task */
   bool retired;
+  char *why; /* what its worker has died of, in so many bytes; NULL: it has not, or is not known */
 } fs_dynamic_queue;
 
 /* Ready tasks in the order in which they became ready: of each queue, of each class, and those that
@@ -140,6 +141,12 @@ struct fs_dynamic {
   bool strided;           /* an arg has more than one run */
 };
 
+/* What messages call a queue. */
+typedef struct fs_queue_text {
+  char text[72];
+} fs_queue_text;
+fs_queue_text fs_queue_shown(const fs_dynamic *e, uint32_t queue);
+
 #define fs_dynamic_error(e, status, code, ...) \
   fs_fail((e)->ctx, (status), FS_DIAG_DYNAMIC_##code, FS_NOWHERE, NULL, __VA_ARGS__)
 
@@ -164,6 +171,8 @@ bool fs_slot_ended(const fs_dynamic_slot *s);
 
 /* Runs (engine.c).  Whether tasks may be submitted; errors are reported. */
 fs_status fs_run_accepts(fs_dynamic *e);
+/* Only whether it has failed; errors: FSCHED_REPLAY, reported with the first cause. */
+fs_status fs_run_unfailed(fs_dynamic *e);
 /* Ends the run if nothing of it is left. */
 void fs_run_settle(fs_dynamic *e);
 /* Notes a cause, and returns its number; beyond FS_DYNAMIC_CAUSES it is the first one's. */

@@ -188,7 +188,11 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
 /* A worker is gone; for the carrier. */
 static void lose_worker(void *user, uint32_t worker, const char *cause) {
   fs_workers *w = user;
-  fs_dynamic_retire(w->e, worker, cause);
+  if (w->queue[worker].job == NULL) {
+    fs_dynamic_retire_idle(w->e, worker, cause);
+  } else {
+    fs_dynamic_retire(w->e, worker, cause);
+  }
   note_state(w);
   drop_ended(w);
   w->changed = true;

@@ -48,7 +48,9 @@
  *   FSCHED_BAD_INPUT   a descriptor, as in submit.h; memory that the workers do not reach
  *   FSCHED_USAGE       the run is not in the state that the call needs
  *   FSCHED_INFEASIBLE  memory of a heap
- *   FSCHED_REPLAY      the run has failed; at open, a kernel that is not there
+ *   FSCHED_REPLAY      the run has failed; of a task alone, the forked workers that it needs have
+ *                      died, also in an earlier run (the message says of what), and the run goes
+ *                      on; at open, a kernel that is not there
  *   FSCHED_SYSTEM      no memory, no threads, no processes
  *
  * Threads: one thread at a time uses a fsched_dynamic, with its context, except where a function

@@ -159,6 +159,7 @@ static fs_status start_workers(fsched_dynamic *d) {
   o.engine = (fs_dynamic_options){
       .n_queues = d->n_queues,
       .class_of = d->class_of,
+      .queue_name = (const char *const *)fs_builder_names(b, FS_KIND_QUEUE)->text.at,
       .heap = heap,
       .n_resources = n_resources,
       .capacity = capacity,

@@ -64,7 +64,8 @@ typedef struct fs_carrier_options {
   /* The member that a worker had has ended; `cause`: why it failed, or NULL.  The worker is idle.
    */
   void (*returned)(void *user, uint32_t worker, const char *cause);
-  /* A worker is gone and has no successor; if it had a member, `returned` follows. */
+  /* A worker is gone and has no successor; if it had a member, `returned` follows, with the same
+   * cause.  Else `cause` is what it has done ("has exited with status 0"). */
   void (*lost)(void *user, uint32_t worker, const char *cause);
 } fs_carrier_options;
 

@@ -156,7 +156,7 @@ static void bury_worker(process_carrier *c, uint32_t worker) {
   if (busy) {
     (void)snprintf(cause, sizeof cause, "task '%.128s': its worker %s", w->member.call->op, text);
   } else {
-    (void)snprintf(cause, sizeof cause, "worker %u %s", worker, text);
+    (void)snprintf(cause, sizeof cause, "%s", text);
   }
   if (c->forks || !began || start_worker(c, worker) != 0) {
     c->options.lost(c->options.user, worker, cause);

@@ -68,8 +68,12 @@ static fs_status find_classes(fs_instance *x) {
   x->n_queues = fs_max(s->n_queues, 1);
   FS_TRY(fs_new_zero(&x->arena, &x->class_of, x->n_queues));
   FS_TRY(fs_new_zero(&x->arena, &x->host, x->n_queues));
+  if (s->n_queues > 0) {
+    FS_TRY(fs_new(&x->arena, &x->queue_name, s->n_queues));
+  }
   for (uint32_t q = 0; q < s->n_queues; q++) {
     x->host[q] = s->queues[q].host != 0;
+    x->queue_name[q] = fs_stream_string(s, s->queues[q].name);
     uint32_t first = 0;
     while (strcmp(fs_stream_string(s, s->queues[first].class_name),
                   fs_stream_string(s, s->queues[q].class_name)) != 0) {

@@ -328,6 +328,7 @@ static fs_status start_workers(fs_instance *x) {
   }
   o.engine = (fs_dynamic_options){.n_queues = x->n_queues,
                                   .class_of = x->class_of,
+                                  .queue_name = x->queue_name,
                                   .heap = x->room,
                                   .n_heaps = x->n_heaps,
                                   .timeout = UINT64_C(1) << 62, /* the watchdog is the core's */

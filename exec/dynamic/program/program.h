@@ -93,6 +93,7 @@ struct fs_instance {
   fs_body_command *body;
   uint32_t n_queues;               /* at least one */
   uint32_t *class_of;              /* per queue */
+  const char **queue_name;         /* per queue; NULL: the stream has none */
   bool *host;                      /* per queue: it is a thread of this process */
   uint8_t **own;                   /* per version: its own memory, or NULL */
   uint32_t *last_use;              /* per version: the last op with it; FS_NONE */

@@ -14,11 +14,14 @@ static int count_call(const fsched_kernel_call *call) {
   memcpy(call->args[call->n_args - 1].data, said, sizeof said);
   return 0;
 }
+static int die(const fsched_kernel_call *call) {
+  (void)call;
+  abort();
+}
 static fsched_kernel_fn find_count(void *user, const char *module, const char *function) {
   (void)user;
   (void)module;
-  (void)function;
-  return count_call;
+  return strcmp(function, "die") == 0 ? die : count_call;
 }
 
 /* Two queues of the host, and one between them. */
@@ -97,6 +100,41 @@ START_TEST(host_tasks_run_in_this_process)
 }
 END_TEST
 
+/* A task that no worker is left for is refused, and the run goes on. */
+START_TEST(lost_workers_are_named)
+{
+  static const char *const function[] = {"die", "count"};
+  fsched_dynamic_options o = {
+      .size = sizeof o, .heap_bytes = 1024, .find = find_count, .processes = 1};
+  fsched_dynamic *d;
+  if (!workers_fork()) {
+    return;
+  }
+  ck_fs(ctx, fsched_dynamic_create(host_target(), &o, &d));
+  for (int i = 0; i < 2; i++) {
+    fsched_kernel_desc k = {.size = sizeof k, .module = "test", .function = function[i]};
+    fsched_submit_callable_desc c = {
+        .size = sizeof c, .name = function[i], .kernel = &k, .on = "q1"};
+    ck_fs(ctx, fsched_dynamic_callable(d, &c, NULL));
+  }
+  fsched_submit_task_desc t = {.size = sizeof t, .name = "doomed"};
+  ck_fs(ctx, fsched_dynamic_open(d));
+  ck_fs(ctx, fsched_dynamic_task(d, &t, NULL));
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_assert_int_eq(fsched_dynamic_drain(d), FSCHED_REPLAY);
+  ck_fs(ctx, fsched_dynamic_open(d));
+  (void)fs_test_diags(ctx);
+  t = (fsched_submit_task_desc){.size = sizeof t, .callable = 1};
+  ck_assert_int_eq(fsched_dynamic_task(d, &t, NULL), FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx),
+                   "queue 'q1' has no worker any more: task 'doomed': its "
+                   "worker has been killed by signal 6");
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  fsched_dynamic_destroy(d);
+}
+END_TEST
+
 enum { BYTES_OF_WORKERS = 4096 };
 
 /* Bytes of an allocator that gives no zeros. */
@@ -140,5 +178,6 @@ END_TEST
 
 FS_SUITE(dynamic_hosts, s) {
   TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, lost_workers_are_named);
   FS_LOOPS(t, 0, 2, host_tasks_run_in_this_process, memory_of_workers_is_zero_at_first);
 }

@@ -154,6 +154,29 @@ START_TEST(nothing_hangs)
 }
 END_TEST
 
+/* Another thread may cancel between two calls: what it has ended is no fault of the caller. */
+START_TEST(calls_of_a_cancelled_run)
+{
+  fs_workers *w = start_workers(kind_of(_i), 1024);
+  fs_dynamic_buffer b;
+  fs_dynamic_task t, held;
+  uint64_t size = 1000;
+  ck_fs(ctx, fs_workers_scope_begin(w));
+  ck_fs(ctx, fs_workers_alloc(w, 1, &size, 1, &b, &t));
+  ck_fs(ctx, fs_workers_hold(w, b, &held));
+  fs_workers_cancel(w, "enough");
+  fs_status status[] = {fs_workers_scope_begin(w), fs_workers_scope_end(w),
+                        fs_workers_hold(w, b, &t), fs_workers_release(w, held)};
+  for (uint32_t i = 0; i < 4; i++) {
+    ck_assert_int_eq(status[i], FSCHED_REPLAY);
+  }
+  ck_assert_str_eq(fs_test_diags(ctx), "enough");
+  ck_assert_int_eq(fs_workers_finish(w), FSCHED_REPLAY);
+  ck_assert_int_eq(fs_workers_scope_end(w), FSCHED_USAGE);
+  fs_workers_destroy(w);
+}
+END_TEST
+
 typedef struct waker {
   fs_workers *w;
   _Atomic uint32_t *word;
@@ -407,6 +430,6 @@ FS_SUITE(dynamic_workers, s) {
   tcase_set_timeout(t, getenv("FSCHED_TASKS") != NULL ? 0 : 60);
   FS_LOOPS(t, 0, 4 * WORKER_KINDS, as_one_after_the_other);
   FS_LOOPS(t, 0, WORKER_KINDS, full_heaps_wait, failures_are_of_one_run, nothing_hangs,
-           memory_wakes, failures_wake, kernels_are_told, heaps_of_their_own, wrong_tasks,
-           without_memory);
+           memory_wakes, failures_wake, calls_of_a_cancelled_run, kernels_are_told,
+           heaps_of_their_own, wrong_tasks, without_memory);
 }

@@ -63,7 +63,10 @@ START_TEST(deaths_have_causes)
   fs_status status = submit_simple(w, "again", KERNEL_count_call, 1, FSCHED_INOUT, counter, 0);
   ck_assert_int_eq(status, kind == FORKED ? FSCHED_REPLAY : FSCHED_OK);
   if (kind == FORKED) {
-    ck_assert_str_eq(fs_test_diags(ctx), "queue 1 has no worker any more");
+    const char *said = fs_test_diags(ctx);
+    ck_assert_msg(strstr(said, "queue 1 has no worker any more: ") == said &&
+                      strstr(said, cause[_i / 2]) != NULL,
+                  "%s", said);
   }
   ck_fs(ctx, fs_workers_finish(w));
   ck_assert_uint_eq(*count, kind == FORKED ? 1 : 2);
@@ -111,11 +114,21 @@ START_TEST(what_none_can_run_fails)
   await_buried(victim);
   ck_assert_int_eq(submit_simple(w, "late", KERNEL_count_call, 2, FSCHED_INOUT, counter, 0),
                    FSCHED_REPLAY);
-  ck_assert_str_eq(fs_test_diags(ctx), "worker 1 has been killed by signal 9");
+  ck_assert_str_eq(fs_test_diags(ctx), "the worker of queue 1 has been killed by signal 9");
   *go = 1;
-  finishes_with(w, "worker 1 has been killed by signal 9");
+  finishes_with(w, "the worker of queue 1 has been killed by signal 9");
   ck_assert_uint_eq(*count, 1);
   ck_assert_uint_eq(*go, 1); /* "named" would have counted */
+  ck_assert_int_eq(submit_simple(w, "named", KERNEL_count_call, 1, FSCHED_INOUT, word, 0),
+                   FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx),
+                   "queue 1 has no worker any more: the worker of queue 1 has "
+                   "been killed by signal 9");
+  ck_assert_int_eq(fs_workers_submit(w, &group, &t), FSCHED_REPLAY);
+  ck_assert_str_eq(fs_test_diags(ctx),
+                   "2 members need a worker each, and the class of queue 1 has "
+                   "1 left: the worker of queue 1 has been killed by signal 9");
+  ck_fs(ctx, fs_workers_finish(w)); /* that is a failure of no run */
   fs_workers_destroy(w);
 }
 END_TEST
