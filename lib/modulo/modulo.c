@@ -272,6 +272,54 @@ static fs_status plan_copies(modulo_planner *m) {
 
 /* --- slots that are given back several at once --- */
 
+/* Looks for a plan of one copy, which all copies then do in turn, in less than `upper`. */
+static fs_status repeat_one(modulo_planner *m, const uint32_t *depth, fs_modulo_ratio upper,
+                            fs_modulo_choice *out, bool *found) {
+  fs_modulo_body one;
+  fs_modulo_choice choice;
+  fs_decision fits;
+  fs_modulo_least least = {.body = &one, .steps = fs_max(m->options.steps / TRIAL, 1)};
+  least.lower = greatest_bound(&m->out->bounds);
+  least.upper = upper;
+  *found = false;
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, depth, &one, &fits));
+  assert(fits.is == FS_YES); /* as that of more copies is */
+  FS_TRY(fs_modulo_choice_new(m->scratch, &one, &choice));
+  FS_TRY(fs_modulo_least_period(m->ctx, &least, &choice));
+  m->out->steps += least.taken;
+  if (least.found.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, out));
+  fs_modulo_unroll_turns(&one, &choice, &m->body, out);
+  return fs_modulo_tighten(m->ctx, &m->body, out, found);
+}
+
+/* Looks for choices of the body of all copies; where steps run out before the least interval is
+ * known, they may be those of one. */
+static fs_status find_unit(modulo_planner *m, const uint32_t *depth, fs_modulo_least *least) {
+  fs_modulo_choice repeated;
+  fs_modulo_ratio upper = {0, 0};
+  uint32_t unit = m->body.copies;
+  bool better;
+  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
+  FS_TRY(fs_modulo_least_period(m->ctx, least, &m->best));
+  m->out->steps += least->taken;
+  if (least->found.is == FS_NO || (least->found.is == FS_YES && least->proven)) {
+    return FSCHED_OK;
+  }
+  if (least->found.is == FS_YES) {
+    upper = fs_modulo_ratio_of(m->best.period.num, m->best.period.den * unit);
+  }
+  FS_TRY(repeat_one(m, depth, upper, &repeated, &better));
+  if (better) {
+    m->best = repeated;
+    least->found = fs_decided_by(true);
+    least->proven = !fs_modulo_less(least->lower, repeated.period);
+  }
+  return FSCHED_OK;
+}
+
 /* Plans the body of as many copies as rings want. */
 static fs_status plan_unit(modulo_planner *m, uint32_t unit) {
   fs_modulo_plan *out = m->out;
@@ -284,9 +332,7 @@ static fs_status plan_unit(modulo_planner *m, uint32_t unit) {
   if (fits.is != FS_YES || m->body.n > m->options.ops) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_modulo_choice_new(m->scratch, &m->body, &m->best));
-  FS_TRY(fs_modulo_least_period(m->ctx, &least, &m->best));
-  out->steps += least.taken;
+  FS_TRY(find_unit(m, depth, &least));
   if (least.found.is != FS_YES) {
     return FSCHED_OK;
   }

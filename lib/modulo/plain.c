@@ -121,6 +121,7 @@ fs_status fs_modulo_plain(fs_arena *arena, const fs_modulo_problem *p, fs_modulo
   assert(p->n > 0 && unit <= FS_MODULO_COPIES);
   plain_maker m = {.p = p, .out = out};
   *out = (fs_modulo_plan){.found = fs_decided_by(true),
+                          .bounds = out->bounds,
                           .copies = 1,
                           .scale = 1,
                           .limited_by = FS_MODULO_BY_ORDER,

@@ -8,6 +8,7 @@
 #include "modulo/brute.h"
 #include "modulo/least.h"
 #include "modulo/modulo.h"
+#include "modulo/plain.h"
 #include "modulo/problem/ratio.h"
 
 #include "kit/context.h"
@@ -345,6 +346,85 @@ START_TEST(limits)
 }
 END_TEST
 
+/* A load, and a use of several slots that are given back at once. */
+static fs_modulo_problem *load_many(uint32_t every, uint32_t depth) {
+  static const uint32_t eligible0[] = {0, 1, 2}, eligible[] = {0, 1}, reader0[] = {0, 1};
+  static const fs_modulo_reader reader = {1, 0};
+  static const fs_modulo_edge edge = {0, 1, 0};
+  static const uint64_t capacity = FS_UNBOUNDED;
+  static const fs_tick time[] = {3, 2};
+  static fs_modulo_ring ring;
+  static fs_modulo_problem p;
+  ring = (fs_modulo_ring){.writer = 0, .size = 1, .depth = depth, .every = every};
+  p = (fs_modulo_problem){.n = 2, .n_queues = 2, .n_edges = 1, .n_rings = 1, .n_memories = 1};
+  p.time = p.latency = time;
+  p.eligible0 = eligible0;
+  p.eligible = eligible;
+  p.edge = &edge;
+  p.ring = &ring;
+  p.reader0 = reader0;
+  p.reader = &reader;
+  p.capacity = &capacity;
+  return &p;
+}
+
+/* However many copies that takes, the plan is that of one, in turn, if steps run out. */
+START_TEST(many_given_back)
+{
+  for (uint32_t every = 2; every <= FS_MODULO_COPIES; every++) {
+    for (uint32_t depth = 0; depth <= every + 1; depth += every + 1) {
+      fs_modulo_problem *p = load_many(every, depth);
+      fs_modulo_plan plan = plan_with(p, &(fs_modulo_options){.steps = 1 << 12});
+      ck_assert_int_eq(plan.found.is, FS_YES);
+      ck_assert_uint_eq(plan.copies, every);
+      ck_assert_int_eq(plan.ii.num, 3 * plan.ii.den);
+      ck_assert(plan.proven);
+      fs_modulo_check(p, &plan);
+      fs_arena_release(&own_arena);
+    }
+  }
+}
+END_TEST
+
+/* Plans of random ones are right, too, where the search of all copies has few steps. */
+START_TEST(given_back_with_few_steps)
+{
+  static fs_body b;
+  uint32_t found = 0, several = 0;
+  for (uint64_t seed = 0; seed < 100; seed++) {
+    fs_body_params g = {.seed = fs_turn() * 100 + seed, .n = 2 + seed % 6, .every = true};
+    g.held_back = seed % 2 == 0;
+    g.most_depth = 8;
+    fs_body_draw(&g, &b);
+    uint32_t unit = fs_modulo_unit(&b.p);
+    if (unit > 1 && unit <= FS_MODULO_COPIES) {
+      fs_modulo_plan plan = plan_with(&b.p, &(fs_modulo_options){.steps = 1 << 14, .quick = true});
+      ck_assert_int_ne(plan.found.is, FS_NO);
+      if (plan.found.is == FS_YES) {
+        fs_modulo_check(&b.p, &plan);
+        found++;
+      }
+      several++;
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(found, several / 4);
+}
+END_TEST
+
+/* What was found of bounds stays with the plan that is made without a search. */
+START_TEST(bounds_stay)
+{
+  fs_modulo_problem *p = load_many(1, 0);
+  fs_modulo_plan plan = plan_with(p, &(fs_modulo_options){.steps = 1});
+  plan.found = fs_not_decided();
+  ck_fs(ctx, fs_modulo_plain(&own_arena, p, &plan));
+  ck_assert_int_eq(plan.bounds.resource.num, 3);
+  ck_assert_int_eq(plan.bounds.resource.den, 1);
+  ck_assert_int_eq(plan.ii.num, 5);
+}
+END_TEST
+
 /* The largest ratio of the cycles through `first` and later nodes, along all of them; false: one
  * has no distance. */
 static bool walk_cycles(const fs_ratio_edge *edge, uint32_t m, uint32_t first, uint32_t at,
@@ -399,7 +479,8 @@ END_TEST
 FS_SUITE(modulo_known, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_TESTS(t, facts, roles_alternate, queues_take_turns, copies_that_fit, lanes_alternate,
-           queue_and_lanes, memory_limits, without_bounds, limits, ratios_along_all_cycles);
+           queue_and_lanes, memory_limits, without_bounds, limits, many_given_back,
+           given_back_with_few_steps, bounds_stay, ratios_along_all_cycles);
   FS_LOOPS(t, 0, 2, copies);
   FS_LOOPS(t, 0, 10, bodies_of_thirty);
 }

@@ -49,6 +49,7 @@ static void make_loop(made_loop *m, const fs_body_params *g, const fs_modulo_opt
   m->lane0[0] = 0;
   fs_body_draw(g, &m->b);
   if (o == NULL) {
+    m->plan = (fs_modulo_plan){0};
     ck_fs(ctx, fs_modulo_plain(&own_arena, &m->b.p, &m->plan));
   } else {
     ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &m->b.p, o, &m->plan));
