@@ -554,8 +554,8 @@ static fs_status copy_files(fsched_builder *b, fsched_graph *g) {
 
 static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   g->name = b->name;
-  g->hazards = b->hazards;
   FS_TRY(fs_builder_unroll(b));
+  g->hazards = b->hazards; /* with loops that stay loops they become sequential */
   g->rolled = b->rolled;
   g->n_rolled = b->n_rolled;
   g->unrolled = b->unrolled_bounds;

@@ -527,6 +527,22 @@ expect "nor other bytes" cmp w.bin flat.bin
 run 0 "$FSCHED" compile raw.yaml --unroll -o flat.fsb --force
 expect "which there is in its iterations" holds err "'init' and 'put' are unordered"
 
+cat >raw.yaml <<'END'
+fsched: 1
+hazards: raw
+target: {queues: [{name: q}, {name: r}]}
+buffers: [{name: z, size: 16, io: output}]
+ops:
+  - {name: first, on: q, args: [{out: z}]}
+  - {loop: l, trip: 4, ops: [{name: o, on: r, args: [{out_existing: z, at: [0, 8]}]}]}
+  - {name: last, on: q, args: [{out_existing: z, at: [0, 8]}]}
+END
+run 0 "$FSCHED" compile raw.yaml --verify -o raced.fsb --force
+expect "no race of loops with ops" [ "$(grep -c unordered err)" -eq 0 ]
+expect "they are in program order" holds err 'makespan 6, lower bound 4, 2 waits'
+run 0 "$FSCHED" verify raced.fsb --graph raw.yaml
+run 0 "$FSCHED" run raced.fsb -q --check --on sim --durations adversarial --seed 9
+
 # A limit of ops, queues that go on early and a gang: waits of lanes may be held back in a circle.
 cat >circle.yaml <<'END'
 fsched: 1
