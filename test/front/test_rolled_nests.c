@@ -475,6 +475,11 @@ static const struct {
                 "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
      "loop 'inner' cannot stay a loop in this version: it reads more values of earlier iterations "
      "than it has, and hands them on to its next run"},
+    {IN_CARRIED "  - loop: inner\n    trip: 10007\n"
+                "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n",
+     "loop 'inner' cannot stay a loop in this version: it hands a value on to its next run, for "
+     "which the number of its slots has to divide that of its iterations, and no small one does "
+     "(trips that a parameter gives have no such limit)"},
     {IN_CARRIED "  - {name: r, args: [{out: s}]}\n"
                 "  - loop: inner\n    trip: 4\n"
                 "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n"

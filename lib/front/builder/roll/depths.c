@@ -47,6 +47,13 @@ static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_
     depth++;
   }
   value->depth = depth;
+  if (depth > most && need <= trip) {
+    return fs_roller_unsupported(
+        r, loop,
+        "it hands a value on to its next run, for which the number of its "
+        "slots has to divide that of its iterations, and no small one does "
+        "(trips that a parameter gives have no such limit)");
+  }
   return depth <= most ? FSCHED_OK
                        : fs_roller_unsupported(r, loop,
                                                "it reads more values of earlier iterations than it "
