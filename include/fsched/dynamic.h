@@ -94,7 +94,8 @@ typedef struct fsched_dynamic_options {
   const char *modules;
   int trust_modules;
   /** Returns the function of a kernel with a module, or NULL; called by fsched_dynamic_callable,
-   *  before the module is looked for.  Worker processes have it only if they are forked. */
+   *  before the module is looked for.  Worker processes have it only if they are forked; where they
+   *  are not, a run cannot be opened with such a kernel, even if only queues of the host run it. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
   uint64_t stall_ns;               /* for fsched_dynamic_watch, in ns; 0: 10 s */
