@@ -46,6 +46,7 @@ static _Thread_local const fsched_kernel_run *running;
 static _Thread_local struct {
   _Alignas(16) char stack[STACK_BYTES];
   uint32_t slot; /* its slot, unless another thread has taken that */
+  pid_t process; /* in which its kernel has begun, which may be a worker */
   bool known;    /* false in threads that kernels have started */
   bool has_stack, has_slot;
 } own;
@@ -293,7 +294,8 @@ void fs_crash_kernel(void *user, const fsched_kernel_run *run) {
   if (run != NULL) {
     make_known();
     take_slot(run);
-  } else if (in_child()) {
+    own.process = getpid();
+  } else if (getpid() != own.process) {
     say(running, " returned in a child process made by fork, ", "which ends here");
     _exit(FSCHED_REPLAY);
   } else {

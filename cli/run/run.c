@@ -236,9 +236,7 @@ static fs_status replay(fs_cli *cli, const fsched_program *program, fs_run *run)
     run->device.durations = FSCHED_DURATIONS_MEASURED;
   }
   fs_crash_watch(fs_cli_diagnostics_json(cli));
-  if (run->device.processes == 0) { /* else a kernel's crash is its worker's */
-    run->device.kernel_runs = fs_crash_kernel;
-  }
+  run->device.kernel_runs = fs_crash_kernel; /* a crash of a worker process is not seen here */
   fs_status status = fs_cli_create_device(cli, &run->device, &run->replay.device);
   if (status == FSCHED_OK) {
     status = replay_on(cli, fs_cli_shown(run->input), program, run, &r);

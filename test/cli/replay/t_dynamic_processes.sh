@@ -38,6 +38,7 @@ expect "a trace" holds trace.json '"first"'
 
 cat >k.c <<'EOF'
 #include <fsched/kernel.h>
+#include <sys/wait.h>
 #include <unistd.h>
 static volatile int zero;
 int segv(const fsched_kernel_call *c) { (void)c; *(volatile int *)(long)zero = 1; return 0; }
@@ -49,6 +50,12 @@ int fork_it(const fsched_kernel_call *c) {
   ((unsigned char *)c->args[0].data)[0] = 1;
   return 0;
 }
+int fork_wait(const fsched_kernel_call *c) {
+  int status = 0;
+  pid_t child = fork();
+  if (child > 0) { (void)waitpid(child, &status, 0); }
+  return status != 6 << 8 && child != 0;
+}
 EOF
 env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o k.so k.c || fail "k.so"
 # graph NAME ON: an op with that function.
@@ -57,7 +64,7 @@ graph() {
     "  - {name: bad, on: $2, args: [{out: o, size: 8}], kernel: {module: k, function: $1}}" \
     "  - {name: next, args: [{in: o}, {out: p, size: 8}]}" >"$1.yaml"
 }
-for f in segv five quit fork_it endless; do
+for f in segv five quit fork_it fork_wait endless; do
   graph $f a
 done
 dyn 6 segv.yaml --modules . -q
@@ -67,6 +74,10 @@ expect "its status" holds err "task 'bad': its worker has exited with status 0"
 dyn 6 five.yaml --modules . -q
 expect "its answer" holds err "task 'bad' has returned 5"
 dyn 0 fork_it.yaml --modules . -q
+dyn 0 fork_wait.yaml --modules . -q
+if [ $workers = processes ]; then
+  expect "a child that returns" holds err "op 'bad' on queue 'a'.*'fork_wait'.* returned in a child process made by fork"
+fi
 graph segv '[a, b]'
 dyn 6 segv.yaml --modules . -q
 expect "the signal of a gang's" holds err "task 'bad': its worker has been killed by signal 11"
