@@ -323,7 +323,7 @@ START_TEST(more_effort)
     int n = snprintf(text, sizeof text,
                      "fsched: 1\ntarget: {queues: [{name: p}, {name: q}, {name: r}], memories: "
                      "[{name: m}]}\nops:\n- loop: l\n  trip: 100000\n  ops:\n");
-    for (uint32_t op = 0; op < 14; op++) {
+    for (uint32_t op = 0; op < 24; op++) {
       uint32_t time = 3 + fs_rng_below(&rng, 17), from = fs_rng_below(&rng, op + 1);
       n += snprintf(text + n, sizeof text - (size_t)n,
                     "  - {name: o%u, time: %u, args: [{out: b%u, size: 64}", op, time, op);

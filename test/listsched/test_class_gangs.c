@@ -7,6 +7,7 @@
 #include "ilp/solver_kit.h"
 #include "kit/exhaust.h"
 #include "kit/gen.h"
+#include "kit/mutate/mutate.h"
 #include "kit/oracle/oracle.h"
 #include "model/handle.h"
 #include "verify/schedule/verify.h"
@@ -320,8 +321,9 @@ START_TEST(wrong_queues_of_schedules_are_refused)
 }
 END_TEST
 
-/* A stream of another graph, whose gang has queues of its own choice, against the graph. */
-static bool stream_accepted(const fsched_graph *g, const char *on) {
+/* A stream of another graph, whose gang has queues of its own choice, against the graph; `chosen`:
+ * the stream says that they could be others of their class. */
+static bool stream_accepted(const fsched_graph *g, const char *on, bool chosen) {
   char ops[256];
   (void)snprintf(ops, sizeof ops,
                  "ops:\n  - {name: x, on: %s, time: 5, size: 8}\n"
@@ -331,7 +333,11 @@ static bool stream_accepted(const fsched_graph *g, const char *on) {
   fsched_program *p;
   ck_fs(ctx, fsched_compile(ctx, other, NULL, NULL, &p));
   fsched_diag_clear(ctx);
-  bool ok = fsched_verify_program(ctx, p, g) == FSCHED_OK;
+  fsched_program *copy = fs_mutant_copy(p);
+  fs_stream_op *x = (fs_stream_op *)(uintptr_t)copy->view.ops;
+  x->by_class = chosen;
+  bool ok = fsched_verify_program(ctx, copy, g) == FSCHED_OK;
+  fs_mutant_free(copy);
   if (!ok) {
     ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "verify-graph");
   }
@@ -343,13 +349,15 @@ static bool stream_accepted(const fsched_graph *g, const char *on) {
 START_TEST(wrong_queues_of_streams_are_refused)
 {
   fsched_graph *g = one_gang();
-  ck_assert(stream_accepted(g, "[a, e]"));
-  ck_assert(stream_accepted(g, "[b, c]"));
-  ck_assert(stream_accepted(g, "{class: compute, count: 2}"));
-  ck_assert(!stream_accepted(g, "[a, d]"));
-  ck_assert(!stream_accepted(g, "[a]"));
-  ck_assert(!stream_accepted(g, "a"));
-  ck_assert(!stream_accepted(g, "[a, b, c]"));
+  ck_assert(stream_accepted(g, "[a, e]", true));
+  ck_assert(!stream_accepted(g, "[a, e]", false));
+  ck_assert(stream_accepted(g, "[b, c]", true));
+  ck_assert(stream_accepted(g, "{class: compute, count: 2}", true));
+  ck_assert(!stream_accepted(g, "{class: compute, count: 2}", false));
+  ck_assert(!stream_accepted(g, "[a, d]", true));
+  ck_assert(!stream_accepted(g, "[a]", true));
+  ck_assert(!stream_accepted(g, "a", true));
+  ck_assert(!stream_accepted(g, "[a, b, c]", true));
   fsched_graph_destroy(g);
 }
 END_TEST

@@ -422,6 +422,40 @@ static fs_status mark_parts(own_walk *w) {
   return FSCHED_OK;
 }
 
+/* The arg by which the writer of a ring begins its versions; FS_NONE. */
+static uint32_t begin_of(const fs_stream *s, uint32_t ring) {
+  const fs_stream_loop_op *o = &s->loop_ops[s->rings[ring].writer];
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    if (s->loop_args[i].ring == ring && fs_tag_begins(s->loop_args[i].tag)) {
+      return i;
+    }
+  }
+  return FS_NONE;
+}
+
+/* What is read of versions that a loop in the loop begins was written: of its slots it may have
+ * written a few alone. */
+static fs_status check_begun(own_walk *w) {
+  fs_vloop *x = w->x;
+  const fs_stream *s = x->v->s;
+  for (uint32_t k = 0; k < x->n_accesses; k++) {
+    const fs_stream_loop_arg *a = arg_of(x, &x->access[k]);
+    uint32_t inner = a->ring == FS_NONE ? FS_NONE : s->loop_ops[s->rings[a->ring].writer].loop;
+    uint32_t begin = inner == FS_NONE ? FS_NONE : begin_of(s, a->ring), set = FS_NONE;
+    if (!reads(a->tag) || begin == FS_NONE) {
+      continue;
+    }
+    bool right;
+    uint64_t size = s->rings[a->ring].size;
+    fs_vbytes read = {fs_min(a->offset, size), fs_min(a->offset + a->length, size)};
+    FS_TRY(write_slots(w, &set, inner, begin, 0));
+    FS_TRY(are_written(w, set, read, &right));
+    fs_ranges_clear(&w->ranges, &set);
+    FS_TRY(right ? FSCHED_OK : not_written(w, &x->access[k], 0));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status check_hulls(own_walk *w, fs_arena *arena) {
   fs_vloop *x = w->x;
   bool any = false;
@@ -436,6 +470,7 @@ static fs_status check_hulls(own_walk *w, fs_arena *arena) {
     check_ring(x, k);
   }
   FS_TRY(mark_parts(w));
+  FS_TRY(check_begun(w));
   return any ? walk_loop(w, arena) : FSCHED_OK;
 }
 
