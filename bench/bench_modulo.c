@@ -46,6 +46,7 @@ static const modulo_case modulo_cases[] = {
     {"up to 4 copies", 20, 30, .copies = 4, .bodies = 200},
     {"the same, waits held back", 20, 30, .held_back = true, .copies = 4, .bodies = 200},
     {"the same, lanes", 20, 30, .lanes = true, .copies = 4, .bodies = 200},
+    {"the same, memory binds", 20, 30, .open = true, .copies = 4, .bodies = 200},
     {"with makespan and memory", 20, 30, .goals = true, .copies = 1, .bodies = 200},
     {"10 ops", 10, 10, .copies = 1, .bodies = 200},
     {"25 ops", 25, 25, .copies = 1, .bodies = 200},

@@ -27,7 +27,9 @@ typedef struct modulo_planner {
   uint32_t limit_memory;   /* the memory, where it makes the interval longer */
   fs_modulo_ratio free;    /* the interval that is known to be possible with more memory */
   uint32_t *fitting_depth; /* per ring, of the plan of one copy */
+  uint32_t *alone_depth;   /* per ring: the most that fits if the others have their least */
   bool open;               /* a search for a lesser interval with more copies ran out of steps */
+  bool may_fit;            /* copies have a lesser interval with depths that may fit */
 } modulo_planner;
 
 static fs_modulo_ratio greatest_bound(const fs_modulo_bounds *bounds) {
@@ -221,6 +223,27 @@ static fs_status try_fitting(modulo_planner *m, uint32_t copies, const fs_modulo
   return FSCHED_OK;
 }
 
+/* Asks whether any depths that fit have a lesser interval: first each ring alone, then all. */
+static fs_status refute_fitting(modulo_planner *m, uint32_t copies) {
+  copies_try t;
+  uint64_t steps = m->options.steps / 4;
+  FS_TRY(find_copies(m, copies, m->alone_depth, steps, &t));
+  if (t.plan.found.is == FS_NO) {
+    return FSCHED_OK;
+  }
+  fs_modulo_fitting fitting;
+  FS_TRY(fs_modulo_fitting_depths(m->scratch, m->p, m->alone_depth, &fitting));
+  m->may_fit = m->may_fit || !fitting.all;
+  for (uint32_t k = 0; k < fitting.n && !m->may_fit; k++) {
+    FS_TRY(find_copies(m, copies, fitting.depth[k], fs_max(steps / FS_FITTING_MOST, 1), &t));
+    m->may_fit = is_left_open(&t.plan);
+    if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+      take_copies(m, &t);
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* First with depths that nothing limits; if what they come to does not fit, with some of those that
  * do, and then only the interval of the others is proven. */
 static fs_status try_copies(modulo_planner *m, uint32_t copies) {
@@ -239,34 +262,51 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
   }
   FS_TRY(try_fitting(m, copies, &t.plan));
   bool limits = fs_modulo_less(t.plan.ii, m->out->ii);
+  if (limits) {
+    FS_TRY(refute_fitting(m, copies));
+    limits = fs_modulo_less(t.plan.ii, m->out->ii);
+  }
   m->limit_memory = limits ? overfull : m->limit_memory;
   m->out->proven = limits ? m->out->proven : t.plan.proven;
   m->free = fs_modulo_less(t.plan.ii, m->free) ? t.plan.ii : m->free;
   return FSCHED_OK;
 }
 
-/* Copies may pay where something else than the bounds keeps the interval up; where that is memory,
- * they pay if whole ops on queues do, too. */
+/* The bound where no ring is deeper than it fits with the least of the others. */
+static fs_status bound_fitting(modulo_planner *m, fs_modulo_ratio *bound) {
+  fs_modulo_body body;
+  fs_modulo_bounds bounds;
+  fs_decision fits;
+  bool endless;
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, m->alone_depth, &body, &fits));
+  if (fits.is != FS_YES) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_bounds_of(m->ctx, &body, &bounds, &endless));
+  *bound = endless ? *bound : fs_modulo_greater(*bound, greatest_bound(&bounds));
+  return FSCHED_OK;
+}
+
+/* Copies may pay where something else than the bounds keeps the interval up. */
 static fs_status plan_copies(modulo_planner *m) {
   fs_modulo_plan *out = m->out;
   fs_modulo_ratio bound = greatest_bound(&out->bounds);
-  bool limited = m->limit_memory != FS_NONE;
-  bool pays = fs_modulo_less(bound, limited ? out->bounds.roles : out->ii);
+  FS_TRY(depths_of_copies(m, &m->alone_depth));
+  fs_modulo_fit_alone(m->p, m->alone_depth);
+  FS_TRY(m->limit_memory != FS_NONE ? bound_fitting(m, &bound) : FSCHED_OK);
   FS_TRY(depths_of_copies(m, &m->fitting_depth));
   for (uint32_t r = 0; r < m->p->n_rings; r++) {
     m->fitting_depth[r] = fs_modulo_ring_fits(m->p, r) ? out->depth[r] : m->fitting_depth[r];
   }
-  for (uint32_t copies = 2; pays && copies <= m->options.copies; copies++) {
+  for (uint32_t copies = 2; copies <= m->options.copies; copies++) {
     if (fs_modulo_less(bound, out->ii)) {
       FS_TRY(try_copies(m, copies));
     }
   }
   if (!fs_modulo_less(m->free, out->ii)) {
     m->limit_memory = FS_NONE;
-  } else if (pays && m->options.copies > 1) {
-    out->proven = false; /* with other depths copies might fit */
   }
-  out->proven = out->proven && !m->open;
+  out->proven = out->proven && !m->open && !m->may_fit;
   return FSCHED_OK;
 }
 

@@ -10,11 +10,12 @@
  *
  * Bodies of several copies are tried where the interval is above the bounds: three unit ops on two
  * queues take 2, and two copies of them 3 for two iterations.  An interval is proven when each
- * number of copies is; where memory alone makes it longer than the bounds, that of one copy.
+ * number of copies is.
  *
  * Depths to be chosen do not limit at first; if what they come to does not fit, plans that fit are
  * looked for from that interval on.  With copies these have some of the depths that fit, below
- * those that do not; a lesser interval may then be left, so none is proven above the bounds.
+ * those that do not; nothing is proven then unless there is no lesser interval even where each
+ * ring is as deep as it fits alone.
  *
  * Source: Rau, "Iterative modulo scheduling" (1994) for bounds and terms; Lawler (1967) for ratios.
  * Other than there, starts need not be whole, and stages of unconnected parts are not searched. */

@@ -184,7 +184,8 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
     r->proven = r->proven && !fs_modulo_less(least, plan->ii);
   }
   bool equal = r->bound.num > 0 && r->ii.num == r->bound.num && r->ii.den == r->bound.den;
-  bool sure = equal && loop->scale == 1; /* else both may only seem to be the same */
+  bool sure = equal && loop->scale == 1;  /* else both may only seem to be the same */
+  r->proven = r->proven && !loop->single; /* copies were not tried */
   r->proven = (r->proven || sure) && !loop->widened;
   if (k->split != NULL) { /* parts have times that were planned before */
     fs_modulo_ratio least = plan->bounds.resource;

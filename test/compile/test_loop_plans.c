@@ -136,9 +136,11 @@ static void check_known(const known_loop *x) {
   fsched_schedule *s;
   fs_loop_report r = compile_loop(text, &g, &s);
   ck_assert_msg(r.why_not == NULL, "%s:\n%s", r.why_not, text);
-  ck_assert_msg(r.ii.num == x->num && r.ii.den == x->den && r.proven && r.copies == x->copies,
-                "%llu / %llu, %d, %u copies:\n%s", (unsigned long long)r.ii.num,
-                (unsigned long long)r.ii.den, (int)r.proven, r.copies, text);
+  bool proven = strstr(x->body, "scratch") == NULL; /* with it copies are not tried */
+  ck_assert_msg(
+      r.ii.num == x->num && r.ii.den == x->den && r.proven == proven && r.copies == x->copies,
+      "%llu / %llu, %d, %u copies:\n%s", (unsigned long long)r.ii.num, (unsigned long long)r.ii.den,
+      (int)r.proven, r.copies, text);
   ck_assert_msg(r.limited_by == x->by && strcmp(r.limit, x->limit) == 0, "by %s %s:\n%s",
                 fs_words_loop_limit[r.limited_by], r.limit, text);
   ck_assert_uint_eq(r.trip, 9);

@@ -11,6 +11,7 @@ typedef struct fitting_search {
   const fs_modulo_problem *p;
   uint32_t n;
   uint32_t *node; /* n * rings: depths */
+  bool full;      /* more of them had no room */
 } fitting_search;
 
 /* The bytes of a memory at some depths, of bounded ones. */
@@ -46,6 +47,7 @@ static void add_node(fitting_search *s, uint32_t at, uint32_t ring) {
   const fs_modulo_problem *p = s->p;
   uint32_t *next = s->node + (size_t)s->n * p->n_rings;
   if (s->n == MOST_NODES) {
+    s->full = true;
     return;
   }
   memcpy(next, s->node + (size_t)at * p->n_rings, p->n_rings * sizeof *next);
@@ -70,14 +72,15 @@ static void keep_node(fs_modulo_fitting *out, const fs_modulo_problem *p, uint32
 fs_status fs_modulo_fitting_depths(fs_arena *arena, const fs_modulo_problem *p,
                                    const uint32_t *from, fs_modulo_fitting *out) {
   assert(fs_modulo_deep_enough(p, from));
-  fitting_search s = {p, 1, NULL};
-  out->n = 0;
+  fitting_search s = {p, 1, NULL, false};
+  *out = (fs_modulo_fitting){.all = true};
   if (p->n_rings == 0) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(arena, &s.node, (size_t)MOST_NODES * p->n_rings));
   memcpy(s.node, from, p->n_rings * sizeof *from);
-  for (uint32_t at = 0; at < s.n && out->n < FS_FITTING_MOST; at++) {
+  uint32_t at = 0;
+  for (; at < s.n && out->n < FS_FITTING_MOST; at++) {
     uint32_t *depth = s.node + (size_t)at * p->n_rings, memory = overfull_memory(p, depth);
     if (memory == FS_NONE) {
       keep_node(out, p, depth);
@@ -89,6 +92,7 @@ fs_status fs_modulo_fitting_depths(fs_arena *arena, const fs_modulo_problem *p,
       }
     }
   }
+  out->all = at == s.n && !s.full;
   for (uint32_t k = 0; k < out->n; k++) {
     for (uint32_t r = 0; r < p->n_rings; r++) {
       bool free = p->ring[r].depth == 0 && p->ring[r].most == 0 && !fs_modulo_ring_fits(p, r);
@@ -96,4 +100,23 @@ fs_status fs_modulo_fitting_depths(fs_arena *arena, const fs_modulo_problem *p,
     }
   }
   return FSCHED_OK;
+}
+
+void fs_modulo_fit_alone(const fs_modulo_problem *p, uint32_t *depth) {
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    uint32_t memory = p->ring[r].memory;
+    if (!fs_modulo_ring_fits(p, r) || p->ring[r].size == 0) {
+      continue;
+    }
+    uint64_t others = 0, least = fs_modulo_least_depth(p, r);
+    for (uint32_t k = 0; k < p->n_rings; k++) {
+      const fs_modulo_ring *ring = &p->ring[k];
+      uint64_t slots = ring->depth != 0 ? ring->depth : fs_modulo_least_depth(p, k);
+      bool here = k != r && ring->memory == memory;
+      others = here ? fs_add_most(others, fs_multiply_most(ring->size, slots)) : others;
+    }
+    uint64_t rest = p->capacity[memory] - fs_min(others, p->capacity[memory]);
+    uint64_t most = fs_max(rest / p->ring[r].size, least);
+    depth[r] = (uint32_t)fs_min(depth[r], most);
+  }
 }

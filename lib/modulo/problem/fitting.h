@@ -8,6 +8,7 @@
 enum { FS_FITTING_MOST = 32 };
 
 typedef struct fs_modulo_fitting {
+  bool all; /* these are all there are */
   uint32_t n;
   uint32_t *depth[FS_FITTING_MOST]; /* per ring */
 } fs_modulo_fitting;
@@ -19,6 +20,10 @@ typedef struct fs_modulo_fitting {
  * Complexity: O(rings * 2^18) at most.  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_fitting_depths(fs_arena *arena, const fs_modulo_problem *p,
                                    const uint32_t *from, fs_modulo_fitting *out) FS_MUST_USE;
+
+/* Makes depths of open rings in bounded memories no more than fit there if all others have their
+ * least.  Complexity: O(rings * (rings + readers)). */
+void fs_modulo_fit_alone(const fs_modulo_problem *p, uint32_t *depth);
 
 /* Whether the depth of a ring is to be chosen, and its memory bounded.  Requires a ring. */
 static inline bool fs_modulo_ring_fits(const fs_modulo_problem *p, uint32_t ring) {

@@ -123,7 +123,7 @@ typedef struct fs_modulo_plan {
   uint32_t copies;    /* of the body */
   fs_modulo_ratio ii; /* ticks an iteration */
   bool proven;        /* no plan of as many copies as are tried has a lesser ii, whatever depths
-                       * fit; where rings want copies, or memory limits: none of so many */
+                       * fit; where rings want copies: none of so many */
   fs_modulo_bounds bounds;
   fs_modulo_limit limited_by;
   uint32_t limited_index;
