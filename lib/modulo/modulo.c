@@ -9,7 +9,8 @@
 #include "modulo/turns.h"
 
 enum {
-  TRIAL = 16, /* part of the steps that a first trial takes */
+  TRIAL = 16,        /* part of the steps that a first trial takes */
+  LONG_CLAIMS = 160, /* of a body that gets more than the trial: pairs of claims take time */
   USUAL_STEPS = 1 << 27,
   USUAL_OPS = 512,
   USUAL_COPIES = 4,
@@ -184,7 +185,7 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t 
   if (is_left_open(&t->plan)) {
     FS_TRY(try_turns(m, t, lower, depth, steps));
   }
-  if (is_left_open(&t->plan)) {
+  if (is_left_open(&t->plan) && t->body.n_claims <= LONG_CLAIMS) {
     FS_TRY(ask_for_less(m, t, lower, steps));
   }
   t->plan.steps = m->out->steps;
