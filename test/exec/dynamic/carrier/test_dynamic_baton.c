@@ -198,6 +198,18 @@ static void run_fiber(int i) {
 
 /* ---- the choices */
 
+static void begin_fiber(uint32_t i, bool done) {
+  fiber *f = &model.fiber[i];
+  f->sleeps_on = NULL;
+  f->history = f->steps = 0;
+  f->done = done;
+  (void)getcontext(&f->context);
+  f->context.uc_stack.ss_sp = f->stack;
+  f->context.uc_stack.ss_size = STACK;
+  f->context.uc_link = NULL;
+  makecontext(&f->context, (void (*)(void))run_fiber, 1, (int)i);
+}
+
 static void begin_order(uint32_t n_workers, uint32_t n_tasks) {
   memset(&model.baton, 0, sizeof model.baton);
   memset(model.worker, 0, sizeof model.worker);
@@ -207,15 +219,7 @@ static void begin_order(uint32_t n_workers, uint32_t n_tasks) {
   model.running = 0;
   model.rests = false;
   for (uint32_t i = 0; i < FIBERS; i++) {
-    fiber *f = &model.fiber[i];
-    f->sleeps_on = NULL;
-    f->history = f->steps = 0;
-    f->done = i > n_workers;
-    (void)getcontext(&f->context);
-    f->context.uc_stack.ss_sp = f->stack;
-    f->context.uc_stack.ss_size = STACK;
-    f->context.uc_link = NULL;
-    makecontext(&f->context, (void (*)(void))run_fiber, 1, (int)i);
+    begin_fiber(i, i > n_workers);
   }
 }
 
