@@ -337,3 +337,27 @@ total 6 2 "" >older.yaml
 goes_on older 210
 total 4 1 "      - {name: see, on: b, args: [{in: acc}, {out: v, size: 8}]}" >seen.yaml
 goes_on seen 156
+
+# What is read behind a loop lies in a slot that it must have come to.
+cat >slot.yaml <<'END'
+fsched: 1
+target: {queues: [{name: q}]}
+buffers: [{name: z, size: 8, io: output}]
+ops:
+  - loop: k
+    trip: 3
+    ops:
+      - loop: l
+        trip: 2
+        ops:
+          - {name: w, args: [{out: r, size: 8}]}
+        buffers: {r: {depth: 2}}
+      - {name: u, args: [{in: r}, {out_existing: z}]}
+END
+run 0 "$FSCHED" compile slot.yaml -q -o slot.fsb
+run 0 "$FSCHED" verify slot.fsb
+run 0 "$FSCHED" dis slot.fsb --format json -o slot.json
+sed '/"op": "l"/s/"trip": 2/"trip": 1/' slot.json >few.json
+run 0 "$FSCHED" asm few.json -o few.fsb
+run 4 "$FSCHED" verify few.fsb
+expect "a slot that nothing has written" holds err 'loop k: op u\[0\] reads r where nothing was written yet'
