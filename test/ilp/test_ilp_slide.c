@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Refinement by windows: the problems of windows compared with the whole problem, and the loop that
  * moves windows over a schedule. */
-#include "ilp/problem/window.h"
 #include "ilp/refine/refine_private.h"
 #include "ilp/solver_kit.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "kit/mutate/mutate.h"
 #include "model/handle.h"
+#include "problem/window.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"

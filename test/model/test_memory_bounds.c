@@ -9,11 +9,11 @@
 #include <string.h>
 
 #include "fsched/verify.h"
-#include "ilp/problem/problem.h"
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
 #include "model/handle.h"
+#include "problem/problem.h"
 
 #include "kit/context.h"
 

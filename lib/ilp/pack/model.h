@@ -8,7 +8,7 @@
 #define FS_ILP_PACK_MODEL_H
 
 #include "ilp/model/model.h"
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 typedef struct fs_pack_options {
   /* Minimise the highest address used instead of the makespan: for problems whose starts are all

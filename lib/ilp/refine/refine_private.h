@@ -7,7 +7,7 @@
 #include "base/clock.h"
 #include "base/limit.h"
 #include "ilp/pack/model.h"
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 #include "ilp/refine/refine.h"
 #include "ilp/solver/solver.h"
 #include "ilp/spill/model.h"

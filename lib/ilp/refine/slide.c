@@ -24,7 +24,7 @@
  * the best schedule at once.  With one, this happens when making a schedule takes little of the
  * time since the last one, and at the end.  If the answer is refused, the gains since the last
  * schedule are dropped and the windows end. */
-#include "ilp/problem/window.h"
+#include "problem/window.h"
 #include "ilp/refine/refine_private.h"
 
 enum {

@@ -7,7 +7,7 @@
 #define FS_ILP_SPILL_MODEL_H
 
 #include "ilp/model/model.h"
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 typedef struct fs_spill_model fs_spill_model;
 

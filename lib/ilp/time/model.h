@@ -8,7 +8,7 @@
 #define FS_ILP_TIME_MODEL_H
 
 #include "ilp/model/model.h"
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 /* How contiguous memories are modelled. */
 typedef enum fs_time_places {

@@ -12,7 +12,7 @@
  * Every order goes from an item to one that is issued later, so there are no cycles. */
 #include <stdlib.h>
 
-#include "ilp/problem/private.h"
+#include "problem/private.h"
 
 typedef struct list_link { /* an entry of a list, in the pool */
   uint32_t item, next;

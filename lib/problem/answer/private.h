@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Making a schedule from an answer: the parts of it that the answer does not give and that have to
  * be found. */
-#ifndef FS_ILP_ANSWER_PRIVATE_H
-#define FS_ILP_ANSWER_PRIVATE_H
+#ifndef FS_PROBLEM_ANSWER_PRIVATE_H
+#define FS_PROBLEM_ANSWER_PRIVATE_H
 
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 typedef struct fs_assembly {
   fs_problem *p;

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "ilp/answer/private.h"
+#include "problem/answer/private.h"
 #include "model/issue_order.h"
 #include "verify/schedule/verify.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What problem/graph.c and problem/schedule.c share for making a problem. */
-#ifndef FS_ILP_PROBLEM_PRIVATE_H
-#define FS_ILP_PROBLEM_PRIVATE_H
+#ifndef FS_PROBLEM_PRIVATE_H
+#define FS_PROBLEM_PRIVATE_H
 
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 enum { FS_TOUCH_WRITES = 1, FS_TOUCH_FILLS = 2 };
 

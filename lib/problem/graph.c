@@ -9,7 +9,7 @@
  *
  * The residency in a bounded store begins at 0 if the version was given, else with its write, and
  * ends with the version's read, or with the makespan if the version is kept. */
-#include "ilp/problem/private.h"
+#include "problem/private.h"
 
 static bool accessed(const fsched_graph *g, uint32_t v) {
   return g->version_access0[v] < g->version_access0[v + 1];

@@ -3,7 +3,7 @@
  * contiguous memory, with the in-place pairs that the times allow.  Lifetimes are in moments, so
  * that the buffers that an op without length has at once do not overlap; where there are such ops,
  * given addresses are checked against these lifetimes. */
-#include "ilp/answer/private.h"
+#include "problem/answer/private.h"
 #include "placement/placement.h"
 
 typedef struct answer_places {

@@ -6,10 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "problem/problem.h"
 
 #include "kit/context.h"
 
@@ -95,13 +95,13 @@ static bool few(const fs_problem *p, fs_tick horizon) {
   return p->n_items <= 9 && n <= 3000;
 }
 
-typedef struct ilp_windows_totals {
+typedef struct problem_windows_totals {
   uint32_t problems, outside, refuted, raised, schedules;
-} ilp_windows_totals;
+} problem_windows_totals;
 
 /* Checks the windows within a horizon. */
 static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed,
-                          ilp_windows_totals *n) {
+                          problem_windows_totals *n) {
   if (!few(p, horizon)) {
     return;
   }
@@ -133,7 +133,7 @@ static void check_windows(fs_problem *p, fs_tick horizon, unsigned long seed,
   memcpy(p->tail, tail, p->n_items * sizeof *tail);
 }
 
-static void check_seed(unsigned long seed, ilp_windows_totals *n) {
+static void check_seed(unsigned long seed, problem_windows_totals *n) {
   fs_gen_params q = small_params(seed);
   fsched_graph *g;
   fs_schedule *s = NULL;
@@ -159,7 +159,7 @@ static void check_seed(unsigned long seed, ilp_windows_totals *n) {
 
 START_TEST(nothing_is_cut_off)
 {
-  ilp_windows_totals n = {0};
+  problem_windows_totals n = {0};
   for (unsigned long seed = 1; seed <= 800; seed++) {
     check_seed(seed, &n);
   }
@@ -311,7 +311,7 @@ START_TEST(memory_fails_cleanly)
 }
 END_TEST
 
-FS_SUITE(ilp_windows, s) {
+FS_SUITE(problem_windows, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 180);
   FS_TESTS(t, nothing_is_cut_off, known_bounds, spills_are_not_excluded, projects,

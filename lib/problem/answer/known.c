@@ -2,7 +2,7 @@
 /* Finds the answer that a schedule gives.  If both lists of copies are equal they are matched one
  * to one, else by what the copies do, if no two do the same.  Residencies are matched by the items
  * that touch them. */
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 typedef struct match {
   fs_problem *p;

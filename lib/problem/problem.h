@@ -6,8 +6,8 @@
  * Items are numbered as in a schedule: the graph's ops, then the copies.
  *
  * Units: ticks, bytes.  Everything is in the problem's arena. */
-#ifndef FS_ILP_PROBLEM_H
-#define FS_ILP_PROBLEM_H
+#ifndef FS_PROBLEM_H
+#define FS_PROBLEM_H
 
 #include "base/limit.h"
 #include "model/schedule.h"

@@ -11,7 +11,7 @@
  *        w2 ---- r2
  *
  * O((items + edges + touches) log). */
-#include "ilp/problem/private.h"
+#include "problem/private.h"
 
 #include "base/group.h"
 #include "base/heap.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Constraint propagation over windows of starts; see windows.c for the list of the rules. */
-#ifndef FS_ILP_WINDOWS_PRIVATE_H
-#define FS_ILP_WINDOWS_PRIVATE_H
+#ifndef FS_PROBLEM_WINDOWS_PRIVATE_H
+#define FS_PROBLEM_WINDOWS_PRIVATE_H
 
 #include "base/limit.h"
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 /* An item holds `amount` of a resource while it runs.  Resources are queues of some classes,
  * amounts, memories, and sets of items of which no two can run at once (capacity 1). */

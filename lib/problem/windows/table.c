@@ -11,7 +11,7 @@
  * Beldiceanu and Carlsson 2002 for the sweep.  O(n log n + n * levels). */
 #include <stdlib.h>
 
-#include "ilp/windows/private.h"
+#include "problem/windows/private.h"
 
 /* Events that compare equal are equal in every member. */
 static int by_time(const void *a, const void *b) {

@@ -6,7 +6,7 @@
 
 #include "base/group.h"
 #include "base/radix.h"
-#include "ilp/problem/window_private.h"
+#include "problem/window_private.h"
 
 static fs_tick local_time(const fs_window *w, fs_tick at) { return at - fs_min(at, w->base); }
 

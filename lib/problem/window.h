@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Small problems that are windows of a large one: a known answer is given, some items are free to
  * move, the items before them stay, and the items behind them move as one. */
-#ifndef FS_ILP_PROBLEM_WINDOW_H
-#define FS_ILP_PROBLEM_WINDOW_H
+#ifndef FS_PROBLEM_WINDOW_H
+#define FS_PROBLEM_WINDOW_H
 
-#include "ilp/problem/problem.h"
+#include "problem/problem.h"
 
 typedef struct fs_frame_moment {
   fs_tick start;

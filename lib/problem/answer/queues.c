@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 #include "base/heap.h"
-#include "ilp/answer/private.h"
+#include "problem/answer/private.h"
 
 typedef struct coloring {
   fs_assembly *y;

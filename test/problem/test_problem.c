@@ -5,23 +5,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ilp/problem/problem.h"
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "problem/problem.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
 
-typedef struct ilp_problem_fixture {
+typedef struct problem_fixture {
   fsched_context *ctx;
   fsched_graph *g;
   fs_problem *p;
-} ilp_problem_fixture;
+} problem_fixture;
 
 /* The problem of a graph file whose first lines are left out here; NULL where it does not fit. */
-static ilp_problem_fixture make(const char *body) {
-  ilp_problem_fixture f;
+static problem_fixture make(const char *body) {
+  problem_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
   f.ctx = fs_new_context();
@@ -32,7 +32,7 @@ static ilp_problem_fixture make(const char *body) {
   return f;
 }
 
-static void drop(ilp_problem_fixture *f) {
+static void drop(problem_fixture *f) {
   fs_problem_destroy(f->p);
   fsched_graph_destroy(f->g);
   fsched_context_destroy(f->ctx);
@@ -60,7 +60,7 @@ static uint32_t n_ends(const fs_problem *p, uint32_t r) {
  * the longest path contains both. */
 START_TEST(copies_of_a_graph)
 {
-  ilp_problem_fixture f =
+  problem_fixture f =
       make(SPILLING
            "buffers: [{name: x, size: 9, io: input}, {name: y, size: 4, io: output}]\n"
            "ops:\n  - {name: a, time: 4, args: [{in: x}, {out: y}]}\n"
@@ -94,7 +94,7 @@ END_TEST
 /* Given content without a store is there from 0 on, and what is kept stays to the end. */
 START_TEST(without_a_store)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 40}]}\n"
       "buffers: [{name: x, size: 9, io: input}, {name: y, size: 4, io: output},\n"
       "  {name: z, size: 7, io: state}, {name: u, size: 3, io: constant}]\n"
@@ -140,7 +140,7 @@ START_TEST(overwritten_content)
       "buffers: [{name: x, size: 8, io: state}]\n"
       "ops: [{name: a, args: [{in: x}]}, {name: b, args: [{out_existing: x}]}]\n"};
   for (int k = 0; k < 3; k++) {
-    ilp_problem_fixture f = make(bodies[k]);
+    problem_fixture f = make(bodies[k]);
     const fs_problem *p = f.p;
     ck_assert_uint_eq(p->n_copies, k == 0 ? 1 : 2);
     ck_assert_uint_eq(p->res_begin_item[p->arg_residency[0]], k == 0 ? 0 : 2);
@@ -160,7 +160,7 @@ END_TEST
 /* Parts may be written in any order: the first one that is written begins the residency. */
 START_TEST(several_may_begin)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 40}]}\n"
       "buffers: [{name: x, size: 8}]\n"
       "ops:\n  - {name: a, time: 2, args: [{out_existing: x, at: [0, 4]}]}\n"
@@ -188,7 +188,7 @@ END_TEST
  * the end. */
 START_TEST(bounded_stores)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target:\n  memories:\n    - {name: m, capacity: 30, backing: s,\n"
       "       spill: {on: compute, write: {fixed: 2, rate: 0}, read: {fixed: 3, rate: 0}}}\n"
       "    - {name: s, capacity: 30}\n"
@@ -228,7 +228,7 @@ END_TEST
 /* Domains and gangs cut the queues into classes. */
 START_TEST(classes_of_queues)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target: {queues: [{name: q0}, {name: q1}, {name: q2}, {name: q3, class: k},\n"
       "  {name: q4, class: k}, {name: q5, class: idle}]}\n"
       "ops:\n  - {name: a}\n  - {name: g, on: [q2, q3]}\n  - {name: b, on: k}\n"
@@ -264,7 +264,7 @@ START_TEST(pairs_and_scratch)
   for (int counted = 0; counted < 2; counted++) {
     char text[512];
     (void)snprintf(text, sizeof text, body, counted ? ", placement: counted" : "");
-    ilp_problem_fixture f = make(text);
+    problem_fixture f = make(text);
     const fs_problem *p = f.p;
     ck_assert_uint_eq(p->n_coincide, !counted);
     ck_assert_uint_eq(p->n_residencies, 3);
@@ -285,7 +285,7 @@ END_TEST
 /* In 15 bytes the output has to take the input's place. */
 START_TEST(output_in_place)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target: {memories: [{name: m, capacity: 15}]}\n"
       "ops:\n  - {name: a, size: 6}\n  - {name: c, size: 6}\n"
       "  - {name: b, args: [{in: a}, {out: x, size: 6}], inplace: {x: a}, scratch: "
@@ -310,7 +310,7 @@ END_TEST
 /* Given starts are heads; what follows starts later. */
 START_TEST(given_starts)
 {
-  ilp_problem_fixture f = make(
+  problem_fixture f = make(
       "target: {queues: [{name: q}]}\n"
       "ops: [{name: a, time: 2, start: 7}, {name: b, after: [a]}]\n");
   ck_assert_uint_eq(f.p->fixed[0], 7);
@@ -328,7 +328,7 @@ START_TEST(exactness)
   for (int size = 40; size <= 48; size += 8) {
     char text[1024];
     (void)snprintf(text, sizeof text, SPILLING TWO, size);
-    ilp_problem_fixture f = make(text);
+    problem_fixture f = make(text);
     bool fits = size == 32 || 64 + size <= 100;
     ck_assert_uint_eq(f.p->exact, fits);
     ck_assert(f.p->least);
@@ -483,7 +483,7 @@ START_TEST(memory_fails_cleanly)
 }
 END_TEST
 
-FS_SUITE(ilp_problem, s) {
+FS_SUITE(problem, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, copies_of_a_graph, without_a_store, overwritten_content, several_may_begin,

@@ -11,7 +11,7 @@
  * and not in seconds, is more than was granted.
  *
  * Destructive bounds (Klein and Scholl 1999): every makespan is above a horizon that is refuted. */
-#include "ilp/windows/private.h"
+#include "problem/windows/private.h"
 
 /* What must lie between an item and the end of a horizon that may be less than the problem's. */
 static fs_tick tail_of(const fs_problem *p, uint32_t i, fs_tick horizon) {

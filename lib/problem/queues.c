@@ -6,7 +6,7 @@
  * runs is left out.  With a wait each queue that some item runs on is a class of its own.
  *
  *      domain {q0 q1 q2}, gang {q2 q3}  ->  {q0 q1} {q2} {q3} */
-#include "ilp/problem/private.h"
+#include "problem/private.h"
 
 typedef struct split {
   fs_problem_draft *d;

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "ilp/problem/problem.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "problem/problem.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
@@ -87,14 +87,14 @@ END_TEST
 
 /* ---- answers that are wrong, and queues to be found */
 
-typedef struct ilp_answer_fixture {
+typedef struct problem_answer_fixture {
   fsched_context *ctx;
   fsched_graph *g;
   fs_problem *p;
-} ilp_answer_fixture;
+} problem_answer_fixture;
 
-static ilp_answer_fixture make(const char *body) {
-  ilp_answer_fixture f;
+static problem_answer_fixture make(const char *body) {
+  problem_answer_fixture f;
   char text[4096];
   (void)snprintf(text, sizeof text, "fsched: 1\nname: f\n%s", body);
   f.ctx = fs_new_context();
@@ -105,7 +105,7 @@ static ilp_answer_fixture make(const char *body) {
   return f;
 }
 
-static void drop(ilp_answer_fixture *f) {
+static void drop(problem_answer_fixture *f) {
   ck_assert_uint_eq(fsched_diag_count(f->ctx), 0);
   fs_problem_destroy(f->p);
   fsched_graph_destroy(f->g);
@@ -113,7 +113,7 @@ static void drop(ilp_answer_fixture *f) {
 }
 
 /* With `why` NULL the answer is right, else this is how the reason begins. */
-static void check_starts(ilp_answer_fixture *f, fs_tick *start, const char *wanted) {
+static void check_starts(problem_answer_fixture *f, fs_tick *start, const char *wanted) {
   fs_answer a = {.start = start};
   fs_schedule *s;
   const char *why;
@@ -130,7 +130,7 @@ static void check_starts(ilp_answer_fixture *f, fs_tick *start, const char *want
 
 START_TEST(wrong_answers)
 {
-  ilp_answer_fixture f = make(
+  problem_answer_fixture f = make(
       "target: {queues: [{name: q}, {name: r, class: k}], resources: [{name: w, "
       "capacity: 3}]}\n"
       "ops:\n  - {name: a, time: 2}\n  - {name: b, time: 2, after: [a]}\n"
@@ -159,7 +159,7 @@ END_TEST
  * queues. */
 START_TEST(instants_and_gangs)
 {
-  ilp_answer_fixture f = make(
+  problem_answer_fixture f = make(
       "target: {queues: [{name: q0}, {name: q1}]}\n"
       "ops:\n  - {name: a, time: 4}\n  - {name: z, time: 0}\n"
       "  - {name: b, time: 4}\n  - {name: y, time: 0, after: [z]}\n");
@@ -184,7 +184,7 @@ END_TEST
 /* c0 may use q0 or q1, and c1 q1 or q2, so the first guesses have to be taken back. */
 START_TEST(chains_of_choices)
 {
-  ilp_answer_fixture f = make(
+  problem_answer_fixture f = make(
       "target: {queues: [{name: q0, class: a}, {name: q1, class: a}, {name: q2, "
       "class: b}]}\n"
       "ops:\n  - {name: x, on: a, time: 8}\n  - {name: y, on: a, time: 3}\n"
@@ -222,7 +222,7 @@ START_TEST(other_copies)
 }
 END_TEST
 
-FS_SUITE(ilp_answer, s) {
+FS_SUITE(problem_answer, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, schedules_come_back, wrong_answers, instants_and_gangs, chains_of_choices,

@@ -13,7 +13,7 @@
 #include <stdlib.h>
 
 #include "base/group.h"
-#include "ilp/windows/private.h"
+#include "problem/windows/private.h"
 
 static const fs_limits *limits(const fs_windows *w) { return fs_limits_of(w->p->ctx); }
 

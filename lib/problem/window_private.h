@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The inside of windows: problem/window.c finds the items and residencies that a window needs,
  * problem/window_fill.c makes the small problem of them. */
-#ifndef FS_ILP_PROBLEM_WINDOW_PRIVATE_H
-#define FS_ILP_PROBLEM_WINDOW_PRIVATE_H
+#ifndef FS_PROBLEM_WINDOW_PRIVATE_H
+#define FS_PROBLEM_WINDOW_PRIVATE_H
 
-#include "ilp/problem/window.h"
+#include "problem/window.h"
 
 typedef struct fs_finder {
   fs_frame *f;

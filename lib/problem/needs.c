@@ -8,8 +8,8 @@
  * A spill that a schedule could avoid is useful only if it makes room.  Where everything that ever
  * lies in a memory fits side by side, and in its store too, no spill is useful: extra copies can be
  * left out of any schedule, and the residencies of a version joined, without moving any item. */
-#include "ilp/problem/private.h"
 #include "model/overwritten.h"
+#include "problem/private.h"
 
 bool fs_problem_needs_read(const fsched_graph *g, uint32_t version) {
   assert(version < g->n_versions);

@@ -3,7 +3,7 @@
  * window is cut off if the rules refute that the item starts in it; the same is done at the late
  * end, and for the two orders of a pair that cannot run at once.  Pieces of half a window are tried
  * first, then smaller ones. */
-#include "ilp/windows/private.h"
+#include "problem/windows/private.h"
 
 static void save(const fs_windows *w, fs_tick *est, fs_tick *lct) {
   memcpy(est, w->est, w->n * sizeof *est);

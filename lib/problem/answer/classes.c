@@ -7,7 +7,7 @@
  * An item that finds no class is put in by force: the items in its way are taken out, those that
  * were taken out least often first, and have to find another class.  This is a heuristic: with
  * overlapping domains the question is NP-hard. */
-#include "ilp/answer/private.h"
+#include "problem/answer/private.h"
 
 typedef struct handing {
   fs_assembly *y;

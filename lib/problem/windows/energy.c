@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "base/radix.h"
-#include "ilp/windows/private.h"
+#include "problem/windows/private.h"
 
 static uint32_t sort_unique(fs_tick *at, uint32_t n) {
   uint32_t kept = 0;

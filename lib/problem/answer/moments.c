@@ -5,7 +5,7 @@
  * when the next item is issued. */
 #include <stdlib.h>
 
-#include "ilp/answer/private.h"
+#include "problem/answer/private.h"
 
 /* The moment just before the first item that starts at `time` or later. */
 static fs_tick before(const fs_assembly *y, fs_tick time) {

@@ -30,7 +30,7 @@
  * topological one. */
 #include <stdlib.h>
 
-#include "ilp/problem/window_private.h"
+#include "problem/window_private.h"
 
 /* ---- the frame */
 
