@@ -221,7 +221,7 @@ static void put_barrier(fs_listing *l, const char *kind, uint32_t barrier) {
 
 static void put_barrier_waits(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
-    fs_list_empty(c, 3);
+    fs_list_empty(c, fs_list_times(l));
     put_barrier(l, "barrier_wait ", l->s->barrier_waits[m->barrier_wait0 + i]);
     fs_list_put(l, ")");
     fs_columns_cell(c, FS_LEFT);
@@ -232,7 +232,7 @@ static void put_barrier_waits(fs_listing *l, fs_columns *c, const fs_stream_comm
 static void put_barrier_updates(fs_listing *l, fs_columns *c, const fs_stream_command *m) {
   for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
     const fs_stream_update *u = &l->s->barrier_updates[m->barrier_update0 + i];
-    fs_list_empty(c, 3);
+    fs_list_empty(c, fs_list_times(l));
     put_barrier(l, "barrier_update ", u->barrier);
     fs_list_u64(l, ", slots ", u->slots);
     fs_list_put(l, ")");
@@ -264,7 +264,7 @@ static void put_stops_before(fs_listing *l, fs_columns *c, uint32_t issue, uint3
     return;
   }
   const fs_stream_stop *last = &l->s->stops[*stop - 1];
-  fs_list_empty(c, 3);
+  fs_list_empty(c, fs_list_times(l));
   fs_list_u64(l, "", last->at);
   fs_columns_cell(c, FS_RIGHT);
   fs_list_stop(l, last);
@@ -337,15 +337,14 @@ static void put_command(fs_listing *l, fs_columns *c, const fs_stream_command *m
 }
 
 static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
-  /* By fs_sync_kind, and with slow ops: the titles of the columns, and how many hold numbers. */
-  static const char *const head[][9] = {
-      {"epoch", "start", "end", "command", "waits", "signal", "frontier", "places"},
-      {"epoch", "start", "end", "command", "frontier", "places"},
-      {"epoch", "start", "end", "issue", "command", "frontier", "places"},
-      {"epoch", "start", "end", "free", "command", "waits", "signal", "frontier", "places"}};
-  static const uint32_t columns[] = {8, 6, 7, 9}, numbers[] = {3, 3, 4, 4};
-  enum { WITH_FREE = 3 }; /* timelines, with ops that are slow */
-  uint32_t sync = l->any_slow ? WITH_FREE : l->s->meta->sync, stop = 0;
+  /* The titles of the columns; by fs_sync_kind those behind the times, and how many of these hold
+   * numbers. */
+  static const char *const times[] = {"epoch", "start", "end", "free"};
+  static const char *const head[][5] = {{"command", "waits", "signal", "frontier", "places"},
+                                        {"command", "frontier", "places"},
+                                        {"issue", "command", "frontier", "places"}};
+  static const uint32_t columns[] = {5, 3, 4}, numbers[] = {0, 0, 1};
+  uint32_t sync = l->s->meta->sync, n_times = fs_list_times(l), stop = 0;
   const fs_stream_queue *q = &l->s->queues[queue];
   l->t = out;
   fs_list_put(l, "\nqueue ");
@@ -359,11 +358,11 @@ static fs_status put_queue(fs_listing *l, uint32_t queue, fs_text *out) {
   fs_list_u64(l, "): commands ", q->n_commands);
   fs_list_put(l, "\n");
   fs_columns c;
-  fs_columns_init(&c, out->ctx, columns[sync]);
+  fs_columns_init(&c, out->ctx, n_times + columns[sync]);
   l->t = &c.text;
-  for (uint32_t i = 0; i < columns[sync] && q->n_commands != 0; i++) {
-    fs_list_put(l, head[sync][i]);
-    fs_columns_cell(&c, i < numbers[sync] ? FS_RIGHT : FS_LEFT);
+  for (uint32_t i = 0; i < n_times + columns[sync] && q->n_commands != 0; i++) {
+    fs_list_put(l, i < n_times ? times[i] : head[sync][i - n_times]);
+    fs_columns_cell(&c, i < n_times + numbers[sync] ? FS_RIGHT : FS_LEFT);
   }
   for (uint32_t i = 0; i < q->n_commands; i++) {
     const fs_stream_command *m = &l->s->commands[q->command0 + i];

@@ -23,6 +23,9 @@ static inline void fs_list_u64(fs_listing *l, const char *before, uint64_t value
   fs_text_u64(l->t, value);
 }
 
+/* The columns of epochs and times, which come first. */
+static inline uint32_t fs_list_times(const fs_listing *l) { return l->any_slow ? 4 : 3; }
+
 /* Writes empty cells at the beginning of a line that belongs to a command but is not one. */
 static inline void fs_list_empty(fs_columns *c, uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {

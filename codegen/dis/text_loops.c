@@ -136,7 +136,7 @@ static void put_loop_stops(fs_listing *l, fs_columns *c, const loop_nest *n, uin
   for (uint32_t i = n->loop->stop0; i < n->loop->stop0 + n->loop->n_stops; i++) {
     const fs_stream_stop *stop = &l->s->loop_stops[i];
     if (stop->at >= first && stop->at <= issue) {
-      fs_list_empty(c, 3);
+      fs_list_empty(c, fs_list_times(l));
       fs_list_u64(l, "", stop->at);
       fs_columns_cell(c, FS_RIGHT);
       put_indent(l, n);
@@ -163,7 +163,7 @@ static void put_guard(fs_listing *l, const loop_nest *n, const fs_stream_guard *
 
 static void put_guard_row(fs_listing *l, fs_columns *c, const loop_nest *n, const char *kind,
                           const fs_stream_guard *g, int64_t constant) {
-  fs_list_empty(c, 3);
+  fs_list_empty(c, fs_list_times(l));
   put_indent(l, n);
   fs_list_put(l, kind);
   put_guard(l, n, g, constant);
@@ -194,7 +194,7 @@ static void put_arrivals(fs_listing *l, fs_columns *c, const loop_nest *n,
 
 static void put_row(fs_listing *l, fs_columns *c, const loop_nest *n,
                     const fs_stream_loop_command *m) {
-  fs_list_empty(c, l->any_slow ? 4 : 3);
+  fs_list_empty(c, fs_list_times(l));
   if (fs_sync_has_stops(l->s->meta->sync)) {
     fs_list_u64(l, "", m->issue);
     fs_columns_cell(c, FS_RIGHT);

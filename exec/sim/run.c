@@ -166,6 +166,7 @@ static void pass_command(fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->stream->commands[command];
   uint32_t q = x->queue[command];
   uint64_t time = x->reached_at[q] = fs_max(x->reached_at[q], x->over[command]);
+  fs_sim_sync_reach(x, command, time);
   if (c->signal) {
     reach(x, q, c->epoch, time);
   }
@@ -184,6 +185,7 @@ static void leave_in_any_order(fs_instance *x, uint32_t command, uint64_t to) {
   uint32_t queue = x->queue[command];
   const fs_stream_queue *q = &x->stream->queues[queue];
   x->over[command] = to;
+  fs_sim_sync_end(x, command, to);
   while (x->at[queue] < q->n_commands && x->over[q->command0 + x->at[queue]] != UINT64_MAX) {
     pass_command(x, q->command0 + x->at[queue]++);
   }
@@ -219,6 +221,7 @@ static void leave_command(fs_instance *x, uint32_t command, uint64_t from, uint6
     reach(x, x->queue[command], at, to);
   }
   fs_sim_sync_end(x, command, to);
+  fs_sim_sync_reach(x, command, to);
   if (at < q->n_commands) {
     fs_sim_release(x, q->command0 + at, to);
   }

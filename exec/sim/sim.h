@@ -107,7 +107,7 @@ struct fs_instance {
   uint32_t n_issued, next_stop;  /* sync: block: commands issued; the first sync that is not over */
   uint64_t issue_at;             /* when the last sync that is over was over */
   uint32_t n_over, *n_issued_of; /* commands that are over; per queue: commands that were issued */
-  uint64_t *over_at;             /* per command that is over */
+  uint64_t *over_at; /* per command: when it and those before it on its queue were over */
 
   pthread_t thread;
   bool has_lock, has_thread;
@@ -168,6 +168,9 @@ void fs_sim_sync_begin(fs_instance *x);
 void fs_sim_sync_start(fs_instance *x, uint32_t command, uint64_t time);
 /* Requires a command. */
 void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t time);
+/* All commands up to this one of its queue are over; `time` is when the last of them was.  Requires
+ * a command that is over. */
+void fs_sim_sync_reach(fs_instance *x, uint32_t command, uint64_t time);
 /* Lets the commands go on that the calls above have freed. */
 void fs_sim_sync_go_on(fs_instance *x);
 /* Whether a barrier or sync holds the command back; *stuck says which.  Requires a command. */

@@ -136,8 +136,12 @@ void fs_sim_sync_begin(fs_instance *x) {
 void fs_sim_sync_end(fs_instance *x, uint32_t command, uint64_t time) {
   assert(command < x->stream->n_commands);
   update(x, &x->stream->commands[command], time);
+  x->n_over++;
+}
+
+void fs_sim_sync_reach(fs_instance *x, uint32_t command, uint64_t time) {
+  assert(command < x->stream->n_commands);
   if (x->by_issue != NULL) {
-    x->n_over++;
     x->over_at[command] = time;
   }
 }

@@ -225,9 +225,11 @@ static bool has_reuse(const fs_schedule *s) {
          s->graph->target.concurrency > 0;
 }
 
-/* Without reuse there are no control edges, so that queues may be chosen again at no cost. */
+/* Without reuse there are no control edges, so that queues may be chosen again at no cost.  What
+ * chooses them knows neither of given starts nor of slow ops (search.c). */
 static bool is_open(const fs_schedule *s) {
-  return s->graph->op_start == NULL && (!has_reuse(s) || s->n_items <= OPEN_ITEMS);
+  return s->graph->op_start == NULL && fs_graph_first_slow(s->graph) == FS_NONE &&
+         (!has_reuse(s) || s->n_items <= OPEN_ITEMS);
 }
 
 /* Several answers are kept where stacks may not fit with the best one. */

@@ -22,7 +22,8 @@ typedef struct order_finder {
   fs_orders *o;
   const fs_accesses *acc;
   uint32_t *gang_item0, *gang_item; /* CSR per gang: its ops by epoch */
-  fs_wait *seen; /* per axis: the last item that needs it, and the epoch needed */
+  uint32_t *slow; /* per command: the epoch of the last slow one of its queue up to it, or 0 */
+  fs_wait *seen;  /* per axis: the last item that needs it, and the epoch needed */
   FS_VEC(fs_epoch_need) need;
   FS_VEC(fs_order_edge) edge;
   FS_VEC(uint64_t) plan; /* to << 32 | from, twice as long for sorting */
@@ -40,7 +41,10 @@ static fs_status add_need(order_finder *f, uint32_t item, uint32_t queue, uint32
   assert(queue < f->o->s->n_queues && epoch > 0);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(f->o->s, item, &n);
-  if (n == 1 && queues[0] == queue) {
+  if (n == 1 && queues[0] == queue) { /* queue order tells of quick ones */
+    epoch = f->slow[f->o->y->queue_command0[queue] + epoch - 1];
+  }
+  if (epoch == 0) {
     return FSCHED_OK;
   }
   fs_epoch_need need = {queue, epoch};
@@ -89,8 +93,23 @@ static fs_status add_item(order_finder *f, uint32_t item) {
   return FSCHED_OK;
 }
 
+static fs_status find_slow(order_finder *f) {
+  const fs_schedule *s = f->o->s;
+  const fs_sync *y = f->o->y;
+  FS_TRY(fs_new(f->scratch, &f->slow, y->n_commands));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t first = y->queue_command0[q], last = 0;
+    for (uint32_t c = first; c < y->queue_command0[q + 1]; c++) {
+      last = fs_item_slow(s, y->command_item[c]) ? c - first + 1 : last;
+      f->slow[c] = last;
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status add_all(order_finder *f, fs_arena *arena) {
   fs_orders *o = f->o;
+  FS_TRY(find_slow(f));
   FS_TRY(fs_sync_gang_ops(f->o->y, f->scratch, &f->gang_item0, &f->gang_item));
   FS_TRY(fs_new_none(f->scratch, &f->seen, o->y->n_axes));
   FS_TRY(fs_new(arena, &o->need0, (size_t)o->s->n_items + 1));

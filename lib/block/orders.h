@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What an order of issue has to respect, item by item, and the phases that follow from it.
  *
- * Needs: commands of other queues that must be over before an item starts; these are the waits of
- * the timelines, so orders that queue order and other needs already imply are left out.  Only a
- * full sync meets a need of a queue that is not counting.
+ * Needs: commands of other queues, or slow ones of its own, that must be over before an item
+ * starts; these are the waits of the timelines, so orders that queue order and other needs already
+ * imply are left out.  A need is for an epoch, all commands up to which are over: that is what a
+ * sync tells, too.  Only a full sync meets a need of a queue that is not counting.
  * Edges: `from` is issued before `to`, in an earlier phase when a full sync must lie between.  They
  * are the needs, queue order, and plan orders: those that the planned times have to show though no
  * data would be wrong otherwise (a version is at one place at a time; a residency without bytes is

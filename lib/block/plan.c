@@ -11,7 +11,8 @@
  *
  * Times.  The sequencer passes a stop when the commands that it waits for are over; an item starts
  * when it has been issued, its queues are free and its predecessors in plan orders are over, but
- * not before its planned start without stops. */
+ * not before its planned start without stops.  Queues are free before a slow item is over, so a
+ * counting sync waits for the latest end of all that it tells of. */
 #include "block/plan.h"
 
 #include "base/radix.h"
@@ -161,10 +162,10 @@ static fs_status counting_syncs(filler *f, uint32_t item, const fs_tick *end, fs
     uint32_t q = (uint32_t)f->want.at[i];
     assert(f->wanted[q] <= f->issued[q]);
     fs_stop stop = {f->p->at[item], q, f->issued[q] - f->wanted[q]};
-    assert(f->wanted[q] <= f->issued[q]);
-    f->known[q] = f->wanted[q];
+    for (; f->known[q] < f->wanted[q]; f->known[q]++) { /* slow ones may end behind the last */
+      *now = fs_max(*now, end[y->command_item[y->queue_command0[q] + f->known[q]]]);
+    }
     f->wanted[q] = 0;
-    *now = fs_max(*now, end[y->command_item[y->queue_command0[q] + f->known[q] - 1]]);
     FS_TRY(fs_vec_push(f->ctx, &f->stop, stop));
   }
   return FSCHED_OK;
@@ -189,12 +190,13 @@ static fs_tick start_of(const filler *f, uint32_t item, fs_tick now, const fs_ti
 static void issue_item(filler *f, uint32_t item, fs_tick *end, fs_tick *free_at) {
   assert(f->p->start[item] >= f->o->s->start[item]);
   const fs_schedule *s = f->o->s;
-  end[item] = f->p->start[item] + (s->end[item] - s->start[item]);
+  fs_tick start = f->p->start[item];
+  end[item] = start + (s->end[item] - s->start[item]);
   f->p->makespan = fs_max(f->p->makespan, end[item]);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(s, item, &n);
   for (uint32_t i = 0; i < n; i++) {
-    free_at[queues[i]] = end[item];
+    free_at[queues[i]] = start + (fs_item_free(s, item) - s->start[item]);
     f->issued[queues[i]]++;
   }
 }

@@ -129,6 +129,7 @@ static fs_status make_domains(fs_arena *arena, fs_block_problem *p) {
 static fs_status make_items(fs_arena *arena, fs_block_problem *p) {
   const fs_schedule *s = p->s;
   FS_TRY(fs_new(arena, &p->time, p->n));
+  FS_TRY(fs_new(arena, &p->busy, p->n));
   FS_TRY(fs_new(arena, &p->domain, p->n));
   FS_TRY(fs_new(arena, &p->gang, p->n));
   FS_TRY(fs_new_zero(arena, &p->counting, p->n_queues));
@@ -138,11 +139,13 @@ static fs_status make_items(fs_arena *arena, fs_block_problem *p) {
   }
   for (uint32_t i = 0; i < p->n; i++) {
     p->time[i] = s->end[i] - s->start[i];
+    p->busy[i] = fs_item_free(s, i) - s->start[i];
+    p->any_slow = p->any_slow || fs_item_slow(s, i);
     p->domain[i] = domain_of(p, i);
     p->gang[i] = !fs_item_plain(s, i);
     p->plain = p->plain && !p->gang[i];
   }
-  p->plain = p->plain && !p->any_counting && s->graph->op_start == NULL;
+  p->plain = p->plain && !p->any_counting && !p->any_slow && s->graph->op_start == NULL;
   return make_domains(arena, p);
 }
 
@@ -178,7 +181,8 @@ static bool on_counting(const fs_block_problem *p, const uint32_t *queue, uint32
 
 /* Does the order of a queue alone tell `to` that `from` is over? */
 static bool in_line(const fs_block_problem *p, const uint32_t *queue, uint32_t from, uint32_t to) {
-  return queue[from] == queue[to] && !p->gang[from] && !p->gang[to];
+  return queue[from] == queue[to] && !p->gang[from] && !p->gang[to] &&
+         p->busy[from] == p->time[from];
 }
 
 bool fs_block_apart(const fs_block_problem *p, const uint32_t *queue, uint32_t from, bool full,
@@ -220,6 +224,8 @@ typedef struct phase_walk {
   fs_tick *free_at; /* per queue */
   uint32_t *known;  /* per queue: place up to which counting syncs have waited, plus 1 */
   fs_tick *end;     /* per item */
+  fs_tick *over;    /* per item: when all up to it on its queues are over */
+  fs_tick *latest;  /* per queue: when all so far are over */
 } phase_walk;
 
 /* Orders the items by phase, then as planned. */
@@ -267,7 +273,7 @@ static void pass_counting(phase_walk *w, uint32_t item) {
     for (uint32_t i = 0; i < n; i++) {
       if (w->known[queues[i]] <= w->place[from]) {
         w->known[queues[i]] = w->place[from] + 1;
-        w->now = fs_max(w->now, w->end[from]);
+        w->now = fs_max(w->now, w->over[from]);
       }
     }
   }
@@ -305,8 +311,11 @@ static void issue_item(phase_walk *w, uint32_t item) {
   w->a->makespan = fs_max(w->a->makespan, w->end[item]);
   uint32_t n;
   const uint32_t *queues = fs_block_item_queues(p, item, &w->a->queue[item], &n);
+  w->over[item] = w->end[item];
   for (uint32_t i = 0; i < n; i++) {
-    w->free_at[queues[i]] = w->end[item];
+    w->free_at[queues[i]] = start + p->busy[item];
+    w->latest[queues[i]] = fs_max(w->latest[queues[i]], w->end[item]);
+    w->over[item] = fs_max(w->over[item], w->latest[queues[i]]);
   }
 }
 
@@ -348,6 +357,8 @@ fs_status fs_block_answer_fill(fsched_context *ctx, const fs_block_problem *p, f
   FS_TRY(order_by_phase(&scratch, p, a));
   FS_TRY(fs_new(&scratch, &w.place, p->n));
   FS_TRY(fs_new(&scratch, &w.end, p->n));
+  FS_TRY(fs_new(&scratch, &w.over, p->n));
+  FS_TRY(fs_new_zero(&scratch, &w.latest, p->n_queues));
   FS_TRY(fs_new_zero(&scratch, &w.free_at, p->n_queues));
   FS_TRY(fs_new_zero(&scratch, &w.known, p->n_queues));
   for (uint32_t i = 0; i < p->n; i++) {

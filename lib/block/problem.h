@@ -4,8 +4,8 @@
  * An answer gives each item a queue and a phase.  Phases are issued one after the other, with a
  * full sync between them where one is needed; inside a phase items keep the planned order.  Of an
  * edge whose source must be known to be over (`full`), the source is in an earlier phase, or on the
- * same queue as the target where neither is a gang, or on counting queues alone; of other edges it
- * is in no later phase.
+ * same queue as the target where neither is a gang and the source is not slow, or on counting
+ * queues alone; of other edges it is in no later phase.
  *
  * The measure of an answer is its makespan and `cost` for each full sync (fs_sync_total). */
 #ifndef FS_BLOCK_PROBLEM_H
@@ -19,8 +19,9 @@ typedef struct fs_block_problem {
   fs_tick cost;
   const uint32_t *order;   /* items in planned order: every edge goes forward in it */
   const uint32_t *planned; /* per item: its place there */
-  fs_tick *time;           /* per item */
-  uint32_t *domain;        /* per item; FS_NONE where its queues are given */
+  fs_tick *time;           /* per item: until it is over */
+  fs_tick *busy;    /* per item: until its queues are free; less than that where it is slow */
+  uint32_t *domain; /* per item; FS_NONE where its queues are given */
   uint32_t n_domains;
   uint32_t *domain0, *eligible; /* CSR: queues, ascending */
   uint32_t *pred0, *succ0;      /* CSR per item; in succ, `from` is the successor */
@@ -28,8 +29,8 @@ typedef struct fs_block_problem {
   bool *gang;     /* per item: it occupies queues that are given, maybe several */
   bool *counting; /* per queue */
   bool open;      /* queues are to be chosen */
-  bool any_counting;
-  bool plain; /* one queue an item, no counting queue, all edges full, no given starts */
+  bool any_counting, any_slow;
+  bool plain; /* one queue an item, no counting queue, all edges full, no given starts, none slow */
 } fs_block_problem;
 
 typedef struct fs_block_answer {

@@ -11,8 +11,8 @@
  *
  * What is done depends on the size: beyond FEW_ITEMS other costs are not tried, beyond SMALL_ITEMS
  * no order is cut with queues chosen either, and only the best answer is searched.  Where starts
- * are given, which moves and levels do not heed, orders are cut on their present queues and nothing
- * else is done. */
+ * are given, or ops are slow, which moves and levels do not heed, orders are cut on their present
+ * queues and nothing else is done. */
 #include "block/search.h"
 
 #include "block/cuts.h"
@@ -70,13 +70,16 @@ static void keep_better(answer_search *x) {
   fs_block_answer_copy(x->p, &best->at[at], &x->now);
 }
 
-static bool starts_given(const answer_search *x) { return x->p->s->graph->op_start != NULL; }
+/* Moves, levels and choices of queues know neither of given starts nor of slow ops. */
+static bool queues_stay(const answer_search *x) {
+  return x->p->s->graph->op_start != NULL || x->p->any_slow;
+}
 
 /* Searches from the present answer; the answer as it is counts too. */
 static fs_status improve(answer_search *x) {
   keep_better(x);
-  if (starts_given(x)) {
-    return FSCHED_OK; /* moves do not know of given starts */
+  if (queues_stay(x)) {
+    return FSCHED_OK;
   }
   FS_TRY(fs_block_move(x->ctx, &x->trial, &x->now));
   keep_better(x);
@@ -102,7 +105,7 @@ static fs_status search_cuts(answer_search *x, const uint32_t *order, const uint
   copy_ids(x, x->now.queue, queue);
   FS_TRY(fs_block_cut(x->ctx, &x->trial, order, &x->now));
   FS_TRY(improve(x));
-  if (x->p->plain || starts_given(x)) {
+  if (x->p->plain || queues_stay(x)) {
     return FSCHED_OK;
   }
   copy_ids(x, x->now.queue, queue);
@@ -161,7 +164,7 @@ static fs_status search_large(answer_search *x) {
   copy_ids(x, x->now.queue, x->p->s->queue);
   FS_TRY(fs_block_cut(x->ctx, x->p, x->p->order, &x->now));
   keep_better(x);
-  if (!starts_given(x)) {
+  if (!queues_stay(x)) {
     FS_TRY(search_levels(x));
   }
   fs_block_answer_copy(x->p, &x->now, &x->best->at[0]);
@@ -171,7 +174,7 @@ static fs_status search_large(answer_search *x) {
 static fs_status search_at_cost(answer_search *x, fs_tick cost) {
   x->trial.cost = cost;
   FS_TRY(search_cuts(x, x->p->order, x->p->s->queue));
-  return x->p->n == 0 || starts_given(x) ? FSCHED_OK : search_sorts(x);
+  return x->p->n == 0 || queues_stay(x) ? FSCHED_OK : search_sorts(x);
 }
 
 static fs_status search_answers(answer_search *x, const uint32_t *phase) {
@@ -188,7 +191,7 @@ static fs_status search_answers(answer_search *x, const uint32_t *phase) {
   fs_tick cost = x->p->cost;
   const fs_tick other[] = {0, cost / 4, 4 * cost};
   FS_TRY(improve(x));
-  if (!starts_given(x)) {
+  if (!queues_stay(x)) {
     FS_TRY(search_levels(x));
   }
   FS_TRY(search_at_cost(x, cost));

@@ -188,9 +188,9 @@ static void check_kind(fsched_builder *b) {
   }
 }
 
-/* Barriers and syncs that stop everything take queue order for an order of ends. */
+/* Barriers take queue order for an order of ends. */
 static void check_latencies(fsched_builder *b, const fsched_graph *g) {
-  for (uint32_t op = 0; op < g->n_ops && !fs_sync_has_waits(b->sync); op++) {
+  for (uint32_t op = 0; op < g->n_ops && fs_sync_has_barriers(b->sync); op++) {
     if (fs_op_slow(g, op)) {
       (void)fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->op_at, op),
                             "leave the latency out, or give the target 'sync: timeline'",

@@ -8,8 +8,8 @@
  * gang that is issued behind a stop which waits for another member never starts.
  *
  * Clocks: a command knows the commands that the stops before it in the order of issue have waited
- * for, and its queue's earlier commands.  A stop waits for a queue's first commands; their
- * knowledge comes from stops too, which the sequencer has passed. */
+ * for, and its queue's earlier commands, where these are quick (stream/walk.c).  A stop waits for a
+ * queue's first commands; their knowledge comes from stops too, which the sequencer has passed. */
 #include "verify/stream/walk.h"
 
 #include "base/context.h"
@@ -52,7 +52,7 @@ static void pass(fs_vwalk *w, const fs_stream_stop *stop) {
     last = first + 1;
     uint32_t n = awaited(w, stop, first);
     by = n == 0 ? FS_NONE : s->queues[first].command0 + n - 1;
-    end = n == 0 ? 0 : s->commands[by].end;
+    end = n == 0 ? 0 : w->v->any_slow ? w->v->reached[by] : s->commands[by].end;
   }
   if (by != FS_NONE && end > w->issue_time) {
     w->issue_time = end;

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Ops that are complete later than their queues go on.
  *
- * Random graphs with such ops are compiled, verified and run with planned, random and adversarial
- * durations: every digest and every output must be that of the sequential evaluation, and no
- * command may begin later than planned when all take their planned times.  A stream that lacks a
- * wait, be it one for the command's own axis, must go wrong if the verifier says that it was
- * needed. */
+ * Random graphs with such ops are compiled for each kind of sync, verified and run with planned,
+ * random and adversarial durations: every digest and every output must be that of the sequential
+ * evaluation, and no command may begin later than planned when all take their planned times.  A
+ * stream that lacks a wait, be it one for the command's own axis, or a sync, must go wrong if the
+ * verifier says that it was needed. */
 #include "exec/sim/sim_kit.h"
 #include "fsched/verify.h"
 #include "kit/mutate/mutate.h"
 #include "kit/quick.h"
+#include "kit/resync.h"
 #include "kit/suite.h"
 
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
@@ -36,11 +37,11 @@ static fsched_program *compile(const fs_gen_params *params) {
   return p;
 }
 
-static fs_gen_params any(uint64_t seed) {
+static fs_gen_params any(uint64_t seed, fsched_sync sync) {
   fs_gen_params p = seed % 3 == 0 ? fs_gen_odd(seed, 40) : fs_gen_any(seed, 40);
   p.members = p.gangs;
-  p.sync = FSCHED_SYNC_TIMELINE;
-  p.counting = false;
+  p.sync = sync;
+  p.counting = sync == FSCHED_SYNC_BLOCK && seed % 2 == 0;
   p.latencies = true;
   return p;
 }
@@ -67,28 +68,34 @@ static void check_plan(const rig *r) {
   }
 }
 
-/* The loop's number is the kind of durations. */
+enum { DURATIONS = FSCHED_DURATIONS_ADVERSARIAL + 1 };
+static const fsched_sync kinds[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BLOCK};
+enum { KINDS = sizeof kinds / sizeof kinds[0] };
+
+/* The loop's number is the kind of durations and the kind of sync. */
 START_TEST(right_for_all_durations)
 {
   uint32_t waits = 0;
-  sim_open(&c, &sim, (fsched_durations)_i, (uint64_t)_i);
+  fsched_durations durations = (fsched_durations)(_i % DURATIONS);
+  fsched_sync sync = kinds[_i / DURATIONS];
+  sim_open(&c, &sim, durations, (uint64_t)_i);
   for (uint64_t seed = 1; seed <= GRAPHS; seed++) {
     rig r;
-    fs_gen_params params = any(seed);
+    fs_gen_params params = any(seed, sync);
     fsched_program *p = compile(&params);
     waits += own_waits(&p->view);
     rig_open(&r, &c, &p->view, (rig_options){.timed = true});
-    for (uint32_t k = 0; k < (_i == 0 ? 1 : INVOCATIONS); k++) {
+    for (uint32_t k = 0; k < (durations == FSCHED_DURATIONS_PLANNED ? 1 : INVOCATIONS); k++) {
       rig_run(&r, k);
     }
-    if (_i == FSCHED_DURATIONS_PLANNED) {
+    if (durations == FSCHED_DURATIONS_PLANNED) {
       check_plan(&r);
     }
     rig_close(&r);
     fsched_program_destroy(p);
   }
   conf_close(&c);
-  ck_assert_uint_gt(waits, GRAPHS); /* for commands of the same queue */
+  ck_assert(sync != FSCHED_SYNC_TIMELINE || waits > GRAPHS); /* for commands of the same queue */
 }
 END_TEST
 
@@ -207,6 +214,71 @@ START_TEST(missing_waits_are_found)
 }
 END_TEST
 
+/* Of each program, each sync is taken away in turn. */
+START_TEST(missing_syncs_are_found)
+{
+  sim_counts n = {0};
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
+  for (uint64_t seed = 1; seed <= STREAMS; seed++) {
+    fs_gen_params params = sim_params(seed);
+    params.gangs = seed % 3 == 0;
+    params.latencies = true;
+    params.sync = kinds[_i];
+    params.counting = seed % 2 == 0;
+    fsched_program *p = compile(&params);
+    uint32_t invocations = 4 * p->view.n_commands;
+    bool by_guard;
+    if (p->view.n_commands <= 64) {
+      ck_assert(!sim_goes_wrong(&c, p, invocations, &by_guard));
+      n.dropped += p->view.n_stops;
+      for (uint32_t i = 0; i < p->view.n_stops; i++) {
+        fsched_program *mutant = fs_resync_drop(c.ctx, &p->view, i);
+        sim_judge(&c, mutant, invocations, &n);
+        fsched_program_destroy(mutant);
+      }
+    }
+    fsched_program_destroy(p);
+  }
+  conf_close(&c);
+  sim_check_counts(&n, 2 * STREAMS, LEAST_CAUGHT);
+}
+END_TEST
+
+/* ---- one queue, where queue order says nothing of the end of a load */
+
+/* A reader on the queue of a slow op is behind a sync for it: without that one it reads too early,
+ * which the verifier refuses. */
+START_TEST(readers_of_the_same_queue_are_held_back)
+{
+  static const char head[] = "fsched: 1\ntarget: {sync: ",
+                    text[] =
+                        ", queues: [{name: a}]}\nops:\n"
+                        " - {name: load, on: a, time: 1, latency: 9, args: [{out: x, size: 8}]}\n"
+                        " - {name: other, on: a, time: 2}\n"
+                        " - {name: read, on: a, args: [{in: x}, {out: y, size: 8}]}\n";
+  char all[512];
+  (void)snprintf(all, sizeof all, "%s%s%s", head,
+                 kinds[_i] == FSCHED_SYNC_BLOCK ? "block" : "barrier", text);
+  fsched_graph *g;
+  fsched_program *p;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
+  conf_ok(&c, fsched_graph_parse(c.ctx, "graph", all, strlen(all), NULL, &g), "read");
+  conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
+  bool by_guard;
+  ck_assert_uint_eq(p->view.commands[2].start, 9);
+  ck_assert(!sim_goes_wrong(&c, p, 20, &by_guard));
+  fsched_program *mutant = fs_resync_drop(c.ctx, &p->view, 0);
+  ck_assert_int_eq(fsched_verify_program(c.ctx, mutant, NULL), FSCHED_WRONG);
+  ck_assert(sim_goes_wrong(&c, mutant, 20, &by_guard));
+  fsched_program_destroy(mutant);
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  fsched_diag_clear(c.ctx);
+  conf_close(&c);
+}
+END_TEST
+
 /* Given content holds all of its bytes until its last reader is over, also where that is slow and a
  * quick one of the same bytes follows it on the queue. */
 START_TEST(given_content_is_held)
@@ -244,6 +316,7 @@ END_TEST
 FS_SUITE(sim_latency, s) {
   TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 60);
-  FS_LOOPS(t, FSCHED_DURATIONS_PLANNED, FSCHED_DURATIONS_ADVERSARIAL + 1, right_for_all_durations);
+  FS_LOOPS(t, 0, DURATIONS * KINDS, right_for_all_durations);
+  FS_LOOPS(t, 1, KINDS, missing_syncs_are_found, readers_of_the_same_queue_are_held_back);
   FS_TESTS(t, given_content_is_held, plans_count_what_is_held_back, missing_waits_are_found);
 }
