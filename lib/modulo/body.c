@@ -26,14 +26,59 @@ typedef struct body_maker {
 
 /* --- arcs --- */
 
-static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance, uint32_t ring) {
+/* An op that may run on one queue alone has that. */
+static uint32_t only_queue(const fs_modulo_problem *p, uint32_t op) {
+  uint32_t first = p->eligible0[op];
+  return p->eligible0[op + 1] == first + 1 ? p->eligible[first] : FS_NONE;
+}
+
+/* Whether a ring says the same of the order of its writer and its readers, whatever is chosen. */
+static bool is_same_order(const fs_modulo_problem *p, uint32_t ring) {
+  const fs_modulo_ring *r = &p->ring[ring];
+  bool same = r->ahead == 0 || only_queue(p, r->writer) != FS_NONE;
+  for (uint32_t k = p->reader0[ring]; r->ahead > 0 && k < p->reader0[ring + 1]; k++) {
+    same = same && only_queue(p, p->reader[k].op) != FS_NONE;
+  }
+  return same && r->every <= 1;
+}
+
+/* Whether waits are held back, and there is something that does so. */
+static bool holds_back(const fs_modulo_problem *p) {
+  bool slow = false;
+  for (uint32_t i = 0; i < p->n && p->held_back && !slow; i++) {
+    slow = p->latency[i] > p->time[i];
+  }
+  return slow;
+}
+
+bool fs_modulo_in_order(const fs_modulo_problem *p) {
+  bool in_order = !holds_back(p);
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    in_order = in_order && is_same_order(p, r);
+  }
+  return in_order;
+}
+
+/* Copies of an op start in the order of their iterations. */
+static void add_orders(body_maker *m) {
   fs_modulo_body *b = m->b;
   uint32_t u = b->copies, n = m->p->n;
-  for (uint32_t c = 0; c < u; c++) {
-    int64_t at = (int64_t)c + distance, turns = fs_floor_div(at, (int64_t)u);
-    uint32_t copy = (uint32_t)(at - turns * (int64_t)u);
+  for (uint32_t op = 0; op < b->n && b->in_order; op++) {
+    bool last = op / n + 1 == u;
+    uint32_t next = last ? op % n : op + n;
+    b->arc[b->n_arcs++] = (fs_modulo_arc){op, next, last, FS_NONE, true, 0};
+    b->distances += last;
+  }
+}
+
+static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance, uint32_t ring) {
+  fs_modulo_body *b = m->b;
+  uint32_t n = m->p->n;
+  for (uint32_t c = 0; c < b->copies; c++) {
+    int64_t turns;
+    uint32_t node = fs_modulo_node(b, to, c + distance, &turns);
     b->arc[b->n_arcs++] =
-        (fs_modulo_arc){c * n + from, copy * n + to, turns, ring, false, b->latency[c * n + from]};
+        (fs_modulo_arc){c * n + from, node, turns, ring, false, b->latency[c * n + from]};
     b->distances += turns < 0 ? -turns : turns;
   }
 }
@@ -52,9 +97,8 @@ static void add_returns(body_maker *m, uint32_t ring, uint32_t depth, const fs_m
   int64_t u = b->copies, every = r->every;
   int64_t distance = (int64_t)depth - every + 1 - x->back;
   for (int64_t c = depth % every; c < u; c += every) {
-    int64_t turns = fs_floor_div(c - distance, u);
-    uint32_t from = (uint32_t)(c - distance - turns * u);
-    uint32_t op = from * m->p->n + x->op;
+    int64_t turns;
+    uint32_t op = fs_modulo_node(b, x->op, c - distance, &turns);
     b->arc[b->n_arcs++] =
         (fs_modulo_arc){op, (uint32_t)c * m->p->n + r->writer, -turns, ring, false, b->latency[op]};
     b->distances += turns < 0 ? -turns : turns;
@@ -110,7 +154,7 @@ static fs_status make_arcs(body_maker *m) {
   fs_modulo_body *b = m->b;
   size_t room = (size_t)p->n_edges + p->n_ties + p->n_rings +
                 (p->n_rings == 0 ? 0 : 2 * (size_t)p->reader0[p->n_rings]);
-  FS_TRY(fs_new(m->arena, &b->arc, room * b->copies));
+  FS_TRY(fs_new(m->arena, &b->arc, (room + p->n) * b->copies));
   FS_TRY(fs_new(m->arena, &b->open, p->n_rings));
   for (uint32_t e = 0; e < p->n_edges; e++) {
     add_arcs(m, p->edge[e].from, p->edge[e].to, p->edge[e].distance, FS_NONE);
@@ -121,6 +165,7 @@ static fs_status make_arcs(body_maker *m) {
   for (uint32_t r = 0; r < p->n_rings; r++) {
     add_ring(m, r);
   }
+  add_orders(m);
   FS_TRY(index_arcs(m->arena, b, false, &b->out0, &b->out));
   return index_arcs(m->arena, b, true, &b->in0, &b->in);
 }
@@ -354,8 +399,10 @@ fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_mod
                               uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
                               fs_decision *decided) {
   assert(copies >= 1 && copies <= FS_MODULO_COPIES);
-  assert(copies == 1 || depth != NULL || p->n_rings == 0);
+  assert(copies == 1 || depth != NULL || p->n_rings == 0 || fs_modulo_in_order(p));
   *out = (fs_modulo_body){.p = p, .n = p->n * copies, .copies = copies};
+  out->held_back = holds_back(p);
+  out->in_order = copies > 1 && fs_modulo_in_order(p);
   body_maker m = {.arena = arena, .p = p, .depth = depth, .b = out};
   fs_arena_init(&m.scratch, ctx);
   fs_status status = make_body(&m);

@@ -16,6 +16,7 @@
 enum {
   FIRST_RUN = 40,        /* failures */
   SHORT_RUN = 1 << 11,   /* those of every other run, at most */
+  FEW_DEPTHS = 16,       /* of a ring */
   MOST_PERIOD_BITS = 44, /* a period times the largest depth is a number */
   MOST_NUMBER_BITS = 60
 };
@@ -120,24 +121,36 @@ static void offer_pairs(const fs_modulo_state *s, choice_point *best) {
   }
 }
 
-static choice_point choose_point(fs_modulo_state *s) {
-  const fs_modulo_body *b = s->b;
-  choice_point best = {.kind = CHOICE_NONE};
-  s->steps += s->n_pairs / 4 + b->n_claims;
-  offer_pairs(s, &best);
-  for (uint32_t c = 0; c < b->n_claims; c++) {
+static void offer_claims(const fs_modulo_state *s, choice_point *best) {
+  for (uint32_t c = 0; c < s->b->n_claims; c++) {
     if (!fs_modulo_single(fs_modulo_domain(s, c))) {
       uint64_t size = (uint64_t)__builtin_popcountll(without_repeated(s, c));
-      offer_choice(&best, CHOICE_CLAIM, c, size, s->weight[s->n_pairs + c]);
+      offer_choice(best, CHOICE_CLAIM, c, size, s->weight[s->n_pairs + c]);
     }
   }
-  if (b->n_open > 0 && !fs_modulo_depths_fit(s)) {
-    for (uint32_t r = 0; r < b->n_open; r++) {
-      uint64_t size = (uint64_t)(s->cell[s->high0 + r] - s->cell[s->low0 + r]) + 1;
-      if (size > 1) {
-        offer_choice(&best, CHOICE_DEPTH, r, size, s->weight[s->n_pairs + b->n_claims + r]);
-      }
+}
+
+static void offer_depths(const fs_modulo_state *s, choice_point *best) {
+  uint32_t first = s->n_pairs + s->b->n_claims;
+  for (uint32_t r = 0; r < s->b->n_open; r++) {
+    uint64_t size = (uint64_t)(s->cell[s->high0 + r] - s->cell[s->low0 + r]) + 1;
+    if (size > 1) {
+      offer_choice(best, CHOICE_DEPTH, r, size, s->weight[first + r]);
     }
+  }
+}
+
+/* Depths come before anything else where they might not fit and few are left of one: there are few
+ * sets of them that do, and it is their arcs that show soonest that orders are not possible. */
+static choice_point choose_point(fs_modulo_state *s) {
+  choice_point best = {.kind = CHOICE_NONE};
+  s->steps += s->n_pairs / 4 + s->b->n_claims;
+  if (s->b->n_open > 0 && !fs_modulo_depths_fit(s)) {
+    offer_depths(s, &best);
+  }
+  if (best.kind == CHOICE_NONE || best.size > FEW_DEPTHS) {
+    offer_pairs(s, &best);
+    offer_claims(s, &best);
   }
   return best;
 }

@@ -121,6 +121,7 @@ static fs_status ask_for_less(modulo_planner *m, copies_try *t, fs_modulo_ratio 
                               uint64_t steps) {
   uint32_t copies = t->body.copies;
   fs_modulo_least least = {.body = &t->body, .lower = times(lower, copies), .steps = steps};
+  least.memory = t->body.n_open > 0;
   least.upper = times(m->out->ii, copies);
   FS_TRY(fs_modulo_least_period(m->ctx, &least, &t->choice));
   m->out->steps += least.taken;
@@ -142,7 +143,8 @@ static fs_status try_turns(modulo_planner *m, copies_try *t, fs_modulo_ratio low
   if (!keep) {
     return FSCHED_OK;
   }
-  fs_modulo_question q = {lower, -1, false, FS_UNBOUNDED, fs_max(steps / TRIAL, 1)};
+  bool memory = turned.n_open > 0;
+  fs_modulo_question q = {lower, -1, memory, FS_UNBOUNDED, fs_max(steps / TRIAL, 1)};
   FS_TRY(fs_modulo_choice_new(m->scratch, &turned, &choice));
   FS_TRY(fs_modulo_choice_new(m->scratch, &t->body, &unrolled));
   FS_TRY(fs_modulo_fixed(m->ctx, &turned, &q, &choice, &found, &m->out->steps));
@@ -160,7 +162,7 @@ static fs_status try_turns(modulo_planner *m, copies_try *t, fs_modulo_ratio low
 }
 
 /* Looks for a plan of a body of so many copies, of these depths, with a lesser interval than the
- * best. */
+ * best.  NULL: of any depths that fit. */
 static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t *depth,
                              uint64_t steps, copies_try *t) {
   const fs_modulo_plan *best = m->out;
@@ -245,6 +247,17 @@ static fs_status refute_fitting(modulo_planner *m, uint32_t copies) {
   return FSCHED_OK;
 }
 
+/* Looks for a plan of whatever depths fit. */
+static fs_status try_open(modulo_planner *m, uint32_t copies) {
+  copies_try t;
+  FS_TRY(find_copies(m, copies, NULL, m->options.steps / 4, &t));
+  m->may_fit = m->may_fit || is_left_open(&t.plan);
+  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+    take_copies(m, &t);
+  }
+  return FSCHED_OK;
+}
+
 /* First with depths that nothing limits; if what they come to does not fit, with some of those that
  * do, and then only the interval of the others is proven. */
 static fs_status try_copies(modulo_planner *m, uint32_t copies) {
@@ -261,12 +274,13 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
     take_copies(m, &t);
     return FSCHED_OK;
   }
-  FS_TRY(try_fitting(m, copies, &t.plan));
-  bool limits = fs_modulo_less(t.plan.ii, m->out->ii);
-  if (limits) {
-    FS_TRY(refute_fitting(m, copies));
-    limits = fs_modulo_less(t.plan.ii, m->out->ii);
+  if (fs_modulo_in_order(m->p)) {
+    FS_TRY(try_open(m, copies));
+  } else {
+    FS_TRY(try_fitting(m, copies, &t.plan));
+    FS_TRY(fs_modulo_less(t.plan.ii, m->out->ii) ? refute_fitting(m, copies) : FSCHED_OK);
   }
+  bool limits = fs_modulo_less(t.plan.ii, m->out->ii);
   m->limit_memory = limits ? overfull : m->limit_memory;
   m->out->proven = limits ? m->out->proven : t.plan.proven;
   m->free = fs_modulo_less(t.plan.ii, m->free) ? t.plan.ii : m->free;

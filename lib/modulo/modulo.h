@@ -13,9 +13,10 @@
  * number of copies is.
  *
  * Depths to be chosen do not limit at first; if what they come to does not fit, plans that fit are
- * looked for from that interval on.  With copies these have some of the depths that fit, below
- * those that do not; nothing is proven then unless there is no lesser interval even where each
- * ring is as deep as it fits alone.
+ * looked for from that interval on.  Copies whose iterations need not change their order (body.h)
+ * leave depths open as one copy does.  Others have some of the depths that fit, below those that do
+ * not; nothing is proven then unless there is no lesser interval even where each ring is as deep as
+ * it fits alone.
  *
  * Source: Rau, "Iterative modulo scheduling" (1994) for bounds and terms; Lawler (1967) for ratios.
  * Other than there, starts need not be whole, and stages of unconnected parts are not searched. */

@@ -45,7 +45,7 @@ bool fs_modulo_put_pair(fs_modulo_state *s, uint32_t pair, int64_t k) {
   return fs_modulo_set(s, s->pair0 + pair, k) &&
          fs_modulo_insert(s, x->a, x->b, first - k * round) &&
          fs_modulo_insert(s, x->b, x->a, second - (1 - k) * round) &&
-         (!s->b->p->held_back || fs_modulo_hold_pair(s, pair));
+         (!s->b->held_back || fs_modulo_hold_pair(s, pair));
 }
 
 /* Looks at a pair of which something has changed. */
@@ -141,7 +141,7 @@ static bool give_track(fs_modulo_state *s, uint32_t claim, uint32_t bit) {
     s->weight[s->n_pairs + claim]++;
     return false;
   }
-  return close_track(s, c->group, bit) && (!s->b->p->held_back || fs_modulo_hold_claim(s, claim));
+  return close_track(s, c->group, bit) && (!s->b->held_back || fs_modulo_hold_claim(s, claim));
 }
 
 bool fs_modulo_begin_claim(fs_modulo_state *s, uint32_t claim) {

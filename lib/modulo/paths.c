@@ -137,6 +137,24 @@ static bool insert_given(fs_modulo_state *s) {
   return true;
 }
 
+/* Which copy comes first does not matter where all iterations are alike.  One of them is such that
+ * from there on, an op's first starts are never later than if they were spread evenly: where the
+ * most that they are late is reached (the cycle lemma; Dvoretzky and Motzkin, 1947). */
+static bool choose_first_copy(fs_modulo_state *s) {
+  const fs_modulo_body *b = s->b;
+  uint32_t n = b->p->n, op = 0;
+  for (uint32_t i = 1; i < n; i++) {
+    op = b->time[i] > b->time[op] ? i : op;
+  }
+  for (uint32_t c = 1; c < b->copies && b->in_order; c++) {
+    int64_t most = fs_ceiling_div(c * s->period, b->copies);
+    if (!fs_modulo_insert(s, c * n + op, op, -most)) {
+      return false;
+    }
+  }
+  return true;
+}
+
 bool fs_modulo_root(fs_modulo_state *s) {
   assert(s->trail.n == 0);
   const fs_modulo_body *b = s->b;
@@ -151,7 +169,8 @@ bool fs_modulo_root(fs_modulo_state *s) {
       return false;
     }
   }
-  if (!insert_given(s) || !limit_makespan(s) || !fs_modulo_propagate_rings(s)) {
+  if (!choose_first_copy(s) || !insert_given(s) || !limit_makespan(s) ||
+      !fs_modulo_propagate_rings(s)) {
     return false;
   }
   find_parts(s);

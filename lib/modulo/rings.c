@@ -10,21 +10,30 @@ static const fs_modulo_ring *ring_of(const fs_modulo_state *s, uint32_t open) {
   return &s->b->p->ring[s->b->open[open]];
 }
 
-static bool insert_depth(fs_modulo_state *s, uint32_t open, int64_t depth) {
-  const fs_modulo_problem *p = s->b->p;
-  uint32_t ring = s->b->open[open], writer = p->ring[ring].writer;
-  if (s->b->latency[writer] * s->scale > fs_modulo_lasting(s, depth)) {
-    return false;
+/* So many iterations later than each one of an op, another op starts when it is over. */
+static bool insert_distance(fs_modulo_state *s, uint32_t from, uint32_t to, int64_t distance) {
+  if (s->part[from] != s->part[to]) {
+    return true;
   }
-  for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
-    uint32_t op = p->reader[k].op;
-    int64_t length = fs_modulo_lasting(s, depth) - fs_modulo_lasting(s, p->reader[k].back);
-    if (s->part[op] == s->part[writer] &&
-        !fs_modulo_insert(s, op, writer, s->b->latency[op] * s->scale - length)) {
+  for (uint32_t c = 0; c < s->b->copies; c++) {
+    int64_t turns;
+    uint32_t node = fs_modulo_node(s->b, to, c + distance, &turns);
+    int64_t weight = s->b->latency[from] * s->scale - fs_modulo_lasting(s, turns);
+    if (!fs_modulo_insert(s, c * s->b->p->n + from, node, weight)) {
       return false;
     }
   }
   return true;
+}
+
+static bool insert_depth(fs_modulo_state *s, uint32_t open, int64_t depth) {
+  const fs_modulo_problem *p = s->b->p;
+  uint32_t ring = s->b->open[open], writer = p->ring[ring].writer;
+  bool fits = insert_distance(s, writer, writer, depth);
+  for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1] && fits; k++) {
+    fits = insert_distance(s, p->reader[k].op, writer, depth - p->reader[k].back);
+  }
+  return fits;
 }
 
 bool fs_modulo_put_depth(fs_modulo_state *s, uint32_t open, int64_t low, int64_t high) {
@@ -42,23 +51,38 @@ bool fs_modulo_put_depth(fs_modulo_state *s, uint32_t open, int64_t low, int64_t
   }
   s->rings_wait = true;
   return fs_modulo_set(s, s->high0 + open, high) && insert_depth(s, open, high) &&
-         (!s->b->p->held_back || fs_modulo_hold_ring(s, open));
+         (!s->b->held_back || fs_modulo_hold_ring(s, open));
+}
+
+/* The least number of iterations by which a start of `to` comes later than one of `from`, so that
+ * the latter may be over: at one less some iteration could not.  Copies of one op are of one part.
+ */
+static int64_t least_distance(const fs_modulo_state *s, uint32_t from, uint32_t to) {
+  uint32_t u = s->b->copies, n = s->b->p->n;
+  int64_t least = INT64_MIN;
+  for (uint32_t c = 0; c < u && s->part[from] == s->part[to]; c++) {
+    for (uint32_t copy = 0; copy < u; copy++) {
+      int64_t path = fs_modulo_path(s, copy * n + to, c * n + from);
+      if (path != FS_MODULO_FAR) {
+        int64_t turns = fs_ceiling_div(path + s->b->latency[from] * s->scale, s->period);
+        int64_t distance = (turns - 1) * u + copy - c + 1;
+        least = distance > least ? distance : least;
+      }
+    }
+  }
+  return least;
 }
 
 /* The least depth that paths allow. */
 static int64_t least_depth(const fs_modulo_state *s, uint32_t open) {
   const fs_modulo_problem *p = s->b->p;
   uint32_t ring = s->b->open[open], writer = p->ring[ring].writer;
-  int64_t least = s->cell[s->low0 + open];
-  int64_t own = fs_ceiling_div(s->b->latency[writer] * s->scale, s->period);
+  int64_t least = s->cell[s->low0 + open], own = least_distance(s, writer, writer);
   least = own > least ? own : least;
   for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
-    uint32_t op = p->reader[k].op;
-    int64_t path = fs_modulo_path(s, writer, op);
-    if (s->part[op] == s->part[writer] && path != FS_MODULO_FAR) {
-      int64_t depth =
-          p->reader[k].back + fs_ceiling_div(path + s->b->latency[op] * s->scale, s->period);
-      least = depth > least ? depth : least;
+    int64_t distance = least_distance(s, p->reader[k].op, writer);
+    if (distance != INT64_MIN && distance + p->reader[k].back > least) {
+      least = distance + p->reader[k].back;
     }
   }
   return least;

@@ -110,7 +110,7 @@ static bool next_held(const plan_settler *s, uint32_t a, held_step *step, uint32
 }
 
 static bool is_held(const plan_settler *s, uint32_t a, uint32_t to) {
-  return s->b->p->held_back && fs_modulo_waits(s->b, a, on_common_queue(s, a, to));
+  return s->b->held_back && fs_modulo_waits(s->b, a, on_common_queue(s, a, to));
 }
 
 /* When a wait of `to` for a is over, after the start of a. */
@@ -142,6 +142,16 @@ static fs_status add_wait(plan_settler *s, uint32_t a, uint32_t to, int64_t dist
   return FSCHED_OK;
 }
 
+/* A wait of each copy of an op, so many iterations later. */
+static fs_status add_distance(plan_settler *s, uint32_t from, uint32_t to, int64_t distance) {
+  for (uint32_t c = 0; c < s->b->copies; c++) {
+    int64_t turns;
+    uint32_t node = fs_modulo_node(s->b, to, c + distance, &turns);
+    FS_TRY(add_wait(s, c * s->b->p->n + from, node, turns));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status add_open_rings(plan_settler *s) {
   const fs_modulo_problem *p = s->b->p;
   for (uint32_t r = 0; r < s->b->n_open; r++) {
@@ -149,11 +159,11 @@ static fs_status add_open_rings(plan_settler *s) {
     if (s->c->depth[r] == FS_NONE) {
       continue;
     }
-    FS_TRY(add_wait(s, writer, writer, s->c->depth[r]));
+    FS_TRY(add_distance(s, writer, writer, s->c->depth[r]));
     for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
       uint32_t op = p->reader[k].op;
       if (s->c->part[op] == s->c->part[writer]) {
-        FS_TRY(add_wait(s, op, writer, (int64_t)s->c->depth[r] - p->reader[k].back));
+        FS_TRY(add_distance(s, op, writer, (int64_t)s->c->depth[r] - p->reader[k].back));
       }
     }
   }
@@ -244,6 +254,18 @@ static bool move_part(const plan_settler *s, int64_t *turn, uint32_t from, uint3
   return true;
 }
 
+/* The same for all copies of an op, so many iterations later. */
+static bool move_behind(const plan_settler *s, int64_t *turn, uint32_t from, uint32_t to,
+                        int64_t distance) {
+  bool moved = false;
+  for (uint32_t c = 0; c < s->b->copies; c++) {
+    int64_t turns;
+    uint32_t node = fs_modulo_node(s->b, to, c + distance, &turns);
+    moved |= move_part(s, turn, c * s->b->p->n + from, node, turns);
+  }
+  return moved;
+}
+
 static void move_parts(const plan_settler *s, int64_t *turn) {
   const fs_modulo_body *b = s->b;
   const fs_modulo_problem *p = b->p;
@@ -256,8 +278,8 @@ static void move_parts(const plan_settler *s, int64_t *turn) {
       uint32_t ring = b->open[r];
       for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
         moved |=
-            s->c->depth[r] != FS_NONE && move_part(s, turn, p->reader[k].op, p->ring[ring].writer,
-                                                   (int64_t)s->c->depth[r] - p->reader[k].back);
+            s->c->depth[r] != FS_NONE && move_behind(s, turn, p->reader[k].op, p->ring[ring].writer,
+                                                     (int64_t)s->c->depth[r] - p->reader[k].back);
       }
     }
   }
@@ -266,9 +288,9 @@ static void move_parts(const plan_settler *s, int64_t *turn) {
 /* Does iteration c + distance of the writer start after iteration c of a reader is over? */
 static bool comes_behind(const plan_settler *s, const int64_t *start, uint32_t reader, int64_t c,
                          int64_t distance, uint32_t writer) {
-  int64_t u = s->b->copies, turns = fs_floor_div(c + distance, u);
-  uint32_t n = s->b->p->n, op = (uint32_t)c * n + reader;
-  uint32_t to = (uint32_t)(c + distance - turns * u) * n + writer;
+  int64_t turns;
+  uint32_t op = (uint32_t)c * s->b->p->n + reader;
+  uint32_t to = fs_modulo_node(s->b, writer, c + distance, &turns);
   return start[to] + turns * s->period >= start[op] + delay_of(s, op, to);
 }
 

@@ -26,7 +26,7 @@ static bool has_given_orders(const fs_modulo_problem *p) {
 }
 
 void fs_modulo_take_turns(fs_modulo_body *b, uint32_t copies, bool *any) {
-  assert(b->copies == 1 && b->n_open == 0);
+  assert(b->copies == 1);
   bool given = has_given_orders(b->p);
   *any = false;
   for (uint32_t g = 0; g < b->n_groups && !given; g++) {
@@ -48,7 +48,7 @@ void fs_modulo_take_turns(fs_modulo_body *b, uint32_t copies, bool *any) {
 void fs_modulo_unroll_turns(const fs_modulo_body *turned, const fs_modulo_choice *c,
                             const fs_modulo_body *b, fs_modulo_choice *out) {
   assert(turned->copies == 1 && b->n == turned->n * b->copies);
-  assert(b->n_open == 0);
+  assert(turned->n_open == b->n_open);
   out->period = (fs_modulo_ratio){c->period.num * b->copies, c->period.den};
   for (uint32_t op = 0; op < b->n; op++) {
     uint32_t copy = op / turned->n, i = op % turned->n, first = turned->claim0[i];
@@ -59,5 +59,8 @@ void fs_modulo_unroll_turns(const fs_modulo_body *turned, const fs_modulo_choice
       uint32_t turn = turned->turn[turned->claim[k].group];
       out->track[b->claim0[op] + k - first] = turn > 1 ? copy % turn : c->track[k];
     }
+  }
+  for (uint32_t r = 0; r < b->n_open; r++) {
+    out->depth[r] = c->depth[r];
   }
 }

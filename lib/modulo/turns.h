@@ -11,8 +11,8 @@
 #include "modulo/fixed.h"
 
 /* Makes a body of one copy take turns: each group of so many tracks as divide the copies, if any of
- * its ops takes one of them, whichever it is.  *any: some group does.  Requires a body of one copy
- * without open rings.  Complexity: O(claims). */
+ * its ops takes one of them, whichever it is.  *any: some group does.  Requires a body of one copy.
+ * Complexity: O(claims). */
 void fs_modulo_take_turns(fs_modulo_body *b, uint32_t copies, bool *any);
 
 /* Writes choices of a body that takes turns as those of the body of so many copies, which they may
