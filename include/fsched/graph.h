@@ -300,8 +300,9 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_ring(fsched_builder *b, 
  * and the iterations of the loops around it, outermost first: "load[2][0]".  The ids of its ops
  * count these in program order.  Otherwise a loop stays a loop, and is one op of the graph, with
  * its name; ids count it where its first op was added, and ops behind it from there on.  This
- * version has that for loops that are in no loop, and with some limits (fsched-graph(5)); others
- * are FSCHED_BAD_INPUT. */
+ * version has that with some limits (fsched-graph(5)).  Where a loop is beyond them, all loops are
+ * unrolled if their trips are known and that gives at most 65536 ops, with a warning ("unrolled");
+ * else it is FSCHED_BAD_INPUT ("unsupported"). */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_builder_unroll(fsched_builder *b);
 /** How long plans of loops that stay loops are looked for, as the member of fsched_compile_options
  *  says it; 0, the default: the usual time.  Above FSCHED_EFFORT(FSCHED_EFFORT_MOST) it is

@@ -113,7 +113,15 @@ static const char few_slots[] =
     "    buffers: {x: {depth: 2}}\n"
     "    ops: [{name: a, args: [{out: x}]}]\n";
 
-static const char *faulty_for(uint32_t i) { return i == FS_WARN_DEPTH ? few_slots : faulty; }
+/* A loop that cannot stay one, as no queues are named. */
+static const char no_queues[] =
+    "fsched: 1\n"
+    "buffers: [{name: x, size: 8, io: output}]\n"
+    "ops: [{loop: l, trip: 3, ops: [{name: a, args: [{out: x}]}]}]\n";
+
+static const char *faulty_for(uint32_t i) {
+  return i == FS_WARN_DEPTH ? few_slots : i == FS_WARN_UNROLLED ? no_queues : faulty;
+}
 
 /* Whether the class is found by the compiler or in profiles, not by the reader. */
 static bool not_by_reader(uint32_t i) {

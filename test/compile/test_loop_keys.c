@@ -288,7 +288,7 @@ static void must_refuse(const char *text, const char *why) {
 #define HEAD                                                               \
   "fsched: 1\ntarget: {queues: [{name: q}], memories: [{name: m}]}\n"      \
   "ops:\n- {name: init, args: [{out: x, size: 64}, {out: y, size: 64}]}\n" \
-  "- loop: l\n  trip: 100\n  buffers: "
+  "- loop: l\n  trip: 100000\n  buffers: "
 
 START_TEST(what_cannot_be)
 {

@@ -439,92 +439,6 @@ START_TEST(eight_levels)
 }
 END_TEST
 
-/* ---- what is refused */
-
-#define IN_OUTER HEAD "- loop: outer\n  trip: 3\n"
-#define IN_CARRIED                                          \
-  HEAD "- {name: p, args: [{out: s}, {out_existing: C}]}\n" \
-       "- loop: outer\n  trip: 3\n  ops:\n"
-#define IN_INNER IN_OUTER "  ops:\n  - loop: inner\n    trip: 4\n"
-
-static const struct {
-  const char *text, *message;
-} refused[] = {
-    {IN_INNER "    ops: [{name: o, args: [{no_dep: A, at: {length: 8, step: [0, 8]}}, "
-              "{out_existing: C}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: a 'no_dep' arg moves"},
-    {IN_INNER "    ops: [{name: o, args: [{no_dep: s}, {out_existing: C}]},"
-              " {name: p, args: [{out: s}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: a loop begins the buffer of a "
-     "'no_dep' arg"},
-    {IN_INNER "    ops: [{name: o, args: [{no_dep: s}, {out_existing: C}]},"
-              " {name: p, args: [{out_existing: s}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: nothing is in the buffer of a "
-     "'no_dep' arg before it"},
-    {IN_INNER
-     "    ops: [{name: o, time: 0, args: [{out_existing: C}]}, {name: p, time: 1000000000000}]\n",
-     "loop 'inner' cannot stay a loop in this version: an op takes no time, and others take very "
-     "long"},
-    {IN_CARRIED "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n"
-                "  - {name: q, args: [{in: s, distance: 1}, {out_existing: C}]}\n",
-     "op 'q[0]' reads the value that 's' had at the end of an earlier iteration, and it is "
-     "overwritten by then"},
-    {IN_CARRIED "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 6}, {out: s}]}]\n"
-                "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
-     "loop 'inner' cannot stay a loop in this version: it reads more values of earlier iterations "
-     "than it has, and hands them on to its next run"},
-    {IN_CARRIED "  - loop: inner\n    trip: 10007\n"
-                "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n",
-     "loop 'inner' cannot stay a loop in this version: it hands a value on to its next run, for "
-     "which the number of its slots has to divide that of its iterations, and no small one does "
-     "(trips that a parameter gives have no such limit)"},
-    {IN_CARRIED "  - {name: r, args: [{out: s}]}\n"
-                "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n"
-                "  - {name: q, args: [{in: s, distance: 1}, {out_existing: C}]}\n",
-     "loop 'outer' cannot stay a loop in this version: values of earlier iterations are read of a "
-     "buffer that a loop in it begins, too"},
-    {IN_CARRIED "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 2}, {out: s}]}]\n"
-                "  - {loop: other, trip: 2, ops: [{name: w, args: [{out: s}]}]}\n"
-                "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
-     "loop 'inner' cannot stay a loop in this version: another loop begins a buffer that it has "
-     "several slots for"},
-    {IN_OUTER
-     "  ops:\n"
-     "  - {name: o, args: [{out_existing: a, at: [0, 8]}, {out_existing: a, at: [100, 8]}]}\n"
-     "  - loop: inner\n    trip: {param: n, min: 0, max: 4}\n"
-     "    ops: [{name: p, args: [{out_existing: a, at: [0, 108]}]}]\n"
-     "  - {name: q, args: [{in: a, at: [50, 8]}, {out_existing: C}]}\n",
-     "loop 'inner' cannot stay a loop in this version: its trips are a parameter, and with few it "
-     "leaves bytes that are read as nothing has written them"},
-    {HEAD "- loop: long\n  trip: 4\n"
-          "  ops: [{name: o, on: {class: compute, count: 2}, members: [\n"
-          "    {args: [{out_existing: C, at: {offset: 0, length: 8, step: 8}}]},\n"
-          "    {args: [{out_existing: C, at: {offset: 16, length: 8, step: 16}}]}]}]\n",
-     "the loop around op 'o' cannot stay a loop in this version: members of it access bytes of 'C' "
-     "that move unlike each other, or values of different iterations, and one of them writes"},
-    {HEAD "- loop: long\n  trip: 10000000\n  buffers: {s: {depth: 2000000, every: 1000000}}\n"
-          "  ops: [{name: o, args: [{out: s}]}, {name: q, args: [{in: s}, {out_existing: C}]}]\n",
-     "loop 'long' cannot stay a loop in this version: 'every' of its buffers asks for more than 64 "
-     "copies of its body"},
-};
-
-START_TEST(is_refused)
-{
-  fsched_graph *g;
-  const char *text = refused[_i].text;
-  ck_assert_int_eq(fsched_graph_parse(ctx, "nest.yaml", text, strlen(text), NULL, &g),
-                   FSCHED_BAD_INPUT);
-  ck_assert_uint_eq(fsched_diag_count(ctx), 1);
-  ck_assert_str_eq(fsched_diag_get(ctx, 0)->code, "unsupported");
-  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, refused[_i].message);
-  fsched_diag_clear(ctx);
-}
-END_TEST
-
 /* More slots than iterations, which then take turns with none and give none back; and a million. */
 static const struct {
   const char *buffers;
@@ -646,7 +560,6 @@ FS_SUITE(rolled_nests, s) {
   FS_LOOPS(t, 0, (int)(sizeof told / sizeof told[0]), is_told);
   FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels,
            groups_beside_a_loop, slow_parts_are_no_bound);
-  FS_LOOPS(t, 0, (int)(sizeof refused / sizeof refused[0]), is_refused);
   FS_LOOPS(t, 0, sizeof many_slots / sizeof many_slots[0], has_many_slots);
   FS_LOOPS(t, 0, sizeof for_all_runs / sizeof for_all_runs[0], has_slots_for_all_runs);
 }

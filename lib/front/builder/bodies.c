@@ -415,6 +415,31 @@ static uint64_t number_instances(fs_bodies *u) {
   return top;
 }
 
+fs_status fs_bodies_count(const fsched_builder *b, uint64_t *n) {
+  FS_SCRATCH(scratch, b->ctx);
+  uint64_t *runs; /* per loop */
+  uint32_t *own;  /* ops of its body, but not of loops inside */
+  FS_TRY(fs_new(&scratch, &runs, b->loop.n));
+  FS_TRY(fs_new(&scratch, &own, b->loop.n));
+  *n = b->op.n;
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    const fs_loop_draft *d = fs_loop_at(b, l);
+    uint32_t around = d->parent;
+    assert(d->op_end >= d->op0);
+    own[l] = d->op_end - d->op0;
+    runs[l] = fs_multiply_most(fs_bodies_trip(b, l), around == FS_NONE ? 1 : runs[around]);
+    if (around == FS_NONE) {
+      *n -= own[l];
+    } else {
+      own[around] -= own[l];
+    }
+  }
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    *n = fs_add_most(*n, fs_multiply_most(own[l], runs[l]));
+  }
+  return FSCHED_OK;
+}
+
 /* How often what is in a loop, or outside, runs within one iteration of `around`. */
 static uint64_t runs_of(const fs_bodies *u, uint32_t loop, uint32_t around) {
   uint64_t n = 1;

@@ -48,6 +48,10 @@ fs_status fs_bodies_make(fsched_builder *b, fs_arena *scratch, bool rolled,
  * the most that all loops take that have its parameter.  Requires a loop.  O(loops). */
 uint64_t fs_bodies_trip(const fsched_builder *b, uint32_t loop);
 
+/* How many ops the graph has when it is unrolled, with the most trips; UINT64_MAX: that is beyond
+ * counting.  Complexity: O(loops).  Errors: FSCHED_SYSTEM. */
+fs_status fs_bodies_count(const fsched_builder *b, uint64_t *n) FS_MUST_USE;
+
 /* Whether the body of a loop, not those of loops inside, begins the buffer; of FS_NONE none does.
  * O(log). */
 bool fs_bodies_begin(const fs_bodies *u, uint32_t loop, uint32_t buffer);

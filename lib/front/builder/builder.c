@@ -216,14 +216,25 @@ static void report(fsched_builder *b, fs_diag_code code, fs_pos pos, const char 
   fs_report(b->ctx, FSCHED_ERROR, code, pos, hint, "%s", text);
 }
 
+/* Notes the first fault of loops that are ops. */
+static void note_refusal(fsched_builder *b, const char *format, va_list args) {
+  fs_refusal *r = b->refusal;
+  if (!b->bad) {
+    r->refused = true;
+    r->loop = FS_NONE;
+    (void)vsnprintf(r->message, sizeof r->message, format, args);
+  }
+}
+
 fs_status fs_builder_fail(fsched_builder *b, fs_diag_code code, fs_pos pos, const char *hint,
                           const char *format, ...) {
   va_list args;
   if (b->contracted && (code == FS_DIAG_NOT_PRODUCED || code == FS_DIAG_VALUE_LOST)) {
     code = FS_DIAG_UNSUPPORTED; /* as described it is, or the first sample would have shown it */
-    hint =
-        "as loops, in this version; --unroll (fsched_builder_unroll) makes a graph of the "
-        "iterations";
+    hint = b->refusal->hint;
+    va_start(args, format);
+    note_refusal(b, format, args);
+    va_end(args);
   }
   va_start(args, format);
   report(b, code, pos, hint, format, args);

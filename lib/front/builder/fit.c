@@ -27,7 +27,6 @@
 
 #include "base/heap.h"
 #include "base/saturate.h"
-#include "base/warnings.h"
 #include "front/builder/private.h"
 #include "listsched/listsched.h"
 #include "model/loop_report.h"
@@ -675,22 +674,6 @@ static bool may_lack_room(const fsched_builder *b) {
          !b->finished;
 }
 
-fsched_status fsched_builder_finish(fsched_builder *b, fsched_graph **out) {
-  FS_SCRATCH(scratch, b->ctx);
-  fs_ring_draft *given;
-  size_t n_given = b->sample ? 0 : b->ring.n;
-  FS_TRY(fs_new(&scratch, &given, n_given));
-  if (n_given > 0) {
-    memcpy(given, b->ring.at, n_given * sizeof *given);
-  }
-  fs_status status = may_lack_room(b) ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
-  if (status == FSCHED_OK) {
-    fs_builder_warn_depths(*out, given, n_given);
-  }
-  if (status == FSCHED_OK && fs_warn_errors(b->ctx) != b->warning_errors) {
-    fsched_graph_destroy(*out);
-    *out = NULL;
-    status = FSCHED_BAD_INPUT;
-  }
-  return status;
+fs_status fs_builder_fit(fsched_builder *b, fsched_graph **out) {
+  return may_lack_room(b) ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
 }

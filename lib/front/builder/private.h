@@ -117,6 +117,15 @@ typedef struct fs_launch_draft {
   fs_pos at;
 } fs_launch_draft;
 
+/* What is known of a graph whose loops may not all stay loops. */
+typedef struct fs_refusal {
+  bool unrolls;      /* it is made of iterations then */
+  char hint[160];    /* else: what the user can do */
+  bool refused;      /* some loop cannot stay one; the last that was found: */
+  uint32_t loop;     /* FS_NONE: it is not known */
+  char message[512]; /* why */
+} fs_refusal;
+
 /* Which rings get as few slots as they need. */
 typedef enum fs_depths { FS_DEPTHS_AS_PLANNED, FS_DEPTHS_LEAST_OPEN, FS_DEPTHS_LEAST } fs_depths;
 
@@ -168,6 +177,7 @@ struct fsched_builder {
   bool contracted; /* ops are in the place of loops */
   fs_depths depths;
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
+  fs_refusal *refusal;     /* that of the call of finish; NULL outside of it */
   bool one_run;            /* so are all loops in a loop as those of `apart` */
   bool one_outside;        /* rings of loops in a loop that ops outside use have one slot */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
@@ -268,6 +278,10 @@ fs_status fs_builder_clone(const fsched_builder *b, fsched_builder **out) FS_MUS
 fs_status fs_builder_unroll(fsched_builder *b) FS_MUST_USE;
 /* Puts ops in the place of loops.  Errors: FSCHED_BAD_INPUT, FSCHED_SYSTEM. */
 fs_status fs_builder_roll(fsched_builder *b) FS_MUST_USE;
+/* Reports that this version does not have a loop as one, and notes why.  `at`: what it is about.
+ * Requires a loop. */
+fs_status fs_builder_refuse_loop(fsched_builder *b, uint32_t loop, fs_pos at, const char *format,
+                                 ...) FS_MUST_USE __attribute__((format(printf, 4, 5)));
 /* Finds or makes the gang of n queues, sorted and distinct, or with `count` above 0 of so many
  * queues of the class that is the only word.  Requires words. */
 fs_status fs_builder_gang(fsched_builder *b, const uint32_t *word, uint32_t n, uint32_t count,
@@ -286,7 +300,9 @@ fs_status fs_builder_carry(fsched_builder *b, const uint32_t *carry0) FS_MUST_US
 fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list *list,
                                 uint32_t **start) FS_MUST_USE;
 
-/* fsched_builder_finish, with depths as they are planned: fit.c then looks for a schedule. */
+/* fsched_builder_finish for loops that stay loops.  fit.c */
+fs_status fs_builder_fit(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
+/* fs_builder_fit, with depths as they are planned: fit.c then looks for a schedule. */
 fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
 
 /* Copies the args, which the builder then has no more.  Requires a graph without args. */

@@ -237,8 +237,31 @@ for graph in falls falls2; do
 done
 sed 's/name: acc, .*/&/; s/{out: acc, size: 64}/{out: y}/; s/in: acc/in: y/g; s/out: acc/out: y/g; s/{out: y}\], after/{inout: y}], after/' \
   l.yaml >io.yaml
-run 1 "$FSCHED" compile io.yaml
-expect "an output has one place" holds err 'has one place, and values of several iterations are read \[unsupported\]'
+# What cannot stay a loop is compiled as its iterations, if these are few, and a warning says why.
+run 0 "$FSCHED" compile io.yaml -o io.fsb
+expect "an output has one place" holds err '^io.yaml:[0-9]*:.* warning: .*has one place, and values of several iterations are read \[-Wunrolled\]'
+run 0 "$FSCHED" compile io.yaml -q --unroll -o flat.fsb --force
+expect "the program of its iterations" cmp io.fsb flat.fsb
+run 0 "$FSCHED" run io.fsb -q --check
+run 0 "$FSCHED" verify io.fsb --graph io.yaml -w
+run 0 "$FSCHED" compile io.yaml -q --emit schedule=io.json --force
+run 0 "$FSCHED" verify io.json --graph io.yaml -q
+run 0 "$FSCHED" explain io.fsb 'load[2]'
+run 0 "$FSCHED" compile io.yaml --diagnostics json -o io.fsb --force
+expect "the warning as JSON" holds err '"severity": "warning", "code": "unrolled"'
+run 1 "$FSCHED" compile io.yaml -Werror=unrolled -o no.fsb
+expect "the warning as an error" holds err '\[-Werror=unrolled\]'
+run 0 "$FSCHED" compile io.yaml -Wno-unrolled -o io.fsb --force
+expect "no warning" [ -z "$(sed -n '/unrolled/p' err)" ]
+sed 's/trip: [0-9]*/trip: 32768/; s/size: 16KiB/size: 1GiB/' io.yaml >many.yaml
+run 1 "$FSCHED" compile many.yaml
+expect "too many iterations" holds err 'has one place, and values of several iterations are read \[unsupported\]'
+expect "what to do" holds err 'hint: --unroll .* makes a graph of its iterations, which is not done without it for more than 65536 ops'
+sed 's/trip: [0-9]*/trip: {param: n, max: 9}/' io.yaml >some.yaml
+run 1 "$FSCHED" compile some.yaml
+expect "a parameter" holds err "hint: --set-param .* gives 'n' a value"
+run 0 "$FSCHED" compile some.yaml --set-param n=4 -o some.fsb
+expect "its value" holds err 'Wunrolled'
 loop 1099511627776 0 >most.yaml
 run 1 "$FSCHED" compile most.yaml
 expect "too long" holds err "loop 'tiles' takes .* ticks, at most 2^40 are possible \[out-of-range\]"

@@ -59,13 +59,10 @@ static fs_status check_arg(fs_roller *r, uint32_t op, uint32_t arg) {
           : m != NULL && m->n_steps > 0 ? "a 'no_dep' arg moves"
                                         : NULL;
   }
-  return why == NULL ? FSCHED_OK
-                     : fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&r->b->arg_at, arg),
-                                       "--unroll (fsched_builder_unroll) makes a graph of its "
-                                       "iterations",
-                                       "the loop around op '%.80s' cannot stay a loop in this "
-                                       "version: %s",
-                                       r->b->ops.text.at[op], why);
+  return why == NULL
+             ? FSCHED_OK
+             : fs_builder_refuse_loop(r->b, r->in.loop_of[op], fs_pos_at(&r->b->arg_at, arg),
+                                      "%s (op '%.80s')", why, r->b->ops.text.at[op]);
 }
 
 static fs_status fill_args(fs_roller *r, uint32_t loop, fs_rolled *x) {

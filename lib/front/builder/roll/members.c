@@ -62,12 +62,11 @@ static fs_status conflict(const fs_roller *r, const member_pair *p) {
 
 static fs_status unknown(const fs_roller *r, const member_pair *p) {
   const fsched_builder *b = r->b;
-  return fs_builder_fail(r->b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->arg_at, p->b),
-                         "--unroll (fsched_builder_unroll) makes a graph of its iterations",
-                         "the loop around op '%.80s' cannot stay a loop in this version: members "
-                         "of it access bytes of '%.80s' that move unlike each other, or values of "
-                         "different iterations, and one of them writes",
-                         b->ops.text.at[p->op], b->buffers.text.at[b->arg.at[p->a].buffer]);
+  return fs_builder_refuse_loop(
+      r->b, r->in.loop_of[p->op], fs_pos_at(&b->arg_at, p->b),
+      "members of op '%.80s' access bytes of '%.80s' that move unlike each other, or values of "
+      "different iterations, and one of them writes",
+      b->ops.text.at[p->op], b->buffers.text.at[b->arg.at[p->a].buffer]);
 }
 
 static fs_status check_pair(const fs_roller *r, const member_pair *p) {

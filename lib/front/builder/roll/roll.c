@@ -32,11 +32,7 @@ enum {
 
 fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
   assert(loop < r->b->loop.n);
-  fsched_builder *b = r->b;
-  return fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->loop_at, loop),
-                         "--unroll (fsched_builder_unroll) makes a graph of its iterations",
-                         "loop '%.80s' cannot stay a loop in this version: %s",
-                         b->loops.text.at[loop], what);
+  return fs_builder_refuse_loop(r->b, loop, fs_pos_at(&r->b->loop_at, loop), "%s", what);
 }
 
 /* Whether an op of the loop goes on after its queue does, and only queue order tells its end. */
