@@ -16,10 +16,6 @@
 #include "base/ranges.h"
 #include "base/view.h"
 
-/* As fs_vec_reserve, without a call where there is room. */
-#define fs_vec_ensure(ctx, v, need) \
-  ((need) <= (v)->cap ? FSCHED_OK : fs_vec_reserve((ctx), (v), (need)))
-
 typedef struct fs_task_access {
   uint64_t low, high; /* its span, [low, high) */
   uint64_t order;     /* of insertion */

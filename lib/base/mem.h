@@ -96,6 +96,9 @@ fs_status fs_vec_reserve_(fsched_context *ctx, void *at_ptr, size_t *cap, size_t
                           size_t elem) FS_MUST_USE;
 #define fs_vec_reserve(ctx, v, need) \
   fs_vec_reserve_((ctx), &(v)->at, &(v)->cap, (need), sizeof *(v)->at)
+/* The same without a call where there is room; `need` is evaluated twice. */
+#define fs_vec_ensure(ctx, v, need) \
+  ((need) <= (v)->cap ? FSCHED_OK : fs_vec_reserve((ctx), (v), (need)))
 #define fs_vec_push(ctx, v, value)                                            \
   (((v)->n < (v)->cap || fs_vec_reserve((ctx), (v), (v)->n + 1) == FSCHED_OK) \
        ? ((v)->at[(v)->n++] = (value), FSCHED_OK)                             \

@@ -221,7 +221,7 @@ static uint32_t remove_node(fs_range_node *node, uint32_t at, uint32_t gone) {
 
 fs_status fs_ranges_reserve(fs_ranges *r, size_t n) {
   assert(r->node.n + n < FS_NONE);
-  return fs_vec_reserve(r->ctx, &r->node, r->node.n + n);
+  return fs_vec_ensure(r->ctx, &r->node, r->node.n + n);
 }
 
 /* Where the tree has a range for an op, or FS_NONE. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The calls of a submitter one by one: names, ids, what args count as, scopes, and memory that runs
  * out. */
+#include <stdio.h>
 #include <string.h>
 
 #include "kit/budget.h"
@@ -27,9 +28,12 @@ START_TEST(names_count_the_tasks_of_a_callable)
   refused_as(submit_args("g#0", NULL, 0), "repeated-name", "the name 'g#0' of a task is taken");
   ck_fs(ctx, submit_args("f#4", NULL, 0));
   refused_as(submit_args(NULL, NULL, 0), "repeated-name", "the name 'f#4' of a task is taken");
-  for (uint32_t i = 5; i < 1003; i++) {
+  for (uint32_t i = 5; i < 1106; i++) { /* numbers of up to four digits */
     fsched_submit_task_desc t = {.size = sizeof t, .callable = g};
+    char wanted[16];
     ck_fs(ctx, fsched_submit_task(s, &t, NULL));
+    (void)snprintf(wanted, sizeof wanted, "g#%u", i - 4);
+    ck_assert_str_eq(fsched_submit_task_name(s, i), wanted);
   }
   ck_assert_str_eq(fsched_submit_task_name(s, 1002), "g#998");
   fsched_graph *graph = finish();

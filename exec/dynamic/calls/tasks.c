@@ -31,11 +31,11 @@ static fs_status declare(fsched_dynamic *d, uint64_t bytes) {
 static fs_status add_arg(task_handing *h, const fs_submit_access *a) {
   fsched_dynamic *d = h->d;
   uint32_t buffer = a->buffer;
-  if (a->alloc_name != NULL) {
+  if (a->alloc != FS_NONE) {
     buffer = (uint32_t)d->buffer.n;
-    FS_TRY(declare(d, a->alloc_bytes));
+    FS_TRY(declare(d, h->t->alloc[a->alloc].bytes));
   }
-  FS_TRY(d->arg.n < d->arg.cap ? FSCHED_OK : fs_vec_reserve(d->ctx, &d->arg, d->arg.n + 1));
+  FS_TRY(fs_vec_ensure(d->ctx, &d->arg, d->arg.n + 1));
   fs_dynamic_arg *arg = &d->arg.at[d->arg.n++]; /* it is large, and filled where it stays */
   arg->tag = a->tag;
   arg->buffer = d->buffer.at[buffer].buffer;
@@ -46,7 +46,7 @@ static fs_status add_arg(task_handing *h, const fs_submit_access *a) {
     arg->view = (fs_view){.offset = a->offset, .element = a->length};
   }
   if (begins_version(d, a, buffer)) {
-    h->n_holds += fs_submit_will_last(d->s, a->alloc_name == NULL ? buffer : FS_NONE);
+    h->n_holds += fs_submit_will_last(d->s, a->alloc == FS_NONE ? buffer : FS_NONE);
   }
   return FSCHED_OK;
 }
@@ -181,7 +181,7 @@ static void move_holds(const task_handing *h, fs_dynamic_task task) {
   uint32_t fresh = h->n_buffers;
   for (uint32_t i = 0; i < h->t->n_accesses; i++) {
     const fs_submit_access *a = &h->t->access[i];
-    bool allocates = a->alloc_name != NULL;
+    bool allocates = a->alloc != FS_NONE;
     uint32_t buffer = allocates ? fresh++ : a->buffer;
     if (!fs_tag_names_buffer((unsigned)a->tag) || !begins_version(d, a, buffer)) {
       continue;

@@ -50,6 +50,19 @@ fs_status fs_submit_write(fsched_submitter *s, uint32_t buffer, uint64_t lo, uin
   return fs_ranges_replace(&s->ranges, &x->written, lo, hi, 0);
 }
 
+/* The tags of args that check_rights has nothing against (args.c), whatever the task's queue. */
+static uint8_t allowed_tags(const fs_submit_buffer *x) {
+  unsigned allowed = 0;
+  for (unsigned tag = 0; tag < FS_N_TAGS && x->queue == FS_NONE; tag++) {
+    bool both = fs_tag_is_address(tag), writes = fs_tag_writes(tag);
+    unsigned needs = (fs_tag_reads(tag) || both ? FSCHED_ACCESS_READ : 0) |
+                     (writes || both ? FSCHED_ACCESS_WRITE : 0);
+    bool right = (needs & ~x->access) == 0 && !(writes && x->fixed) && !(both && x->bounded);
+    allowed |= (unsigned)right << tag;
+  }
+  return (uint8_t)allowed;
+}
+
 fs_status fs_submit_add_buffer(fsched_submitter *s, fs_submit_buffer buffer, const char *name,
                                uint32_t memory, fsched_io io, uint32_t *id) {
   assert(name != NULL);
@@ -62,6 +75,7 @@ fs_status fs_submit_add_buffer(fsched_submitter *s, fs_submit_buffer buffer, con
   assert(*id == s->buffer.n);
   buffer.bounded = home != FS_NONE && fs_builder_memory_bounded(s->b, home);
   buffer.written = FS_NONE;
+  buffer.tags = allowed_tags(&buffer);
   return fs_vec_push(s->ctx, &s->buffer, buffer);
 }
 

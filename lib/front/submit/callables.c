@@ -108,13 +108,38 @@ static fs_status add_amounts(fsched_submitter *s, const fsched_submit_amount *li
   return FSCHED_OK;
 }
 
+void fs_submit_first_label(fs_submit_callable *c) {
+  size_t length = strlen(c->op.name);
+  memcpy(c->label + length, "#0", 3);
+  c->label_length = length + 2;
+}
+
+/* Adds one to the number, digit by digit. */
+void fs_submit_next_label(fs_submit_callable *c) {
+  char *digit = c->label + c->label_length - 1;
+  while (*digit == '9') {
+    *digit-- = '0';
+  }
+  if (*digit != '#') {
+    ++*digit;
+    return;
+  }
+  assert(c->label_length < strlen(c->op.name) + FS_SUBMIT_LABEL - 1);
+  digit[1] = '1';
+  c->label[c->label_length++] = '0';
+  c->label[c->label_length] = '\0';
+}
+
 static fs_status record_callable(fsched_submitter *s, const fsched_submit_callable_desc *d,
                                  fs_submit_callable *c, uint32_t *id) {
   FS_TRY(copy_text(s, d->name, &c->op.name));
   const char *on = d->gang_class != NULL ? d->gang_class : d->on == NULL ? "compute" : d->on;
   FS_TRY(copy_text(s, on, &c->op.on));
   c->op.gang_class = d->gang_class == NULL ? NULL : c->op.on;
-  c->name_length = strlen(c->op.name);
+  size_t length = strlen(c->op.name);
+  FS_TRY(fs_new(&s->arena, &c->label, length + FS_SUBMIT_LABEL));
+  memcpy(c->label, c->op.name, length);
+  fs_submit_first_label(c);
   FS_TRY(add_amounts(s, d->uses, d->n_uses, &c->use0));
   FS_TRY(add_amounts(s, d->scratch, d->n_scratch, &c->scratch0));
   c->n_uses = d->n_uses;

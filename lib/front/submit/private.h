@@ -25,6 +25,7 @@ typedef struct fs_submit_buffer {
   uint32_t content_scope; /* in which its version began */
   uint32_t holds;
   uint8_t access;
+  uint8_t tags;         /* the set of those that its rights and its memory allow, on any queue */
   bool imported, fixed; /* fixed: a constant */
   bool bounded;         /* it is in a bounded memory */
   bool all_written;
@@ -41,10 +42,13 @@ typedef struct fs_submit_manual {
   uint32_t first, end;
 } fs_submit_manual;
 
+/* Room for "#", a number of 32 bits, and the NUL. */
+enum { FS_SUBMIT_LABEL = 12 };
+
 typedef struct fs_submit_callable {
   fsched_op_desc op; /* the texts are the submitter's copies; `on` is also the class of a gang */
-  size_t name_length;
-  uint32_t n_tasks;
+  char *label;       /* the name of its next task without one of its own: "callable#number" */
+  size_t label_length;
   uint32_t queue;                             /* that `on` names; FS_NONE: a class */
   uint32_t kernel;                            /* the builder's; FS_NONE: none */
   uint32_t use0, n_uses, scratch0, n_scratch; /* into `amount` */
@@ -66,9 +70,9 @@ struct fsched_submitter {
   FS_VEC(fs_submit_scope) scope;
   FS_VEC(fs_submit_manual) manual; /* ascending; the last one may have no end yet */
   FS_VEC(fs_submit_access) access; /* of the task in hand */
+  FS_VEC(fs_submit_alloc) alloc;   /* of the task in hand */
   fs_ids member_queue;             /* of the group in hand */
   FS_VEC(fs_view) tile;            /* of the task in hand, each where it is in its buffer */
-  FS_VEC(char) name;               /* of the task in hand, with its NUL */
   FS_VEC(fsched_submit_pair) pair; /* of the lint */
   const fsched_graph *graph;       /* that finish made; not the submitter's */
   fs_ids found;
@@ -128,6 +132,29 @@ fs_status fs_submit_written(fsched_submitter *s, uint32_t buffer, uint64_t lo, u
 /* Notes that [lo, hi) of a buffer is written.  Requires a buffer, and lo < hi. */
 fs_status fs_submit_write(fsched_submitter *s, uint32_t buffer, uint64_t lo,
                           uint64_t hi) FS_MUST_USE;
+
+/* A submit that is being looked at: a group, or a task, which has one list of args. */
+typedef struct fs_submit_call {
+  fsched_submitter *s;
+  const fsched_submit_group_desc *d;
+  bool group;
+  const char *on; /* of a task; NULL: the callable's */
+  fs_submit_callable *callable;
+  const char *name; /* its own, or its callable's label */
+  uint32_t queue;   /* FS_NONE: any of a class; of a group, that of the member in hand */
+  uint32_t member;  /* the one in hand */
+  uint32_t arg;     /* the one in hand, of all members */
+} fs_submit_call;
+
+/* Checks the args of the member in hand, and adds them to s->access, s->alloc and s->tile (args.c).
+ */
+fs_status fs_submit_check_list(fs_submit_call *c, const fsched_submit_member *m) FS_MUST_USE;
+/* What an access touches, as runs of bytes; of tiles with very many rows all between its first and
+ * its last byte. */
+fs_view_runs fs_submit_pieces(const fsched_submitter *s, const fs_submit_access *a);
+/* The callable's next label, behind a task that has taken this one; and the first one. */
+void fs_submit_next_label(fs_submit_callable *c);
+void fs_submit_first_label(fs_submit_callable *c);
 
 /* Whether a buffer, or what is in it, has gone with its scope.  Requires a buffer. */
 bool fs_submit_gone(const fsched_submitter *s, uint32_t buffer);

@@ -23,12 +23,17 @@ typedef struct fs_submit_access {
   uint32_t tile;           /* into the submitter's; FS_NONE: a range */
   uint32_t member;         /* of a group; else 0 */
   uint32_t before;         /* of a group: its access of the same buffer before; FS_NONE: none */
+  uint32_t alloc;          /* into what the submit allocates; FS_NONE: nothing */
   int64_t value;
-  uint64_t alloc_bytes; /* of what is allocated */
-  uint32_t alloc_memory;
-  const char *alloc_name; /* NULL: by the task */
-  uint32_t *allocated;
 } fs_submit_access;
+
+/* What an arg allocates. */
+typedef struct fs_submit_alloc {
+  const char *name;
+  uint64_t bytes;
+  uint32_t memory;
+  uint32_t *allocated; /* where the caller wants the buffer's id; or NULL */
+} fs_submit_alloc;
 
 /* A task or group that was found to be right.  What it allocates are the next buffers, in the order
  * of its args. */
@@ -44,6 +49,7 @@ typedef struct fs_submitted {
   const uint32_t *member_queue; /* of a group, unless it has a gang */
   uint32_t n_accesses;          /* of all members, one after the other */
   const fs_submit_access *access;
+  const fs_submit_alloc *alloc;
   const fs_view *tile;
   uint32_t n_predecessors;
   const fsched_submit_predecessor *predecessor;

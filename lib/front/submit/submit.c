@@ -57,7 +57,7 @@ void fsched_submit_destroy(fsched_submitter *s) {
   fs_vec_free(ctx, &s->pair);
   fs_vec_free(ctx, &s->access);
   fs_vec_free(ctx, &s->tile);
-  fs_vec_free(ctx, &s->name);
+  fs_vec_free(ctx, &s->alloc);
   fs_vec_free(ctx, &s->found);
   fs_vec_free(ctx, &s->member_queue);
   fs_arena_release(&s->run);
@@ -81,7 +81,7 @@ void fs_submit_renew(fsched_submitter *s) {
   fs_arena_init(&s->run, s->ctx);
   fs_names_init(&s->buffer_names, &s->run);
   for (size_t i = 0; i < s->callable.n; i++) {
-    s->callable.at[i].n_tasks = 0;
+    fs_submit_first_label(&s->callable.at[i]);
   }
   s->buffer.n = s->scope.n = s->manual.n = 0;
   s->current = FS_NONE;
