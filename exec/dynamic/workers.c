@@ -3,56 +3,13 @@
  * has found nobody to tell that its member has ended.  Before it is given away the ends that are
  * known are taken in, and what may start is handed out.  The submitting thread rests while a heap
  * is full, and until the run is over. */
-#include "exec/dynamic/workers.h"
+#include "exec/dynamic/crew.h"
 
 #include <inttypes.h>
-#include <stdio.h>
 
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/mem.h"
-#include "base/saturate.h"
-#include "exec/dynamic/jobs.h"
-#include "exec/dynamic/rings.h"
-
-/* What a queue's worker runs. */
-typedef struct worker_queue {
-  fs_task_job *job; /* NULL: it is idle */
-  uint32_t member;
-  size_t span;
-  fsched_kernel_call call; /* of the member, for its worker */
-} worker_queue;
-
-/* What the submitting thread sleeps for. */
-typedef enum sleep_reason { SLEEPS_NOT, SLEEPS_FOR_HEAP, SLEEPS_FOR_ALL } sleep_reason;
-
-enum { SHARED_ALIGN = 64 };
-
-struct fs_workers {
-  fsched_context *ctx;
-  fs_dynamic *e;
-  fs_carrier *carrier;
-  unsigned char **heap; /* where each begins */
-  uint32_t n_heaps;
-  uint64_t shared_size, shared_used;
-  fs_workers_kind kind;
-  fs_workers_started *started;
-  void (*failed)(void *user);
-  void *user;
-  fs_baton baton;
-  bool changed;         /* something may start */
-  sleep_reason sleeps;  /* of the submitting thread, which is called when it may go on */
-  uint64_t slept_at;    /* what `moves` was then */
-  _Atomic bool accepts; /* the run is open and has not failed */
-  uint32_t n_queues, n_kernels, n_running;
-  worker_queue *queue;
-  fs_task_job *jobs;
-  fs_task_jobs pool;
-  FS_VEC(fs_dynamic_where) where; /* of the task in hand */
-  uint64_t moves; /* tasks that were submitted, members that have begun or ended, lost workers */
-  bool traces;
-  fs_task_times spans;
-};
 
 static void drop_job(fs_workers *w, fs_task_job *job) {
   *(job->previous == NULL ? &w->jobs : &job->previous->next) = job->next;
@@ -101,7 +58,7 @@ static void note_begin(fs_workers *w, const fs_task_job *job, uint32_t member, u
 }
 
 static void start_member(fs_workers *w, fs_task_job *job, uint32_t member, uint32_t queue) {
-  worker_queue *q = &w->queue[queue];
+  fs_crew_queue *q = &w->queue[queue];
   q->job = job;
   q->member = member;
   note_begin(w, job, member, queue);
@@ -131,7 +88,7 @@ static void hand_out(fs_workers *w) {
 }
 
 /* Whether tasks can be submitted may be different now. */
-static void note_state(fs_workers *w) {
+void fs_crew_note_state(fs_workers *w) {
   bool accepts = fs_dynamic_is_open(w->e) && fs_dynamic_run_cause(w->e) == NULL;
   if (accepts != atomic_load_explicit(&w->accepts, memory_order_relaxed)) {
     atomic_store_explicit(&w->accepts, accepts, memory_order_release);
@@ -140,7 +97,7 @@ static void note_state(fs_workers *w) {
 
 /* The member of a queue has ended. */
 static void end_member(fs_workers *w, uint32_t queue, const char *cause) {
-  worker_queue *q = &w->queue[queue];
+  fs_crew_queue *q = &w->queue[queue];
   fs_dynamic_task task = q->job->task;
   q->job = NULL;
   if (w->traces) {
@@ -165,7 +122,7 @@ static void end_others(fs_workers *w, const fs_task_job *job) {
 }
 
 /* A member has ended; for the carrier. */
-static void take_back(void *user, uint32_t worker, const char *cause) {
+void fs_crew_take_back(void *user, uint32_t worker, const char *cause) {
   fs_workers *w = user;
   fs_task_job *job = w->queue[worker].job;
   assert(job != NULL);
@@ -178,7 +135,7 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
     end_others(w, job);
   }
   if (cause != NULL) {
-    note_state(w);
+    fs_crew_note_state(w);
   }
   if (job->n_members == 1 || has_ended(w, job->task)) {
     drop_job(w, job);
@@ -186,14 +143,14 @@ static void take_back(void *user, uint32_t worker, const char *cause) {
 }
 
 /* A worker is gone; for the carrier. */
-static void lose_worker(void *user, uint32_t worker, const char *cause) {
+void fs_crew_lose(void *user, uint32_t worker, const char *cause) {
   fs_workers *w = user;
   if (w->queue[worker].job == NULL) {
     fs_dynamic_retire_idle(w->e, worker, cause);
   } else {
     fs_dynamic_retire(w->e, worker, cause);
   }
-  note_state(w);
+  fs_crew_note_state(w);
   drop_ended(w);
   w->changed = true;
   w->moves++;
@@ -210,14 +167,14 @@ static void take_news(void *user) {
     hand_out(w);
   }
   switch (w->sleeps) {
-    case SLEEPS_NOT:
+    case FS_SLEEPS_NOT:
       break;
-    case SLEEPS_FOR_HEAP:
+    case FS_SLEEPS_FOR_HEAP:
       if (w->moves != w->slept_at || w->n_running == 0) {
         fs_baton_call(&w->baton);
       }
       break;
-    case SLEEPS_FOR_ALL:
+    case FS_SLEEPS_FOR_ALL:
       if (w->n_running == 0) {
         fs_baton_call(&w->baton);
       }
@@ -225,19 +182,14 @@ static void take_news(void *user) {
   }
 }
 
-static void leave_baton(void *user) {
+void fs_crew_leave(void *user) {
   fs_workers *w = user;
   fs_baton_leave(&w->baton, take_news, w);
 }
 
-static uint64_t read_now(void *user) {
-  (void)user;
-  return fs_now_ns();
-}
-
 /* Gives the baton away, and sleeps until what it waits for may be there, or the clock says `until`.
  */
-static void sleep_for(fs_workers *w, sleep_reason reason, uint64_t until) {
+static void sleep_for(fs_workers *w, fs_crew_sleep reason, uint64_t until) {
   uint64_t now = until == UINT64_MAX ? 0 : fs_now_ns();
   w->sleeps = reason;
   w->slept_at = w->moves;
@@ -246,182 +198,39 @@ static void sleep_for(fs_workers *w, sleep_reason reason, uint64_t until) {
                 until == UINT64_MAX ? UINT64_MAX
                 : until > now       ? until - now
                                     : 0);
-  w->sleeps = SLEEPS_NOT;
+  w->sleeps = FS_SLEEPS_NOT;
 }
 
 /* Sleeps until a member returns.  One runs: else all tasks would have ended, and a piece that is
  * not given back then is held by the caller, for which the engine does not wait. */
-static bool wait_for_member(void *user, uint64_t until) {
+bool fs_crew_wait(void *user, uint64_t until) {
   fs_workers *w = user;
   assert(w->n_running > 0);
-  sleep_for(w, SLEEPS_FOR_HEAP, until);
+  sleep_for(w, FS_SLEEPS_FOR_HEAP, until);
   return true;
-}
-
-/* How many bytes the heaps take, each aligned to FS_HEAP_ALIGN, or more if its pieces are, and what
- * all are aligned to; `begin` (may be NULL) is where each begins. */
-typedef struct heap_layout {
-  uint64_t end, align;
-} heap_layout;
-
-static uint32_t count_heaps(const fs_dynamic_options *o) {
-  return o->heap == NULL || o->n_heaps == 0 ? FS_HEAP_RINGS : o->n_heaps;
-}
-
-static heap_layout lay_out_heaps(const fs_dynamic_options *o, uint64_t *begin) {
-  heap_layout l = {.align = FS_HEAP_ALIGN};
-  for (uint32_t i = 0; i < count_heaps(o); i++) {
-    fs_heap_room room =
-        o->heap == NULL ? (fs_heap_room){o->heap_size, FS_HEAP_ALIGN, NULL} : o->heap[i];
-    uint64_t align = fs_max(room.align, FS_HEAP_ALIGN), at = fs_heap_rounded(l.end, align);
-    if (begin != NULL) {
-      begin[i] = at;
-    }
-    l.end = fs_add_most(at, room.size);
-    l.align = fs_max(l.align, align);
-  }
-  l.end = fs_min(fs_add_most(l.end, l.align), FSCHED_MAX_SIZE);
-  return l;
-}
-
-static fs_status place_heaps(fs_workers *w, const fs_dynamic_options *o) {
-  FS_SCRATCH(arena, w->ctx);
-  uint64_t *begin;
-  w->n_heaps = count_heaps(o);
-  FS_TRY(fs_new(&arena, &begin, w->n_heaps));
-  w->heap = fs_realloc(w->ctx, NULL, 0, w->n_heaps * sizeof *w->heap);
-  if (w->heap == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  heap_layout l = lay_out_heaps(o, begin);
-  unsigned char *heap = w->carrier->heap;
-  heap += (l.align - (uintptr_t)heap % l.align) % l.align;
-  for (uint32_t i = 0; i < w->n_heaps; i++) {
-    w->heap[i] = heap + begin[i];
-  }
-  return FSCHED_OK;
-}
-
-static fs_status start_carrier(fs_workers *w, const fs_carrier_options *o,
-                               const fs_process_options *process) {
-  switch (w->kind) {
-    case FS_WORKERS_THREADS:
-      return fs_carrier_threads(w->ctx, o, &w->carrier);
-    case FS_WORKERS_PROCESSES:
-      return fs_carrier_mixed(w->ctx, o, process, &w->carrier);
-  }
-  return FSCHED_SYSTEM;
-}
-
-static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) {
-  heap_layout l = lay_out_heaps(&options->engine, NULL);
-  fs_carrier_options o = {.n_workers = w->n_queues,
-                          .host = options->host,
-                          .heap_bytes = l.end,
-                          .shared_bytes = w->shared_size,
-                          .n_kernels = w->n_kernels,
-                          .kernel = options->kernel,
-                          .baton = &w->baton,
-                          .user = w,
-                          .leave = leave_baton,
-                          .returned = take_back,
-                          .lost = lose_worker};
-  FS_TRY(start_carrier(w, &o, &options->process));
-  return place_heaps(w, &options->engine);
-}
-
-static fs_status make_workers(fs_workers *w, const fs_workers_options *options) {
-  fs_dynamic_options o = options->engine;
-  o.user = w;
-  o.now = read_now;
-  o.wait = wait_for_member;
-  FS_TRY(fs_dynamic_create(w->ctx, &o, &w->e));
-  w->n_queues = o.n_queues;
-  w->started = options->started;
-  w->failed = options->failed;
-  w->user = options->user;
-  w->n_kernels = options->n_kernels;
-  w->kind = options->kind;
-  w->traces = options->traces;
-  w->shared_size = fs_min(options->shared_size, FSCHED_MAX_SIZE);
-  w->queue = fs_realloc(w->ctx, NULL, 0, w->n_queues * sizeof *w->queue);
-  if (w->queue == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  memset(w->queue, 0, w->n_queues * sizeof *w->queue);
-  note_state(w);
-  return make_carrier(w, options);
-}
-
-fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *options,
-                            fs_workers **out) {
-  *out = NULL;
-  fs_workers *w = fs_realloc(ctx, NULL, 0, sizeof *w);
-  if (w == NULL) {
-    return FSCHED_SYSTEM;
-  }
-  *w = (fs_workers){.ctx = ctx, .pool.ctx = ctx};
-  fs_status status = make_workers(w, options);
-  if (status != FSCHED_OK) {
-    fs_workers_destroy(w);
-    return status;
-  }
-  *out = w;
-  return FSCHED_OK;
 }
 
 static void lock_workers(fs_workers *w) { fs_baton_take(&w->baton); }
 static fs_status unlock_workers(fs_workers *w, fs_status status) {
-  note_state(w);
-  leave_baton(w);
+  fs_crew_note_state(w);
+  fs_crew_leave(w);
   return status;
 }
 
 static void wait_for_all(fs_workers *w) {
   take_news(w);
   while (w->n_running > 0) {
-    sleep_for(w, SLEEPS_FOR_ALL, UINT64_MAX);
+    sleep_for(w, FS_SLEEPS_FOR_ALL, UINT64_MAX);
   }
 }
 
-static void stop_workers(fs_workers *w) {
+void fs_crew_stop(fs_workers *w) {
   lock_workers(w);
   fs_dynamic_cancel(w->e, "the workers are stopped");
   wait_for_all(w);
   drop_ended(w);
   (void)unlock_workers(w, FSCHED_OK);
   w->carrier->functions->destroy(w->carrier);
-}
-
-void fs_workers_destroy(fs_workers *w) {
-  if (w == NULL) {
-    return;
-  }
-  if (w->carrier != NULL) {
-    stop_workers(w);
-  }
-  fs_dynamic_destroy(w->e);
-  fs_times_release(w->ctx, &w->spans);
-  (void)fs_realloc(w->ctx, w->heap, w->n_heaps * sizeof *w->heap, 0);
-  fs_task_jobs_release(&w->pool);
-  fs_vec_free(w->ctx, &w->where);
-  (void)fs_realloc(w->ctx, w->queue, w->n_queues * sizeof *w->queue, 0);
-  (void)fs_realloc(w->ctx, w, sizeof *w, 0);
-}
-
-fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) {
-  uint64_t have = w->shared_size - w->shared_used;
-  uint64_t need = size > have ? size : (size + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;
-  if (size > have) {
-    return fs_fail(w->ctx, FSCHED_INFEASIBLE, FS_DIAG_DYNAMIC_HEAP, FS_NOWHERE, NULL,
-                   "%" PRIu64 " bytes of shared memory are needed, and %" PRIu64 " of %" PRIu64
-                   " are left",
-                   size, have, w->shared_size);
-  }
-  unsigned char *at = w->carrier->shared + w->shared_used;
-  w->shared_used += fs_min(need, have);
-  memcpy(out_ptr, &at, sizeof at);
-  return FSCHED_OK;
 }
 
 /* Whether the workers reach memory of the user. */
@@ -554,7 +363,7 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   if (!atomic_load_explicit(&w->baton.returns, memory_order_relaxed)) {
     atomic_store_explicit(&w->baton.returns, true, memory_order_relaxed);
   }
-  leave_baton(w);
+  fs_crew_leave(w);
   return FSCHED_OK;
 }
 
@@ -620,48 +429,6 @@ const char *fs_workers_run_cause(fs_workers *w) {
   const char *cause = fs_dynamic_run_cause(w->e);
   (void)unlock_workers(w, FSCHED_OK);
   return cause;
-}
-
-static void name_job(fs_workers_look *look, const fs_task_job *job) {
-  (void)snprintf(look->name, sizeof look->name, "%s", job->name);
-}
-
-/* The first queue that runs something; FS_NONE. */
-static uint32_t busy_queue(const fs_workers *w) {
-  for (uint32_t q = 0; q < w->n_queues; q++) {
-    if (w->queue[q].job != NULL) {
-      return q;
-    }
-  }
-  return FS_NONE;
-}
-
-fs_workers_look fs_workers_look_at(fs_workers *w) {
-  fs_workers_look look = {.queue = FS_NONE};
-  uint64_t user;
-  lock_workers(w);
-  uint32_t busy = busy_queue(w);
-  look.moves = w->moves;
-  if (w->sleeps == SLEEPS_FOR_HEAP) {
-    look.wait = FS_WAITS_FOR_HEAP;
-  } else if (fs_dynamic_waiting_group(w->e, &user) != FS_DYNAMIC_NO_TASK) {
-    look.wait = FS_WAITS_FOR_GROUP;
-    name_job(&look, (const fs_task_job *)(uintptr_t)user);
-  } else if (busy != FS_NONE) {
-    look.wait = FS_WAITS_FOR_WORKER;
-    look.queue = busy;
-    name_job(&look, w->queue[busy].job);
-  } else if (fs_dynamic_is_open(w->e)) {
-    look.wait = FS_WAITS_FOR_CLOSE;
-  }
-  (void)unlock_workers(w, FSCHED_OK);
-  return look;
-}
-
-void fs_workers_inspect(fs_workers *w, void (*look)(void *user, fs_dynamic *e), void *user) {
-  lock_workers(w);
-  look(user, w->e);
-  (void)unlock_workers(w, FSCHED_OK);
 }
 
 static fs_status end_run(fs_workers *w) {
