@@ -95,13 +95,14 @@ static int compare_order(const void *a, const void *b) {
 
 fs_status fs_accesses_find(fs_access_map *m, uint32_t place, const fs_view_runs *runs, bool reads) {
   assert(place < m->place.n);
+  const fs_access_place *p = &m->place.at[place];
   m->near.n = m->found.n = 0;
-  if (runs->run == 0) {
+  if (runs->run == 0 || (p->writes == FS_NONE && (p->reads == FS_NONE || !reads))) {
     return FSCHED_OK;
   }
-  FS_TRY(find_near(m, m->place.at[place].writes, runs));
+  FS_TRY(find_near(m, p->writes, runs));
   if (reads) {
-    FS_TRY(find_near(m, m->place.at[place].reads, runs));
+    FS_TRY(find_near(m, p->reads, runs));
   }
   for (size_t i = 0; i < m->near.n; i++) {
     const fs_task_access *a = &m->access.at[m->near.at[i]];
@@ -156,8 +157,10 @@ void fs_accesses_insert(fs_access_map *m, uint32_t place, uint32_t task, const f
   if (runs->run == 0) {
     return;
   }
-  if (!reads) {
+  if (!reads && m->place.at[place].writes != FS_NONE) {
     drop_covered(m, m->place.at[place].writes, runs);
+  }
+  if (!reads && m->place.at[place].reads != FS_NONE) {
     drop_covered(m, m->place.at[place].reads, runs);
   }
   uint32_t id = new_access(m), previous = m->of_task.at[task];

@@ -295,17 +295,6 @@ fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_vie
   return FSCHED_OK;
 }
 
-fs_dynamic_extent fs_dynamic_arg_extent(const fs_dynamic *e, const fs_dynamic_arg *arg) {
-  assert((uint32_t)arg->buffer < e->record.n);
-  const fs_dynamic_record *r = &e->record.at[(uint32_t)arg->buffer];
-  fs_dynamic_extent x = {.address = r->address, .length = r->size};
-  if (arg->has_view) {
-    x.offset = arg->view.offset;
-    x.length = fs_view_end(&arg->view) - arg->view.offset;
-  }
-  return x;
-}
-
 fs_status fs_dynamic_hold(fs_dynamic *e, fs_dynamic_buffer buffer, fs_dynamic_task *task) {
   uint32_t id = fs_record_of(e, buffer);
   if (id == FS_NONE) {

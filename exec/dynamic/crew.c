@@ -162,7 +162,7 @@ fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) {
 }
 
 static void name_job(fs_workers_look *look, const fs_task_job *job) {
-  (void)snprintf(look->name, sizeof look->name, "%s", job->name);
+  (void)snprintf(look->name, sizeof look->name, "%s", job->call[0].op);
 }
 
 /* The first queue that runs something; FS_NONE. */

@@ -12,7 +12,6 @@ typedef struct fs_crew_queue {
   fs_task_job *job; /* NULL: it is idle */
   uint32_t member;
   size_t span;
-  fsched_kernel_call call; /* of the member, for its worker */
 } fs_crew_queue;
 
 /* What the submitting thread sleeps for. */

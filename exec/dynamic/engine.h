@@ -125,7 +125,8 @@ fs_status fs_dynamic_scope_end(fs_dynamic *e) FS_MUST_USE;
 /* Where the memory of an arg is. */
 typedef struct fs_dynamic_where {
   uint32_t heap;   /* FS_NONE: it is the user's */
-  uint64_t offset; /* in the heap, of the buffer's first byte */
+  uint64_t offset; /* in the heap, of the buffer's first byte; of the user's: its address */
+  uint64_t size;   /* of the buffer */
 } fs_dynamic_where;
 
 typedef struct fs_dynamic_import {
@@ -202,17 +203,12 @@ typedef struct fs_dynamic_submission {
   const uint64_t *scratch;
   uint32_t heap; /* 0: by the depth of scopes; h + 1: heap h */
   bool manual;   /* it waits for its predecessors alone; what its args do is entered all the same */
+  /* Its args are known to be right: of buffers that are there, with tags and views that these
+   * allow, and no two that may not touch the same bytes.  Then only versions are looked for. */
+  bool checked;
   uint32_t n_holds; /* that the task begins with, each until fs_dynamic_release */
   uint64_t user;    /* whatever the user wants back with the task */
 } fs_dynamic_submission;
-
-/* The bytes from the first to the last that an arg names. */
-typedef struct fs_dynamic_extent {
-  uint64_t address; /* of the buffer, as it was imported; 0 for others */
-  uint64_t offset, length;
-} fs_dynamic_extent;
-/* Requires an arg of a buffer that is known, with a view within it. */
-fs_dynamic_extent fs_dynamic_arg_extent(const fs_dynamic *e, const fs_dynamic_arg *arg);
 
 /* Submits a task.  `where` (may be NULL) is filled for all args, member after member, and then for
  * its scratch.  Memory for all versions that the task makes, and its scratch, is one piece of a

@@ -10,7 +10,8 @@
 /* Where the parts of a job's block begin. */
 typedef struct job_layout {
   uint32_t n_args; /* of all members, values included */
-  size_t members, args, views, scratch, params, name, end;
+  bool has_views;
+  size_t calls, args, views, scratch, params, name, end;
 } job_layout;
 
 static uint64_t params_of(const fs_workers_task *task) {
@@ -23,27 +24,26 @@ static bool is_strided(const fs_dynamic_arg *a) {
   return a->has_view && v->n_dims > 0 && !(v->n_dims == 1 && v->stride[0] == v->element);
 }
 
-static bool has_views(const fs_dynamic_submission *s) {
-  for (uint32_t m = 0; m < s->n_members; m++) {
-    for (uint32_t i = 0; i < s->member[m].n_args; i++) {
-      if (is_strided(&s->member[m].arg[i])) {
-        return true;
-      }
-    }
-  }
-  return false;
+/* How many of the members are called. */
+static uint32_t count_calls(const fs_workers_task *task) {
+  return task->once ? 1 : task->submission.n_members;
 }
 
 static job_layout lay_out(const fs_workers_task *task) {
   const fs_dynamic_submission *s = &task->submission;
+  uint32_t n_calls = count_calls(task);
   job_layout l = {.n_args = task->n_values};
   for (uint32_t m = 0; m < s->n_members; m++) {
-    l.n_args += s->member[m].n_args;
+    const fs_dynamic_member *of = &s->member[m];
+    l.n_args += of->n_args;
+    for (uint32_t i = 0; i < of->n_args; i++) {
+      l.has_views = l.has_views || is_strided(&of->arg[i]);
+    }
   }
-  l.members = sizeof(fs_task_job);
-  l.args = l.members + (s->n_members == 1 ? 0 : s->n_members * sizeof(fs_job_member));
+  l.calls = sizeof(fs_task_job);
+  l.args = l.calls + (n_calls == 1 ? 0 : n_calls * sizeof(fsched_kernel_call));
   l.views = l.args + l.n_args * sizeof(fsched_kernel_arg);
-  l.scratch = l.views + (has_views(s) ? l.n_args * sizeof(fsched_kernel_view) : 0);
+  l.scratch = l.views + (l.has_views ? l.n_args * sizeof(fsched_kernel_view) : 0);
   l.params = l.scratch + s->n_scratch * sizeof(fsched_kernel_arg);
   l.name = l.params + params_of(task);
   l.end = l.name + strlen(task->name) + 1;
@@ -65,7 +65,7 @@ static uint32_t count_values(const fs_workers_task *task, uint32_t member, uint3
 static fs_status check_task(fsched_context *ctx, const fs_workers_task *task) {
   const fs_dynamic_submission *s = &task->submission;
   uint32_t v = 0;
-  for (uint32_t m = 0; m < s->n_members; m++) {
+  for (uint32_t m = 0; m < s->n_members && task->n_values > 0; m++) {
     uint32_t n = count_values(task, m, v);
     if (n == FS_NONE) {
       break;
@@ -100,19 +100,6 @@ static uint32_t list_args(const fs_workers_task *task, uint32_t member, uint32_t
   return v;
 }
 
-/* Lists the members and their args. */
-static void list_members(fs_task_job *job, const fs_workers_task *task, fsched_kernel_arg *arg,
-                         fsched_kernel_view *view) {
-  const fs_dynamic_submission *s = &task->submission;
-  for (uint32_t m = 0, v = 0; m < s->n_members; m++) {
-    uint32_t n = s->member[m].n_args + count_values(task, m, v);
-    job->member[m] = (fs_job_member){arg, view, n};
-    v = list_args(task, m, v, arg, n);
-    arg += n;
-    view = view == NULL ? NULL : view + n;
-  }
-}
-
 /* Where blocks of so many bytes are kept; FS_JOB_SIZES + 1 or more: nowhere. */
 static size_t size_class(size_t bytes) { return (bytes + FS_JOB_STEP - 1) / FS_JOB_STEP; }
 
@@ -143,15 +130,44 @@ void fs_task_jobs_release(fs_task_jobs *jobs) {
   jobs->n_unused = 0;
 }
 
-/* Copies what all members share. */
-static void fill_shape(fs_task_job *job, const fs_workers_task *task, unsigned char *params) {
+/* What all calls share. */
+static void fill_shape(fs_task_job *job, const fs_workers_task *task, const job_layout *l) {
   static const fsched_kernel_call plain = {.grid = {1, 1, 1}, .block = {1, 1, 1}};
   const fsched_kernel_call *shape = task->shape == NULL ? &plain : task->shape;
-  memcpy(job->grid, shape->grid, sizeof job->grid);
-  memcpy(job->block, shape->block, sizeof job->block);
-  job->shared_bytes = shape->shared_bytes;
-  job->n_params = (uint32_t)shape->n_params;
-  job->params = job->n_params == 0 ? NULL : memcpy(params, shape->params, shape->n_params);
+  unsigned char *block = (unsigned char *)job;
+  fsched_kernel_call *c = job->call;
+  c->size = sizeof *c;
+  c->op = memcpy(block + l->name, task->name, l->end - l->name);
+  c->scratch = job->scratch;
+  c->n_scratch = task->submission.n_scratch;
+  memcpy(c->grid, shape->grid, sizeof c->grid);
+  memcpy(c->block, shape->block, sizeof c->block);
+  c->shared_bytes = shape->shared_bytes;
+  c->n_params = shape->n_params;
+  c->params = c->n_params == 0 ? NULL : memcpy(block + l->params, shape->params, shape->n_params);
+  c->member = 0;
+  c->n_members = job->group ? job->n_members : 0;
+}
+
+/* Fills in the calls, with the tags and numbers of their args. */
+static void fill_calls(fs_task_job *job, const fs_workers_task *task) {
+  const fs_dynamic_submission *s = &task->submission;
+  fsched_kernel_arg *arg = job->arg;
+  fsched_kernel_view *view = job->view;
+  for (uint32_t m = 0, v = 0; m < count_calls(task); m++) {
+    uint32_t n = s->member[m].n_args + (task->n_values == 0 ? 0 : count_values(task, m, v));
+    fsched_kernel_call *c = &job->call[m];
+    if (m > 0) {
+      *c = job->call[0];
+      c->member = job->group ? m : 0;
+    }
+    c->args = arg;
+    c->n_args = n;
+    c->views = view;
+    v = list_args(task, m, v, arg, n);
+    arg += n;
+    view = view == NULL ? NULL : view + n;
+  }
 }
 
 fs_status fs_task_job_make(fs_task_jobs *jobs, const fs_workers_task *task, fs_task_job **out) {
@@ -168,38 +184,16 @@ fs_status fs_task_job_make(fs_task_jobs *jobs, const fs_workers_task *task, fs_t
   job->bytes = bytes;
   job->kernel = task->kernel;
   job->n_members = task->submission.n_members;
-  job->n_scratch = task->submission.n_scratch;
   job->group = task->group;
   job->once = task->once;
-  job->member = job->n_members == 1 ? &job->only : (fs_job_member *)(void *)(block + l.members);
+  job->call = l.args == l.calls ? &job->only : (fsched_kernel_call *)(void *)(block + l.calls);
+  job->arg = (fsched_kernel_arg *)(void *)(block + l.args);
+  job->view = l.has_views ? (fsched_kernel_view *)(void *)(block + l.views) : NULL;
   job->scratch = (fsched_kernel_arg *)(void *)(block + l.scratch);
-  job->name = (char *)block + l.name;
-  memcpy(block + l.name, task->name, l.end - l.name);
-  fill_shape(job, task, block + l.params);
-  fsched_kernel_arg *arg = (fsched_kernel_arg *)(void *)(block + l.args);
-  fsched_kernel_view *view = (fsched_kernel_view *)(void *)(block + l.views);
-  list_members(job, task, arg, l.views == l.scratch ? NULL : view);
+  fill_shape(job, task, &l);
+  fill_calls(job, task);
   *out = job;
   return FSCHED_OK;
-}
-
-void fs_task_job_call(const fs_task_job *job, uint32_t member, fsched_kernel_call *out) {
-  assert(member < job->n_members);
-  const fs_job_member *m = &job->member[member];
-  *out = (fsched_kernel_call){.size = sizeof *out,
-                              .op = job->name,
-                              .args = m->arg,
-                              .scratch = job->scratch,
-                              .n_args = m->n_args,
-                              .n_scratch = job->n_scratch,
-                              .shared_bytes = job->shared_bytes,
-                              .params = job->params,
-                              .n_params = job->n_params,
-                              .views = m->view,
-                              .member = job->group ? member : 0,
-                              .n_members = job->group ? job->n_members : 0};
-  memcpy(out->grid, job->grid, sizeof out->grid);
-  memcpy(out->block, job->block, sizeof out->block);
 }
 
 static void fill_view(fsched_kernel_view *out, const fs_dynamic_arg *a) {
@@ -213,33 +207,43 @@ static void fill_view(fsched_kernel_view *out, const fs_dynamic_arg *a) {
   }
 }
 
-void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_task *task,
-                      unsigned char *const *heap, const fs_dynamic_where *where) {
+/* Where an arg is; a range is told by its view, too. */
+static void fill_place(fsched_kernel_arg *arg, const fs_dynamic_arg *a, unsigned char *const *heap,
+                       const fs_dynamic_where *where) {
+  unsigned char *base = where->heap == FS_NONE ? (unsigned char *)(uintptr_t)where->offset
+                                               : heap[where->heap] + where->offset;
+  arg->data = base;
+  arg->length = where->size;
+  if (a->has_view) {
+    arg->data = base + a->view.offset;
+    arg->length = fs_view_end(&a->view) - a->view.offset;
+  }
+}
+
+void fs_task_job_fill(fs_task_job *job, const fs_workers_task *task, unsigned char *const *heap,
+                      const fs_dynamic_where *where) {
   assert(job->n_members == task->submission.n_members);
   static const fs_dynamic_arg none;
-  fsched_kernel_arg *arg = job->member[0].arg;
-  fsched_kernel_view *view = job->member[0].view;
-  for (uint32_t m = 0; m < job->n_members; m++) {
+  fsched_kernel_arg *arg = job->arg;
+  fsched_kernel_view *view = job->view;
+  for (uint32_t m = 0; m < count_calls(task); m++) {
     const fs_dynamic_arg *a = task->submission.member[m].arg;
-    for (uint32_t i = 0; i < job->member[m].n_args; i++, arg++) {
+    for (uint32_t i = 0; i < job->call[m].n_args; i++, arg++) {
       bool is_value = !fs_tag_names_buffer(arg->tag);
       if (view != NULL) {
         fill_view(view++, is_value ? &none : a);
       }
-      if (is_value) {
-        continue;
+      if (!is_value) {
+        fill_place(arg, a++, heap, where++);
       }
-      fs_dynamic_extent x = fs_dynamic_arg_extent(e, a++);
-      unsigned char *base = where->heap == FS_NONE ? (unsigned char *)(uintptr_t)x.address
-                                                   : heap[where->heap] + where->offset;
-      arg->data = base + x.offset;
-      arg->length = x.length;
-      where++;
     }
   }
+  for (uint32_t m = count_calls(task); m < job->n_members; m++) {
+    where += task->submission.member[m].n_args;
+  }
   for (uint32_t i = 0; i < task->submission.n_scratch; i++, where++) {
-    job->scratch[i] = (fsched_kernel_arg){.data = heap[where->heap] + where->offset,
-                                          .length = task->submission.scratch[i]};
+    job->scratch[i] =
+        (fsched_kernel_arg){.data = heap[where->heap] + where->offset, .length = where->size};
   }
 }
 

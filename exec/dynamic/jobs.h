@@ -7,25 +7,18 @@
 
 #include "exec/dynamic/workers.h"
 
-typedef struct fs_job_member {
-  fsched_kernel_arg *arg;
-  fsched_kernel_view *view; /* of the args; NULL: all are ranges */
-  uint32_t n_args;
-} fs_job_member;
-
 typedef struct fs_task_job {
   struct fs_task_job *next, *previous; /* for the user */
   size_t bytes;
   fs_dynamic_task task; /* for the user */
   size_t traced;        /* for the user */
-  uint32_t kernel, n_members, n_scratch, n_params;
-  uint32_t grid[3], block[3];
-  uint64_t shared_bytes;
-  const char *name;
-  const void *params;
-  fsched_kernel_arg *scratch; /* of all members */
-  fs_job_member *member, only;
+  uint32_t kernel, n_members;
   bool group, once;
+  fsched_kernel_arg *arg;     /* of all members, one after the other; the calls point to them, */
+  fsched_kernel_view *view;   /* to their views (NULL: all are ranges), */
+  fsched_kernel_arg *scratch; /* and to what all members share */
+  fsched_kernel_call *call;   /* of each member, the first one alone with `once` */
+  fsched_kernel_call only;
 } fs_task_job;
 
 /* Blocks that are not used, by their size in steps of FS_JOB_STEP bytes; at most FS_JOB_KEPT. */
@@ -43,10 +36,8 @@ fs_status fs_task_job_make(fs_task_jobs *jobs, const fs_workers_task *task,
                            fs_task_job **out) FS_MUST_USE;
 /* Fills in where args and scratch are, once the task is submitted: `where` is what the engine tells
  * of them, `heap` where each of the heaps begins.  Requires the task of the job. */
-void fs_task_job_fill(fs_task_job *job, const fs_dynamic *e, const fs_workers_task *task,
-                      unsigned char *const *heap, const fs_dynamic_where *where);
-/* The call of a member, with pointers into the job.  Requires a member. */
-void fs_task_job_call(const fs_task_job *job, uint32_t member, fsched_kernel_call *out);
+void fs_task_job_fill(fs_task_job *job, const fs_workers_task *task, unsigned char *const *heap,
+                      const fs_dynamic_where *where);
 void fs_task_job_drop(fs_task_jobs *jobs, fs_task_job *job);
 
 #endif

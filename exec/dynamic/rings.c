@@ -39,6 +39,9 @@ uint32_t fs_heap_ring_of(uint32_t n_scopes) {
 
 uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align) {
   assert(align >= 1);
+  if (bytes == 0) {
+    return 0;
+  }
   return bytes > UINT64_MAX - align ? UINT64_MAX / align * align
                                     : (bytes + align - 1) / align * align;
 }

@@ -88,8 +88,9 @@ static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u, bool manual
 
 static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
   e->found.n = 0;
-  for (size_t i = 0; i < e->use.n; i++) {
-    FS_TRY(look_up_use(e, &e->use.at[i], s->manual));
+  const fs_dynamic_use *end = e->use.at + e->use.n;
+  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
+    FS_TRY(look_up_use(e, u, s->manual));
   }
   for (uint32_t i = 0; i < s->n_predecessors; i++) {
     const fs_dynamic_predecessor *p = &s->predecessor[i];
@@ -144,23 +145,23 @@ static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, nam
 static void find_where(const fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
                        fs_dynamic_where *where) {
   const fs_heap_piece *p = &e->heaps.piece.at[piece];
-  for (size_t i = 0; i < e->use.n; i++) {
-    const fs_dynamic_use *u = &e->use.at[i];
+  const fs_dynamic_use *end = e->use.at + e->use.n;
+  for (const fs_dynamic_use *u = e->use.at; u < end; u++, where++) {
     const fs_dynamic_record *r = &e->record.at[u->record];
     switch (u->version) {
       case FS_USE_PRESENT:
-        where[i] = (fs_dynamic_where){r->heap, r->offset};
+        *where = (fs_dynamic_where){r->heap, r->owned ? r->offset : r->address, r->size};
         break;
       case FS_USE_MAKES:
       case FS_USE_JOINS:
       case FS_USE_RENEWS:
-        where[i] = (fs_dynamic_where){p->ring, p->offset + u->carve};
+        *where = (fs_dynamic_where){p->ring, p->offset + u->carve, r->size};
         break;
     }
   }
   uint64_t at = p->offset + e->scratch;
   for (uint32_t i = 0; i < s->n_scratch; i++) {
-    where[e->use.n + i] = (fs_dynamic_where){p->ring, at};
+    where[i] = (fs_dynamic_where){p->ring, at, s->scratch[i]};
     at += fs_heap_rounded(s->scratch[i], e->heaps.ring[p->ring].room.align);
   }
 }
@@ -168,8 +169,8 @@ static void find_where(const fs_dynamic *e, const fs_dynamic_submission *s, uint
 /* Makes the task's versions, and then adds its accesses; those of a version that it has renewed
  * matter to nobody. */
 static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
-  for (size_t i = 0; i < e->use.n; i++) {
-    fs_dynamic_use *u = &e->use.at[i];
+  const fs_dynamic_use *end = e->use.at + e->use.n;
+  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
     switch (u->version) {
       case FS_USE_PRESENT:
       case FS_USE_JOINS:
@@ -180,8 +181,7 @@ static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
         break;
     }
   }
-  for (size_t i = 0; i < e->use.n; i++) {
-    const fs_dynamic_use *u = &e->use.at[i];
+  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
     const fs_dynamic_record *r = &e->record.at[u->record];
     bool past = u->version == FS_USE_PRESENT && r->owned && r->made_by == e->submission;
     if (past || !(u->writes || (u->reads && e->tracks_reads))) {
@@ -301,7 +301,7 @@ fs_status fs_dynamic_make(fs_dynamic *e, uint32_t heap, uint64_t size, fs_dynami
   *task = fs_slot_handle(e, slot);
   if (where != NULL) {
     const fs_dynamic_record *r = &e->record.at[(uint32_t)*out];
-    *where = (fs_dynamic_where){r->heap, r->offset};
+    *where = (fs_dynamic_where){r->heap, r->offset, r->size};
   }
   return FSCHED_OK;
 }

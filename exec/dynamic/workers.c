@@ -67,11 +67,10 @@ static void start_member(fs_workers *w, fs_task_job *job, uint32_t member, uint3
   if (job->once && member > 0) {
     return;
   }
-  fs_task_job_call(job, member, &q->call);
   if (w->started != NULL) {
-    w->started(w->user, &q->call, member, queue);
+    w->started(w->user, &job->call[member], member, queue);
   }
-  fs_started_member started = {&q->call, job->kernel, member};
+  fs_started_member started = {&job->call[member], job->kernel, member};
   w->carrier->functions->start(w->carrier, queue, &started);
 }
 
@@ -309,16 +308,13 @@ static fs_status reserve_where(fs_workers *w, const fs_dynamic_submission *s) {
 }
 
 static fs_status submit_job(fs_workers *w, const fs_workers_task *task, fs_task_job *job) {
-  fs_dynamic_submission s = task->submission;
-  s.user = (uintptr_t)job;
-  for (uint32_t m = 0; m < (job->once ? 1 : s.n_members); m++) {
-    fsched_kernel_call call;
-    fs_task_job_call(job, m, &call);
-    FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &call));
+  const fs_dynamic_submission *s = &task->submission;
+  for (uint32_t m = 0; m < (job->once ? 1 : s->n_members); m++) {
+    FS_TRY(w->carrier->functions->accepts(w->carrier, job->kernel, &job->call[m]));
   }
-  FS_TRY(reserve_where(w, &s));
-  FS_TRY(fs_dynamic_submit(w->e, &s, &job->task, w->where.at));
-  fs_task_job_fill(job, w->e, task, w->heap, w->where.at);
+  FS_TRY(reserve_where(w, s));
+  FS_TRY(fs_dynamic_submit(w->e, s, &job->task, w->where.at));
+  fs_task_job_fill(job, task, w->heap, w->where.at);
   return FSCHED_OK;
 }
 
@@ -335,7 +331,7 @@ static fs_status submit_traced(fs_workers *w, const fs_workers_task *task, fs_ta
   return status;
 }
 
-fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynamic_task *out) {
+fs_status fs_workers_submit(fs_workers *w, fs_workers_task *task, fs_dynamic_task *out) {
   if (task->kernel >= w->n_kernels) {
     return fs_fail(w->ctx, FSCHED_BAD_INPUT, FS_DIAG_DYNAMIC_ARG, FS_NOWHERE, NULL,
                    "task '%s' names kernel %" PRIu32 " of %" PRIu32, task->name, task->kernel,
@@ -347,6 +343,7 @@ fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task, fs_dynam
   if (status != FSCHED_OK) {
     return unlock_workers(w, status);
   }
+  task->submission.user = (uintptr_t)job;
   status = submit_traced(w, task, job);
   if (status != FSCHED_OK) {
     fs_task_job_drop(&w->pool, job);

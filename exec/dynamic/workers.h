@@ -26,7 +26,7 @@ typedef struct fs_task_value {
 
 typedef struct fs_workers_task {
   const char *name;                 /* copied */
-  fs_dynamic_submission submission; /* its `user` is not used */
+  fs_dynamic_submission submission; /* its `user` is overwritten */
   uint32_t kernel;                  /* of all members: an index into the table */
   uint32_t n_values;
   const fs_task_value *value; /* by ascending member and place */
@@ -87,8 +87,7 @@ fs_status fs_workers_scope_begin(fs_workers *w) FS_MUST_USE;
 fs_status fs_workers_scope_end(fs_workers *w) FS_MUST_USE;
 /* Errors besides: FSCHED_BAD_INPUT: no such kernel, values out of place, too large a block of
  * parameters. */
-fs_status fs_workers_submit(fs_workers *w, const fs_workers_task *task,
-                            fs_dynamic_task *out) FS_MUST_USE;
+fs_status fs_workers_submit(fs_workers *w, fs_workers_task *task, fs_dynamic_task *out) FS_MUST_USE;
 /* This one may be called by any thread, at any time. */
 void fs_workers_cancel(fs_workers *w, const char *cause);
 

@@ -160,6 +160,7 @@ static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
                      .n_scratch = c->n_scratch,
                      .scratch = c->n_scratch == 0 ? NULL : &d->scratch.at[c->scratch0],
                      .manual = t->manual,
+                     .checked = true,
                      .n_holds = h->n_holds}};
   place_task(h, &task.submission);
   return fs_workers_submit(d->workers, &task, out);

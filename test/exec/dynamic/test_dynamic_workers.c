@@ -285,7 +285,7 @@ START_TEST(kernels_are_told)
 }
 END_TEST
 
-static void refuses(fs_workers *w, const fs_workers_task *task, const char *why) {
+static void refuses(fs_workers *w, fs_workers_task *task, const char *why) {
   fs_dynamic_task t;
   ck_assert_int_eq(fs_workers_submit(w, task, &t), FSCHED_BAD_INPUT);
   ck_assert_str_eq(fs_test_diags(ctx), why);
