@@ -162,6 +162,7 @@ static fs_status check_declared(fs_dynamic *e, fs_dynamic_record *r, fs_dynamic_
     return FSCHED_OK;
   }
   u->version = none ? FS_USE_MAKES : FS_USE_RENEWS;
+  e->makes = true;
   u->carve = e->need;
   e->need += fs_heap_rounded(r->size, e->heaps.ring[e->heap].room.align);
   r->made_by = e->submission;
@@ -187,7 +188,7 @@ static fs_status add_use(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "a view that is written overlaps itself");
   }
   FS_TRY(r->owned ? check_declared(e, r, u) : check_imported(e, s, r, u));
-  e->strided = e->strided || u->runs.n_dims > 0;
+  e->strided |= u->runs.n_dims > 0;
   e->use.n++;
   return FSCHED_OK;
 }
@@ -286,7 +287,7 @@ fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) {
   e->use.n = 0;
   e->need = 0;
   e->heap = s->heap > 0 ? s->heap - 1 : fs_heap_ring_of(e->n_scopes);
-  e->strided = false;
+  e->strided = e->makes = false;
   for (uint32_t m = 0; m < s->n_members; m++) {
     for (uint32_t i = 0; i < s->member[m].n_args; i++) {
       FS_TRY(add_use(e, s, m, &s->member[m].arg[i]));

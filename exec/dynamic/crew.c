@@ -109,7 +109,7 @@ static fs_status make_workers(fs_workers *w, const fs_workers_options *options) 
     return FSCHED_SYSTEM;
   }
   memset(w->queue, 0, w->n_queues * sizeof *w->queue);
-  fs_crew_note_state(w);
+  w->accepts = true; /* the first run is open */
   return make_carrier(w, options);
 }
 

@@ -49,8 +49,6 @@ void fs_crew_take_back(void *user, uint32_t worker, const char *cause);
 void fs_crew_lose(void *user, uint32_t worker, const char *cause);
 void fs_crew_leave(void *user);
 bool fs_crew_wait(void *user, uint64_t until);
-/* Whether tasks can be submitted may be different now.  Requires the baton. */
-void fs_crew_note_state(fs_workers *w);
 /* Cancels what has not started, waits for what runs, and ends the workers.  Requires a carrier. */
 void fs_crew_stop(fs_workers *w);
 

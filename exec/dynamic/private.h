@@ -138,7 +138,7 @@ struct fs_dynamic {
   FS_VEC(fs_dynamic_found) found;
   uint32_t heap;
   uint64_t need, scratch; /* bytes; where in its piece the scratch begins */
-  bool strided;           /* an arg has more than one run */
+  bool strided, makes;    /* an arg has more than one run; one makes a version */
 };
 
 /* What messages call a queue. */

@@ -63,40 +63,70 @@ static fs_status add_found(fs_dynamic *e, uint32_t slot, bool waits, bool retain
   return FSCHED_OK;
 }
 
+/* Looks up what an arg of the present version depends on. */
 static fs_status look_up_use(fs_dynamic *e, const fs_dynamic_use *u, bool manual) {
   const fs_dynamic_record *r = &e->record.at[u->record];
-  switch (u->version) {
-    case FS_USE_MAKES:
-    case FS_USE_JOINS:
-    case FS_USE_RENEWS:
-      return FSCHED_OK;
-    case FS_USE_PRESENT:
-      break;
-  }
+  bool all = u->writes && e->tracks_reads;
   if (r->owned) {
     FS_TRY(add_found(e, (uint32_t)r->owner, false, true));
   }
-  if (!manual && (u->reads || (u->writes && e->tracks_reads))) {
-    FS_TRY(fs_accesses_find(&e->accesses, u->place, &u->runs, u->writes && e->tracks_reads));
-    for (size_t i = 0; i < e->accesses.found.n; i++) {
-      uint32_t access = e->accesses.found.at[i].access;
-      FS_TRY(add_found(e, e->accesses.access.at[access].task, true, true));
-    }
+  if (manual || !(u->reads || all)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_accesses_find(&e->accesses, u->place, &u->runs, all));
+  for (size_t i = 0; i < e->accesses.found.n; i++) {
+    uint32_t access = e->accesses.found.at[i].access;
+    FS_TRY(add_found(e, e->accesses.access.at[access].task, true, true));
   }
   return FSCHED_OK;
 }
 
-static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s) {
-  e->found.n = 0;
+/* Where the buffer of an arg is, or will be.  Requires that versions are not made yet. */
+static fs_dynamic_where where_of(const fs_dynamic *e, const fs_dynamic_use *u, uint32_t piece) {
+  const fs_dynamic_record *r = &e->record.at[u->record];
+  const fs_heap_piece *p = &e->heaps.piece.at[piece];
+  switch (u->version) {
+    case FS_USE_PRESENT:
+      return (fs_dynamic_where){r->heap, r->owned ? r->offset : r->address, r->size};
+    case FS_USE_MAKES:
+    case FS_USE_JOINS:
+    case FS_USE_RENEWS:
+      break;
+  }
+  return (fs_dynamic_where){p->ring, p->offset + u->carve, r->size};
+}
+
+static void find_scratch(const fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
+                         fs_dynamic_where *where) {
+  const fs_heap_piece *p = &e->heaps.piece.at[piece];
+  uint64_t at = p->offset + e->scratch;
+  for (uint32_t i = 0; i < s->n_scratch; i++) {
+    where[i] = (fs_dynamic_where){p->ring, at, s->scratch[i]};
+    at += fs_heap_rounded(s->scratch[i], e->heaps.ring[p->ring].room.align);
+  }
+}
+
+/* Finds the task's predecessors, and where its args and its scratch are (`where` may be NULL). */
+static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
+                         fs_dynamic_where *where) {
   const fs_dynamic_use *end = e->use.at + e->use.n;
+  e->found.n = 0;
   for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
-    FS_TRY(look_up_use(e, u, s->manual));
+    if (u->version == FS_USE_PRESENT) {
+      FS_TRY(look_up_use(e, u, s->manual));
+    }
+    if (where != NULL) {
+      *where++ = where_of(e, u, piece);
+    }
   }
   for (uint32_t i = 0; i < s->n_predecessors; i++) {
     const fs_dynamic_predecessor *p = &s->predecessor[i];
     if (fs_slot_lives(e, p->task) && (p->waits || p->retains)) {
       FS_TRY(add_found(e, (uint32_t)p->task, p->waits, p->retains));
     }
+  }
+  if (where != NULL) {
+    find_scratch(e, s, piece, where);
   }
   return FSCHED_OK;
 }
@@ -142,35 +172,11 @@ static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, nam
   return copy_needs(e, s, needs);
 }
 
-static void find_where(const fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
-                       fs_dynamic_where *where) {
-  const fs_heap_piece *p = &e->heaps.piece.at[piece];
-  const fs_dynamic_use *end = e->use.at + e->use.n;
-  for (const fs_dynamic_use *u = e->use.at; u < end; u++, where++) {
-    const fs_dynamic_record *r = &e->record.at[u->record];
-    switch (u->version) {
-      case FS_USE_PRESENT:
-        *where = (fs_dynamic_where){r->heap, r->owned ? r->offset : r->address, r->size};
-        break;
-      case FS_USE_MAKES:
-      case FS_USE_JOINS:
-      case FS_USE_RENEWS:
-        *where = (fs_dynamic_where){p->ring, p->offset + u->carve, r->size};
-        break;
-    }
-  }
-  uint64_t at = p->offset + e->scratch;
-  for (uint32_t i = 0; i < s->n_scratch; i++) {
-    where[i] = (fs_dynamic_where){p->ring, at, s->scratch[i]};
-    at += fs_heap_rounded(s->scratch[i], e->heaps.ring[p->ring].room.align);
-  }
-}
-
 /* Makes the task's versions, and then adds its accesses; those of a version that it has renewed
  * matter to nobody. */
 static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
   const fs_dynamic_use *end = e->use.at + e->use.n;
-  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
+  for (const fs_dynamic_use *u = e->use.at; u < end && e->makes; u++) {
     switch (u->version) {
       case FS_USE_PRESENT:
       case FS_USE_JOINS:
@@ -183,7 +189,7 @@ static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
   }
   for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
     const fs_dynamic_record *r = &e->record.at[u->record];
-    bool past = u->version == FS_USE_PRESENT && r->owned && r->made_by == e->submission;
+    bool past = e->makes && u->version == FS_USE_PRESENT && r->made_by == e->submission;
     if (past || !(u->writes || (u->reads && e->tracks_reads))) {
       continue;
     }
@@ -233,14 +239,11 @@ fs_status fs_dynamic_submit(fs_dynamic *e, const fs_dynamic_submission *s, fs_dy
   FS_TRY(fs_submission_check(e, s));
   FS_TRY(fs_submission_memory(e, e->need, &piece, &waited));
   fs_status status = waited ? fs_submission_check(e, s) : FSCHED_OK;
-  status = status == FSCHED_OK ? look_up(e, s) : status;
+  status = status == FSCHED_OK ? look_up(e, s, piece, where) : status;
   status = status == FSCHED_OK ? reserve_room(e, s, &needs) : status;
   if (status != FSCHED_OK) {
     fs_heap_undo(&e->heaps, piece);
     return status;
-  }
-  if (where != NULL) {
-    find_where(e, s, piece, where);
   }
   *out = add_task(e, s, piece, &needs);
   return FSCHED_OK;

@@ -87,7 +87,7 @@ static void hand_out(fs_workers *w) {
 }
 
 /* Whether tasks can be submitted may be different now. */
-void fs_crew_note_state(fs_workers *w) {
+static void note_state(fs_workers *w) {
   bool accepts = fs_dynamic_is_open(w->e) && fs_dynamic_run_cause(w->e) == NULL;
   if (accepts != atomic_load_explicit(&w->accepts, memory_order_relaxed)) {
     atomic_store_explicit(&w->accepts, accepts, memory_order_release);
@@ -134,7 +134,7 @@ void fs_crew_take_back(void *user, uint32_t worker, const char *cause) {
     end_others(w, job);
   }
   if (cause != NULL) {
-    fs_crew_note_state(w);
+    note_state(w);
   }
   if (job->n_members == 1 || has_ended(w, job->task)) {
     drop_job(w, job);
@@ -149,7 +149,7 @@ void fs_crew_lose(void *user, uint32_t worker, const char *cause) {
   } else {
     fs_dynamic_retire(w->e, worker, cause);
   }
-  fs_crew_note_state(w);
+  note_state(w);
   drop_ended(w);
   w->changed = true;
   w->moves++;
@@ -211,7 +211,7 @@ bool fs_crew_wait(void *user, uint64_t until) {
 
 static void lock_workers(fs_workers *w) { fs_baton_take(&w->baton); }
 static fs_status unlock_workers(fs_workers *w, fs_status status) {
-  fs_crew_note_state(w);
+  note_state(w);
   fs_crew_leave(w);
   return status;
 }
@@ -224,6 +224,7 @@ static void wait_for_all(fs_workers *w) {
 }
 
 void fs_crew_stop(fs_workers *w) {
+  assert(w->carrier != NULL);
   lock_workers(w);
   fs_dynamic_cancel(w->e, "the workers are stopped");
   wait_for_all(w);

@@ -10,6 +10,7 @@ typedef struct task_handing {
   const fs_submitted *t;
   uint32_t n_buffers; /* before it */
   uint32_t n_holds;
+  bool begins; /* some of its args begin versions */
 } task_handing;
 
 /* Whether an arg begins a version in memory of a heap. */
@@ -46,34 +47,39 @@ static fs_status add_arg(task_handing *h, const fs_submit_access *a) {
     arg->view = (fs_view){.offset = a->offset, .element = a->length};
   }
   if (begins_version(d, a, buffer)) {
+    h->begins = true;
     h->n_holds += fs_submit_will_last(d->s, a->alloc == FS_NONE ? buffer : FS_NONE);
   }
   return FSCHED_OK;
 }
 
-/* Adds the args of a member, from access i on, and returns in *i what follows. */
-static fs_status add_member(task_handing *h, uint32_t member, uint32_t *i) {
+/* Adds the args of a member, which are the accesses from `first` up to `end`. */
+static fs_status add_member(task_handing *h, uint32_t member, const fs_submit_access *first,
+                            const fs_submit_access *end) {
   fsched_dynamic *d = h->d;
-  const fs_submitted *t = h->t;
-  size_t first = d->arg.n;
-  for (uint32_t at = 0; *i < t->n_accesses && t->access[*i].member == member; at++, ++*i) {
-    const fs_submit_access *a = &t->access[*i];
+  size_t n_before = d->arg.n;
+  for (const fs_submit_access *a = first; a < end; a++) {
     if (fs_tag_names_buffer((unsigned)a->tag)) {
       FS_TRY(add_arg(h, a));
     } else {
-      fs_task_value value = {member, at, a->value};
+      fs_task_value value = {member, (uint32_t)(a - first), a->value};
       FS_TRY(fs_vec_push(d->ctx, &d->value, value));
     }
   }
-  fs_dynamic_member m = {(uint32_t)(d->arg.n - first), NULL};
+  fs_dynamic_member m = {(uint32_t)(d->arg.n - n_before), NULL};
   return fs_vec_push(d->ctx, &d->member, m);
 }
 
 static fs_status add_members(task_handing *h) {
   fsched_dynamic *d = h->d;
   d->arg.n = d->member.n = d->value.n = 0;
-  for (uint32_t m = 0, i = 0; m < h->t->n_members; m++) {
-    FS_TRY(add_member(h, m, &i));
+  const fs_submit_access *a = h->t->access, *end = a + h->t->n_accesses, *next = end;
+  for (uint32_t m = 0; m < h->t->n_members; m++, a = next) {
+    if (h->t->n_members > 1) {
+      for (next = a; next < end && next->member == m; next++) {
+      }
+    }
+    FS_TRY(add_member(h, m, a, next));
   }
   const fs_dynamic_arg *arg = d->arg.at;
   while (d->member.n < h->t->n_gang) { /* their queues are taken, and the first one runs */
@@ -132,7 +138,7 @@ static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
   fsched_dynamic *d = h->d;
   const fs_submitted *t = h->t;
   const fs_call_callable *c = &d->callable.at[t->callable];
-  FS_TRY(fs_vec_reserve(d->ctx, &d->task, d->task.n + 1));
+  FS_TRY(fs_vec_ensure(d->ctx, &d->task, d->task.n + 1));
   FS_TRY(add_members(h));
   FS_TRY(add_predecessors(h));
   fsched_kernel_call own;
@@ -180,7 +186,7 @@ static void undo_buffers(const task_handing *h) {
 static void move_holds(const task_handing *h, fs_dynamic_task task) {
   fsched_dynamic *d = h->d;
   uint32_t fresh = h->n_buffers;
-  for (uint32_t i = 0; i < h->t->n_accesses; i++) {
+  for (uint32_t i = 0; i < h->t->n_accesses && h->begins; i++) {
     const fs_submit_access *a = &h->t->access[i];
     bool allocates = a->alloc != FS_NONE;
     uint32_t buffer = allocates ? fresh++ : a->buffer;
