@@ -146,6 +146,8 @@ void fs_workers_destroy(fs_workers *w) {
   (void)fs_realloc(w->ctx, w, sizeof *w, 0);
 }
 
+bool fs_workers_spawned(const fs_workers *w) { return w->carrier->spawned; }
+
 fs_status fs_workers_memory(fs_workers *w, uint64_t size, void *out_ptr) {
   uint64_t have = w->shared_size - w->shared_used;
   uint64_t need = size > have ? size : (size + SHARED_ALIGN - 1) / SHARED_ALIGN * SHARED_ALIGN;

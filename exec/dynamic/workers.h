@@ -66,6 +66,9 @@ fs_status fs_workers_create(fsched_context *ctx, const fs_workers_options *optio
 /* Cancels what has not started, and waits for what runs.  NULL is ignored. */
 void fs_workers_destroy(fs_workers *w);
 
+/* Whether some workers are processes that do not have the application's functions. */
+bool fs_workers_spawned(const fs_workers *w);
+
 /* Memory that the workers reach, whatever they are, until fs_workers_destroy; aligned to 64, and 0
  * at first.  `out_ptr`: of any pointer.  Errors: FSCHED_INFEASIBLE,
  * reported with need and have. */

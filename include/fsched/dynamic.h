@@ -94,8 +94,9 @@ typedef struct fsched_dynamic_options {
   const char *modules;
   int trust_modules;
   /** Returns the function of a kernel with a module, or NULL; called by fsched_dynamic_callable,
-   *  before the module is looked for.  Worker processes have it only if they are forked; where they
-   *  are not, a run cannot be opened with such a kernel, even if only queues of the host run it. */
+   *  before the module is looked for.  Worker processes have it only if they are forked.  Where they
+   *  are not, a run can be opened with such a kernel only if its callable is for queues of the host
+   *  alone, and a task of it that may run on another queue is FSCHED_BAD_INPUT. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
   uint64_t stall_ns;               /* for fsched_dynamic_watch, in ns; 0: 10 s */
@@ -132,7 +133,7 @@ typedef enum fsched_dynamic_state {
 } fsched_dynamic_state;
 
 /** Begins a run; the first time the workers start.  Errors: FSCHED_USAGE: the last run is not over,
- *  or functions of the application are needed in processes that cannot be forked; FSCHED_REPLAY: a
+ *  or functions of the application are needed in processes that are not forked; FSCHED_REPLAY: a
  *  kernel that is not there; FSCHED_SYSTEM. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_dynamic_open(fsched_dynamic *d);
 /** Ends the submits of a run, and its scopes and holds.  Does not wait.  Errors: FSCHED_USAGE: none

@@ -93,6 +93,10 @@ fs_status fs_call_add_callable(void *user, const fsched_submit_callable_desc *de
   fs_call_callable c = {.class_ = FS_NONE};
   fs_task_kernel kernel = {.name = NULL};
   FS_TRY(find_kernel(d, desc->name, &k, &kernel));
+  const char *on = desc->gang_class != NULL ? desc->gang_class
+                   : desc->on == NULL       ? "compute"
+                                            : desc->on;
+  c.here = kernel.here = kernel.function != NULL && fs_call_of_host(d, on);
   FS_TRY(copy_shape(d, &k, &c.shape));
   FS_TRY(copy_amounts(d, desc, &c));
   FS_TRY(fs_vec_reserve(d->ctx, &d->kernel, d->kernel.n + 1));

@@ -20,6 +20,7 @@ typedef struct fs_call_callable {
   fsched_kernel_call shape; /* grid, block, shared_bytes and params */
   uint32_t use0, n_uses, scratch0, n_scratch;
   uint32_t class_; /* on which its tasks run, once one has; FS_NONE */
+  bool here;       /* its kernel is a function of the application, for queues of the host alone */
 } fs_call_callable;
 
 typedef struct fs_call_buffer {
@@ -36,6 +37,7 @@ struct fsched_dynamic {
   fsched_dynamic_options options; /* with copies of its texts */
   fs_workers *workers;            /* NULL: no run was opened */
   uint32_t n_queues, *class_of;   /* per queue: the first one of its class */
+  bool *host;                     /* per queue: it is of the host */
   FS_VEC(fs_task_kernel) kernel;
   FS_VEC(fs_call_callable) callable;
   FS_VEC(fs_dynamic_amount) use;
@@ -61,6 +63,9 @@ struct fsched_dynamic {
 fs_status fs_call_check_run(fsched_dynamic *d) FS_MUST_USE;
 /* Whether a run takes submits; errors are reported. */
 fs_status fs_call_accept(fsched_dynamic *d) FS_MUST_USE;
+
+/* Whether all queues of a name, of one or of a class, are of the host. */
+bool fs_call_of_host(const fsched_dynamic *d, const char *on);
 
 /* The functions of the sink; `user` is the run time. */
 fs_status fs_call_add_callable(void *user, const fsched_submit_callable_desc *desc) FS_MUST_USE;

@@ -30,7 +30,7 @@ static fs_status take_options(fsched_dynamic *d, const fsched_dynamic_options *o
   return copy_text(d, &d->options.modules);
 }
 
-static fs_status number_classes(fsched_dynamic *d) {
+static fs_status list_queues(fsched_dynamic *d) {
   const fsched_builder *b = fs_submit_target(d->s);
   d->n_queues = fs_names_count(fs_builder_names(b, FS_KIND_QUEUE));
   if (d->n_queues == 0) {
@@ -39,12 +39,14 @@ static fs_status number_classes(fsched_dynamic *d) {
                    "a dynamic run has a worker for each queue, and the target has none");
   }
   FS_TRY(fs_new(&d->arena, &d->class_of, d->n_queues));
+  FS_TRY(fs_new(&d->arena, &d->host, d->n_queues));
   for (uint32_t q = 0; q < d->n_queues; q++) {
     uint32_t first = 0;
     while (fs_builder_class_of(b, first) != fs_builder_class_of(b, q)) {
       first++;
     }
     d->class_of[q] = first;
+    d->host[q] = fs_builder_queue_of_host(b, q);
   }
   return FSCHED_OK;
 }
@@ -69,7 +71,7 @@ fsched_status fsched_dynamic_create(fsched_builder *target, const fsched_dynamic
                              .submit = fs_call_add_task};
   fs_submit_set_sink(s, &d->sink);
   fs_status status = take_options(d, options);
-  status = status == FSCHED_OK ? number_classes(d) : status;
+  status = status == FSCHED_OK ? list_queues(d) : status;
   d->has_watching = pthread_mutex_init(&d->watching, NULL) == 0;
   if (status == FSCHED_OK && !d->has_watching) {
     status = fs_fail(ctx, FSCHED_SYSTEM, FS_DIAG_THREAD, FS_NOWHERE, NULL, "no lock could be made");
@@ -131,28 +133,18 @@ static fs_status list_capacities(fsched_dynamic *d, uint32_t n, uint64_t **out) 
   return FSCHED_OK;
 }
 
-static fs_status list_hosts(fsched_dynamic *d, bool **out) {
-  FS_TRY(fs_new(&d->arena, out, d->n_queues));
-  for (uint32_t q = 0; q < d->n_queues; q++) {
-    (*out)[q] = fs_builder_queue_of_host(fs_submit_target(d->s), q);
-  }
-  return FSCHED_OK;
-}
-
 static fs_status start_workers(fsched_dynamic *d) {
   const fsched_builder *b = fs_submit_target(d->s);
   uint32_t n_resources = fs_names_count(fs_builder_names(b, FS_KIND_RESOURCE));
   uint64_t *capacity;
-  bool *host;
   fs_heap_room room = heap_room(d);
   const fs_heap_room heap[FS_HEAP_RINGS] = {room, room, room, room};
   FS_TRY(list_capacities(d, n_resources, &capacity));
-  FS_TRY(list_hosts(d, &host));
   fs_workers_options o = {
       .n_kernels = (uint32_t)d->kernel.n,
       .kernel = d->kernel.at,
       .kind = d->options.processes ? FS_WORKERS_PROCESSES : FS_WORKERS_THREADS,
-      .host = host,
+      .host = d->host,
       .traces = d->options.trace != 0,
       .shared_size = d->options.memory_bytes,
       .process = {.spawns = d->options.spawn != 0, .program = d->options.worker}};
@@ -183,6 +175,18 @@ fsched_status fsched_dynamic_open(fsched_dynamic *d) {
   d->buffer.n = d->task.n = 0;
   fs_submit_renew(d->s);
   return FSCHED_OK;
+}
+
+bool fs_call_of_host(const fsched_dynamic *d, const char *on) {
+  const fsched_builder *b = fs_submit_target(d->s);
+  uint32_t queue = fs_names_find(fs_builder_names(b, FS_KIND_QUEUE), on, strlen(on));
+  uint32_t class_ = fs_names_find(fs_builder_names(b, FS_KIND_CLASS), on, strlen(on));
+  bool all = true;
+  for (uint32_t q = 0; q < d->n_queues; q++) {
+    bool meant = queue == FS_NONE ? fs_builder_class_of(b, q) == class_ : q == queue;
+    all = all && (!meant || d->host[q]);
+  }
+  return all;
 }
 
 fs_status fs_call_check_run(fsched_dynamic *d) {

@@ -134,6 +134,28 @@ static void place_task(const task_handing *h, fs_dynamic_submission *s) {
   }
 }
 
+/* Whether all workers that may run a task have its kernel. */
+static fs_status check_kernel(const task_handing *h, const fs_dynamic_submission *s) {
+  fsched_dynamic *d = h->d;
+  if (!d->callable.at[h->t->callable].here || !fs_workers_spawned(d->workers)) {
+    return FSCHED_OK;
+  }
+  for (uint32_t q = 0; q < d->n_queues; q++) {
+    bool meant = s->n_queues == 0 && d->class_of[q] == s->class_;
+    for (uint32_t i = 0; i < s->n_queues; i++) {
+      meant = meant || s->queue[i] == q;
+    }
+    if (meant && !d->host[q]) {
+      return fs_call_error(d, FSCHED_BAD_INPUT, ARG,
+                           "task '%.80s': its kernel is a function of the application, and the "
+                           "worker of queue '%.80s' was spawned",
+                           h->t->name,
+                           fs_builder_names(fs_submit_target(d->s), FS_KIND_QUEUE)->text.at[q]);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
   fsched_dynamic *d = h->d;
   const fs_submitted *t = h->t;
@@ -169,6 +191,7 @@ static fs_status hand_on(task_handing *h, fs_dynamic_task *out) {
                      .checked = true,
                      .n_holds = h->n_holds}};
   place_task(h, &task.submission);
+  FS_TRY(check_kernel(h, &task.submission));
   return fs_workers_submit(d->workers, &task, out);
 }
 

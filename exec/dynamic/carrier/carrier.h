@@ -24,6 +24,7 @@ typedef struct fs_task_kernel {
   const char *module;          /* path of a shared object, which is opened as it is; NULL: none */
   const char *name; /* of the function of the module, or of the built-in kernel; of one of the
                        application what a program that is a worker knows it by, NULL: it does not */
+  bool here;        /* it is only run by workers that are threads of this process */
 } fs_task_kernel;
 
 typedef struct fs_started_member {
@@ -45,6 +46,7 @@ typedef struct fs_carrier_functions {
 /* The first member of each carrier. */
 struct fs_carrier {
   const fs_carrier_functions *functions;
+  bool spawned;                 /* its processes do not have the application's functions */
   unsigned char *heap, *shared; /* memory that the workers reach, aligned to FS_CARRIER_ALIGN; what
                                  * is shared is 0 at first */
 };

@@ -104,6 +104,7 @@ static fs_status make_both(fsched_context *ctx, mixed_carrier *c,
   o.user = &c->side[1];
   o.heap_bytes = o.shared_bytes = 0;
   FS_TRY(fs_carrier_threads(ctx, &o, &c->side[1].carrier));
+  c->carrier.spawned = c->side[0].carrier->spawned;
   c->carrier.heap = c->side[0].carrier->heap;
   c->carrier.shared = c->side[0].carrier->shared;
   return FSCHED_OK;

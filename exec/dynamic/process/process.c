@@ -285,7 +285,7 @@ static fs_status choose_way(process_carrier *c, const fs_process_options *proces
   static const char name[] = "fsched-worker";
   c->forks = !process->spawns && fs_child_can_fork();
   for (uint32_t k = 0; k < o->n_kernels && !c->forks; k++) {
-    if (o->kernel[k].function != NULL && o->kernel[k].name == NULL) {
+    if (o->kernel[k].function != NULL && o->kernel[k].name == NULL && !o->kernel[k].here) {
       return fs_fail(c->ctx, FSCHED_USAGE, FS_DIAG_DYNAMIC_CALL, FS_NOWHERE,
                      "workers are forked while the process has one thread",
                      "kernel %u is a function of the application, which only forked workers have",
@@ -312,6 +312,7 @@ static fs_status make_processes(process_carrier *c, const fs_process_options *pr
   }
   FS_TRY(choose_way(c, process));
   FS_TRY(fs_mapping_make(c->ctx, &c->options, &c->mapping));
+  c->carrier.spawned = !c->forks;
   c->carrier.heap = c->mapping.base + c->mapping.at.heap;
   c->carrier.shared = c->mapping.base + c->mapping.at.shared;
   FS_TRY(make_bell(c));

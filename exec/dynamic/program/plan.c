@@ -84,6 +84,38 @@ static fs_status find_classes(fs_instance *x) {
   return FSCHED_OK;
 }
 
+/* Whether a command of a queue may run in a process: it does, or another one of its class may. */
+static bool may_leave(const fs_instance *x, uint32_t queue, bool by_class) {
+  bool leaves = !x->host[queue];
+  for (uint32_t q = 0; q < x->n_queues && by_class; q++) {
+    leaves = leaves || (x->class_of[q] == x->class_of[queue] && !x->host[q]);
+  }
+  return leaves;
+}
+
+fs_status fs_program_find_away(fs_instance *x, uint8_t **op, uint8_t **loop_op) {
+  const fs_stream *s = x->stream;
+  FS_TRY(fs_new_zero(&x->arena, op, s->n_ops));
+  FS_TRY(fs_new_zero(&x->arena, loop_op, s->n_loop_ops));
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    const fs_stream_queue *of = &s->queues[q];
+    for (uint32_t c = of->command0; c < of->command0 + of->n_commands; c++) {
+      if (fs_kind_has_op(s->commands[c].kind)) {
+        uint32_t id = s->commands[c].target;
+        (*op)[id] |= may_leave(x, q, s->ops[id].by_class != 0);
+      }
+    }
+  }
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    const fs_stream_loop_queue *of = &s->loop_queues[i];
+    for (uint32_t c = of->command0; c < of->command0 + of->n_commands; c++) {
+      uint32_t id = s->loop_commands[c].op;
+      (*loop_op)[id] |= may_leave(x, of->queue, s->loop_ops[id].by_class != 0);
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Places an op after those that its `after` names.  As these are planned before it, only ops that
  * take no time ever have to be looked for. */
 static void place_op(const fs_instance *x, uint32_t op, bool *placed, uint32_t *stack,
@@ -334,8 +366,11 @@ static fs_status make_hands(fs_instance *x) {
 
 fs_status fs_program_learn(fsched_context *ctx, fs_instance *x) {
   assert(x->shared != NULL && x->stream->n_meta == 1);
+  uint8_t *op, *loop_op;
+  FS_TRY(find_classes(x));
+  FS_TRY(fs_program_find_away(x, &op, &loop_op));
   if (!x->config.empty) {
-    FS_TRY(fs_kernels_find(ctx, &x->arena, x->stream, x->options, &x->kernels));
+    FS_TRY(fs_kernels_find_some(ctx, &x->arena, x->stream, x->options, op, loop_op, &x->kernels));
   }
   x->effects = (fs_effects){.s = x->stream, .io = x->io, .kernels = &x->kernels};
   FS_TRY(find_commands(x));

@@ -296,17 +296,32 @@ static void program_destroy(fs_instance *x) {
 }
 
 /* Functions of the application are only in processes that are forked. */
-static fs_status check_spawned(fsched_context *ctx, const fs_instance *x) {
+static fs_status check_kernel(fsched_context *ctx, const fs_instance *x, uint32_t kernel) {
   const fs_stream *s = x->stream;
-  for (uint32_t k = 0; k < s->n_kernels && x->options->find != NULL; k++) {
-    const char *module = fs_stream_string(s, s->kernels[k].module);
-    const char *function = fs_stream_string(s, s->kernels[k].function);
-    if (function != NULL && x->options->find(x->options->find_user, module, function) != NULL) {
-      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE,
-                     "workers are forked while the process has one thread",
-                     "kernel '%s' is a function of the application, which only forked workers have",
-                     function);
-    }
+  if (kernel == FS_NONE || x->options->find == NULL) {
+    return FSCHED_OK;
+  }
+  const char *module = fs_stream_string(s, s->kernels[kernel].module);
+  const char *function = fs_stream_string(s, s->kernels[kernel].function);
+  return function == NULL || x->options->find(x->options->find_user, module, function) == NULL
+             ? FSCHED_OK
+             : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE,
+                       "workers are forked while the process has one thread",
+                       "kernel '%s' is a function of the application, which only forked workers "
+                       "have",
+                       function);
+}
+
+/* Whether spawned workers can run all ops that come to them. */
+static fs_status check_spawned(fsched_context *ctx, fs_instance *x) {
+  const fs_stream *s = x->stream;
+  uint8_t *op, *loop_op;
+  FS_TRY(fs_program_find_away(x, &op, &loop_op));
+  for (uint32_t i = 0; i < s->n_ops; i++) {
+    FS_TRY(op[i] == 0 ? FSCHED_OK : check_kernel(ctx, x, s->ops[i].kernel));
+  }
+  for (uint32_t i = 0; i < s->n_loop_ops; i++) {
+    FS_TRY(loop_op[i] == 0 ? FSCHED_OK : check_kernel(ctx, x, s->loop_ops[i].kernel));
   }
   return FSCHED_OK;
 }

@@ -146,8 +146,11 @@ void fs_program_unplan(fs_instance *x);
 /* Sets where all is that workers share, from shared_at on, and its size; without that (NULL) the
  * size alone. */
 void fs_program_place_shared(fs_instance *x);
-/* Finds what kernels need to know of the stream.  Requires that place.  Errors: FSCHED_REPLAY: a
- * kernel is missing; FSCHED_SYSTEM. */
+/* Which ops may run in a process where workers are processes: all but those on queues of the host
+ * alone; also those of loops.  In the instance's arena. */
+fs_status fs_program_find_away(fs_instance *x, uint8_t **op, uint8_t **loop_op) FS_MUST_USE;
+/* Finds what kernels in a process that was not forked need to know of the stream.  Requires that
+ * place.  Errors: FSCHED_REPLAY: a kernel is missing; FSCHED_SYSTEM. */
 fs_status fs_program_learn(fsched_context *ctx, fs_instance *x) FS_MUST_USE;
 
 /* attach.c.  The bytes of memory that workers which are not forked have to share besides what is

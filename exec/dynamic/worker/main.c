@@ -33,11 +33,21 @@ static _Noreturn void give_up(const fs_worker_post *post, fsched_context *ctx) {
   fs_worker_give_up(post, n == 0 ? "out of memory" : fsched_diag_get(ctx, n - 1)->message);
 }
 
-/* Ops of programs are run by this one. */
-static void find_program(fs_task_kernel *table, uint32_t n, fs_program_attached *program) {
+/* In place of a function of the application, which never is asked for. */
+static int lack_function(const fsched_kernel_call *call, uint32_t member, void *user) {
+  (void)call;
+  (void)member;
+  (void)user;
+  return 1;
+}
+
+/* Ops of programs are run by this one; functions without a name are those of the application. */
+static void find_functions(fs_task_kernel *table, uint32_t n, fs_program_attached *program) {
   for (uint32_t k = 0; k < n; k++) {
     if (table[k].module == NULL && strcmp(table[k].name, FS_PROGRAM_KERNEL) == 0) {
       table[k] = (fs_task_kernel){.function = fs_program_serve, .user = program};
+    } else if (table[k].module == NULL && table[k].name[0] == '\0') {
+      table[k] = (fs_task_kernel){.function = lack_function};
     }
   }
 }
@@ -74,7 +84,7 @@ int main(int argc, char **argv) {
   static fs_program_attached program;
   program.ctx = ctx;
   program.shared = post.mapping.base + post.mapping.at.shared;
-  find_program(table, post.mapping.at.n_kernels, &program);
+  find_functions(table, post.mapping.at.n_kernels, &program);
   fs_opened_kernels kernels;
   fs_status opened = fs_opened_kernels_open(ctx, post.mapping.at.n_kernels, table, true, &kernels);
   if (opened == FSCHED_REPLAY) {

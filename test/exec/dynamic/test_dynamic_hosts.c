@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Queues of the host, where workers are processes: their tasks run in this process. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -135,6 +136,117 @@ START_TEST(lost_workers_are_named)
 }
 END_TEST
 
+/* ---- spawned workers, which do not have this program's functions */
+
+static fsched_status add_callable(fsched_dynamic *d, const char *name, const char *on,
+                                  const char *function) {
+  fsched_kernel_desc k = {.size = sizeof k, .module = "test", .function = function};
+  fsched_submit_callable_desc c = {
+      .size = sizeof c, .name = name, .kernel = function == NULL ? NULL : &k, .on = on};
+  return fsched_dynamic_callable(d, &c, NULL);
+}
+
+static fsched_dynamic *start_spawned(void) {
+  static char program[4096];
+  fsched_dynamic_options o = {.size = sizeof o,
+                              .heap_bytes = 8192,
+                              .memory_bytes = 4096,
+                              .find = find_count,
+                              .processes = 1,
+                              .spawn = 1,
+                              .worker = beside_runner("../fsched-worker", program)};
+  fsched_dynamic *d;
+  ck_fs(ctx, fsched_dynamic_create(host_target(), &o, &d));
+  return d;
+}
+
+/* Between two functions of this program, on a queue and on a class of the host, a process runs a
+ * built-in kernel. */
+START_TEST(functions_of_this_program_beside_spawned_workers)
+{
+  fsched_dynamic *d = start_spawned();
+  ck_fs(ctx, add_callable(d, "on a queue", "q0", "count"));
+  ck_fs(ctx, add_callable(d, "built in", "q1", NULL));
+  ck_fs(ctx, add_callable(d, "on a class", "host", "count"));
+  ck_fs(ctx, fsched_dynamic_open(d));
+  uint32_t before = 0;
+  const int *first = submit_count(d, 0, &before), *mixed = submit_count(d, 1, &before),
+            *last = submit_count(d, 2, &before);
+  fsched_submit_arg in = arg(FSCHED_IN, before);
+  fsched_submit_task_desc t = {
+      .size = sizeof t, .name = "away", .on = "q1", .args = &in, .n_args = 1};
+  ck_assert_int_eq(fsched_dynamic_task(d, &t, NULL), FSCHED_BAD_INPUT);
+  ck_assert_str_eq(fs_test_diags(ctx),
+                   "task 'away': its kernel is a function of the application, and the worker of "
+                   "queue 'q1' was spawned");
+  t.on = "compute";
+  ck_assert_int_eq(fsched_dynamic_task(d, &t, NULL), FSCHED_BAD_INPUT);
+  (void)fs_test_diags(ctx);
+  ck_fs(ctx, fsched_dynamic_close(d));
+  ck_fs(ctx, fsched_dynamic_drain(d));
+  ck_assert_int_eq(first[0], (int)getpid());
+  ck_assert_int_eq(last[0], (int)getpid());
+  ck_assert(mixed[0] != 0 && mixed[0] != (int)getpid());
+  ck_assert_int_eq(n_calls, 2);
+  fsched_dynamic_destroy(d);
+}
+END_TEST
+
+START_TEST(functions_that_spawned_workers_would_need)
+{
+  fsched_dynamic *d = start_spawned();
+  ck_fs(ctx, add_callable(d, "on a queue", "q0", "count"));
+  ck_fs(ctx, add_callable(d, "away", "q1", "count"));
+  ck_assert_int_eq(fsched_dynamic_open(d), FSCHED_USAGE);
+  ck_assert_str_eq(fs_test_diags(ctx),
+                   "kernel 1 is a function of the application, which only forked workers have");
+  fsched_dynamic_destroy(d);
+}
+END_TEST
+
+/* _i: the op of the function is not on the host, but on a queue, or on a class. */
+START_TEST(functions_of_programs_beside_spawned_workers)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: h, class: host, host: true}, {name: q}, {name: p}]}\n"
+      "buffers: [{name: a, size: 8}, {name: b, size: 8, io: output}]\n"
+      "ops:\n"
+      "  - {name: x, on: %s, kernel: {module: m, function: count}, args: [{out: a}]}\n"
+      "  - {name: y, on: p, args: [{in: a}, {out: b}]}\n";
+  static const char *const on[] = {"h", "host", "q", "compute"};
+  char graph[512], worker[4096];
+  fsched_graph *g;
+  fsched_program *program;
+  (void)snprintf(graph, sizeof graph, text, on[_i]);
+  ck_fs(ctx, fsched_graph_parse(ctx, "hosts", graph, strlen(graph), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &program));
+  fsched_device_options device = {.size = sizeof device,
+                                  .kind = "dynamic",
+                                  .find = find_count,
+                                  .processes = 1,
+                                  .spawn = 1,
+                                  .worker = beside_runner("../fsched-worker", worker)};
+  fsched_replay_options o = {.size = sizeof o};
+  fsched_replay_result result = {.size = sizeof result};
+  ck_fs(ctx, fsched_device_create(ctx, &device, &o.device));
+  fs_status status = fsched_replay(ctx, program, &o, &result);
+  if (_i < 2) {
+    ck_fs(ctx, status);
+    ck_assert_int_eq(n_calls, 1);
+  } else {
+    ck_assert_int_eq(status, FSCHED_USAGE);
+    ck_assert_str_eq(fs_test_diags(ctx),
+                     "kernel 'count' is a function of the application, which "
+                     "only forked workers have");
+    ck_assert_int_eq(n_calls, 0);
+  }
+  fsched_device_release(o.device);
+  fsched_program_destroy(program);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 enum { BYTES_OF_WORKERS = 4096 };
 
 /* Bytes of an allocator that gives no zeros. */
@@ -178,6 +290,8 @@ END_TEST
 
 FS_SUITE(dynamic_hosts, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, lost_workers_are_named);
+  FS_TESTS(t, lost_workers_are_named, functions_of_this_program_beside_spawned_workers,
+           functions_that_spawned_workers_would_need);
+  FS_LOOPS(t, 0, 4, functions_of_programs_beside_spawned_workers);
   FS_LOOPS(t, 0, 2, host_tasks_run_in_this_process, memory_of_workers_is_zero_at_first);
 }
