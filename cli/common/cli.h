@@ -72,9 +72,10 @@ fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) F
 /* Requires a name. */
 fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
                              fsched_graph **out) FS_MUST_USE;
-/* The same, for a run that does not use a plan.  Requires a name. */
+/* The same, for a run that does not use a plan, with fsched_read_options.most_at_once.  Requires a
+ * name. */
 fs_status fs_cli_parse_unplanned(fs_cli *cli, const char *name, const char *text, size_t length,
-                                 fsched_graph **out) FS_MUST_USE;
+                                 uint32_t most_at_once, fsched_graph **out) FS_MUST_USE;
 
 /* Opens a device.  Threads that its driver starts block all signals, which are so delivered to this
  * thread; it holds them back while they would leave a file behind (files/replace.h). */

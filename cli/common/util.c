@@ -137,11 +137,12 @@ fs_status fs_cli_read_graph(fs_cli *cli, const char *path, fsched_graph **out) {
 }
 
 static fs_status parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
-                             bool unplanned, fsched_graph **out) {
+                             bool unplanned, uint32_t most_at_once, fsched_graph **out) {
   fsched_read_options o;
   FS_TRY(fs_cli_check_profile(cli));
   FS_TRY(read_overrides(cli, &o));
   o.unplanned = unplanned;
+  o.most_at_once = most_at_once;
   FS_TRY(fsched_graph_parse(cli->ctx, name, text, length, &o, out));
   return with_profile(cli, out);
 }
@@ -149,13 +150,13 @@ static fs_status parse_graph(fs_cli *cli, const char *name, const char *text, si
 fs_status fs_cli_parse_graph(fs_cli *cli, const char *name, const char *text, size_t length,
                              fsched_graph **out) {
   assert(name != NULL && (text != NULL || length == 0));
-  return parse_graph(cli, name, text, length, false, out);
+  return parse_graph(cli, name, text, length, false, 0, out);
 }
 
 fs_status fs_cli_parse_unplanned(fs_cli *cli, const char *name, const char *text, size_t length,
-                                 fsched_graph **out) {
+                                 uint32_t most_at_once, fsched_graph **out) {
   assert(name != NULL && (text != NULL || length == 0));
-  return parse_graph(cli, name, text, length, true, out);
+  return parse_graph(cli, name, text, length, true, most_at_once, out);
 }
 
 fs_status fs_cli_create_device(fs_cli *cli, const fsched_device_options *options,

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command fsched run, which verifies and replays a program. */
 #include "cli/run/run.h"
+
+#include <sched.h>
+
 #include "base/files/file.h"
 #include "base/text/columns.h"
 #include "base/text/plural.h"
@@ -288,6 +291,12 @@ static fs_status set_heaps(fs_cli *cli, const fsched_graph *graph, fsched_device
   return FSCHED_OK;
 }
 
+/* Those that this program may use. */
+static uint32_t count_processors(void) {
+  cpu_set_t set;
+  return sched_getaffinity(0, sizeof set, &set) == 0 ? (uint32_t)CPU_COUNT(&set) : 1;
+}
+
 /* Makes the program that has the ops of a graph; its plan, of which only the order is used, knows
  * of no limit of memories. */
 static fs_status compile_graph(fs_cli *cli, fs_run *run, const char *bytes, size_t size,
@@ -295,7 +304,7 @@ static fs_status compile_graph(fs_cli *cli, fs_run *run, const char *bytes, size
   const char *name = fs_cli_shown(run->input);
   const fsched_compile_options least = {.size = sizeof least, .effort = FSCHED_EFFORT(0)};
   fsched_graph *graph;
-  FS_TRY(fs_cli_parse_unplanned(cli, name, bytes, size, &graph));
+  FS_TRY(fs_cli_parse_unplanned(cli, name, bytes, size, count_processors(), &graph));
   fs_context_subject(cli->ctx, name);
   fs_status status = set_heaps(cli, graph, &run->device);
   status = status == FSCHED_OK ? fsched_compile(cli->ctx, graph, &least, NULL, out) : status;

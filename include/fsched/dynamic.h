@@ -94,9 +94,9 @@ typedef struct fsched_dynamic_options {
   const char *modules;
   int trust_modules;
   /** Returns the function of a kernel with a module, or NULL; called by fsched_dynamic_callable,
-   *  before the module is looked for.  Worker processes have it only if they are forked.  Where they
-   *  are not, a run can be opened with such a kernel only if its callable is for queues of the host
-   *  alone, and a task of it that may run on another queue is FSCHED_BAD_INPUT. */
+   *  before the module is looked for.  Worker processes have it only if they are forked.  Where
+   * they are not, a run can be opened with such a kernel only if its callable is for queues of the
+   * host alone, and a task of it that may run on another queue is FSCHED_BAD_INPUT. */
   fsched_kernel_fn (*find)(void *find_user, const char *module, const char *function);
   void *find_user;
   uint64_t stall_ns;               /* for fsched_dynamic_watch, in ns; 0: 10 s */

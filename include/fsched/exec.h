@@ -285,7 +285,7 @@ typedef struct fsched_device_options {
   uint32_t n_heaps;
   int spawn; /* dynamic: worker processes are programs of their own, fsched-worker, as they are
                 where the process has several threads when an invocation is made ready; they have
-                no functions of `find` */
+                no functions of `find`, which then only ops on queues of the host can use */
   const char *worker; /* path of that program; NULL: beside this program, or in PATH */
 } fsched_device_options;
 

@@ -108,11 +108,14 @@ uint64_t fs_builder_memory_align(const fsched_builder *b, uint32_t memory) {
   return b->memory.at[memory].m.align;
 }
 
-void fs_builder_unplan(fsched_builder *b) {
+void fs_builder_unplan(fsched_builder *b, uint32_t most_at_once) {
   assert(!b->finished);
   uint32_t fallback = fs_builder_default_memory(b);
   b->unroll = b->unplanned = true;
   b->sync = FS_SYNC_TIMELINE;
+  if (b->queue.n == 0 && b->concurrency == 0) {
+    b->concurrency = most_at_once;
+  }
   for (size_t i = 0; i < b->buffer_memory.n; i++) {
     b->buffer_memory.at[i] = b->buffer_memory.at[i] == FS_NONE ? fallback : b->buffer_memory.at[i];
   }

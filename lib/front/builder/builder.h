@@ -72,8 +72,9 @@ bool fs_builder_has_only_target(const fsched_builder *b);
  * memories. */
 uint32_t fs_builder_default_memory(const fsched_builder *b);
 /* Leaves only what a run without a plan asks for (fsched_read_options.unplanned).  The capacities
- * become fs_memory.described.  Requires a builder that is not finished. */
-void fs_builder_unplan(fsched_builder *b);
+ * become fs_memory.described; most_at_once is that of the options.  Requires a builder that is not
+ * finished. */
+void fs_builder_unplan(fsched_builder *b, uint32_t most_at_once);
 /* Whether only data orders ops so far (hazards: raw). */
 bool fs_builder_data_only(const fsched_builder *b);
 /* Requires a memory. */

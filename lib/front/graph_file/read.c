@@ -332,7 +332,7 @@ static fs_status parse(fs_reader *r, const graph_text *t, fsched_graph **out) {
   }
   FS_TRY(read_graph(r, &doc));
   if (r->options->unplanned) {
-    fs_builder_unplan(r->b);
+    fs_builder_unplan(r->b, r->options->most_at_once);
   }
   r->doc = NULL;
   fs_arena_release(r->arena);

@@ -305,3 +305,19 @@ done
 dyn 0 loops.yaml --check --trace loops.json
 expect "as often as it may" [ "$(grep -c '"ph":"X".*"name":"late' loops.json)" -eq 4 ]
 dyn 2 loops.yaml --set-param n=5
+
+# Without queues there are as many as ops could run at once: at most those of the processors, or what
+# the graph itself says.
+queues_of() { grep -c '"thread_name"' "$1"; }
+for concurrency in '' 5 1; do
+  {
+    echo 'fsched: 1'
+    [ -z "$concurrency" ] || echo "target: {concurrency: $concurrency}"
+    echo 'ops:'
+    for i in 0 1 2 3 4 5 6 7 8 9; do
+      echo "  - {name: o$i, args: [{out: b$i, size: 8}]}"
+    done
+  } >free.yaml
+  dyn 0 free.yaml --trace free.json --check
+  expect "${concurrency:-processors}" [ "$(queues_of free.json)" -eq "${concurrency:-$(nproc | awk '{print $1 < 10 ? $1 : 10}')}" ]
+done
