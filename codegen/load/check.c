@@ -482,8 +482,7 @@ static fs_status check_op(fs_checker *c, uint32_t op, fs_seen *seen, uint32_t at
   FS_NEED(c, o->time <= FSCHED_MAX_TIME, VALUE, "op %u takes %llu ticks", op,
           (unsigned long long)o->time);
   FS_NEED(c, o->slots != 0 && o->slots <= INT32_MAX, VALUE, "op %u takes %u slots", op, o->slots);
-  FS_NEED(c, o->slow <= !fs_sync_has_barriers(v->meta->sync), VALUE, "op %u has slow %u", op,
-          o->slow);
+  FS_NEED(c, o->slow <= 1, VALUE, "op %u has slow %u", op, o->slow);
   FS_NEED(c, o->by_class <= 1, VALUE, "op %u has by_class %u", op, o->by_class);
   FS_NEED(c, o->kernel == FS_NONE || o->kernel < v->n_kernels, REFERENCE,
           "op %u has kernel %u of %u", op, o->kernel, v->n_kernels);

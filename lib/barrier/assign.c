@@ -214,6 +214,7 @@ static fs_status cover_orders(assigner *a, fs_cover_problem *cp) {
   uint32_t *pred0;
   uint32_t *pred;
   uint32_t *order;
+  bool *slow;
   FS_TRY(fs_new(a->scratch, &pred0, (size_t)p->n_commands + 1));
   size_t n = 0;
   for (uint32_t c = 0; c < p->n_commands; c++) {
@@ -234,6 +235,11 @@ static fs_status cover_orders(assigner *a, fs_cover_problem *cp) {
       order[n++] = p->item_command[k];
     }
   }
+  FS_TRY(fs_new(a->scratch, &slow, p->n_commands));
+  for (uint32_t c = 0; c < p->n_commands; c++) {
+    slow[c] = fs_barrier_slow(p, p->command_item[c]);
+  }
+  cp->slow = p->busy == NULL ? NULL : slow;
   cp->order = order;
   cp->pred0 = pred0;
   cp->pred = pred;
@@ -439,8 +445,8 @@ static fs_status check_needs(assigner *a) {
 
 static fs_status assign(assigner *a) {
   FS_TRY(fs_order_init(a->scratch, &a->p, &a->o));
-  if (fs_order_fits(&a->p)) {
-    FS_TRY(fs_order_rows(a->scratch, &a->o, 0, a->p.n_queues));
+  if (fs_order_fits(&a->o)) {
+    FS_TRY(fs_order_rows(a->scratch, &a->o, 0, a->o.n_axes));
   }
   FS_TRY(fs_links_make(a->ctx, a->scratch, &a->o, &a->l));
   FS_TRY(check_needs(a));
@@ -492,18 +498,18 @@ static fs_status holds_no_more(fs_arena *scratch, const fs_barrier_problem *p, c
                                bool *fine) {
   fs_order o;
   uint32_t *updater0, *updater;
-  *fine = fs_order_fits(p);
+  FS_TRY(fs_order_init(scratch, p, &o));
+  *fine = fs_order_fits(&o);
   if (!*fine) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_order_init(scratch, p, &o));
-  FS_TRY(fs_order_rows(scratch, &o, 0, p->n_queues));
+  FS_TRY(fs_order_rows(scratch, &o, 0, o.n_axes));
   FS_TRY(fs_group_turn(scratch, b->update0, b->update, p->n_commands, b->n, &updater0, &updater));
   for (uint32_t c = 0; c < p->n_commands && *fine; c++) {
     const uint32_t *row = o.row + (size_t)c * o.n;
     for (uint32_t k = b->wait0[c]; k < b->wait0[c + 1]; k++) {
       for (uint32_t i = updater0[b->wait[k]]; i < updater0[b->wait[k] + 1]; i++) {
-        *fine = *fine && row[o.queue[updater[i]]] > o.index[updater[i]];
+        *fine = *fine && row[o.axis[updater[i]]] > o.index[updater[i]];
       }
     }
   }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers for commands, on machines with finitely many of them.
  *
- * Machine: a command starts when its queue's earlier commands are over, its wait barriers have had
- * all of their producers, and the barriers that it updates are mapped to their physical ids.  When
+ * Machine: a command starts when its queue's earlier commands are over, or have gone on if they are
+ * slow, its wait barriers have had all of their producers, and the barriers that it updates are
+ * mapped to their physical ids.  When
  * it starts it is one consumer less for each barrier it waits for; when it ends it is one producer
  * less for each it updates.  A physical barrier is free again, and takes the next use that is
  * assigned to it, when all consumers of the one it holds have started.  A barrier has n_slots
@@ -12,6 +13,11 @@
  * concluded about it from the start of another member.  A command whose slots are split over
  * several barriers is as many producers, which end independently: a command that waits for all of
  * these barriers comes after it; one that waits for some of them has no order with it.
+ *
+ * Slow commands let their queue go on before they are over.  Each updates its barriers when it is
+ * over itself, whatever else its queue still runs; so queue order gives that they have started, and
+ * nothing more, and a command that comes after one waits for a barrier of it, on its own queue too.
+ * Planned starts count on the end of an item when those ahead of it on its queues have ended, too.
  *
  * Orders: "u before v" (u over before v starts) is the closure of queue order and waits.
  *   B1 < B2  iff every consumer of B1 is before every producer of B2: then B2 can take over B1's
@@ -38,12 +44,25 @@ typedef struct fs_barrier_problem {
   const uint32_t *item_command0, *item_command; /* CSR: members */
   const uint32_t *order;                        /* all items; predecessors come earlier */
   const fs_tick *start, *time;                  /* per item, as planned; no start may get earlier */
+  const fs_tick *busy; /* per item: until its queues go on; less than `time`: it is slow; NULL: as
+                          `time` */
   const uint32_t *pred0, *pred; /* CSR per command: items that are over before it starts, beyond
                                    queue order; without those that the others imply */
   const uint32_t *demand;       /* per item: slots each member takes, at least 1; NULL: 1 */
   uint64_t n_slots;             /* of a barrier, at least 1 */
   uint32_t bound; /* physical barriers, at least 1; FS_NONE: as many as need no new order */
 } fs_barrier_problem;
+
+/* May the queues of an item go on before it is over?  Requires an item. */
+static inline bool fs_barrier_slow(const fs_barrier_problem *p, uint32_t item) {
+  assert(item < p->n_items);
+  return p->busy != NULL && p->busy[item] < p->time[item];
+}
+/* How long an item keeps its queues.  Requires an item. */
+static inline fs_tick fs_barrier_busy(const fs_barrier_problem *p, uint32_t item) {
+  assert(item < p->n_items);
+  return p->busy == NULL ? p->time[item] : p->busy[item];
+}
 
 typedef struct fs_barriers {
   uint32_t n;               /* barriers, in the order in which they are first updated */

@@ -20,6 +20,7 @@ typedef struct fs_cover_problem {
   /* CSR per barrier: commands, at least one of each; every producer is before every consumer. */
   const uint32_t *producer0, *producer;
   const uint32_t *consumer0, *consumer;
+  const bool *slow;    /* per command: its queue goes on before it is over; NULL: none does */
   uint64_t most_steps; /* of the searches together; 0: 2^24 */
 } fs_cover_problem;
 

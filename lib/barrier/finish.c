@@ -2,7 +2,8 @@
 /* Makes the result of a draft.  It begins with the exact starts: in the draft's order, each item
  * starts when its queues, the barriers that it waits for and the physical ones that it takes over
  * allow it.  Sorted by start, and by the draft's order where starts are equal, every order still
- * goes forward. */
+ * goes forward.  As in all plans, the end of an item is not counted on before those ahead of it on
+ * its queues have ended, though a barrier would tell of it earlier behind a slow one. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/heap.h"
@@ -11,9 +12,10 @@
 typedef struct ticker {
   const fs_barrier_problem *p;
   const fs_barrier_draft *d;
-  fs_tick *queue; /* per queue: when its last command is over */
-  fs_tick *end;   /* per barrier: when its producers are over */
-  fs_tick *gate;  /* per barrier: when the commands that wait for it have started */
+  fs_tick *queue;  /* per queue: when it is free of its last command */
+  fs_tick *latest; /* per queue: when all of its commands so far are over */
+  fs_tick *end;    /* per barrier: when its producers are over */
+  fs_tick *gate;   /* per barrier: when the commands that wait for it have started */
 } ticker;
 
 static fs_tick earliest(const ticker *k, uint32_t u, const uint32_t *command_queue) {
@@ -38,10 +40,12 @@ static fs_tick earliest(const ticker *k, uint32_t u, const uint32_t *command_que
 
 static void run_item(const ticker *k, uint32_t u, const uint32_t *command_queue, fs_tick start) {
   const fs_barrier_problem *p = k->p;
-  fs_tick end = start + p->time[u];
+  fs_tick end = start + p->time[u], over = end;
   for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
-    uint32_t c = p->item_command[i];
-    k->queue[command_queue[c]] = end;
+    uint32_t c = p->item_command[i], q = command_queue[c];
+    k->queue[q] = start + fs_barrier_busy(p, u);
+    k->latest[q] = fs_max(k->latest[q], end);
+    over = fs_max(over, k->latest[q]);
     for (uint32_t w = k->d->wait0[c]; w < k->d->wait0[c + 1]; w++) {
       uint32_t b = k->d->wait[w];
       k->gate[b] = fs_max(k->gate[b], start);
@@ -49,7 +53,7 @@ static void run_item(const ticker *k, uint32_t u, const uint32_t *command_queue,
   }
   for (uint32_t i = k->d->bar0[u]; i < k->d->bar0[u + 1]; i++) {
     uint32_t b = k->d->bar[i];
-    k->end[b] = fs_max(k->end[b], end);
+    k->end[b] = fs_max(k->end[b], over);
   }
 }
 
@@ -58,6 +62,7 @@ static fs_status run_clock(fs_arena *a, ticker *k, fs_tick *start, fs_tick *make
   uint32_t *command_queue;
   FS_TRY(fs_new(a, &command_queue, p->n_commands));
   FS_TRY(fs_new_zero(a, &k->queue, p->n_queues));
+  FS_TRY(fs_new_zero(a, &k->latest, p->n_queues));
   FS_TRY(fs_new_zero(a, &k->end, k->d->n));
   FS_TRY(fs_new_zero(a, &k->gate, k->d->n));
   for (uint32_t q = 0; q < p->n_queues; q++) {
@@ -352,7 +357,7 @@ static void judge_command(const lister *l, const fs_order *o, const uint32_t *ro
   }
 }
 
-/* Marks all orders by the rows that are there, or by those of some queues. */
+/* Marks all orders by the rows that are there, or by those of some axes. */
 static void judge_orders(const lister *l, fs_order_sweep *s, uint8_t *found) {
   const fs_order *o = l->o;
   const fs_barrier_problem *p = o->p;
@@ -390,7 +395,7 @@ static void keep_news(order_lists *all, uint32_t n_items, const uint8_t *found) 
 static fs_status drop_known(fs_arena *scratch, lister *l) {
   const fs_order *o = l->o;
   uint8_t *found;
-  fs_order_sweep sweep = {.width = o->p->n_queues};
+  fs_order_sweep sweep = {.width = o->n_axes};
   if (l->all->earlier.n == 0) {
     return FSCHED_OK;
   }
@@ -398,9 +403,9 @@ static fs_status drop_known(fs_arena *scratch, lister *l) {
   if (o->row == NULL) {
     FS_TRY(fs_order_sweep_init(scratch, o, &sweep));
   }
-  for (uint32_t q = 0; q < o->p->n_queues; q += sweep.width) {
+  for (uint32_t axis = 0; axis < o->n_axes; axis += sweep.width) {
     if (o->row == NULL) {
-      fs_order_sweep_begin(&sweep, q);
+      fs_order_sweep_begin(&sweep, axis);
     }
     judge_orders(l, &sweep, found);
   }

@@ -25,6 +25,14 @@
 
 enum { RETRY = 8 };
 
+/* What happens to an item. */
+enum { EVENT_MAY_START, EVENT_OVER, EVENT_FREE, EVENTS };
+
+static uint32_t event(uint32_t item, uint32_t what) {
+  assert(what < EVENTS);
+  return item * EVENTS + what;
+}
+
 void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest) {
   assert(l->pred0 != NULL || o->p->n_commands == 0);
   const fs_barrier_problem *p = o->p;
@@ -34,17 +42,18 @@ void fs_fit_latest(const fs_order *o, const fs_links *l, fs_tick *latest) {
   }
   for (uint32_t i = p->n_items; i-- > 0;) {
     uint32_t u = p->order[i];
-    fs_tick end = makespan;
+    fs_tick end = makespan, free = FS_TICK_NONE, busy = fs_barrier_busy(p, u);
     for (uint32_t k = l->succ0[u]; k < l->succ0[u + 1]; k++) {
       end = fs_min(end, latest[p->command_item[l->command[l->succ[k]]]]);
     }
     for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
       uint32_t c = p->item_command[k];
       if (c + 1 < p->queue_command0[o->queue[c] + 1]) {
-        end = fs_min(end, latest[p->command_item[c + 1]]);
+        free = fs_min(free, latest[p->command_item[c + 1]]);
       }
     }
     latest[u] = end > p->time[u] ? end - p->time[u] : 0;
+    latest[u] = fs_min(latest[u], free > busy ? free - busy : 0);
   }
 }
 
@@ -167,7 +176,11 @@ static fs_status start_item(fs_fit *f, uint32_t u, uint32_t join) {
   }
   FS_TRY(take_bars(f, u, join));
   FS_TRY(close_links(f, u));
-  return fs_heap_push(f->ctx, &f->events, f->end[u], u * 2 + 1);
+  if (fs_barrier_slow(f->p, u)) {
+    FS_TRY(
+        fs_heap_push(f->ctx, &f->events, f->now + fs_barrier_busy(f->p, u), event(u, EVENT_FREE)));
+  }
+  return fs_heap_push(f->ctx, &f->events, f->end[u], event(u, EVENT_OVER));
 }
 
 /* --- ready items --- */
@@ -323,17 +336,19 @@ static fs_status may_be_ready(fs_fit *f, uint32_t u) {
   if (f->heads[u] < members || f->wanting[u] > 0) {
     return FSCHED_OK;
   }
-  return f->p->start[u] > f->now ? fs_heap_push(f->ctx, &f->events, f->p->start[u], u * 2)
-                                 : fs_heap_push(f->ctx, &f->ready, f->priority[u], u);
+  return f->p->start[u] > f->now
+             ? fs_heap_push(f->ctx, &f->events, f->p->start[u], event(u, EVENT_MAY_START))
+             : fs_heap_push(f->ctx, &f->ready, f->priority[u], u);
 }
 
-static fs_status item_over(fs_fit *f, uint32_t u) {
+/* The item's queues go on. */
+static fs_status item_free(fs_fit *f, uint32_t u) {
   assert(f->seq[u] != FS_NONE);
   const fs_barrier_problem *p = f->p;
-  if (f->end[u] > f->now) { /* an absorption moved it */
-    return fs_heap_push(f->ctx, &f->events, f->end[u], u * 2 + 1);
+  fs_tick free = f->start[u] + fs_barrier_busy(p, u);
+  if (free > f->now) { /* an absorption moved it */
+    return fs_heap_push(f->ctx, &f->events, free, event(u, EVENT_FREE));
   }
-  f->changed |= f->policy.spare && f->l->need[u] > 0;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
     if (c + 1 < p->queue_command0[f->o->queue[c] + 1]) {
@@ -341,6 +356,17 @@ static fs_status item_over(fs_fit *f, uint32_t u) {
       FS_TRY(may_be_ready(f, p->command_item[c + 1]));
     }
   }
+  return FSCHED_OK;
+}
+
+static fs_status item_over(fs_fit *f, uint32_t u) {
+  assert(f->seq[u] != FS_NONE);
+  const fs_barrier_problem *p = f->p;
+  if (f->end[u] > f->now) { /* an absorption moved it */
+    return fs_heap_push(f->ctx, &f->events, f->end[u], event(u, EVENT_OVER));
+  }
+  f->changed |= f->policy.spare && f->l->need[u] > 0;
+  FS_TRY(fs_barrier_slow(p, u) ? FSCHED_OK : item_free(f, u));
   for (uint32_t i = f->l->succ0[u]; i < f->l->succ0[u + 1]; i++) {
     uint32_t v = p->command_item[f->l->command[f->l->succ[i]]];
     if (--f->wanting[v] == 0) {
@@ -353,9 +379,16 @@ static fs_status item_over(fs_fit *f, uint32_t u) {
 static fs_status next_event(fs_fit *f) {
   assert(f->events.n > 0);
   fs_heap_entry e = fs_heap_pop(&f->events);
+  uint32_t u = e.id / EVENTS;
   f->now = fs_max(f->now, e.key);
-  return e.id % 2 == 1 ? item_over(f, e.id / 2)
-                       : fs_heap_push(f->ctx, &f->ready, f->priority[e.id / 2], e.id / 2);
+  switch (e.id % EVENTS) {
+    case EVENT_OVER:
+      return item_over(f, u);
+    case EVENT_FREE:
+      return item_free(f, u);
+    default:
+      return fs_heap_push(f->ctx, &f->ready, f->priority[u], u);
+  }
 }
 
 /* Retries the blocked items: all where barriers are free, else the first ones. */
@@ -504,7 +537,7 @@ static fs_status init(fs_fit *f, fs_arena *result, fs_arena *a) {
     n_bars += f->l->need[u];
     n_nodes += (size_t)f->l->need[u] * (f->l->succ0[u + 1] - f->l->succ0[u]);
   }
-  if (n_bars >= FS_NONE || n_nodes >= FS_NONE || n >= FS_NONE / 2) {
+  if (n_bars >= FS_NONE || n_nodes >= FS_NONE || n >= FS_NONE / EVENTS) {
     return fs_no_memory(f->ctx, n_nodes);
   }
   FS_TRY(fs_new(a, &f->key, n));

@@ -66,7 +66,7 @@ typedef struct fs_fit {
   uint32_t *id_last;                     /* per id: the barrier that had it last */
   uint32_t *next_sleeper;                /* per item: the next one on the list of its barrier */
   fs_heap wakes;  /* barriers with sleepers; their ends may have moved since */
-  fs_heap events; /* item * 2: the item may start; item * 2 + 1: it is over */
+  fs_heap events; /* of items (fit.c): one may start, is over, lets its queues go on */
   fs_heap ready;
   fs_tick now;
   fs_tick drift;      /* the most by which an item has started after its `key` */

@@ -33,7 +33,7 @@ static bool is_known(const fs_order *o, const uint32_t *row, uint32_t u) {
   const fs_barrier_problem *p = o->p;
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
-    if (row[o->queue[m] - o->first] <= o->index[m]) {
+    if (row[o->axis[m] - o->first] <= o->index[m]) {
       return false;
     }
   }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Rows are made in the problem's order: one is the component maximum of what the queue's previous
- * command knew and the items that are waited for know at their ends.  Where rows for all queues
- * would take too much room, callers ask for some queues at a time. */
+ * command knew and the items that are waited for know at their ends.  Where rows for all axes
+ * would take too much room, callers ask for some axes at a time. */
 #include "barrier/order.h"
 
 enum {
@@ -14,23 +14,29 @@ enum {
   ROW_ENTRIES = 1 << 25
 };
 
-bool fs_order_fits(const fs_barrier_problem *p) {
-  return (uint64_t)p->n_commands * p->n_queues <= ROW_ENTRIES;
+bool fs_order_fits(const fs_order *o) {
+  assert(o->axis != NULL || o->p->n_commands == 0);
+  return (uint64_t)o->p->n_commands * o->n_axes <= ROW_ENTRIES;
 }
 
 fs_status fs_order_init(fs_arena *arena, const fs_barrier_problem *p, fs_order *o) {
   assert(p->n_queues > 0 || p->n_commands == 0);
-  uint32_t *queue, *index;
-  *o = (fs_order){.p = p};
+  uint32_t *queue, *axis, *index;
+  *o = (fs_order){.p = p, .n_axes = p->n_queues};
   FS_TRY(fs_new(arena, &queue, p->n_commands));
+  FS_TRY(fs_new(arena, &axis, p->n_commands));
   FS_TRY(fs_new(arena, &index, p->n_commands));
   for (uint32_t q = 0; q < p->n_queues; q++) {
+    uint32_t quick = 0;
     for (uint32_t c = p->queue_command0[q]; c < p->queue_command0[q + 1]; c++) {
+      bool slow = fs_barrier_slow(p, p->command_item[c]);
       queue[c] = q;
-      index[c] = c - p->queue_command0[q];
+      axis[c] = slow ? o->n_axes++ : q;
+      index[c] = slow ? 0 : quick++;
     }
   }
   o->queue = queue;
+  o->axis = axis;
   o->index = index;
   return FSCHED_OK;
 }
@@ -59,10 +65,10 @@ void fs_order_raise(uint32_t *row, fs_row_span *span, const uint32_t *by, fs_row
   }
 }
 
-static void raise_one(const fs_order *o, uint32_t *row, fs_row_span *span, uint32_t queue,
+static void raise_one(const fs_order *o, uint32_t *row, fs_row_span *span, uint32_t axis,
                       uint32_t count) {
-  assert(queue < o->p->n_queues);
-  uint32_t i = queue - o->first; /* wraps around below `first` */
+  assert(axis < o->n_axes);
+  uint32_t i = axis - o->first; /* wraps around below `first` */
   if (i < o->n && row[i] < count) {
     row[i] = count;
     grow_span(span, (fs_row_span){i, i + 1});
@@ -80,7 +86,14 @@ void fs_order_over(const fs_order *o, uint32_t u, uint32_t *row, fs_row_span *sp
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
     raise_by(o, row, span, m);
-    raise_one(o, row, span, o->queue[m], o->index[m] + 1);
+    raise_one(o, row, span, o->axis[m], o->index[m] + 1);
+  }
+}
+
+/* By the command before c on its queue, which is over unless it is slow. */
+static void raise_over(const fs_order *o, uint32_t *row, fs_row_span *span, uint32_t before) {
+  if (!fs_barrier_slow(o->p, o->p->command_item[before])) {
+    raise_one(o, row, span, o->axis[before], o->index[before] + 1);
   }
 }
 
@@ -89,12 +102,12 @@ void fs_order_queue(const fs_order *o, uint32_t c, uint32_t *row, fs_row_span *s
   uint32_t before = fs_order_previous(o, c);
   if (before != FS_NONE) {
     raise_by(o, row, span, before);
+    raise_over(o, row, span, before);
   }
-  raise_one(o, row, span, o->queue[c], o->index[c]);
 }
 
 fs_status fs_order_room(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) {
-  assert(first <= o->p->n_queues && n <= o->p->n_queues - first);
+  assert(first <= o->n_axes && n <= o->n_axes - first);
   o->first = first;
   o->n = n;
   FS_TRY(fs_new_zero(arena, &o->span, o->p->n_commands));
@@ -103,7 +116,7 @@ fs_status fs_order_room(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n
 
 fs_status fs_order_rows(fs_arena *arena, fs_order *o, uint32_t first, uint32_t n) {
   const fs_barrier_problem *p = o->p;
-  assert(n <= p->n_queues);
+  assert(n <= o->n_axes);
   FS_TRY(fs_order_room(arena, o, first, n));
   for (uint32_t i = 0; i < p->n_items; i++) {
     uint32_t v = p->order[i];
@@ -184,14 +197,14 @@ fs_status fs_order_sweep_init(fs_arena *arena, const fs_order *o, fs_order_sweep
     leave_item(s, p->order[i]);
     give_rows(s, p->order[i]);
   }
-  s->width = (uint32_t)fs_min(p->n_queues, SWEEP_ENTRIES / fs_max(s->n_slots, 1) + 1);
+  s->width = (uint32_t)fs_min(o->n_axes, SWEEP_ENTRIES / fs_max(s->n_slots, 1) + 1);
   return fs_new(arena, &s->o.row, (size_t)s->n_slots * s->width);
 }
 
 void fs_order_sweep_begin(fs_order_sweep *s, uint32_t first) {
-  assert(first < s->o.p->n_queues);
+  assert(first < s->o.n_axes);
   s->o.first = first;
-  s->o.n = (uint32_t)fs_min(s->width, s->o.p->n_queues - first);
+  s->o.n = (uint32_t)fs_min(s->width, s->o.n_axes - first);
   s->item = FS_NONE;
   begin_sweep(s);
 }
@@ -214,13 +227,15 @@ void fs_order_sweep_next(fs_order_sweep *s, uint32_t v) {
       memcpy(row, o->row + (size_t)s->slot[before] * o->n, o->n * sizeof *row);
     }
     fs_row_span all = {0, o->n};
-    raise_one(o, row, &all, o->queue[c], o->index[c]);
+    if (before != FS_NONE) {
+      raise_over(o, row, &all, before);
+    }
     for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
       uint32_t u = p->pred[e];
       for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
         uint32_t m = p->item_command[i];
         fs_order_raise(row, &all, o->row + (size_t)s->slot[m] * o->n, all);
-        raise_one(o, row, &all, o->queue[m], o->index[m] + 1);
+        raise_one(o, row, &all, o->axis[m], o->index[m] + 1);
       }
     }
   }

@@ -57,13 +57,15 @@ static fs_status make_problem(barrier_pass *p) {
   const fs_schedule *s = p->s;
   const fs_sync *y = p->y;
   uint32_t n_waits = y->wait0[y->n_commands];
-  fs_tick *time;
+  fs_tick *time, *busy;
   uint32_t *pred;
   FS_TRY(fs_sync_gang_ops(p->y, p->scratch, &p->gang_item0, &p->gang_item));
   FS_TRY(fs_new(p->scratch, &time, s->n_items));
+  FS_TRY(fs_new(p->scratch, &busy, s->n_items));
   FS_TRY(fs_new(p->scratch, &pred, n_waits));
   for (uint32_t i = 0; i < s->n_items; i++) {
     time[i] = s->end[i] - s->start[i];
+    busy[i] = fs_item_free(s, i) - s->start[i];
   }
   for (uint32_t w = 0; w < n_waits; w++) {
     pred[w] = item_of(p, y->wait[w]);
@@ -79,6 +81,7 @@ static fs_status make_problem(barrier_pass *p) {
                                     .order = s->order,
                                     .start = s->start,
                                     .time = time,
+                                    .busy = fs_graph_first_slow(s->graph) == FS_NONE ? NULL : busy,
                                     .pred0 = y->wait0,
                                     .pred = pred,
                                     .n_slots = limited ? p->o->slots : (uint64_t)1 << 62};
@@ -329,6 +332,8 @@ typedef struct known_items {
   const uint32_t *position; /* per item */
   uint32_t *upto;           /* per queue: its items up to there are over */
   uint32_t *stamp;          /* per queue: the item that `upto` is for */
+  uint32_t *alone;          /* per item: the item before which it is known to be over itself; for
+                             * slow ones `upto` says nothing */
   uint32_t *control0;       /* per item: its first control edge, when there is one */
 } known_items;
 
@@ -336,6 +341,7 @@ static void know(const barrier_pass *p, const known_items *k, uint32_t to, uint3
   assert(item < p->s->n_items);
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  k->alone[item] = to;
   for (uint32_t i = 0; i < n; i++) {
     uint32_t q = queues[i];
     if (k->stamp[q] != to || k->upto[q] < k->position[item]) {
@@ -346,6 +352,9 @@ static void know(const barrier_pass *p, const known_items *k, uint32_t to, uint3
 }
 
 static bool is_known(const barrier_pass *p, const known_items *k, uint32_t to, uint32_t item) {
+  if (fs_item_slow(p->s, item)) {
+    return k->alone[item] == to;
+  }
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   for (uint32_t i = 0; i < n; i++) {
@@ -385,6 +394,7 @@ static fs_status begin_known(barrier_pass *p, known_items *k) {
   k->position = position;
   FS_TRY(fs_new(p->scratch, &k->upto, s->n_queues));
   FS_TRY(fs_new_none(p->scratch, &k->stamp, s->n_queues));
+  FS_TRY(fs_new_none(p->scratch, &k->alone, s->n_items));
   FS_TRY(fs_new_none(p->scratch, &k->control0, s->n_items));
   for (uint32_t i = p->y->n_control; i-- > 0;) {
     k->control0[p->y->control_to[i]] = i;

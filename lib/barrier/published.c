@@ -250,8 +250,8 @@ static fs_status publish(publisher *x, fs_arena *arena, uint64_t n_slots, fs_bar
   FS_TRY(check_slots(x, n_slots, out));
   fs_order o;
   FS_TRY(fs_order_init(x->a, &x->p, &o));
-  if (fs_order_fits(&x->p)) {
-    FS_TRY(fs_order_rows(x->a, &o, 0, x->p.n_queues));
+  if (fs_order_fits(&o)) {
+    FS_TRY(fs_order_rows(x->a, &o, 0, o.n_axes));
   }
   FS_TRY(fs_barrier_stands(x->ctx, arena, &o, &x->d, stuck));
   fs_tick makespan = 0;

@@ -3,7 +3,10 @@
  * after it has already handed on what it reaches: its row is complete.  It goes to the barriers
  * that the command consumes (their rows are the latest of their consumers' positions), then, with
  * the command itself added, to everything that is directly before the command (their rows are the
- * earliest of what they are handed), and is given up.
+ * earliest of what they are handed), and is given up.  A slow command is met twice in this: what
+ * comes after its end is what it is handed by those that wait for it alone; the next command of its
+ * queue comes after its begin, and so after all that comes before the slow one.  That part is kept
+ * in a second row, and joined before the slow command hands on what it reaches.
  *
  * Blocks are reference-counted.  Two rows are merged block by block: a block that equals the other
  * or is replaced by it entirely is shared, one without other references is changed in place. */
@@ -26,6 +29,7 @@ typedef struct reach_sweep {
   const fs_cover_problem *p;
   fs_reach *r;
   uint32_t *row;        /* per command: a slot; FS_NONE: nothing is after it */
+  uint32_t *begun;      /* per command: a slot for what is after its begin alone, or FS_NONE */
   FS_VEC(uint32_t) dir; /* per slot: n_dir blocks */
   FS_VEC(uint32_t) free_slot, free_block;
   uint32_t *consumed0, *consumed; /* CSR per command: barriers */
@@ -163,14 +167,27 @@ static fs_status add_self(reach_sweep *s, uint32_t c) {
   return FSCHED_OK;
 }
 
-static fs_status hand_on(reach_sweep *s, uint32_t c, uint32_t before) {
-  assert(before < c || s->row[c] != FS_NONE);
-  if (s->row[before] == FS_NONE) {
-    FS_TRY(take_slot(s, &s->row[before]));
+/* Hands a slot's row on to another one, which is made if there is none. */
+static fs_status hand_slot(reach_sweep *s, uint32_t from, uint32_t *to) {
+  assert(from != FS_NONE);
+  if (*to == FS_NONE) {
+    FS_TRY(take_slot(s, to));
   }
   uint32_t n = s->r->n_dir;
-  return merge_row(s, s->dir.at + (size_t)s->row[before] * n, s->dir.at + (size_t)s->row[c] * n,
-                   false);
+  return merge_row(s, s->dir.at + (size_t)*to * n, s->dir.at + (size_t)from * n, false);
+}
+
+/* Joins what is after the begin of a slow command to what is after its end. */
+static fs_status join_begun(reach_sweep *s, uint32_t c) {
+  if (s->begun[c] == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(hand_slot(s, s->begun[c], &s->row[c]));
+  return drop_slot(s, s->begun[c]);
+}
+
+static bool is_slow(const reach_sweep *s, uint32_t c) {
+  return s->p->slow != NULL && s->p->slow[c];
 }
 
 static fs_status hand_to_barriers(reach_sweep *s, uint32_t c) {
@@ -194,12 +211,13 @@ static fs_status hand_to_barriers(reach_sweep *s, uint32_t c) {
 static fs_status visit(reach_sweep *s, uint32_t c, bool first_of_queue) {
   assert(c < s->p->n_commands && (first_of_queue || c > 0));
   FS_TRY(hand_to_barriers(s, c));
+  FS_TRY(join_begun(s, c));
   FS_TRY(add_self(s, c));
   if (!first_of_queue) {
-    FS_TRY(hand_on(s, c, c - 1));
+    FS_TRY(hand_slot(s, s->row[c], is_slow(s, c - 1) ? &s->begun[c - 1] : &s->row[c - 1]));
   }
   for (uint32_t i = s->p->pred0[c]; i < s->p->pred0[c + 1]; i++) {
-    FS_TRY(hand_on(s, c, s->p->pred[i]));
+    FS_TRY(hand_slot(s, s->row[c], &s->row[s->p->pred[i]]));
   }
   return drop_slot(s, s->row[c]);
 }
@@ -234,6 +252,7 @@ static fs_status run_sweep(reach_sweep *s, fs_arena *arena) {
   r->n_dir = (uint32_t)fs_ceil_div(r->n_axes, (uint64_t)1 << r->shift);
   FS_TRY(fs_new_zero(arena, &r->dir, (size_t)p->n_barriers * r->n_dir));
   FS_TRY(fs_new_none(arena, &s->row, p->n_commands));
+  FS_TRY(fs_new_none(arena, &s->begun, p->n_commands));
   FS_TRY(fs_new_zero(arena, &s->seen, p->n_barriers));
   FS_TRY(fs_group_turn(arena, p->consumer0, p->consumer, p->n_barriers, p->n_commands,
                        &s->consumed0, &s->consumed));

@@ -5,7 +5,7 @@
  * be over only by all of them together, since each stands for a part of its work.
  *
  * A barrier may have as many producers as there are items, and as many commands may wait for it.
- * So only the last of its producers' commands on each queue is looked at, which is over after the
+ * So only the last of its producers' commands on each axis is looked at, which is over after the
  * others.
  *
  * This leaves waits that only several others together imply, and updates that no command needs:
@@ -23,9 +23,9 @@ typedef struct draft_reducer {
   const uint32_t *asked; /* the problem's rows, or NULL */
   fs_barrier_draft *d;
   uint32_t *producer0, *producer;     /* CSR per barrier: items */
-  uint32_t *final0, *final;           /* CSR per barrier: its producers' last commands on queues */
+  uint32_t *final0, *final;           /* CSR per barrier: its producers' last commands on axes */
   uint32_t *part0, *part;             /* CSR per barrier: producers that have further barriers */
-  uint32_t *bar_row;                  /* per barrier, queue: known after its producers */
+  uint32_t *bar_row;                  /* per barrier, axis: known after its producers */
   uint32_t *begun;                    /* the same, known when its producers have started */
   fs_row_span *bar_span, *begun_span; /* per barrier, of these rows */
   bool *needed;                       /* per command: its update is needed */
@@ -56,7 +56,7 @@ static fs_status init_producers(fs_arena *a, draft_reducer *r) {
   return FSCHED_OK;
 }
 
-/* Lists the producers' last command on each queue, which is over after the others there. */
+/* Lists the producers' last command on each axis, which is over after the others there. */
 static uint32_t list_final(draft_reducer *r, uint32_t b, uint32_t *mark, uint32_t n) {
   assert(b < r->d->n);
   const fs_barrier_problem *p = r->o.p;
@@ -65,7 +65,7 @@ static uint32_t list_final(draft_reducer *r, uint32_t b, uint32_t *mark, uint32_
     uint32_t u = r->producer[k];
     for (uint32_t i = p->item_command0[u]; i < p->item_command0[u + 1]; i++) {
       uint32_t c = p->item_command[i];
-      uint32_t *at = &mark[r->o.queue[c]]; /* where in `final`; of another barrier: below `first` */
+      uint32_t *at = &mark[r->o.axis[c]]; /* where in `final`; of another barrier: below `first` */
       if (*at == FS_NONE || *at < first) {
         *at = n++;
         r->final[*at] = c;
@@ -87,7 +87,7 @@ static fs_status init_finals(fs_arena *a, draft_reducer *r) {
     n_final += p->item_command0[u + 1] - p->item_command0[u];
     n_part += d->bar0[u + 1] - d->bar0[u] > 1;
   }
-  FS_TRY(fs_new_none(a, &mark, p->n_queues));
+  FS_TRY(fs_new_none(a, &mark, r->o.n_axes));
   FS_TRY(fs_new(a, &r->final0, (size_t)d->n + 1));
   FS_TRY(fs_new(a, &r->final, n_final));
   FS_TRY(fs_new(a, &r->part0, (size_t)d->n + 1));
@@ -116,7 +116,7 @@ static bool all_known(const draft_reducer *r, uint32_t b) {
   bool all = r->part0[b] == r->part0[b + 1];
   for (uint32_t k = r->final0[b]; k < r->final0[b + 1] && all; k++) {
     uint32_t c = r->final[k];
-    all = r->row[r->o.queue[c]] > r->o.index[c];
+    all = r->row[r->o.axis[c]] > r->o.index[c];
   }
   return all;
 }
@@ -268,7 +268,7 @@ static void find_needed(draft_reducer *r, uint32_t c) {
     bool needed = r->part0[b] < r->part0[b + 1];
     for (uint32_t i = r->final0[b]; i < r->final0[b + 1]; i++) {
       uint32_t f = r->final[i];
-      if (r->row[r->o.queue[f]] <= r->o.index[f]) {
+      if (r->row[r->o.axis[f]] <= r->o.index[f]) {
         r->needed[f] = true;
         needed = true;
       }
@@ -319,7 +319,7 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, draft_reducer *r) {
   bool *waited;
   FS_TRY(fs_new_zero(arena, &d->silent, p->n_commands));
   FS_TRY(fs_new_zero(a, &r->needed, p->n_commands));
-  FS_TRY(fs_new_zero(a, &r->begun, (size_t)d->n * p->n_queues));
+  FS_TRY(fs_new_zero(a, &r->begun, (size_t)d->n * r->o.n_axes));
   FS_TRY(fs_new_zero(a, &r->begun_span, d->n));
   FS_TRY(fs_new_zero(a, &waited, d->n));
   make_begun(r);
@@ -341,7 +341,7 @@ static fs_status drop_needless(fs_arena *arena, fs_arena *a, draft_reducer *r) {
 /* Is command c over before another starts, by the orders of the draft, or of the problem, which the
  * draft keeps? */
 static bool is_over(const draft_reducer *r, uint32_t c, uint32_t before) {
-  size_t at = (size_t)before * r->o.n + r->o.queue[c];
+  size_t at = (size_t)before * r->o.n + r->o.axis[c];
   return r->o.row[at] > r->o.index[c] || (r->asked != NULL && r->asked[at] > r->o.index[c]);
 }
 
@@ -407,10 +407,10 @@ static fs_status init(fs_arena *a, draft_reducer *r) {
   }
   FS_TRY(init_producers(a, r));
   FS_TRY(init_finals(a, r));
-  FS_TRY(fs_order_room(a, &r->o, 0, p->n_queues));
-  FS_TRY(fs_new_zero(a, &r->bar_row, (size_t)r->d->n * p->n_queues));
+  FS_TRY(fs_order_room(a, &r->o, 0, r->o.n_axes));
+  FS_TRY(fs_new_zero(a, &r->bar_row, (size_t)r->d->n * r->o.n_axes));
   FS_TRY(fs_new_zero(a, &r->bar_span, r->d->n));
-  FS_TRY(fs_new_zero(a, &r->row, p->n_queues));
+  FS_TRY(fs_new_zero(a, &r->row, r->o.n_axes));
   FS_TRY(fs_new_none(a, &r->kept, r->d->n));
   FS_TRY(fs_new(a, &r->key, most));
   return fs_new(a, &r->scratch, most);
@@ -429,7 +429,7 @@ fs_status fs_barrier_draft_reduce(fsched_context *ctx, fs_arena *arena, const fs
   assert(d->seq != NULL || o->p->n_items == 0);
   const fs_barrier_problem *p = o->p;
   d->n_gates = 0;
-  if (((uint64_t)p->n_commands + d->n) * p->n_queues > ROW_ENTRIES * 2) {
+  if (((uint64_t)p->n_commands + d->n) * o->n_axes > ROW_ENTRIES * 2) {
     return FSCHED_OK;
   }
   draft_reducer r = {.o = *o, .d = d, .asked = o->row};

@@ -56,7 +56,7 @@ static bool last_before(const sharer *s, uint32_t u, uint32_t c) {
   for (uint32_t k = first; k < p->item_command0[u + 1]; k++) {
     uint32_t m = p->item_command[k];
     if (fs_barrier_draft_slots(p, u, k - first, s->l->need[u] - 1) > 0 &&
-        row[o->queue[m]] <= o->index[m]) {
+        row[o->axis[m]] <= o->index[m]) {
       return false;
     }
   }

@@ -456,12 +456,6 @@ static fs_status choose_sync(pipeline *p) {
                    "loop '%s' stays a loop with the target's own kind of sync alone",
                    p->graph->op_name[p->graph->rolled[0].op]);
   }
-  uint32_t slow = fs_graph_first_slow(p->graph);
-  if (slow != FS_NONE) { /* the target has no barriers, or its graph would have been refused */
-    return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, fs_op_pos(p->ctx, p->graph, slow),
-                   NULL, "this version does not support the latency of op '%s' with barriers",
-                   p->graph->op_name[slow]);
-  }
   p->kind = FS_SYNC_BARRIER;
   p->slots = p->graph->target.barrier_slots;
   if (p->barriers == FS_BARRIERS_AUTO && fs_barrier_method_published(p->options.barrier_method)) {

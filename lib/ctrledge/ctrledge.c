@@ -10,7 +10,8 @@
  *      order, the graph, copies' data or another edge together with queue order imply.
  *
  * Later holders come later in s->order, so the edges can close no cycle.  Queue order gives the end
- * of no slow item, nor an epoch before which one may run (lib/waits/waits.h).
+ * of no slow item, nor an epoch before which one may run (lib/waits/waits.h).  With barriers each
+ * item tells of its own end, so that of a slow one is given by itself alone.
  *
  * Source: control edges as in Kundeti, An ILP for Generating Optimal Schedules with Resource
  * Constraints; there they leave from the writer alone, which is a race when a reader is late. */
@@ -359,6 +360,8 @@ static fs_status concurrency(ctrledge_run *r) {
 typedef struct known_positions {
   uint32_t *position; /* per queue: position up to which its items are over */
   uint32_t *stamp;    /* per queue: the item that `position` is for */
+  uint32_t *alone;    /* per item: the item before which it is over itself, where each tells of its
+                       * own end: then `position` is of quick ones; NULL: epochs are what is told */
 } known_positions;
 
 /* Does an item occupy the queue? */
@@ -382,6 +385,9 @@ static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
   uint32_t position = r->acc.position[item];
+  if (k->alone != NULL) {
+    k->alone[item] = to;
+  }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t q = queues[i];
     if ((k->stamp[q] != to || k->position[q] < position) && !by_queue_order(r, to, item, q)) {
@@ -394,6 +400,9 @@ static void know(const ctrledge_run *r, known_positions *k, uint32_t to, uint32_
 static bool is_known(const ctrledge_run *r, const known_positions *k, uint32_t to, uint32_t item) {
   if (r->reuse.queues_open) {
     return false;
+  }
+  if (k->alone != NULL && fs_item_slow(r->s, item)) {
+    return k->alone[item] == to;
   }
   uint32_t n;
   const uint32_t *queues = fs_item_queues(r->s, item, &n);
@@ -445,6 +454,10 @@ static fs_status store_edges(ctrledge_run *r) {
   uint64_t *spare;
   FS_TRY(fs_new(r->scratch, &k.position, r->s->n_queues));
   FS_TRY(fs_new_none(r->scratch, &k.stamp, r->s->n_queues));
+  k.alone = NULL;
+  if (fs_sync_has_barriers(r->sync->kind) && r->s->graph->op_latency != NULL) {
+    FS_TRY(fs_new_none(r->scratch, &k.alone, r->s->n_items));
+  }
   FS_TRY(fs_new(r->scratch, &spare, r->edge.n));
   fs_radix_sort(r->edge.at, spare, r->edge.n);
   size_t n = 0;

@@ -18,6 +18,7 @@ typedef struct segment_maker {
   const fs_schedule *s;
   bool whole; /* the kind of sync keeps whole residencies apart */
   bool open;  /* queues will be chosen anew */
+  bool apart; /* with barriers: an item tells of its own end alone */
   const fs_accesses *acc;
   fs_segments *out;
   bool *exact;             /* per memory: has accesses by ranges */
@@ -63,9 +64,11 @@ static void order(segment_maker *m, uint32_t before, uint32_t after) {
 }
 
 /* Orders two members by their queue.  The end of a slow one is implied by another slow one alone,
- * which nobody follows without a wait for its epoch. */
+ * which nobody follows without a wait for its epoch; and by none where each tells of its own end.
+ */
 static void order_by_queue(segment_maker *m, uint32_t before, uint32_t after) {
-  bool ends = !fs_item_slow(m->s, m->member.at[before]) || fs_item_slow(m->s, m->member.at[after]);
+  bool ends = !fs_item_slow(m->s, m->member.at[before]) ||
+              (!m->apart && fs_item_slow(m->s, m->member.at[after]));
   m->state.at[before] |= ends ? NOT_LAST : 0;
   m->state.at[after] |= NOT_FIRST;
 }
@@ -251,7 +254,12 @@ fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_ki
                            bool queues_open, const fs_accesses *acc, fs_segments *out) {
   assert(acc->res0 != NULL && acc->position != NULL);
   *out = (fs_segments){.ctx = ctx};
-  segment_maker m = {.s = s, .whole = retimed(kind), .open = queues_open, .acc = acc, .out = out};
+  segment_maker m = {.s = s,
+                     .whole = retimed(kind),
+                     .open = queues_open,
+                     .apart = fs_sync_has_barriers(kind),
+                     .acc = acc,
+                     .out = out};
   FS_SCRATCH(scratch, ctx);
   fs_status status = make_segments(&m, &scratch);
   fs_vec_free(ctx, &m.member);

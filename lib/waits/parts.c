@@ -26,10 +26,12 @@ static fs_status list_parts(fs_parts *t, fs_arena *arena) {
   return FSCHED_OK;
 }
 
-fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_sync *sync,
-                        uint32_t n_queues, fs_clocks *clocks) {
+fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_slow_axes *slow,
+                        fs_clocks *clocks) {
+  const fs_sync *sync = slow->sync;
+  uint32_t n_queues = slow->n_queues;
   assert(sync->barrier_update0 != NULL && sync->queue_command0 != NULL);
-  *t = (fs_parts){.ctx = ctx, .sync = sync, .clocks = clocks};
+  *t = (fs_parts){.ctx = ctx, .sync = sync, .clocks = clocks, .slow = slow};
   FS_TRY(fs_new_zero(arena, &t->known, n_queues));
   t->n_queues = n_queues;
   FS_TRY(fs_new_zero(arena, &t->brought, sync->n_barriers));
@@ -86,8 +88,8 @@ static fs_status add_all(fs_parts *t, fs_part_list *list, const fs_part_list *fr
 
 static bool is_over(const fs_parts *t, fs_clock clock, uint32_t command) {
   assert(command < t->sync->n_commands);
-  uint32_t q = t->queue[command];
-  return fs_clock_get(t->clocks, clock, q) > command - t->sync->queue_command0[q];
+  fs_clock_entry e = fs_slow_entry(t->slow, command, t->queue[command]);
+  return fs_clock_get(t->clocks, clock, e.axis) >= e.epoch;
 }
 
 /* Is every barrier of the command on the list of the present queue, whose barriers are marked? */
@@ -103,9 +105,10 @@ static bool all_complete(const fs_parts *t, uint32_t command) {
 
 static fs_status raise_parts(const fs_parts *t, uint32_t barrier, fs_clock *clock) {
   for (uint32_t k = t->part0[barrier]; k < t->part0[barrier + 1]; k++) {
-    uint32_t c = t->part[k], q = t->queue[c];
+    uint32_t c = t->part[k];
     if (!is_over(t, *clock, c) && all_complete(t, c)) {
-      FS_TRY(fs_clock_raise(t->clocks, clock, q, c - t->sync->queue_command0[q] + 1));
+      fs_clock_entry e = fs_slow_entry(t->slow, c, t->queue[c]);
+      FS_TRY(fs_clock_raise(t->clocks, clock, e.axis, e.epoch));
     }
   }
   return FSCHED_OK;

@@ -13,7 +13,7 @@
 #define FS_FRONTIER_PARTS_H
 
 #include "model/sync.h"
-#include "waits/clock.h"
+#include "waits/slow.h"
 
 typedef FS_VEC(uint32_t) fs_part_list;
 
@@ -21,6 +21,7 @@ typedef struct fs_parts {
   fsched_context *ctx;
   const fs_sync *sync;
   fs_clocks *clocks;
+  const fs_slow_axes *slow;
   uint32_t n_queues;
   uint32_t *queue;        /* per command */
   uint32_t *part0, *part; /* CSR per barrier: the commands that update others besides */
@@ -30,8 +31,8 @@ typedef struct fs_parts {
 } fs_parts;
 
 /* Release it after a failure too.  Requires commands that are numbered, and their barriers. */
-fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_sync *sync,
-                        uint32_t n_queues, fs_clocks *clocks) FS_MUST_USE;
+fs_status fs_parts_init(fs_parts *t, fsched_context *ctx, fs_arena *arena, const fs_slow_axes *slow,
+                        fs_clocks *clocks) FS_MUST_USE;
 void fs_parts_release(fs_parts *t);
 
 /* Requires a command. */

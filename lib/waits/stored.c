@@ -116,7 +116,7 @@ static bool stands_for_gang(const fs_storer *t, fs_clock clock, fs_wait e, uint3
   for (uint32_t i = 0; i < n; i++) {
     uint32_t command = y->item_command[y->item_command0[*item] + i];
     uint32_t epoch = command - y->queue_command0[queues[i]] + 1;
-    if (queues[i] == t->own_queue || fs_clock_get(t->clocks, clock, queues[i]) != epoch) {
+    if (queues[i] == t->own_queue || fs_slow_known(t->slow, t->clocks, clock, queues[i]) != epoch) {
       return false;
     }
   }
@@ -152,6 +152,28 @@ static fs_status name_collectives(fs_storer *t, fs_clock clock) {
   return FSCHED_OK;
 }
 
+/* Where commands are slow, the entries are for all commands up to an epoch. */
+static fs_status collect_known(fs_storer *t, fs_clock clock) {
+  for (uint32_t q = 0; q < t->s->n_queues; q++) {
+    uint32_t epoch = fs_slow_known(t->slow, t->clocks, clock, q);
+    if (epoch > 0 && q != t->own_queue) {
+      FS_TRY(fs_vec_push(t->ctx, &t->entry, ((fs_wait){q, epoch})));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status collect_entries(fs_storer *t, fs_clock clock) {
+  if (t->slow->any) {
+    return collect_known(t, clock);
+  }
+  bool left_out;
+  FS_TRY(fs_clock_each(t->clocks, clock, &t->worth, collect_entry, t, &left_out));
+  assert(!left_out || t->tainted);
+  (void)left_out;
+  return FSCHED_OK;
+}
+
 fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_clock clock) {
   assert(queue < t->s->n_queues && command >= t->sync->queue_command0[queue]);
   assert(command < t->sync->queue_command0[queue + 1]);
@@ -160,24 +182,21 @@ fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue, fs_cloc
   t->own_queue = queue;
   /* A queue's knowledge only grows: an entry dropped once, and all lower ones, would be dropped
    * again. */
-  t->floor = t->s->n_gangs == 0 ? t->least[queue] : 0;
+  t->floor = t->s->n_gangs == 0 && !t->slow->any ? t->least[queue] : 0;
   t->tainted = t->floor > 0;
   t->worth = t->floor;
-  bool left_out;
-  FS_TRY(fs_clock_each(t->clocks, clock, &t->worth, collect_entry, t, &left_out));
+  FS_TRY(collect_entries(t, clock));
   if (t->s->n_gangs > 0) {
     FS_TRY(name_collectives(t, clock));
   }
   size_t room = t->capacity - 1 < SIZE_MAX ? (size_t)(t->capacity - 1) : SIZE_MAX;
   FS_TRY(evict(t, room));
-  fs_wait own = {queue, fs_clock_get(t->clocks, clock, queue)};
+  fs_wait own = {queue, command - t->sync->queue_command0[queue] + 1};
   FS_TRY(fs_vec_push(t->ctx, &t->entry, own));
   for (size_t i = t->entry.n - 1; i > 0 && t->entry.at[i - 1].axis > queue; i--) {
     t->entry.at[i] = t->entry.at[i - 1];
     t->entry.at[i - 1] = own;
   }
-  assert(!left_out || t->tainted);
-  (void)left_out;
   t->least[queue] = t->floor;
   return FSCHED_OK;
 }

@@ -4,13 +4,14 @@
 #define FS_STORED_H
 
 #include "model/sync.h"
-#include "waits/clock.h"
+#include "waits/slow.h"
 
 typedef struct fs_storer {
   fsched_context *ctx;
   const fs_schedule *s;
   const fs_sync *sync; /* commands are numbered */
   const fs_clocks *clocks;
+  const fs_slow_axes *slow;
   uint64_t capacity; /* at least 1 */
   FS_VEC(fs_wait) entry;
   FS_VEC(uint64_t) key;
@@ -31,8 +32,8 @@ static inline uint64_t fs_entry_key(fs_wait e) {
 fs_status fs_storer_init(fs_storer *t, fs_arena *arena) FS_MUST_USE; /* the rest is set */
 void fs_storer_release(fs_storer *t);
 /* Makes t->entry, the frontier of `command` (on `queue`), ascending by axis; t->tainted.  Requires
- * a command of the queue.
- * O(entries of the clock). */
+ * a command of the queue, and a clock that is settled where commands are slow (slow.h).
+ * O(entries of the clock), then O(queues). */
 fs_status fs_storer_make(fs_storer *t, uint32_t command, uint32_t queue,
                          fs_clock clock) FS_MUST_USE;
 

@@ -32,6 +32,7 @@
 #include "model/access.h"
 #include "waits/clock.h"
 #include "waits/parts.h"
+#include "waits/slow.h"
 #include "waits/stored.h"
 #include "waits/told.h"
 
@@ -42,6 +43,7 @@ typedef struct waits_pass {
   fs_arena *scratch;
   bool stores; /* frontiers are made with the waits */
   fs_clocks clocks;
+  fs_slow_axes slow;
   fs_storer storer;
 
   /* By position in s->order: predecessors as positions, descending (CSR), and successors left. */
@@ -190,12 +192,17 @@ static fs_status collect_predecessors(waits_pass *p) {
 
 /* The walk */
 
+static bool is_over(const waits_pass *p, fs_clock clock, uint32_t command, uint32_t queue) {
+  fs_clock_entry e = fs_slow_entry(&p->slow, command, queue);
+  return fs_clock_get(&p->clocks, clock, e.axis) >= e.epoch;
+}
+
 /* Is the item at a position, all members of it, known to be complete to a command on queue q? */
 static bool known(const waits_pass *p, fs_clock clock, uint32_t position, uint32_t q) {
   FS_ASSERT_SLOW(position < p->s->n_items);
   fs_wait done = p->complete[position];
   if (done.axis < p->s->n_queues) {
-    return fs_clock_get(&p->clocks, clock, done.axis) >= done.epoch;
+    return is_over(p, clock, p->y->queue_command0[done.axis] + done.epoch - 1, done.axis);
   }
   uint32_t item = p->s->order[position];
   uint32_t in_order = fs_item_slow(p->s, item) ? FS_NONE : q; /* queue order tells its end there */
@@ -203,12 +210,15 @@ static bool known(const waits_pass *p, fs_clock clock, uint32_t position, uint32
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   const uint32_t *commands = &p->y->item_command[p->y->item_command0[item]];
   for (uint32_t i = 0; i < n; i++) {
-    if (queues[i] != in_order &&
-        fs_clock_get(&p->clocks, clock, queues[i]) < command_epoch(p, commands[i], queues[i])) {
+    if (queues[i] != in_order && !is_over(p, clock, commands[i], queues[i])) {
       return false;
     }
   }
   return true;
+}
+
+static bool comes_before(fs_wait a, fs_wait b) {
+  return a.axis != b.axis ? a.axis < b.axis : a.epoch < b.epoch;
 }
 
 /* Few: by insertion. */
@@ -216,14 +226,14 @@ static void sort_few_waits(fs_wait *w, size_t n) {
   for (size_t i = 1; i < n; i++) {
     fs_wait e = w[i];
     size_t j = i;
-    for (; j > 0 && w[j - 1].axis > e.axis; j--) {
+    for (; j > 0 && comes_before(e, w[j - 1]); j--) {
       w[j] = w[j - 1];
     }
     w[j] = e;
   }
 }
 
-/* By axis; each is of an axis of its own. */
+/* By axis; each is of an axis of its own, unless slow commands tell of their own ends. */
 static fs_status sort_waits(waits_pass *p, fs_wait *w, size_t n) {
   if (n <= 16) {
     sort_few_waits(w, n);
@@ -293,8 +303,9 @@ static fs_status file_frontier(waits_pass *p, uint32_t command) {
   return FSCHED_OK;
 }
 
-static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command, fs_clock clock) {
-  FS_TRY(fs_storer_make(&p->storer, command, q, clock));
+static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command, fs_clock *clock) {
+  FS_TRY(p->slow.any ? fs_slow_settle(&p->slow, &p->clocks, clock) : FSCHED_OK);
+  FS_TRY(fs_storer_make(&p->storer, command, q, *clock));
   return file_frontier(p, command);
 }
 
@@ -303,6 +314,10 @@ static fs_status store_frontier(waits_pass *p, uint32_t q, uint32_t command, fs_
 static fs_status go_on_in_order(waits_pass *p, uint32_t q, uint32_t issued) {
   const fs_sync *y = p->y;
   fs_clock *clock = &p->queue_clock[q];
+  if (p->slow.any) { /* an epoch tells of quick commands alone */
+    bool quick = !fs_item_slow(p->s, y->command_item[y->queue_command0[q] + issued - 1]);
+    return quick ? fs_clock_raise(&p->clocks, clock, q, issued) : FSCHED_OK;
+  }
   uint32_t before = fs_clock_get(&p->clocks, *clock, q), epoch = before;
   while (epoch < issued && !fs_item_slow(p->s, y->command_item[y->queue_command0[q] + epoch])) {
     epoch++;
@@ -313,26 +328,26 @@ static fs_status go_on_in_order(waits_pass *p, uint32_t q, uint32_t issued) {
 /* `over`: what is complete with the command, which is what its queue knows when it starts, and the
  * queue up to its epoch. */
 static fs_status file_command(waits_pass *p, uint32_t position, uint32_t q, uint32_t command,
-                              fs_clock over) {
+                              fs_clock *over) {
   if (p->stores) {
     FS_TRY(store_frontier(p, q, command, over));
   }
   if (p->successors[position] > 0) {
-    FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], over));
+    FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], *over));
   }
   return FSCHED_OK;
 }
 
 static fs_status issue_command(waits_pass *p, uint32_t position, uint32_t q, uint32_t command) {
-  uint32_t epoch = command_epoch(p, command, q);
+  fs_clock_entry own = fs_slow_entry(&p->slow, command, q);
   FS_TRY(find_waits(p, position, q, command, &p->queue_clock[q]));
-  FS_TRY(go_on_in_order(p, q, epoch));
-  if (fs_clock_get(&p->clocks, p->queue_clock[q], q) == epoch) {
-    return file_command(p, position, q, command, p->queue_clock[q]);
+  FS_TRY(go_on_in_order(p, q, command_epoch(p, command, q)));
+  if (fs_clock_get(&p->clocks, p->queue_clock[q], own.axis) == own.epoch) {
+    return file_command(p, position, q, command, &p->queue_clock[q]);
   }
   fs_clock over = fs_clock_share(&p->clocks, p->queue_clock[q]);
-  FS_TRY(fs_clock_raise(&p->clocks, &over, q, epoch));
-  FS_TRY(file_command(p, position, q, command, over));
+  FS_TRY(fs_clock_raise(&p->clocks, &over, own.axis, own.epoch));
+  FS_TRY(file_command(p, position, q, command, &over));
   fs_clock_drop(&p->clocks, over);
   return FSCHED_OK;
 }
@@ -363,11 +378,13 @@ static fs_status begin_walk(waits_pass *p) {
   FS_TRY(fs_new(p->scratch, &p->frontier_at, y->n_commands));
   FS_TRY(fs_new(p->scratch, &p->n_frontier, y->n_commands));
   FS_TRY(fs_new(&y->arena, &y->tainted, y->n_commands));
-  FS_TRY(fs_clocks_init(p->ctx, &p->clocks, p->s->n_queues));
+  FS_TRY(fs_slow_find(p->scratch, y, fs_sync_has_barriers(y->kind), &p->slow));
+  FS_TRY(fs_clocks_init(p->ctx, &p->clocks, fs_slow_count_axes(&p->slow)));
   p->storer = (fs_storer){.ctx = p->ctx,
                           .s = p->s,
                           .sync = y,
                           .clocks = &p->clocks,
+                          .slow = &p->slow,
                           .capacity = fs_max(p->s->graph->target.frontier_capacity, 1)};
   return fs_storer_init(&p->storer, p->scratch);
 }
@@ -519,6 +536,20 @@ static fs_status tell_barriers(waits_pass *p, uint32_t command, fs_clock clock) 
   return fs_parts_hand_on(&p->parts, command);
 }
 
+/* The command is over; its queue knows that only if it is quick. */
+static fs_status end_with_barriers(waits_pass *p, uint32_t q, uint32_t command, fs_clock *clock) {
+  fs_clock_entry own = fs_slow_entry(&p->slow, command, q);
+  bool slow = own.axis != q;
+  fs_clock over = slow ? fs_clock_share(&p->clocks, *clock) : 0, *to = slow ? &over : clock;
+  FS_TRY(fs_clock_raise(&p->clocks, to, own.axis, own.epoch));
+  FS_TRY(store_frontier(p, q, command, to));
+  if (!fs_parts_split(p->y, command)) {
+    FS_TRY(tell_barriers(p, command, *to));
+  }
+  fs_clock_drop(&p->clocks, over);
+  return FSCHED_OK;
+}
+
 static fs_status issue_with_barriers(waits_pass *p, uint32_t item) {
   const fs_sync *y = p->y;
   uint32_t n;
@@ -527,16 +558,11 @@ static fs_status issue_with_barriers(waits_pass *p, uint32_t item) {
     uint32_t q = queues[m];
     uint32_t command = y->item_command[y->item_command0[item] + m];
     fs_clock *clock = &p->queue_clock[q];
-    bool split = fs_parts_split(y, command);
     FS_TRY(learn_barriers(p, command, clock));
-    if (split) { /* one of its barriers alone tells only that it has begun */
+    if (fs_parts_split(y, command)) { /* one of its barriers alone tells only that it has begun */
       FS_TRY(tell_barriers(p, command, *clock));
     }
-    FS_TRY(fs_clock_raise(&p->clocks, clock, q, command_epoch(p, command, q)));
-    FS_TRY(store_frontier(p, q, command, *clock));
-    if (!split) {
-      FS_TRY(tell_barriers(p, command, *clock));
-    }
+    FS_TRY(end_with_barriers(p, q, command, clock));
   }
   return FSCHED_OK;
 }
@@ -545,7 +571,7 @@ static fs_status walk_barriers(waits_pass *p) {
   const fs_sync *y = p->y;
   FS_TRY(fs_new_zero(p->scratch, &p->barrier_clock, y->n_barriers));
   FS_TRY(fs_new_zero(p->scratch, &p->waits_left, y->n_barriers));
-  FS_TRY(fs_parts_init(&p->parts, p->ctx, p->scratch, y, p->s->n_queues, &p->clocks));
+  FS_TRY(fs_parts_init(&p->parts, p->ctx, p->scratch, &p->slow, &p->clocks));
   for (uint32_t i = 0; i < y->barrier_wait0[y->n_commands]; i++) {
     p->waits_left[y->barrier_wait[i]]++;
   }

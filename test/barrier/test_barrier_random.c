@@ -26,6 +26,9 @@ static void one_graph(uint64_t seed) {
   bool gangs = most_demand > 1 && fs_rng_one_in(&r, 3);
   uint32_t n_edges = 1 + fs_rng_below(&r, 3), n_queues = 1 + fs_rng_below(&r, 16);
   fs_bm_random(&m, &r, n_items, n_queues, n_edges, most_demand, n_slots, gangs);
+  if (seed % 2 == 0) {
+    fs_bm_slow(&m, &r);
+  }
   fs_barrier_problem *p = fs_bm_plan(&m, bound);
   fs_arena arena;
   fs_arena_init(&arena, ctx);

@@ -29,8 +29,10 @@ typedef struct cover_draft {
   uint64_t most_steps;
   uint32_t queue_command0[MOST_COMMANDS + 1], order[MOST_COMMANDS], position[MOST_COMMANDS];
   cover_list pred[MOST_COMMANDS];
+  bool slow[MOST_COMMANDS];
   cover_list producer[MOST_BARRIERS], consumer[MOST_BARRIERS];
-  uint64_t before[MOST_COMMANDS][WORDS]; /* bits */
+  uint64_t before[MOST_COMMANDS][WORDS]; /* bits: what starts when the command is over */
+  uint64_t begun[MOST_COMMANDS][WORDS];  /* bits: what starts when it has started */
   bool less[MOST_BARRIERS][MOST_BARRIERS];
 } cover_draft;
 
@@ -100,33 +102,38 @@ static void draw_barrier(cover_draft *d, fs_rng *r, uint32_t window, uint32_t mo
   d->n_barriers += d->consumer[b].at0 > 0;
 }
 
-static void set_before(cover_draft *d, uint32_t u, uint32_t v) {
-  d->before[u][v / 64] |= (uint64_t)1 << v % 64;
-}
-
 static bool is_before(const cover_draft *d, uint32_t u, uint32_t v) {
   return d->before[u][v / 64] >> v % 64 & 1;
 }
 
+static void join(uint64_t *to, const uint64_t *from) {
+  for (uint32_t w = 0; w < WORDS; w++) {
+    to[w] |= from[w];
+  }
+}
+
+/* Command v starts after another one is over, or has started, whose bits are `of`. */
+static void start_after(const cover_draft *d, uint64_t *of, uint32_t v) {
+  of[v / 64] |= (uint64_t)1 << v % 64;
+  join(of, d->begun[v]);
+}
+
 static void write_out_before(cover_draft *d) {
   memset(d->before, 0, sizeof d->before);
-  for (uint32_t q = 0; q < d->n_queues; q++) {
-    for (uint32_t c = d->queue_command0[q]; c + 1 < d->queue_command0[q + 1]; c++) {
-      set_before(d, c, c + 1);
-    }
-  }
-  for (uint32_t c = 0; c < d->n_commands; c++) {
-    for (uint32_t k = 0; k < d->pred[c].at0; k++) {
-      set_before(d, d->pred[c].at[k], c);
-    }
-  }
+  memset(d->begun, 0, sizeof d->begun);
   for (uint32_t i = d->n_commands; i-- > 0;) { /* what precedes a later command is complete */
     uint32_t u = d->order[i];
-    for (uint32_t j = i + 1; j < d->n_commands; j++) {
-      for (uint32_t w = 0; is_before(d, u, d->order[j]) && w < WORDS; w++) {
-        d->before[u][w] |= d->before[d->order[j]][w];
+    for (uint32_t v = 0; v < d->n_commands; v++) {
+      if (has(&d->pred[v], u)) {
+        start_after(d, d->before[u], v);
       }
     }
+    for (uint32_t q = 0; q < d->n_queues; q++) {
+      if (u >= d->queue_command0[q] && u + 1 < d->queue_command0[q + 1]) {
+        start_after(d, d->slow[u] ? d->begun[u] : d->before[u], u + 1);
+      }
+    }
+    join(d->begun[u], d->before[u]);
   }
 }
 
@@ -151,6 +158,7 @@ static void draw(cover_draft *d, uint64_t seed, uint32_t n_queues, uint32_t n_co
   draw_order(d, &r, n_queues, n_commands);
   for (uint32_t c = 0; c < n_commands; c++) {
     d->pred[c].at0 = 0;
+    d->slow[c] = seed % 2 == 0 && fs_rng_one_in(&r, 3);
     uint32_t i = d->position[c];
     if (i > 0 && fs_rng_one_in(&r, 4)) {
       put(&d->pred[c], d->order[i - 1 - fs_rng_below(&r, (uint32_t)fs_min(i, window))]);
@@ -187,6 +195,7 @@ static fs_status cover(fsched_context *own, fs_arena *arena, const cover_draft *
                         .producer = producer.at,
                         .consumer0 = consumer.at0,
                         .consumer = consumer.at,
+                        .slow = d->slow,
                         .most_steps = d->most_steps};
   bool proven = false;
   fs_status status = fs_barrier_cover(own, arena, &p, enough, n, &proven, chain, index);
@@ -438,8 +447,8 @@ static uint32_t chains(fsched_context *own, uint32_t n, uint32_t length, bool cr
   for (uint32_t q = 0; q <= n; q++) {
     queue0[q] = q * length;
   }
-  fs_cover_problem p = {n,    commands,  barriers, queue0,    order,    pred0,
-                        pred, producer0, producer, producer0, consumer, 0};
+  fs_cover_problem p = {n,         commands, barriers,  queue0,   order, pred0, pred,
+                        producer0, producer, producer0, consumer, NULL,  0};
   bool proven;
   ck_assert_int_eq(fs_barrier_cover(own, &arena, &p, FS_NONE, &least, &proven, &chain, &index),
                    FSCHED_OK);

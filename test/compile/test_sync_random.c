@@ -121,7 +121,7 @@ static sync_random_tally try_graphs(int kind, bool raw, uint32_t max_ops) {
     fs_gen_params p = fs_gen_odd(seed, max_ops);
     p.sync = sync[kind];
     p.raw = raw;
-    p.latencies = seed % 2 == 0 && p.sync != FSCHED_SYNC_BARRIER;
+    p.latencies = seed % 2 == 0;
     p.latencies = seed % 2 == 0 && p.sync != FSCHED_SYNC_BARRIER;
     try_graph(&p, kind, &t);
   }

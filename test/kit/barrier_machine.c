@@ -85,7 +85,7 @@ static const char *check_item(const fs_barrier_problem *p, const fs_barriers *b,
   for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
     uint32_t c = p->item_command[k];
     fault = b->start[u] < t->queue[command_queue[c]] ? "overtakes its queue" : fault;
-    t->queue[command_queue[c]] = b->start[u] + p->time[u];
+    t->queue[command_queue[c]] = b->start[u] + p->busy[u];
     for (uint32_t w = b->wait0[c]; w < b->wait0[c + 1]; w++) {
       t->gate[b->wait[w]] = fs_max(t->gate[b->wait[w]], b->start[u]);
       t->left[b->wait[w]]--;
@@ -147,7 +147,7 @@ const char *fs_bm_check(const fs_barrier_problem *p, const fs_barriers *b) {
 
 /* --- the machine --- */
 
-enum { WAITING, RUNNING, OVER };
+enum { WAITING, RUNNING, FREE, OVER };
 
 typedef struct barrier_machine_machine {
   const fs_barrier_problem *p;
@@ -155,7 +155,7 @@ typedef struct barrier_machine_machine {
   uint32_t *producers, *consumers; /* per barrier: still to come */
   uint32_t *mapped;                /* per physical: the barrier, or FS_NONE */
   uint32_t *next_use;              /* per barrier */
-  uint32_t *head, *queue;          /* per queue: commands over; per command: its queue */
+  uint32_t *head, *queue;          /* per queue: commands it is free of; per command: its queue */
   char *state;                     /* per command */
   uint32_t *members_over;          /* per item */
   fs_tick *end;                    /* per command */
@@ -204,11 +204,25 @@ static const char *start_command(barrier_machine_machine *m, uint32_t c) {
   return NULL;
 }
 
+/* The queue goes on, if it has not before. */
+static void let_go(barrier_machine_machine *m, uint32_t c) {
+  m->head[m->queue[c]] += m->state[c] == RUNNING;
+  m->state[c] = FREE;
+}
+
+/* The queue of a slow command goes on before that is over. */
+static void free_one(barrier_machine_machine *m) {
+  uint32_t c = m->running[fs_rng_below(m->r, m->n_running)], item = m->p->command_item[c];
+  if (m->p->busy[item] < m->p->time[item]) {
+    let_go(m, c);
+  }
+}
+
 static void end_command(barrier_machine_machine *m, uint32_t at) {
   uint32_t c = m->running[at];
   m->running[at] = m->running[--m->n_running];
+  let_go(m, c);
   m->state[c] = OVER;
-  m->head[m->queue[c]]++;
   m->members_over[m->p->command_item[c]]++;
   for (uint32_t k = m->b->update0[c]; k < m->b->update0[c + 1]; k++) {
     m->producers[m->b->update[k]]--;
@@ -243,6 +257,9 @@ static void end_one(barrier_machine_machine *m) {
 static const char *run(barrier_machine_machine *m) {
   for (uint32_t over = 0; over < m->p->n_commands;) {
     bool did = false;
+    if (m->n_running > 0 && fs_rng_one_in(m->r, 2)) {
+      free_one(m);
+    }
     if (m->mode == FS_BM_TIMES || m->n_running == 0 || fs_rng_one_in(m->r, 2)) {
       const char *fault = start_one(m, &did);
       if (fault != NULL) {
@@ -321,7 +338,7 @@ static void find_known(const fs_barrier_problem *p, char *known, uint32_t c) {
     q++;
   }
   for (uint32_t d = p->queue_command0[q]; d < c; d++) {
-    mine[d] = 1;
+    mine[d] |= p->busy[p->command_item[d]] == p->time[p->command_item[d]];
     for (size_t k = 0; k < n; k++) {
       mine[k] |= known[d * n + k];
     }

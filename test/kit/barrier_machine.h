@@ -16,6 +16,7 @@ enum { FS_BM_ITEMS = 1024, FS_BM_QUEUES = 64, FS_BM_GANG = 4 };
 typedef struct fs_bm_item {
   uint32_t n_members, queue[FS_BM_GANG];
   uint32_t time, demand;
+  uint32_t busy; /* less than the time: it is slow, and lets its queues go on before it is over */
 } fs_bm_item;
 
 typedef struct fs_bm {
@@ -35,6 +36,8 @@ void fs_bm_free(fs_bm *m);
 uint32_t fs_bm_item_add(fs_bm *m, uint32_t queue, uint32_t time, uint32_t demand);
 /* Adds one more member to the item that was added last. */
 void fs_bm_member_add(fs_bm *m, uint32_t queue);
+/* Makes some items slow. */
+void fs_bm_slow(fs_bm *m, fs_rng *r);
 /* Says that `from`, which was added earlier, is over before `to` starts. */
 void fs_bm_link_add(fs_bm *m, uint32_t from, uint32_t to);
 /* Returns the problem, whose items are planned as early as possible on unbounded barriers. */

@@ -28,7 +28,7 @@ uint32_t fs_bm_item_add(fs_bm *m, uint32_t queue, uint32_t time, uint32_t demand
   if ((m->n_items & (m->n_items - 1)) == 0) {
     m->item = realloc(m->item, (m->n_items == 0 ? 1 : 2 * (size_t)m->n_items) * sizeof *m->item);
   }
-  m->item[m->n_items] = (fs_bm_item){1, {queue}, time, demand};
+  m->item[m->n_items] = (fs_bm_item){1, {queue}, time, demand, time};
   return m->n_items++;
 }
 
@@ -36,6 +36,14 @@ void fs_bm_member_add(fs_bm *m, uint32_t queue) {
   fs_bm_item *i = &m->item[m->n_items - 1];
   assert(i->n_members < FS_BM_GANG);
   i->queue[i->n_members++] = queue;
+}
+
+void fs_bm_slow(fs_bm *m, fs_rng *r) {
+  for (uint32_t i = 0; i < m->n_items; i++) {
+    if (m->item[i].time > 0 && fs_rng_one_in(r, 3)) {
+      m->item[i].busy = fs_rng_below(r, m->item[i].time);
+    }
+  }
 }
 
 void fs_bm_link_add(fs_bm *m, uint32_t from, uint32_t to) {
@@ -136,28 +144,36 @@ static void plan_starts(fs_bm *m) {
   fs_tick *time = own(m, m->n_items, sizeof *time);
   uint32_t *order = own(m, m->n_items, 4);
   uint32_t *demand = own(m, m->n_items, 4);
+  fs_tick *busy = own(m, m->n_items, sizeof *busy), *reached = own(m, m->n_items, sizeof *busy);
   fs_tick *queue = calloc(m->n_queues + 1, sizeof *queue);
+  fs_tick *latest = calloc(m->n_queues + 1, sizeof *latest);
   for (uint32_t i = 0; i < m->n_items; i++) {
     uint32_t u = id_of(m, i);
     order[i] = u;
     time[u] = m->item[i].time;
     demand[u] = m->item[i].demand;
+    busy[u] = m->item[i].busy;
     for (uint32_t k = p->item_command0[u]; k < p->item_command0[u + 1]; k++) {
       uint32_t c = p->item_command[k];
       for (uint32_t e = p->pred0[c]; e < p->pred0[c + 1]; e++) {
-        start[u] = fs_max(start[u], start[p->pred[e]] + time[p->pred[e]]);
+        start[u] = fs_max(start[u], reached[p->pred[e]]);
       }
     }
     for (uint32_t k = 0; k < m->item[i].n_members; k++) {
       start[u] = fs_max(start[u], queue[m->item[i].queue[k]]);
     }
     for (uint32_t k = 0; k < m->item[i].n_members; k++) {
-      queue[m->item[i].queue[k]] = start[u] + time[u];
+      uint32_t q = m->item[i].queue[k];
+      queue[q] = start[u] + busy[u];
+      latest[q] = fs_max(latest[q], start[u] + time[u]);
+      reached[u] = fs_max(reached[u], latest[q]);
     }
   }
   free(queue);
+  free(latest);
   p->start = start;
   p->time = time;
+  p->busy = busy;
   p->order = order;
   p->demand = demand;
 }

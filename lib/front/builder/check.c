@@ -165,8 +165,7 @@ fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) {
   return FSCHED_OK;
 }
 
-/* Refuses counting queues and stacks of targets without 'sync: block'. */
-static void check_kind(fsched_builder *b) {
+void fs_builder_check_sync(fsched_builder *b) {
   if (fs_sync_has_stops(b->sync) || fs_builder_lost(b, FS_KIND_SYNC)) {
     return;
   }
@@ -186,23 +185,4 @@ static void check_kind(fsched_builder *b) {
                             b->memory.at[m].m.name, fs_words_sync[b->sync]);
     }
   }
-}
-
-/* Barriers take queue order for an order of ends. */
-static void check_latencies(fsched_builder *b, const fsched_graph *g) {
-  for (uint32_t op = 0; op < g->n_ops && fs_sync_has_barriers(b->sync); op++) {
-    if (fs_op_slow(g, op)) {
-      (void)fs_builder_fail(b, FS_DIAG_UNSUPPORTED, fs_pos_at(&b->op_at, op),
-                            "leave the latency out, or give the target 'sync: timeline'",
-                            "this version does not support the latency of op '%s' with 'sync: %s'",
-                            g->op_name[op], fs_words_sync[b->sync]);
-      return;
-    }
-  }
-}
-
-void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g) {
-  assert(g->op_time != NULL || g->n_ops == 0);
-  check_kind(b);
-  check_latencies(b, g);
 }

@@ -357,7 +357,7 @@ static fs_status make_target(fsched_builder *b, fsched_graph *g) {
   assert(g->n_edges == 0);
   FS_TRY(copy_target(b, g));
   FS_TRY(keep_places(b, g));
-  fs_builder_check_sync(b, g);
+  fs_builder_check_sync(b);
   FS_SCRATCH(scratch, b->ctx);
   resolver r = {.b = b, .g = g};
   FS_TRY(resolve_all(&r, &scratch));

@@ -327,9 +327,8 @@ fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Warns of a pair that is not kept, and why.  Requires one of the builder's. */
 void fs_builder_drop_inplace(fsched_builder *b, size_t item, const char *op, const char *out,
                              const char *in, const char *fault);
-/* Refuses what the kind of sync does not have: counting queues, stacks, slow ops.  Requires the
- * ops' times. */
-void fs_builder_check_sync(fsched_builder *b, const fsched_graph *g);
+/* Refuses what the kind of sync does not have: counting queues and stacks. */
+void fs_builder_check_sync(fsched_builder *b);
 /* Requires the pairs in place. */
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires a graph that is complete. */

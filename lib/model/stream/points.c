@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Barriers: a queue runs in order, so of the producers (or consumers) of a barrier only the last on
- * each queue matters: it is over (has started) after those before it.  They are listed for every
- * barrier once; a command then collects the lists of the barriers that it waits for, and for the
- * gates those of the barriers that had its barriers' physical ids before.
+ * each queue matters: its epoch is reached (it has started) after those before it.  They are listed
+ * for every barrier once; a command then collects the lists of the barriers that it waits for, and
+ * for the gates those of the barriers that had its barriers' physical ids before.
  *
  * Syncs: a walk in the order of issue.  `over` says per queue up to which epoch syncs have waited,
  * and `since` holds the sync that raised that epoch, so a queue that has met sync k learns the
@@ -18,15 +18,25 @@
 typedef struct point_finder {
   fs_arena *arena;
   const fs_stream *s;
-  uint32_t *queue; /* per command */
+  uint32_t *queue;      /* per command */
+  uint32_t *slow_epoch; /* per command: of the last slow one of its queue up to it, or 0 */
 } point_finder;
+
+static bool is_slow(const point_finder *f, uint32_t command) {
+  return fs_command_slow(f->s, &f->s->commands[command]);
+}
 
 static fs_status index_queues(point_finder *f) {
   const fs_stream *s = f->s;
   FS_TRY(fs_new(f->arena, &f->queue, s->n_commands));
+  FS_TRY(fs_new(f->arena, &f->slow_epoch, s->n_commands));
   for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t slow = 0;
     for (uint32_t i = 0; i < s->queues[q].n_commands; i++) {
-      f->queue[s->queues[q].command0 + i] = q;
+      uint32_t c = s->queues[q].command0 + i;
+      slow = is_slow(f, c) ? i + 1 : slow;
+      f->queue[c] = q;
+      f->slow_epoch[c] = slow;
     }
   }
   return FSCHED_OK;
@@ -65,11 +75,13 @@ static fs_status make_lasts(point_finder *f, bool producers, lasts *l) {
   return fs_new(f->arena, &l->command, total);
 }
 
-/* Commands come in ascending order. */
+/* Commands come in ascending order.  Before the last of a queue the last slow one stays, too, of
+ * whose end the queue itself knows nothing. */
 static void add_last(const point_finder *f, lasts *l, uint32_t barrier, uint32_t command) {
   assert(barrier < f->s->n_barriers && command < f->s->n_commands);
   uint32_t *list = l->command + l->first[barrier], *n = &l->n[barrier];
-  *n -= *n != 0 && f->queue[list[*n - 1]] == f->queue[command];
+  bool same = *n != 0 && f->queue[list[*n - 1]] == f->queue[command];
+  *n -= same && (!is_slow(f, list[*n - 1]) || is_slow(f, command));
   list[(*n)++] = command;
 }
 
@@ -119,9 +131,15 @@ typedef struct gathering {
   uint32_t n;
 } gathering;
 
-static void gather_barrier(const point_finder *f, gathering *g, const lasts *l, uint32_t barrier) {
+/* For a command: what queue order implies is left out, and what contradicts it, in a stream that
+ * deadlocks, stays.  `ends`: commands are gathered that are over, else that have started. */
+static void gather_barrier(const point_finder *f, gathering *g, const lasts *l, uint32_t barrier,
+                           uint32_t command, bool ends) {
   for (uint32_t i = 0; i < l->n[barrier]; i++) {
     uint32_t c = l->command[l->first[barrier] + i], *latest = &g->latest[f->queue[c]];
+    if (f->queue[c] == f->queue[command] && c < command && !(ends && is_slow(f, c))) {
+      continue;
+    }
     if (*latest == FS_NONE) {
       g->queue[g->n++] = f->queue[c];
       *latest = c;
@@ -131,18 +149,13 @@ static void gather_barrier(const point_finder *f, gathering *g, const lasts *l, 
   }
 }
 
-/* Ends a gathering for `command`: writes its commands to `out` (NULL: counts only).  Commands that
- * queue order implies are left out; those that contradict it, in a stream that deadlocks, stay. */
-static uint32_t end_gathering(const point_finder *f, gathering *g, uint32_t command,
-                              uint32_t *out) {
+/* Ends a gathering: writes its commands to `out` (NULL: counts only). */
+static uint32_t end_gathering(gathering *g, uint32_t *out) {
   uint32_t n = 0;
   qsort(g->queue, g->n, sizeof *g->queue, fs_compare_u32);
   for (uint32_t i = 0; i < g->n; i++) {
     uint32_t q = g->queue[i], c = g->latest[q];
     g->latest[q] = FS_NONE;
-    if (q == f->queue[command] && c < command) {
-      continue;
-    }
     if (out != NULL) {
       out[n] = c;
     }
@@ -161,9 +174,10 @@ typedef struct barriers {
 static uint32_t producers_of(const point_finder *f, barriers *b, uint32_t command, uint32_t *out) {
   const fs_stream_command *m = &f->s->commands[command];
   for (uint32_t i = 0; i < m->n_barrier_waits; i++) {
-    gather_barrier(f, &b->g, &b->producers, f->s->barrier_waits[m->barrier_wait0 + i]);
+    gather_barrier(f, &b->g, &b->producers, f->s->barrier_waits[m->barrier_wait0 + i], command,
+                   true);
   }
-  return end_gathering(f, &b->g, command, out);
+  return end_gathering(&b->g, out);
 }
 
 static uint32_t gates_of(const point_finder *f, barriers *b, uint32_t command, uint32_t *out) {
@@ -171,10 +185,10 @@ static uint32_t gates_of(const point_finder *f, barriers *b, uint32_t command, u
   for (uint32_t i = 0; i < m->n_barrier_updates; i++) {
     uint32_t before = b->previous[f->s->barrier_updates[m->barrier_update0 + i].barrier];
     if (before != FS_NONE) {
-      gather_barrier(f, &b->g, &b->consumers, before);
+      gather_barrier(f, &b->g, &b->consumers, before, command, false);
     }
   }
-  return end_gathering(f, &b->g, command, out);
+  return end_gathering(&b->g, out);
 }
 
 typedef uint32_t (*list_of)(const point_finder *f, barriers *b, uint32_t command, uint32_t *out);
@@ -258,13 +272,20 @@ static void pass_stop(const point_finder *f, sync_walk *w) {
   w->next++;
 }
 
+/* The epoch, of those up to one of a queue, of the last command of which queue order tells nothing;
+ * 0: there is none. */
+static uint32_t last_slow(const point_finder *f, uint32_t queue, uint32_t epoch) {
+  return epoch == 0 ? 0 : f->slow_epoch[f->s->queues[queue].command0 + epoch - 1];
+}
+
 /* Finds the epochs that a command's queue learns from syncs that it has not met. */
 static uint32_t learn(const point_finder *f, sync_walk *w, uint32_t command, fs_stream_wait *out) {
   uint32_t own = f->queue[command], n = 0;
   for (uint32_t q = 0; w->met[own] < w->next && q < f->s->n_queues; q++) {
-    if (q != own && w->since[q] > w->met[own]) {
+    uint32_t epoch = q == own ? last_slow(f, q, w->over[q]) : w->over[q];
+    if (epoch > 0 && w->since[q] > w->met[own]) {
       if (out != NULL) {
-        out[n] = (fs_stream_wait){q, w->over[q]};
+        out[n] = (fs_stream_wait){q, epoch};
       }
       n++;
     }

@@ -10,6 +10,9 @@
  *   block     the epochs that the syncs since the queue's previous command have waited for and that
  *             the queue has not waited for before.
  *
+ * A point says that all commands of a queue up to an epoch are over, so where commands are slow,
+ * and barriers tell of one alone, it may ask for more than the machine does.
+ *
  * Points that the order of the command's own queue implies are left out; points that contradict it
  * are included.
  *

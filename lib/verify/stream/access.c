@@ -267,22 +267,16 @@ static fs_vs_runs place_runs(const accessed_item *t, const fs_stream_place *p) {
              : (fs_vs_runs){.low = p->address, .high = p->address + p->size, .plain = true};
 }
 
-/* Whether what is ordered after a command is so after an earlier one, too: both are of one queue,
- * and the earlier one is not slow, or else both are. */
-static bool stands_for(const fs_vs *v, uint32_t command, uint32_t earlier) {
-  return v->command_queue[command] == v->command_queue[earlier] &&
-         (!fs_vs_slow(v, earlier) || fs_vs_slow(v, command));
-}
-
 static fs_status add_reader(const accessed_item *t, uint32_t cell, uint32_t version) {
   fs_vpool *pool = &t->v->pool;
   for (uint32_t k = 0; k < t->n; k++) {
     uint32_t i = t->v->s->n_races > 0 ? FS_NONE : pool->cell.at[cell].readers;
     uint32_t steps = 64; /* the last reader of each queue is enough */
-    while (i != FS_NONE && steps-- > 0 && !stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
+    while (i != FS_NONE && steps-- > 0 &&
+           !fs_vs_stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       i = pool->node.at[i].next;
     }
-    if (i != FS_NONE && stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
+    if (i != FS_NONE && fs_vs_stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       pool->node.at[i].who = t->commands[k];
     } else {
       FS_TRY(fs_vpool_push_reader(pool, cell, t->commands[k], version));

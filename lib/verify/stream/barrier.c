@@ -9,7 +9,8 @@
  * command needs all of its conditions.  If some execution got stuck, then all commands that it
  * started would be over, and the first command of the walk that it has not started could start.
  *
- * Clocks: a barrier's clock holds its producers, at their ends, and all that they know; of a
+ * Clocks: a barrier's clock holds its producers, at their ends (stream/apart.c), and all that they
+ * know; of a
  * producer that also updates other barriers, it holds what the producer knows at its begin
  * (stream/parts.c).
  * A mapped barrier shows that other commands have started; nothing is concluded from that. */
@@ -77,8 +78,10 @@ static fs_status make_clock(fs_vwalk *w, uint32_t barrier) {
   for (uint32_t k = v->producer0[barrier]; k < v->producer0[barrier + 1]; k++) {
     uint32_t c = v->producer[k].command;
     fs_vdense_join(&v->other, v->snapshot[c]);
-    bool over = v->s->commands[c].n_barrier_updates == 1;
-    fs_vdense_raise(&v->other, v->command_queue[c], v->s->commands[c].epoch - !over);
+    fs_vdense_raise(&v->other, v->command_queue[c], v->s->commands[c].epoch - 1);
+    if (v->s->commands[c].n_barrier_updates == 1) {
+      fs_vapart_over(v, &v->other, c);
+    }
     if (--v->snapshot_refs[c] == 0) {
       fs_vclock_release(&v->clocks, v->snapshot[c]);
       v->snapshot[c] = NULL;

@@ -158,23 +158,17 @@ static void check_order(const hold_touch *t, uint32_t head, const fs_stream_plac
   }
 }
 
-/* Whether what comes after a touch comes after an earlier one, too: both are of one queue, and the
- * earlier one is not slow, or else both are. */
-static bool stands_for(const fs_vs *v, uint32_t command, uint32_t earlier) {
-  return v->command_queue[command] == v->command_queue[earlier] &&
-         (!fs_vs_slow(v, earlier) || fs_vs_slow(v, command));
-}
-
 /* Adds the touches of the item's members to the cell; the last touch of each queue is enough. */
 static fs_status add_touch(const hold_touch *t, uint32_t cell) {
   fs_vpool *pool = &t->v->pool;
   for (uint32_t k = 0; k < t->n; k++) {
     uint32_t i = pool->cell.at[cell].writers;
     uint32_t steps = 64; /* the number of entries that are visited */
-    while (i != FS_NONE && steps-- > 0 && !stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
+    while (i != FS_NONE && steps-- > 0 &&
+           !fs_vs_stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       i = pool->node.at[i].next;
     }
-    if (i != FS_NONE && stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
+    if (i != FS_NONE && fs_vs_stands_for(t->v, t->commands[k], pool->node.at[i].who)) {
       pool->node.at[i].who = t->commands[k];
     } else {
       FS_TRY(fs_vpool_push_writer(pool, cell, t->commands[k], FS_NONE));

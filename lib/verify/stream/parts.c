@@ -61,7 +61,9 @@ fs_status fs_vparts_prepare(fs_vwalk *w) {
 
 /* Whether `now` knows that the command is over. */
 static bool is_over(const fs_vs *v, uint32_t command) {
-  return v->now.epoch[v->command_queue[command]] >= v->s->commands[command].epoch;
+  return v->apart && v->slow_axis[command] != FS_NONE
+             ? v->now.epoch[v->slow_axis[command]] != 0
+             : v->now.epoch[v->command_queue[command]] >= v->s->commands[command].epoch;
 }
 
 static bool all_complete(const fs_vwalk *w, uint32_t command) {
@@ -81,7 +83,7 @@ static void learn_parts(fs_vwalk *w, uint32_t axis) {
   for (uint32_t k = w->part0[i]; k < w->part0[i + 1]; k++) {
     uint32_t c = w->part[k];
     if (!is_over(v, c) && all_complete(w, c)) {
-      fs_vdense_raise(&v->now, v->command_queue[c], v->s->commands[c].epoch);
+      fs_vapart_over(v, &v->now, c);
     }
   }
 }
@@ -95,20 +97,24 @@ static bool says_nothing(const fs_vwalk *w, uint32_t axis) {
   return over;
 }
 
+static bool is_split_axis(const fs_vwalk *w, uint32_t axis) {
+  return axis - w->v->s->n_queues < w->n_split; /* wraps around for a queue's */
+}
+
 void fs_vparts_settle(fs_vwalk *w, uint32_t first) {
   fs_vdense *now = &w->v->now;
-  uint32_t n_queues = w->v->s->n_queues, n = 0;
+  uint32_t n = 0;
   if (w->n_split == 0) {
     return;
   }
   for (uint32_t i = first; i < now->n; i++) { /* learn_parts adds queues */
-    if (now->touched[i] >= n_queues) {
+    if (is_split_axis(w, now->touched[i])) {
       learn_parts(w, now->touched[i]);
     }
   }
   for (uint32_t i = 0; i < now->n; i++) {
     uint32_t axis = now->touched[i];
-    if (axis >= n_queues && says_nothing(w, axis)) {
+    if (is_split_axis(w, axis) && says_nothing(w, axis)) {
       now->epoch[axis] = 0;
     } else {
       now->touched[n++] = axis;

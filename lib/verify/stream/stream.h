@@ -83,8 +83,11 @@ typedef struct fs_vs {
   fs_vclock **occ_clock;   /* per occurrence: clocks of all members */
   uint32_t *occ_refs;      /* per occurrence: number of its readers to come */
   uint32_t *progress;      /* per axis: epochs complete */
-  /* Where ops are slow (stream/walk.c): */
-  bool any_slow;
+  /* Where ops are slow (stream/walk.c), and barriers tell of each end apart (stream/apart.c): */
+  bool any_slow, apart;
+  uint32_t first_apart, n_apart; /* axes of slow commands */
+  uint32_t *slow_axis;           /* per command: its axis, or FS_NONE */
+  uint32_t *slow0, *slow;        /* CSR per queue: its slow commands, ascending */
   uint32_t *next_slow; /* per command: the epoch of the first slow command of its queue from this
                         * one on, FS_NONE: none */
   uint32_t *in_order;  /* per queue: the epoch up to which its next command knows it by order */
@@ -168,13 +171,25 @@ static inline bool fs_vs_slow(const fs_vs *v, uint32_t command) {
 static inline bool fs_vs_before(const fs_vs *v, const fs_vdense *before, uint32_t command) {
   assert(command < v->s->n_commands);
   uint32_t q = v->command_queue[command], epoch = v->s->commands[command].epoch;
+  if (v->apart && fs_vs_slow(v, command)) {
+    return before->epoch[v->slow_axis[command]] != 0;
+  }
   if (before->epoch[q] >= epoch) {
     return true;
   }
-  if (!v->any_slow || fs_vs_slow(v, command)) {
+  if (v->apart || !v->any_slow || fs_vs_slow(v, command)) {
     return false;
   }
   return v->is_gang ? v->by_order.epoch[q] >= epoch : q == v->one_queue && epoch < v->one_epoch;
+}
+
+/* Whether what is ordered after a command is so after an earlier one, too: both are of one queue,
+ * and the earlier one is not slow, or else both are and epochs tell of their ends.  Requires
+ * commands. */
+static inline bool fs_vs_stands_for(const fs_vs *v, uint32_t command, uint32_t earlier) {
+  FS_ASSERT_SLOW(command < v->s->n_commands && earlier < v->s->n_commands);
+  return v->command_queue[command] == v->command_queue[earlier] &&
+         (!fs_vs_slow(v, earlier) || (!v->apart && fs_vs_slow(v, command)));
 }
 
 /* Each part reports its findings and returns FSCHED_OK, or FSCHED_SYSTEM. */

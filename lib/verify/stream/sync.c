@@ -32,9 +32,6 @@ static void check_kind(fs_vs *v) {
                (!fs_sync_has_barriers(v->kind) &&
                 s->n_barriers + (uint64_t)s->n_barrier_waits + s->n_barrier_updates > 0) ||
                (!fs_sync_has_stops(v->kind) && s->n_stops > 0);
-  for (uint32_t i = 0; i < s->n_ops && fs_sync_has_barriers(v->kind); i++) {
-    stray = stray || s->ops[i].slow != 0; /* nothing tells of their ends but epochs and stops */
-  }
   for (uint32_t i = 0; i < s->n_commands && !stray; i++) {
     const fs_stream_command *c = &s->commands[i];
     stray = (!fs_sync_has_waits(v->kind) && c->n_waits > 0) ||

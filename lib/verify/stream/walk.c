@@ -17,7 +17,8 @@
  * command is complete before the next one (fs_vs_before), but nothing of slow ones, and an epoch,
  * which stands for all commands up to it, is known by order up to the first slow one alone:
  * in_order.  A wait for an epoch tells of all of them, on the command's own queue as well.  Where
- * no op is slow, a command's epoch less one is always known. */
+ * no op is slow, a command's epoch less one is always known.  Barriers tell of no epochs
+ * (stream/apart.c). */
 #include <stdio.h>
 
 #include "base/context.h"
@@ -202,6 +203,17 @@ static void join_waits(fs_vs *v, uint32_t command) {
   }
 }
 
+static void report_frontier(fs_vs *v, uint32_t command, const char *fault) {
+  char name[FS_VNAME];
+  if (v->s->commands[command].n_frontier > v->s->meta[0].frontier_capacity) {
+    fault = "is over capacity";
+  }
+  if (fault != NULL) {
+    FS_WRONG(v, FS_DIAG_VERIFY_FRONTIER, "the frontier of %s %s",
+             fs_vs_command_name(v, command, name), fault);
+  }
+}
+
 /* Checks the frontier: `now` with the command's own epoch is the exact clock after the command. */
 static void check_frontier(fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
@@ -229,13 +241,7 @@ static void check_frontier(fs_vs *v, uint32_t command) {
     bool left_out = is_queue(v, q) && v->other.epoch[q] < v->now.epoch[q];
     fault = left_out ? "leaves something out and is not tainted" : NULL;
   }
-  fault = !own ? "lacks its own epoch" : fault;
-  fault = c->n_frontier > v->s->meta[0].frontier_capacity ? "is over capacity" : fault;
-  if (fault != NULL) {
-    char name[FS_VNAME];
-    FS_WRONG(v, FS_DIAG_VERIFY_FRONTIER, "the frontier of %s %s",
-             fs_vs_command_name(v, command, name), fault);
-  }
+  report_frontier(v, command, !own ? "lacks its own epoch" : fault);
 }
 
 /* Adds the knowledge that the command's sync gives its queue to `now` and to the queue's base. */
@@ -254,6 +260,9 @@ static fs_status learn(fs_vwalk *walk, uint32_t command) {
     case FS_SYNC_BARRIER:
       if (c->n_barrier_waits > 0) {
         fs_vbarrier_join(walk, command);
+        if (v->apart) {
+          fs_vapart_settle(v);
+        }
         FS_TRY(fs_vclock_make(&v->clocks, &v->now, q, &base));
       }
       break;
@@ -299,17 +308,23 @@ static fs_status one_command(fs_vwalk *walk, uint32_t command) {
   if (v->now_queue != q) { /* else `now` is the clock after the command before it */
     fs_vdense_clear(&v->now);
     fs_vdense_join(&v->now, v->base[q]);
-    fs_vdense_raise(&v->now, q, v->any_slow ? v->in_order[q] : c->epoch - 1);
+    fs_vdense_raise(&v->now, q, v->any_slow && !v->apart ? v->in_order[q] : c->epoch - 1);
     v->now_queue = q;
   }
   check_plan(walk, command);
   FS_TRY(learn(walk, command));
-  if (v->any_slow) {
+  if (v->any_slow && !v->apart) {
     v->in_order[q] = known_by_order(v, q, v->now.epoch[q], c->epoch);
   }
   if (v->snapshot_refs[command] > 0 && v->base[q] != NULL) {
     v->snapshot[command] = v->base[q];
     v->base[q]->refs++;
+  }
+  if (v->apart) { /* a slow one is not among what its queue knows afterwards */
+    report_frontier(v, command, fs_vapart_frontier(v, command));
+    v->now_queue = fs_vs_slow(v, command) ? FS_NONE : q;
+    fs_vdense_raise(&v->now, q, c->epoch - fs_vs_slow(v, command));
+    return FSCHED_OK;
   }
   bool in_order = !v->any_slow || v->in_order[q] == c->epoch - 1;
   fs_vdense_raise(&v->now, q, c->epoch);
@@ -390,7 +405,7 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
     if (n > 1) {
       meet_now(v, &v->meet, i == 0);
     }
-    if (n > 1 && v->any_slow) {
+    if (n > 1 && v->any_slow && !v->apart) {
       meet_by_order(v, commands[i], i == 0);
     }
   }
@@ -591,6 +606,7 @@ static fs_status prepare_slow(fs_vs *v) {
   for (uint32_t op = 0; op < s->n_ops; op++) {
     v->any_slow = v->any_slow || s->ops[op].slow != 0;
   }
+  v->apart = v->any_slow && fs_sync_has_barriers(v->kind);
   if (!v->any_slow) {
     return FSCHED_OK;
   }
@@ -614,6 +630,7 @@ static fs_status prepare_slow(fs_vs *v) {
 
 static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   const fs_stream *s = v->s;
+  uint32_t n_axes;
   v->clocks.arena = &v->arena;
   FS_TRY(fs_new_zero(&v->arena, &v->base, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &v->snapshot, s->n_commands));
@@ -622,9 +639,11 @@ static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_zero(&v->arena, &v->occ_refs, v->n_occ));
   FS_TRY(fs_new_zero(&v->arena, &v->progress, s->n_axes));
   FS_TRY(fs_sync_has_barriers(v->kind) ? fs_vparts_prepare(w) : FSCHED_OK);
-  FS_TRY(fs_vdense_init(&v->arena, &v->now, s->n_queues + w->n_split));
-  FS_TRY(fs_vdense_init(&v->arena, &v->meet, s->n_queues + w->n_split));
-  FS_TRY(fs_vdense_init(&v->arena, &v->other, s->n_queues + w->n_split));
+  FS_TRY(prepare_slow(v));
+  FS_TRY(fs_vapart_prepare(v, s->n_queues + w->n_split, &n_axes));
+  FS_TRY(fs_vdense_init(&v->arena, &v->now, n_axes));
+  FS_TRY(fs_vdense_init(&v->arena, &v->meet, n_axes));
+  FS_TRY(fs_vdense_init(&v->arena, &v->other, n_axes));
   FS_TRY(fs_new(&v->arena, &v->source, s->n_queues));
   FS_TRY(fs_new(&v->arena, &w->head, s->n_queues));
   FS_TRY(fs_new_zero(&v->arena, &w->next_wait, s->n_queues));
@@ -633,7 +652,6 @@ static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_none(&v->arena, &w->waiter, count_events(v)));
   FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
   count_refs(v);
-  FS_TRY(prepare_slow(v));
   return prepare_sync(w);
 }
 

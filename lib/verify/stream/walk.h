@@ -53,6 +53,16 @@ fs_status fs_vparts_prepare(fs_vwalk *w) FS_MUST_USE;
  * more. */
 void fs_vparts_settle(fs_vwalk *w, uint32_t first);
 
+/* stream/apart.c.  Adds axes behind `first` others, where v->apart. */
+fs_status fs_vapart_prepare(fs_vs *v, uint32_t first, uint32_t *n_axes) FS_MUST_USE;
+/* The command is known to be over.  Requires a command. */
+void fs_vapart_over(const fs_vs *v, fs_vdense *known, uint32_t command);
+/* Called after v->now has learned something, where v->apart. */
+void fs_vapart_settle(fs_vs *v);
+/* What is wrong with the command's frontier, or NULL: v->now holds what is complete before it.
+ * Requires v->apart. */
+const char *fs_vapart_frontier(fs_vs *v, uint32_t command);
+
 /* The event that the command at the head of queue q waits for, or FS_NONE.  Requires a queue with
  * commands to come. */
 uint32_t fs_vbarrier_lacks(fs_vwalk *w, uint32_t q);

@@ -77,12 +77,31 @@ expect 'the profile gives the latency' holds measured.json '"name": "load", .*"s
 # What does not know latencies refuses them.
 run 2 "$FSCHED" compile slow.yaml --refine ilp -o none.fsb
 expect 'models refuse' holds err "no model knows the latency of op 'load'"
-run 2 "$FSCHED" compile slow.yaml --barriers 4 -o none.fsb
-expect 'barriers refuse' holds err "does not support the latency of op 'load' with barriers"
-run 1 "$FSCHED" compile slow.yaml --set sync=block -o none.fsb
-expect 'syncs refuse' holds err "does not support the latency of op 'load' with 'sync: block'"
 run 2 "$FSCHED" compile slow.yaml --emit lp=none.lp -o none.fsb
 expect 'nothing is written' [ ! -e none.fsb ]
+
+# With barriers, and with syncs, too: the reader on the load's queue waits for it.
+check_sync() {
+  run 0 "$FSCHED" verify sync.fsb --graph "$1"
+  run 0 "$FSCHED" dis sync.fsb
+  golden out "latency-$2.txt"
+  run 0 "$FSCHED" explain sync.fsb read
+  expect "$2: why the reader waits" holds out 'dma:1  run load  data of a'
+  run 0 "$FSCHED" dis --format json sync.fsb
+  cp out sync.text
+  run 0 "$FSCHED" asm sync.text -o again.fsb
+  expect "$2: the text makes the same stream" same sync.fsb again.fsb
+  for seed in 1 2 3 4 5 6 7 8; do
+    run 0 "$FSCHED" run --check --on sim --durations adversarial --seed "$seed" sync.fsb
+  done
+  run 0 "$FSCHED" run --check --on cpu sync.fsb
+}
+run 0 "$FSCHED" compile -q slow.yaml --verify --barriers 4 -o sync.fsb --emit schedule=sync.json
+run 0 "$FSCHED" verify sync.json --graph slow.yaml
+check_sync slow.yaml barriers
+run 0 "$FSCHED" compile -q slow.yaml --verify --set sync=block -o sync.fsb
+sed 's/^target:/target:\n  sync: block/' slow.yaml >blocked.yaml
+check_sync blocked.yaml syncs
 
 # Loads in a ring of D slots hide their latency: with N = 8 loads of time 1 and latency 9 and uses of
 # 2, the makespan is max(L + C + (N-1)*max(b, C), (q+1)*(L + C) + r*max(b, C)) where q = (N-1) div D

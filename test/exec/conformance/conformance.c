@@ -390,14 +390,15 @@ static uint32_t source(const fs_stream *s, const fs_stream_wait *w) {
 }
 
 /* A slow command holds back the epochs behind it: all commands up to the epoch are over when one
- * that waits for it begins. */
+ * that waits for it begins.  Barriers tell of one command alone. */
 static void check_epoch(const rig *r, const fs_stream_wait *w, uint32_t command) {
   const fs_stream *s = r->s;
   for (uint32_t c = 0; c < s->n_commands && fs_stream_has_slow(s); c++) {
     const fs_stream_command *k = &s->commands[c];
     bool of_gang = k->gang_axis == w->axis && k->gang_epoch == w->epoch;
     bool of_queue = w->axis < s->n_queues && c == s->queues[w->axis].command0 + w->epoch - 1;
-    for (uint32_t i = 0; (of_gang || of_queue) && i < k->epoch; i++) {
+    uint32_t n = s->meta->sync == FS_SYNC_BARRIER ? 1 : k->epoch;
+    for (uint32_t i = 0; (of_gang || of_queue) && i < n; i++) {
       ck_assert_msg(r->record.end[c - i] <= r->record.begin[command],
                     "command %u begins before %u is over, whose epoch it waits for", command,
                     c - i);

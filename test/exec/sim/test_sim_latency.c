@@ -29,6 +29,7 @@ static fsched_program *compile(const fs_gen_params *params) {
   fsched_program *p;
   fsched_compile_options o = fs_quick;
   o.verify = 1;
+  o.barriers = params->sync == FSCHED_SYNC_BARRIER ? FSCHED_BARRIERS_AUTO : 0;
   conf_ok(&c, fs_gen_graph(c.ctx, params, &g), "generate");
   ck_assert_msg(fsched_compile(c.ctx, g, &o, NULL, &p) == FSCHED_OK, "seed %llu: %s",
                 (unsigned long long)params->seed,
@@ -69,7 +70,7 @@ static void check_plan(const rig *r) {
 }
 
 enum { DURATIONS = FSCHED_DURATIONS_ADVERSARIAL + 1 };
-static const fsched_sync kinds[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BLOCK};
+static const fsched_sync kinds[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};
 enum { KINDS = sizeof kinds / sizeof kinds[0] };
 
 /* The loop's number is the kind of durations and the kind of sync. */
@@ -214,7 +215,7 @@ START_TEST(missing_waits_are_found)
 }
 END_TEST
 
-/* Of each program, each sync is taken away in turn. */
+/* Of each program, each wait for a barrier, or each sync, is taken away in turn. */
 START_TEST(missing_syncs_are_found)
 {
   sim_counts n = {0};
@@ -224,14 +225,15 @@ START_TEST(missing_syncs_are_found)
     params.gangs = seed % 3 == 0;
     params.latencies = true;
     params.sync = kinds[_i];
-    params.counting = seed % 2 == 0;
+    params.counting = params.sync == FSCHED_SYNC_BLOCK && seed % 2 == 0;
     fsched_program *p = compile(&params);
     uint32_t invocations = 4 * p->view.n_commands;
     bool by_guard;
     if (p->view.n_commands <= 64) {
       ck_assert(!sim_goes_wrong(&c, p, invocations, &by_guard));
-      n.dropped += p->view.n_stops;
-      for (uint32_t i = 0; i < p->view.n_stops; i++) {
+      uint32_t all = p->view.n_stops + p->view.n_barrier_waits;
+      n.dropped += all;
+      for (uint32_t i = 0; i < all; i++) {
         fsched_program *mutant = fs_resync_drop(c.ctx, &p->view, i);
         sim_judge(&c, mutant, invocations, &n);
         fsched_program_destroy(mutant);
@@ -262,6 +264,7 @@ START_TEST(readers_of_the_same_queue_are_held_back)
   fsched_graph *g;
   fsched_program *p;
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  o.barriers = kinds[_i] == FSCHED_SYNC_BARRIER ? 2 : 0;
   sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
   conf_ok(&c, fsched_graph_parse(c.ctx, "graph", all, strlen(all), NULL, &g), "read");
   conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");

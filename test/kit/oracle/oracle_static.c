@@ -131,11 +131,28 @@ static fs_oracle_verdict check_scopes(const machine *x) {
   return FS_ORACLE_RIGHT;
 }
 
-/* Bit d of known[c] says that d is complete whenever c is. */
+/* Of what is known to be complete, what epochs can say: the commands of each queue up to the first
+ * that is not known. */
+static uint64_t as_epochs(const fs_stream *s, uint64_t known) {
+  uint64_t said = 0;
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    uint32_t c = s->queues[q].command0, end = c + s->queues[q].n_commands;
+    for (; c < end && known >> c & 1; c++) {
+      said |= (uint64_t)1 << c;
+    }
+  }
+  return said;
+}
+
+/* Bit d of known[c] says that d is complete whenever the epoch of c is reached, as epochs say it.
+ */
 static fs_oracle_verdict check_frontiers(machine *x) {
   const fs_stream *s = x->s;
   uint64_t known[MAX_COMMANDS];
   fs_oracle_reached(s, known);
+  for (uint32_t c = 0; c < s->n_commands; c++) {
+    known[c] = as_epochs(s, known[c]);
+  }
   for (uint32_t c = 0; c < s->n_commands; c++) {
     uint64_t said = 0;
     for (uint32_t i = 0; i < s->commands[c].n_frontier; i++) {
