@@ -78,6 +78,7 @@ static fs_status make_carrier(fs_workers *w, const fs_workers_options *options) 
   fs_carrier_options o = {.n_workers = w->n_queues,
                           .host = options->host,
                           .heap_bytes = l.end,
+                          .align = l.align,
                           .shared_bytes = w->shared_size,
                           .n_kernels = w->n_kernels,
                           .kernel = options->kernel,

@@ -354,8 +354,8 @@ typedef struct fsched_read_options {
    *  resources and concurrency count: memories have no limit, no backing store and no placement,
    *  and starts that are given, and the kind of sync, do not matter. */
   int unplanned;
-  /** With `unplanned`, of a graph that has no queues and says no concurrency: so many ops run at once
-   *  at most, and there are as many queues; 0: no limit. */
+  /** With `unplanned`, of a graph that has no queues and says no concurrency: so many ops run at
+   * once at most, and there are as many queues; 0: no limit. */
   uint32_t most_at_once;
 } fsched_read_options;
 

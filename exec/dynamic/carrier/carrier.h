@@ -57,6 +57,7 @@ typedef struct fs_carrier_options {
   const bool
       *host; /* per worker: it is a thread of this process, whatever others are; NULL: none */
   uint64_t heap_bytes, shared_bytes; /* of memory for the user */
+  uint64_t align; /* the most that the user aligns in it, by addresses; 0: nothing */
   uint32_t n_kernels;
   const fs_task_kernel *kernel;
   fs_baton *baton; /* of the user */

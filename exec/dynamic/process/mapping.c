@@ -47,11 +47,27 @@ static uint64_t put_names(const fs_carrier_options *o, char *to) {
   return n;
 }
 
+/* Maps the file at a multiple of its alignment, within a larger range that is taken first. */
 static bool map_file(fs_shared_mapping *m) {
-  void *base =
-      mmap(NULL, m->at.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, m->fd, 0);
-  m->base = base == MAP_FAILED ? NULL : base;
-  return m->base != NULL;
+  uint64_t align = m->at.align, bytes = m->at.bytes, most = fs_add_most(bytes, align);
+  unsigned char *range =
+      mmap(NULL, most, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (range == MAP_FAILED) {
+    return false;
+  }
+  uint64_t before = align - (uintptr_t)range % align;
+  unsigned char *base = range + before;
+  if (mmap(base, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_FIXED, m->fd, 0) ==
+      MAP_FAILED) {
+    (void)munmap(range, most);
+    return false;
+  }
+  (void)munmap(range, before);
+  if (before < align) {
+    (void)munmap(base + bytes, align - before);
+  }
+  m->base = base;
+  return true;
 }
 
 static bool make_file(fs_shared_mapping *m) {
@@ -68,7 +84,8 @@ static bool make_file(fs_shared_mapping *m) {
 fs_status fs_mapping_make(fsched_context *ctx, const fs_carrier_options *options,
                           fs_shared_mapping *out) {
   *out = (fs_shared_mapping){.fd = -1,
-                             .at = {.n_workers = options->n_workers,
+                             .at = {.align = aligned(fs_max(options->align, 1)),
+                                    .n_workers = options->n_workers,
                                     .n_kernels = options->n_kernels,
                                     .heap_bytes = options->heap_bytes,
                                     .shared_bytes = options->shared_bytes}};
@@ -88,7 +105,8 @@ fs_status fs_mapping_make(fsched_context *ctx, const fs_carrier_options *options
 /* Whether the places are those that follow from the sizes. */
 static bool is_sound(const fs_shared_header *h, uint64_t bytes) {
   fs_shared_header same = *h;
-  if (h->magic != MAGIC || h->names != sizeof *h || h->n_workers == 0 || h->bytes != bytes) {
+  if (h->magic != MAGIC || h->names != sizeof *h || h->n_workers == 0 || h->align == 0 ||
+      h->align % FS_MAILBOX_ALIGN != 0 || h->bytes != bytes) {
     return false;
   }
   uint64_t boxes = (uint64_t)h->n_workers * (INBOX + OUTBOX);

@@ -41,6 +41,7 @@ typedef struct fs_mailbox_out {
 
 typedef struct fs_shared_header {
   uint64_t magic, bytes; /* of all */
+  uint64_t align;        /* of its place in each process: what is aligned in one is so in all */
   uint64_t names, heap, shared, heap_bytes, shared_bytes;
   uint32_t n_workers, n_kernels;
 } fs_shared_header;

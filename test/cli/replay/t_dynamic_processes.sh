@@ -152,25 +152,27 @@ expect "another one in another" [ "$(word z 0)" != "$(word x 0)" ]
 expect "with its own memory" [ "$(word x 4) $(word z 4)" = "1 1" ]
 
 # What is given or kept, what ops pass on, and scratch are aligned as their memory is.
-cat >al.c <<'EOF'
+for align in 4096 2097152; do
+cat >al.c <<EOF
 #include <fsched/kernel.h>
 int al(const fsched_kernel_call *c) {
   unsigned bad = 0;
-  for (unsigned i = 0; i < c->n_args; i++) { bad |= (unsigned)((unsigned long)c->args[i].data % 4096u); }
-  for (unsigned i = 0; i < c->n_scratch; i++) { bad |= (unsigned)((unsigned long)c->scratch[i].data % 4096u); }
+  for (unsigned i = 0; i < c->n_args; i++) { bad |= (unsigned)((unsigned long)c->args[i].data % ${align}u); }
+  for (unsigned i = 0; i < c->n_scratch; i++) { bad |= (unsigned)((unsigned long)c->scratch[i].data % ${align}u); }
   return bad != 0;
 }
 EOF
 env -u CFLAGS -u LDFLAGS "${CC:-cc}" -w -shared -fPIC -I"$TOP/include" -o al.so al.c || fail "al.so"
-cat >al.yaml <<'EOF'
+cat >al.yaml <<EOF
 fsched: 1
-target: {queues: [{name: q}], memories: [{name: m, capacity: 64KiB, align: 4096}]}
+target: {queues: [{name: q}], memories: [{name: m, capacity: 16MiB, align: $align}]}
 buffers: [{name: i, size: 8, io: input}, {name: o, size: 8, io: output}]
 ops:
   - {name: a, kernel: {module: al, function: al}, scratch: {m: 8}, args: [{in: i}, {out: t, size: 8}]}
   - {name: b, kernel: {module: al, function: al}, args: [{in: t}, {out: o}]}
 EOF
 dyn 0 al.yaml --modules .
+done
 done
 
 run 2 "$FSCHED" run --on dynamic loop.yaml --workers ponies
