@@ -237,8 +237,7 @@ fs_status fs_picture_of_graph(const fsched_graph *g, fs_picture *p) {
   FS_TRY(make_clusters(p, g, &of_domain));
   FS_TRY(queue_names(p, &g->target, &queue));
   p->queue_name = queue;
-  p->n_loops = g->n_rolled;
-  FS_TRY(fs_shown_of_graph(&p->arena, g, &p->loop));
+  FS_TRY(fs_picture_graph_loops(p, g));
   FS_TRY(fs_picture_items(p, g->n_ops));
   FS_TRY(fs_new(&p->arena, &place, g->n_ops));
   for (uint32_t i = 0; i < g->n_ops; i++) {

@@ -39,6 +39,11 @@ static void write_command(fs_writer *w, Agraph_t *g, uint32_t loop, uint32_t q, 
     put_command(w, l, c);
     fs_text_puts(&w->line, "\\non ");
     fs_dot_escape(&w->line, w->p->queue_name[l->loop.queue[q]]);
+    const char *parts = w->p->loop_parts[loop][l->loop.command[c].member];
+    if (parts != NULL) {
+      fs_text_puts(&w->line, "\\n");
+      fs_dot_escape(&w->line, parts);
+    }
     fs_dot_set_line(w, n, i == 0 ? "label" : "tooltip");
     fs_dot_set(w, n, "class", "op step");
   }

@@ -2,6 +2,8 @@
 /* The functions that all makers of pictures share. */
 #include "draw/dot/picture.h"
 
+#include "draw/parts.h"
+
 #include <stdlib.h>
 
 void fs_picture_init(fs_picture *p, fsched_context *ctx, fs_pic_source source) {
@@ -52,6 +54,19 @@ fs_status fs_picture_versions(fs_picture *p, uint32_t n) {
   p->n_versions = n;
   FS_TRY(fs_new(&p->arena, &p->version_name, n));
   return fs_new(&p->arena, &p->version_index, n);
+}
+
+fs_status fs_picture_graph_loops(fs_picture *p, const fsched_graph *g) {
+  p->n_loops = g->n_rolled;
+  FS_TRY(fs_shown_of_graph(&p->arena, g, &p->loop));
+  FS_TRY(fs_new(&p->arena, &p->loop_parts, g->n_rolled));
+  for (uint32_t l = 0; l < g->n_rolled; l++) {
+    FS_TRY(fs_new(&p->arena, &p->loop_parts[l], g->rolled[l].n_ops));
+    for (uint32_t m = 0; m < g->rolled[l].n_ops; m++) {
+      FS_TRY(fs_parts_of_body(&p->arena, g, l, m, &p->loop_parts[l][m]));
+    }
+  }
+  return FSCHED_OK;
 }
 
 fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) {

@@ -123,6 +123,8 @@ typedef struct fs_picture {
   /* Loops that stay loops, which are drawn apart; and the names of all queues. */
   uint32_t n_loops;
   fs_shown_loop *loop;
+  const char ***loop_parts; /* per loop and op of its body: what else there is to say of it
+                               (draw/parts.h), or NULL */
   const char **queue_name;
 
   fs_tick path_gaps; /* ticks on that path in which none of its items runs */
@@ -145,6 +147,8 @@ fs_status fs_picture_data(fs_picture *p, uint32_t from, uint32_t to, uint32_t ve
 fs_status fs_picture_versions(fs_picture *p, uint32_t n) FS_MUST_USE;
 /* Adds the versions of a graph, with their names. */
 fs_status fs_picture_graph_versions(fs_picture *p, const fsched_graph *g) FS_MUST_USE;
+/* Sets the loops that stay loops, and what there is to say of their ops. */
+fs_status fs_picture_graph_loops(fs_picture *p, const fsched_graph *g) FS_MUST_USE;
 /* Requires that this is called once. */
 fs_status fs_picture_finish(fs_picture *p) FS_MUST_USE;
 fs_status fs_picture_barriers(fs_picture *p, uint32_t n) FS_MUST_USE;

@@ -392,6 +392,13 @@ static void count_stops(const fs_stream *s, fs_picture *p) {
 static fs_status draw_loops(const fs_stream *s, fs_picture *p) {
   p->n_loops = s->n_loops;
   FS_TRY(fs_shown_of_stream(&p->arena, s, &p->loop));
+  FS_TRY(fs_new(&p->arena, &p->loop_parts, s->n_loops));
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    FS_TRY(fs_new(&p->arena, &p->loop_parts[l], s->loops[l].n_ops));
+    for (uint32_t m = 0; m < s->loops[l].n_ops; m++) {
+      FS_TRY(fs_parts_of_loop_op(&p->arena, s, s->loops[l].op0 + m, &p->loop_parts[l][m]));
+    }
+  }
   FS_TRY(fs_new(&p->arena, &p->queue_name, s->n_queues));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     p->queue_name[q] = fs_stream_string(s, s->queues[q].name);

@@ -275,8 +275,7 @@ fs_status fs_picture_of_schedule(const fs_sync *y, fs_picture *p) {
   p->span = s->makespan;
   p->lower_bound = s->lower_bound;
   p->queue_name = s->queue_name;
-  p->n_loops = s->graph->n_rolled;
-  FS_TRY(fs_shown_of_graph(&p->arena, s->graph, &p->loop));
+  FS_TRY(fs_picture_graph_loops(p, s->graph));
   FS_TRY(fs_schedule_copy_roles(s, &p->arena, &f.role));
   FS_TRY(fs_picture_graph_versions(p, s->graph));
   FS_TRY(fs_picture_clusters(p, s->n_queues));

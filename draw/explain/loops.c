@@ -6,6 +6,7 @@
 #include "base/text/fields.h"
 #include "base/text/plural.h"
 #include "draw/explain/explain.h"
+#include "draw/parts.h"
 
 /* ---- names */
 
@@ -280,6 +281,19 @@ static void text_command(const fs_explain *e, const fs_explained *x, uint32_t qu
   }
 }
 
+/* What else there is to say of the op (draw/parts.h), between two texts. */
+static void put_parts(const fs_explain *e, const fs_explained *x, const char *before,
+                      void put_text(fs_text *t, const char *parts), const char *behind) {
+  FS_SCRATCH(scratch, e->ctx);
+  const char *parts = NULL;
+  e->t->failed |= fs_parts_of_loop_op(&scratch, e->s, x->op, &parts) != FSCHED_OK;
+  if (parts != NULL) {
+    put(e, before);
+    put_text(e->t, parts);
+    put(e, behind);
+  }
+}
+
 void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
   const fs_stream_loop *l = &e->s->loops[x->loop];
   put_instance(e, x, x->op, 0);
@@ -289,6 +303,7 @@ void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
   fs_text_count(e->t, l->trip, "iteration");
   put(e, l->joined != 0 ? ", whose runs are joined" : "");
   put(e, fs_sync_has_stops(e->s->meta->sync) ? ", whose syncs say what follows\n" : "\n");
+  put_parts(e, x, "  ", fs_text_visible, "\n");
   each_command(e, x, text_command);
 }
 
@@ -345,7 +360,9 @@ void fs_explain_instance_json(const fs_explain *e, const fs_explained *x) {
   for (uint32_t i = 0; i < x->n; i++) {
     put_u64(e, i == 0 ? ", \"iteration\": [" : ", ", x->index[i]);
   }
-  put(e, x->n > 0 ? "], \"commands\": [" : ", \"commands\": [");
+  put(e, x->n > 0 ? "]" : "");
+  put_parts(e, x, ", \"parts\": ", fs_text_quoted, "");
+  put(e, ", \"commands\": [");
   each_command(e, x, json_command);
   put(e, "]}");
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "base/text/plural.h"
+#include "draw/parts.h"
 #include "draw/svg/svg.h"
 
 enum { STAGES = 3, MOST_PANELS = 8, MOST_NEST = 64, INSET = 3 * FS_PX };
@@ -20,8 +21,9 @@ typedef struct loop_stage {
 typedef struct loop_bar {
   fs_tick begin, end;
   uint32_t colour;
-  size_t name;    /* in names */
-  const char *op; /* its name; NULL: hidden */
+  size_t name;           /* in names */
+  const char *op;        /* its name; NULL: hidden */
+  uint32_t loop, member; /* of the graph's rolled ones, and of its body; not of a hidden one */
   bool hidden;
 } loop_bar;
 
@@ -115,7 +117,9 @@ static fs_status add_box(loop_drawing *d, const fs_shown_loop *l, const fs_shown
   fs_svg_box box = {x_of(d, begin), x_of(d, end), y0, y1, (uint32_t)d->box.n};
   bar.colour = hidden ? FS_SVG_PLAIN : colour_of(d, l, l->loop.command[part->command].member);
   bar.name = put_name(d, l, part);
-  bar.op = hidden ? NULL : l->name[l->loop.command[part->command].member];
+  bar.loop = (uint32_t)(l - d->v->loop);
+  bar.member = hidden ? FS_NONE : l->loop.command[part->command].member;
+  bar.op = hidden ? NULL : l->name[bar.member];
   FS_TRY(fs_vec_push(d->v->ctx, &d->bar, bar));
   return fs_vec_push(d->v->ctx, &d->box, box);
 }
@@ -147,12 +151,17 @@ static fs_status add_parts(loop_drawing *d, const fs_shown_loop *l, uint32_t que
 
 /* ---- drawing */
 
-static void draw_title(loop_drawing *d, const char *name, fs_tick begin, fs_tick end) {
+static void draw_title(loop_drawing *d, const char *name, fs_tick begin, fs_tick end,
+                       const char *parts) {
   fs_text *t = &d->v->body;
   fs_text_puts(t, "><title>");
   fs_svg_name(t, name);
   fs_text_puts(t, ": ");
   fs_svg_interval(t, d->v, begin, end);
+  if (parts != NULL) {
+    fs_text_puts(t, "\n");
+    fs_svg_fitted(t, parts, (fs_svg_part){strlen(parts), strlen(parts)});
+  }
   fs_text_puts(t, "</title></rect>\n");
 }
 
@@ -162,8 +171,9 @@ static bool holds(const loop_drawing *d, uint32_t box) {
   return box + 1 < d->box.n && b->y0 > a->y0 && b->y1 < a->y1;
 }
 
-static void draw_bar(loop_drawing *d, const fs_svg_box *box) {
+static fs_status draw_bar(loop_drawing *d, const fs_svg_box *box) {
   fs_svg *v = d->v;
+  const char *parts = NULL;
   const loop_bar *b = &d->bar.at[box->id];
   const char *name = d->names.at + b->name;
   bool large = box->x1 - box->x0 >= 3 * FS_PX && box->y1 - box->y0 >= 4 * FS_PX;
@@ -175,11 +185,15 @@ static void draw_bar(loop_drawing *d, const fs_svg_box *box) {
               : large   ? "b"
                         : "",
               b->colour, d->top, fs_svg_visible(box, instant, v->right - v->left, d->height));
-  draw_title(d, name, b->begin, b->end);
+  if (!b->hidden) {
+    FS_TRY(fs_parts_of_body(&v->arena, v->g, b->loop, b->member, &parts));
+  }
+  draw_title(d, name, b->begin, b->end, parts);
   if (!holds(d, box->id)) {
     bool fits = fs_svg_width(name, strlen(name), FS_SVG_LABEL) <= box->x1 - box->x0;
     fs_svg_label(v, "l", fits || b->op == NULL ? name : b->op, d->top, box);
   }
+  return FSCHED_OK;
 }
 
 static void draw_merged(loop_drawing *d, const fs_svg_pieces *pieces, const fs_svg_piece *p) {
@@ -195,7 +209,7 @@ static void draw_merged(loop_drawing *d, const fs_svg_pieces *pieces, const fs_s
   fs_svg_rect(v, &v->body, "x", d->bar.at[p->box.id].colour, d->top,
               fs_svg_visible(&p->box, false, v->right - v->left, d->height));
   (void)snprintf(name, sizeof name, "%u instances", p->n);
-  draw_title(d, name, begin, end);
+  draw_title(d, name, begin, end, NULL);
 }
 
 /* Draws the boxes; *seen: one can be told apart from others. */
@@ -211,7 +225,7 @@ static fs_status draw_boxes(loop_drawing *d, bool *seen) {
   for (uint32_t i = 0; i < pieces.n; i++) {
     const fs_svg_piece *p = &pieces.piece[i];
     if (p->n == 1) {
-      draw_bar(d, &p->box);
+      FS_TRY(draw_bar(d, &p->box));
       *seen = *seen || p->box.x1 - p->box.x0 >= 3 * FS_PX;
     } else {
       draw_merged(d, &pieces, p);

@@ -157,6 +157,7 @@ static void put_instance(loop_slice *x, const shown_run *run, slice_span span,
     fs_trace_number(r, "planned_free", x->plan + run->base + part->free);
   }
   put_waits(x, l, k);
+  fs_trace_parts(r, FS_NONE, r->s->loops[l - x->loops].op0 + k->member);
   fs_text_puts(&r->text, "}}");
 }
 

@@ -38,6 +38,9 @@ fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_str
 /* Finds the times as drawn for the times of a run: see trace.h. */
 fs_status fs_trace_draw(fs_arena *arena, const fs_tracer *r, const fs_trace_run *run,
                         uint64_t *begin, uint64_t *end) FS_MUST_USE;
+/* Writes what else there is to say of an op, or of an op of a loop (draw/parts.h); the other one is
+ * FS_NONE. */
+void fs_trace_parts(fs_tracer *r, uint32_t op, uint32_t loop_op);
 /* Writes the instances that are shown of the loop that a command is, if it is one. */
 void fs_trace_instances(fs_tracer *r, uint32_t command);
 /* ns * tick / ticks, rounded down.  Requires tick <= ticks, and 0 < ticks <= 2^62. */

@@ -160,11 +160,13 @@ static void put_places(fs_tracer *r, const fs_stream_command *c) {
   fs_text_puts(&r->text, before[1] == '\0' ? "]" : "");
 }
 
-/* What else there is to say of an op (draw/parts.h). */
-static void put_parts(fs_tracer *r, const fs_stream_command *c) {
+void fs_trace_parts(fs_tracer *r, uint32_t op, uint32_t loop_op) {
+  assert((op == FS_NONE) != (loop_op == FS_NONE));
   FS_SCRATCH(scratch, r->text.ctx);
   const char *parts = NULL;
-  r->text.failed |= fs_parts_of_stream(&scratch, r->s, c->target, &parts) != FSCHED_OK;
+  fs_status status = op == FS_NONE ? fs_parts_of_loop_op(&scratch, r->s, loop_op, &parts)
+                                   : fs_parts_of_stream(&scratch, r->s, op, &parts);
+  r->text.failed |= status != FSCHED_OK;
   if (parts != NULL) {
     fs_text_puts(&r->text, ",\"parts\":");
     fs_text_puts(&r->word, parts);
@@ -203,7 +205,7 @@ static void put_slice(fs_tracer *r, uint32_t command) {
   switch (fs_command_kind_of(c)) {
     case FS_COMMAND_RUN:
       put_places(r, c);
-      put_parts(r, c);
+      fs_trace_parts(r, c->target, FS_NONE);
       break;
     case FS_COMMAND_COPY:
       put_copy(r, c);

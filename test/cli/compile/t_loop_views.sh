@@ -69,9 +69,25 @@ tiles 4 4 >tiles.yaml
 both tiles
 expect "iterations beside each other" holds tiles.err "one every 0.50 at best (queue q0), by turns of 2"
 expect "statistics" holds tiles.stats '"views": {"args": 5, "coarse": 0}'
-run 0 "$FSCHED" explain tiles.fsb 'turn[3]'
 run 0 "$FSCHED" dis tiles.fsb
 expect "views in the listing" holds out 'r t sram\[0,128) as 4x32 by 1x4 slot 0 of 2'
+
+# parts NAME OP TEXT: what there is to say of an op of a loop, in explanations, pictures and traces.
+parts() {
+  run 0 "$FSCHED" explain "$1.fsb" "$2[3]"
+  expect "$2, explained" holds out "^  $3$"
+  run 0 "$FSCHED" explain "$1.fsb" "$2" --format json
+  expect "$2 as JSON" holds out "\"parts\": \"$3\""
+  expect "$2 in the trace" holds "$1.trace" "\"name\":\"$2\[3\]\".*\"parts\":\"$3\""
+  expect "$2 in the picture" holds "$1.svg" "^$3</title>"
+  run 0 "$FSCHED" compile -q "$1.yaml" --emit dot="$1.dot"
+  expect "$2 in that of the schedule" holds "$1.dot" "tooltip=\"$2\[.*n$3\""
+  run 0 "$FSCHED" dot "$1.fsb"
+  expect "$2 in that of the program" holds out "tooltip=\"$2\[.*n$3\""
+  run 0 "$FSCHED" dot "$1.yaml"
+  expect "$2 in that of the graph" holds out "tooltip=\"$2\[.*n$3\""
+}
+parts tiles turn 'in t as 4x32 by 1x4; out_existing y as 4x32 by 32x1 + 128i'
 
 # Tiles that overlap the next ones are in their order.
 tiles 6 3 >over.yaml
@@ -156,6 +172,8 @@ END
 }
 members 8 128 >members.yaml
 both members device
+parts members pair 'args for each of 2 members; member 0 in t as 4x16 by 32x1'
+parts members two 'args for each of 2 members; member 0 inout y as 2x8 by 64x1 + 128i; member 1 inout y as 2x8 by 64x1 + 128i'
 expect "what no choice of queues is below" holds members.err "loop m: 7 iterations in .*; one every 4 planned, at least 3.33"
 members 7 128 >meet.yaml
 run 1 "$FSCHED" compile meet.yaml
