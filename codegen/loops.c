@@ -33,7 +33,7 @@ static uint32_t count_places(const fsched_graph *g, const fs_rolled *x,
     n += x->arg[a].buffer != FS_NONE;
   }
   for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
-    n += has_place(g, x->scratch[i].memory);
+    n += x->scratch[i].copy == k->copy && has_place(g, x->scratch[i].memory);
   }
   for (uint32_t i = op->lane0; i < op->lane0 + op->n_lanes; i++) {
     n += x->lane[i].copy == k->copy;
@@ -148,7 +148,7 @@ static void write_arg_places(loop_writer *w, const fs_body_op *op) {
 static void write_other_places(loop_writer *w, const fs_body_op *op, uint32_t copy) {
   for (uint32_t i = op->scratch0; i < op->scratch0 + op->n_scratches; i++) {
     const fs_body_scratch *s = &w->x->scratch[i];
-    if (has_place(w->g, s->memory)) {
+    if (s->copy == copy && has_place(w->g, s->memory)) {
       write_place(w, (fs_stream_place){.address = own_scratch(w, s->memory)->address + s->offset,
                                        .size = s->size,
                                        .index = s->memory,

@@ -196,7 +196,7 @@ typedef struct fs_body_after {
 } fs_body_after;
 
 typedef struct fs_body_scratch {
-  uint32_t memory;
+  uint32_t memory, copy;
   uint64_t offset, size; /* offset: within the loop's scratch in this memory */
 } fs_body_scratch;
 
@@ -244,10 +244,11 @@ typedef struct fs_rolled {
   struct fs_loop_report *report;
   /* While loops are being found: per op, the loop that it is, or NULL; and `loop` as it is where
    * its runs are joined, of a loop in a loop, or NULL; and whether some ring has more slots than
-   * are of use if they are not. */
+   * are of use if they are not; and whether iterations of ops with scratch come one after the
+   * other, whichever queues they are on. */
   struct fs_rolled **inner;
   const fs_rolled_loop *whole;
-  bool wide;
+  bool wide, scratch_in_order;
 } fs_rolled;
 
 #endif

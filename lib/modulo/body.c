@@ -395,18 +395,32 @@ static fs_status make_body(body_maker *m) {
   return FSCHED_OK;
 }
 
-fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
-                              uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
-                              fs_decision *decided) {
-  assert(copies >= 1 && copies <= FS_MODULO_COPIES);
-  assert(copies == 1 || depth != NULL || p->n_rings == 0 || fs_modulo_in_order(p));
+static fs_status make_copies(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                             uint32_t copies, const uint32_t *depth, bool in_order,
+                             fs_modulo_body *out, fs_decision *decided) {
   *out = (fs_modulo_body){.p = p, .n = p->n * copies, .copies = copies};
   out->held_back = holds_back(p);
-  out->in_order = copies > 1 && fs_modulo_in_order(p);
+  out->in_order = in_order;
   body_maker m = {.arena = arena, .p = p, .depth = depth, .b = out};
   fs_arena_init(&m.scratch, ctx);
   fs_status status = make_body(&m);
   fs_arena_release(&m.scratch);
   *decided = m.too_large ? fs_not_decided() : fs_decided_by(true);
   return status;
+}
+
+fs_status fs_modulo_body_make(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                              uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
+                              fs_decision *decided) {
+  bool in_order = copies > 1 && fs_modulo_in_order(p);
+  assert(copies >= 1 && copies <= FS_MODULO_COPIES);
+  assert(copies == 1 || depth != NULL || p->n_rings == 0 || in_order);
+  return make_copies(ctx, arena, p, copies, depth, in_order, out, decided);
+}
+
+fs_status fs_modulo_body_make_free(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                                   uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
+                                   fs_decision *decided) {
+  assert(copies >= 1 && copies <= FS_MODULO_COPIES && depth != NULL);
+  return make_copies(ctx, arena, p, copies, depth, false, out, decided);
 }

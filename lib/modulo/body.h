@@ -87,6 +87,12 @@ static inline uint32_t fs_modulo_node(const fs_modulo_body *b, uint32_t op, int6
   return (uint32_t)(iteration - *periods * u) * b->p->n + op;
 }
 
+/* The same with copies in any order, among which there may be plans that are found sooner.
+ * Requires depths. */
+fs_status fs_modulo_body_make_free(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
+                                   uint32_t copies, const uint32_t *depth, fs_modulo_body *out,
+                                   fs_decision *decided) FS_MUST_USE;
+
 /* Is there a wait between two ops of which the second comes after the first, if they share a queue
  * or not?  Requires an op. */
 static inline bool fs_modulo_waits(const fs_modulo_body *b, uint32_t from, bool share) {

@@ -300,47 +300,80 @@ static uint64_t scratch_of(const fsched_graph *g, uint32_t op, uint32_t memory) 
   return bytes;
 }
 
-uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
-  assert(memory < g->target.n_memories);
+/* Whether an op may keep a queue until it is over: one of those that it may run on. */
+static bool may_keep(const fsched_graph *g, uint32_t op, uint32_t queue) {
+  uint32_t n;
+  const uint32_t *own = queues_of(g, op, &n);
+  bool here = false;
+  for (uint32_t i = 0; i < n && !here; i++) {
+    here = own[i] == queue;
+  }
+  return here && g->op_gang[op] == FS_NONE && !fs_op_slow(g, op);
+}
+
+/* What the scratch of all ops takes where those that keep a queue until they are over take turns
+ * there: with `roam`, whichever queue that is, else those that have no other. */
+static uint64_t scratch_by_queue(const fsched_graph *g, const fs_loop_body *body, uint32_t memory,
+                                 bool roam) {
   uint64_t all = 0;
   for (uint32_t m = 0; m < body->n; m++) {
-    bool own = only_queue(g, body->op[m]) == FS_NONE;
-    all = fs_add_most(all, own ? scratch_of(g, body->op[m], memory) : 0);
+    uint32_t op = body->op[m];
+    bool keeps =
+        roam ? g->op_gang[op] == FS_NONE && !fs_op_slow(g, op) : only_queue(g, op) != FS_NONE;
+    all = fs_add_most(all, keeps ? 0 : scratch_of(g, op, memory));
   }
   for (uint32_t q = 0; q < g->target.n_queues; q++) {
     uint64_t most = 0;
     for (uint32_t m = 0; m < body->n; m++) {
-      bool here = only_queue(g, body->op[m]) == q;
-      most = here ? fs_max(most, scratch_of(g, body->op[m], memory)) : most;
+      uint32_t op = body->op[m];
+      bool here = roam ? may_keep(g, op, q) : only_queue(g, op) == q;
+      most = here ? fs_max(most, scratch_of(g, op, memory)) : most;
     }
     all = fs_add_most(all, most);
   }
   return all;
 }
 
+uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory,
+                           bool copies) {
+  assert(memory < g->target.n_memories);
+  uint64_t own = scratch_by_queue(g, body, memory, false);
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    if (body->value[v].every > 1) { /* iterations are in order */
+      return own;
+    }
+  }
+  uint64_t most = scratch_by_queue(g, body, memory, true);
+  return copies ? most : fs_min(own, most);
+}
+
 /* Room for slots: without what the loop holds, and without the scratch of its ops. */
 static fs_status make_memories(loop_maker *k) {
   const fsched_graph *g = k->g;
   const fs_loop_body *body = k->body;
-  uint64_t *capacity;
+  uint64_t *capacity, *of_copies;
   FS_TRY(fs_new(k->arena, &capacity, g->target.n_memories));
+  FS_TRY(fs_new(k->arena, &of_copies, g->target.n_memories));
   for (uint32_t i = 0; i < g->target.n_memories; i++) {
     const fs_memory *m = &g->target.memory[i];
-    capacity[i] = m->capacity;
+    capacity[i] = of_copies[i] = m->capacity;
     if (fs_memory_bounded(m)) {
-      capacity[i] -= fs_min(body->held[i], capacity[i]);
+      uint64_t left = m->capacity - fs_min(body->held[i], m->capacity);
       k->out->narrowed = k->out->narrowed || fs_memory_spills(m);
-      uint64_t scratch = fs_modulo_scratch(g, body, i);
-      if (scratch > capacity[i]) {
+      uint64_t scratch = fs_modulo_scratch(g, body, i, false);
+      if (scratch > left) {
         k->out->why_not = "the scratch of its ops does not fit";
       }
-      capacity[i] -= fs_min(scratch, capacity[i]);
+      capacity[i] = left - fs_min(scratch, left);
+      uint64_t most = fs_modulo_scratch(g, body, i, true);
+      of_copies[i] = left - fs_min(most, left);
+      k->out->single = k->out->single || most > left;
       k->out->narrowed = k->out->narrowed || scratch > 0;
-      k->out->single = k->out->single || scratch > 0;
     }
   }
   k->out->problem.n_memories = g->target.n_memories;
   k->out->problem.capacity = capacity;
+  k->out->problem.capacity_of_copies = of_copies;
   return FSCHED_OK;
 }
 

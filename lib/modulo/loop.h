@@ -12,8 +12,9 @@ typedef struct fs_modulo_loop {
   const char *why_not;       /* there is no problem; NULL: there is */
   bool narrowed; /* it leaves out, or takes more room than, what the loop may do: a plan of the
                   * problem is right, but a lesser interval is possible where memory limits */
-  bool single; /* copies of the body would need scratch of their own, which the problem does not say
-                */
+  bool single;   /* the scratch of copies does not fit where they are not on one queue */
+  bool in_order; /* iterations of some ops come one after the other for their scratch alone: a plan
+                  * of the problem is right, but lesser intervals may be possible */
   bool rounded; /* amounts of a resource of very many units are rounded up: a plan of the problem is
                  * right, but a lesser interval, and a lesser bound by resources, are possible */
   fs_modulo_problem
@@ -43,8 +44,11 @@ fs_status fs_modulo_loop_make(fs_arena *arena, const fsched_graph *g, const fs_l
 void fs_modulo_loop_unscale(fs_modulo_loop *loop, fs_modulo_plan *plan);
 
 /* The bytes that the scratch of all ops of a body takes of a memory.  Ops that can run on one queue
- * alone, which they keep until they are over, take turns with the same bytes.
+ * alone, which they keep until they are over, take turns with the same bytes; or all that keep a
+ * queue do, whichever it may be, and there is room for the most that these take, if that is less,
+ * and in any case where a queue may be another one from copy to copy.
  * Complexity: O(queues * (members + their scratch)). */
-uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory);
+uint64_t fs_modulo_scratch(const fsched_graph *g, const fs_loop_body *body, uint32_t memory,
+                           bool copies);
 
 #endif

@@ -10,6 +10,7 @@
 
 enum {
   TRIAL = 16,        /* part of the steps that a first trial takes */
+  OTHER = 4,         /* part that another way takes */
   LONG_CLAIMS = 160, /* of a body that gets more than the trial: pairs of claims take time */
   USUAL_STEPS = 1 << 27,
   USUAL_OPS = 512,
@@ -21,6 +22,7 @@ typedef struct modulo_planner {
   fsched_context *ctx;
   fs_arena *arena, *scratch;
   const fs_modulo_problem *p;
+  fs_modulo_problem several; /* with the room that copies have */
   fs_modulo_options options;
   fs_modulo_body body;
   fs_modulo_choice best; /* of `body` */
@@ -45,9 +47,9 @@ static fs_status find_bounds(modulo_planner *m, bool *endless) {
 }
 
 /* The first memory that the plan overfills, or FS_NONE. */
-static uint32_t overfull_memory(const modulo_planner *m, const uint64_t *bytes) {
-  for (uint32_t k = 0; k < m->p->n_memories; k++) {
-    if (bytes[k] > m->p->capacity[k]) {
+static uint32_t overfull_memory(const fs_modulo_problem *p, const uint64_t *bytes) {
+  for (uint32_t k = 0; k < p->n_memories; k++) {
+    if (bytes[k] > p->capacity[k]) {
       return k;
     }
   }
@@ -66,7 +68,7 @@ static fs_status plan_one_copy(modulo_planner *m) {
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
-  uint32_t overfull = overfull_memory(m, out->bytes);
+  uint32_t overfull = overfull_memory(m->p, out->bytes);
   m->free = out->ii;
   if (overfull == FS_NONE) {
     return FSCHED_OK;
@@ -137,7 +139,7 @@ static fs_status try_turns(modulo_planner *m, copies_try *t, fs_modulo_ratio low
   fs_modulo_choice choice, unrolled;
   fs_decision found;
   bool keep;
-  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, depth, &turned, &found));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, &m->several, 1, depth, &turned, &found));
   assert(found.is == FS_YES);
   fs_modulo_take_turns(&turned, t->body.copies, &keep);
   if (!keep) {
@@ -161,6 +163,27 @@ static fs_status try_turns(modulo_planner *m, copies_try *t, fs_modulo_ratio low
   return FSCHED_OK;
 }
 
+/* The same for copies in any order, where that is better. */
+static fs_status try_any_order(modulo_planner *m, copies_try *t, fs_modulo_ratio lower,
+                               const uint32_t *depth, uint64_t steps) {
+  copies_try other = {.plan = t->plan};
+  fs_decision fits;
+  if (!t->body.in_order || depth == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_body_make_free(m->ctx, m->scratch, &m->several, t->body.copies, depth,
+                                  &other.body, &fits));
+  assert(fits.is == FS_YES); /* as there are no more arcs */
+  FS_TRY(fs_modulo_choice_new(m->scratch, &other.body, &other.choice));
+  FS_TRY(ask_for_less(m, &other, lower, fs_max(steps / OTHER, 1)));
+  bool found = other.plan.found.is == FS_YES, had = t->plan.found.is == FS_YES;
+  bool better = found && (!had || fs_modulo_less(other.choice.period, t->choice.period));
+  if (better || other.plan.found.is == FS_NO) {
+    *t = other;
+  }
+  return FSCHED_OK;
+}
+
 /* Looks for a plan of a body of so many copies, of these depths, with a lesser interval than the
  * best.  NULL: of any depths that fit. */
 static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t *depth,
@@ -172,7 +195,7 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t 
   fs_modulo_ratio roles;
   t->plan = *best;
   t->plan.found = fs_not_decided();
-  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, copies, depth, &t->body, &fits));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, &m->several, copies, depth, &t->body, &fits));
   if (fits.is != FS_YES || t->body.n > m->options.ops) {
     return FSCHED_OK;
   }
@@ -186,6 +209,9 @@ static fs_status find_copies(modulo_planner *m, uint32_t copies, const uint32_t 
   FS_TRY(ask_for_less(m, t, lower, steps / TRIAL));
   if (is_left_open(&t->plan)) {
     FS_TRY(try_turns(m, t, lower, depth, steps));
+  }
+  if (is_left_open(&t->plan)) {
+    FS_TRY(try_any_order(m, t, lower, depth, steps));
   }
   if (is_left_open(&t->plan) && t->body.n_claims <= LONG_CLAIMS) {
     FS_TRY(ask_for_less(m, t, lower, steps));
@@ -206,7 +232,7 @@ static fs_status try_depths(modulo_planner *m, uint32_t copies, const uint32_t *
                             uint64_t steps) {
   copies_try t;
   FS_TRY(find_copies(m, copies, depth, steps, &t));
-  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+  if (t.plan.found.is == FS_YES && overfull_memory(&m->several, t.plan.bytes) == FS_NONE) {
     take_copies(m, &t);
   }
   return FSCHED_OK;
@@ -219,7 +245,7 @@ static fs_status try_fitting(modulo_planner *m, uint32_t copies, const fs_modulo
   uint64_t steps = m->options.steps / 4;
   fs_modulo_ratio free = plan->ii;
   FS_TRY(try_depths(m, copies, m->fitting_depth, steps));
-  FS_TRY(fs_modulo_fitting_depths(m->scratch, m->p, plan->depth, &fitting));
+  FS_TRY(fs_modulo_fitting_depths(m->scratch, &m->several, plan->depth, &fitting));
   for (uint32_t k = 0; k < fitting.n && fs_modulo_less(free, m->out->ii); k++) {
     FS_TRY(try_depths(m, copies, fitting.depth[k], fs_max(steps / FS_FITTING_MOST, 1)));
   }
@@ -235,12 +261,12 @@ static fs_status refute_fitting(modulo_planner *m, uint32_t copies) {
     return FSCHED_OK;
   }
   fs_modulo_fitting fitting;
-  FS_TRY(fs_modulo_fitting_depths(m->scratch, m->p, m->alone_depth, &fitting));
+  FS_TRY(fs_modulo_fitting_depths(m->scratch, &m->several, m->alone_depth, &fitting));
   m->may_fit = m->may_fit || !fitting.all;
   for (uint32_t k = 0; k < fitting.n && !m->may_fit; k++) {
     FS_TRY(find_copies(m, copies, fitting.depth[k], fs_max(steps / FS_FITTING_MOST, 1), &t));
     m->may_fit = is_left_open(&t.plan);
-    if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+    if (t.plan.found.is == FS_YES && overfull_memory(&m->several, t.plan.bytes) == FS_NONE) {
       take_copies(m, &t);
     }
   }
@@ -252,7 +278,7 @@ static fs_status try_open(modulo_planner *m, uint32_t copies) {
   copies_try t;
   FS_TRY(find_copies(m, copies, NULL, m->options.steps / 4, &t));
   m->may_fit = m->may_fit || is_left_open(&t.plan);
-  if (t.plan.found.is == FS_YES && overfull_memory(m, t.plan.bytes) == FS_NONE) {
+  if (t.plan.found.is == FS_YES && overfull_memory(&m->several, t.plan.bytes) == FS_NONE) {
     take_copies(m, &t);
   }
   return FSCHED_OK;
@@ -269,7 +295,7 @@ static fs_status try_copies(modulo_planner *m, uint32_t copies) {
   if (t.plan.found.is != FS_YES) {
     return FSCHED_OK;
   }
-  uint32_t overfull = overfull_memory(m, t.plan.bytes);
+  uint32_t overfull = overfull_memory(&m->several, t.plan.bytes);
   if (overfull == FS_NONE) {
     take_copies(m, &t);
     return FSCHED_OK;
@@ -293,7 +319,7 @@ static fs_status bound_fitting(modulo_planner *m, fs_modulo_ratio *bound) {
   fs_modulo_bounds bounds;
   fs_decision fits;
   bool endless;
-  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, m->p, 1, m->alone_depth, &body, &fits));
+  FS_TRY(fs_modulo_body_make(m->ctx, m->scratch, &m->several, 1, m->alone_depth, &body, &fits));
   if (fits.is != FS_YES) {
     return FSCHED_OK;
   }
@@ -307,7 +333,7 @@ static fs_status plan_copies(modulo_planner *m) {
   fs_modulo_plan *out = m->out;
   fs_modulo_ratio bound = greatest_bound(&out->bounds);
   FS_TRY(depths_of_copies(m, &m->alone_depth));
-  fs_modulo_fit_alone(m->p, m->alone_depth);
+  fs_modulo_fit_alone(&m->several, m->alone_depth);
   FS_TRY(m->limit_memory != FS_NONE ? bound_fitting(m, &bound) : FSCHED_OK);
   FS_TRY(depths_of_copies(m, &m->fitting_depth));
   for (uint32_t r = 0; r < m->p->n_rings; r++) {
@@ -392,7 +418,7 @@ static fs_status plan_unit(modulo_planner *m, uint32_t unit) {
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_settle(m->ctx, m->arena, &m->body, &m->best, out));
-  if (overfull_memory(m, out->bytes) == FS_NONE) {
+  if (overfull_memory(m->p, out->bytes) == FS_NONE) {
     out->found = least.found;
     out->proven = least.proven;
   }
@@ -474,6 +500,8 @@ fs_status fs_modulo_schedule(fsched_context *ctx, fs_arena *arena, const fs_modu
   m.options.copies = options->copies == 0 ? USUAL_COPIES : options->copies;
   m.options.ops = options->ops == 0 ? USUAL_OPS : options->ops;
   m.limit_memory = FS_NONE;
+  m.several = *p;
+  m.several.capacity = p->capacity_of_copies != NULL ? p->capacity_of_copies : p->capacity;
   *out = (fs_modulo_plan){.found = fs_not_decided(), .ii = {0, 1}};
   return p->n == 0 ? FSCHED_OK : make_plan(&m);
 }

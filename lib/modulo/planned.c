@@ -108,6 +108,49 @@ static fs_status bound_exactly(fsched_context *ctx, const planner *k, const fs_m
   return FSCHED_OK;
 }
 
+/* Whether iterations of an op come one after the other for its scratch alone. */
+static bool is_in_order(const planner *k, uint32_t member) {
+  const fsched_graph *g = k->g;
+  uint32_t op = k->body->op[member];
+  return fs_op_slow(g, op) && g->op_scratch0[op] < g->op_scratch0[op + 1];
+}
+
+/* Scratch keeps the iterations of a slow op in order, but with places for several of them it would
+ * not: that is left out of the bound. */
+static fs_status bound_without_scratch(fsched_context *ctx, const planner *k,
+                                       const fs_modulo_loop *loop, fs_modulo_plan *plan,
+                                       bool *in_order) {
+  fs_modulo_problem p = loop->problem;
+  fs_modulo_edge *edge;
+  fs_modulo_body body;
+  fs_modulo_bounds bounds;
+  fs_decision fits;
+  bool endless, *left_out;
+  FS_TRY(fs_new(k->arena, &edge, p.n_edges));
+  FS_TRY(fs_new_zero(k->arena, &left_out, p.n));
+  *in_order = false;
+  p.n_edges = 0;
+  for (uint32_t e = loop->problem.n_edges; e-- > 0 && k->split == NULL;) {
+    const fs_modulo_edge *x = &loop->problem.edge[e];
+    bool own = x->from == x->to && x->distance == 1 && !left_out[x->to] && is_in_order(k, x->to);
+    left_out[x->to] = left_out[x->to] || own;
+    *in_order = *in_order || own;
+    if (!own) {
+      edge[p.n_edges++] = *x;
+    }
+  }
+  p.edge = edge;
+  if (!*in_order || plan->bounds.recurrence.den == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_modulo_body_make(ctx, k->arena, &p, 1, NULL, &body, &fits));
+  if (fits.is == FS_YES) {
+    FS_TRY(fs_modulo_bounds_of(ctx, &body, &bounds, &endless));
+    plan->bounds.recurrence = bounds.recurrence;
+  }
+  return FSCHED_OK;
+}
+
 /* What no choice of queues of a class is below: cycles, and the work of each class divided among
  * its queues. */
 static fs_modulo_ratio bound_of_choices(const planner *k, const fs_modulo_plan *plan) {
@@ -184,8 +227,8 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
     r->proven = r->proven && !fs_modulo_less(least, plan->ii);
   }
   bool equal = r->bound.num > 0 && r->ii.num == r->bound.num && r->ii.den == r->bound.den;
-  bool sure = equal && loop->scale == 1;  /* else both may only seem to be the same */
-  r->proven = r->proven && !loop->single; /* copies were not tried */
+  bool sure = equal && loop->scale == 1; /* else both may only seem to be the same */
+  r->proven = r->proven && !loop->single && !loop->in_order;
   r->proven = (r->proven || sure) && !loop->widened;
   if (k->split != NULL) { /* parts have times that were planned before */
     fs_modulo_ratio least = plan->bounds.resource;
@@ -254,6 +297,7 @@ static fs_status search(fsched_context *ctx, const planner *k, const fs_planned_
     FS_TRY(fs_modulo_plain(k->arena, &out->loop.problem, plan));
   }
   FS_TRY(bound_exactly(ctx, k, &out->loop, plan));
+  FS_TRY(bound_without_scratch(ctx, k, &out->loop, plan, &out->loop.in_order));
   fs_modulo_loop_unscale(&out->loop, plan);
   if (plan->found.is == FS_YES && !fs_modulo_ahead_kept(&out->loop.problem, plan)) {
     r->why_not = "no plan was found that keeps a prefetch that is given";

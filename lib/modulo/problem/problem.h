@@ -85,6 +85,7 @@ typedef struct fs_modulo_problem {
   const uint32_t *reader0; /* CSR per ring */
   const fs_modulo_reader *reader;
   const uint64_t *capacity; /* per memory: bytes; FS_UNBOUNDED */
+  const uint64_t *capacity_of_copies; /* the same where several copies are tried; NULL: as above */
   const uint32_t *lanes;    /* per resource */
   const uint32_t *use0;     /* CSR per op; NULL: none */
   const fs_modulo_use *use;

@@ -598,3 +598,38 @@ for how in "" --unroll; do
   run 0 "$FSCHED" compile circle.yaml $how -q --verify -o circle.fsb --force
   run 0 "$FSCHED" run circle.fsb -q --check --on sim --durations adversarial --seed 2
 done
+
+# Copies of the body: scratch is that of the queue that each of them keeps.
+scratches() { # scratches CAPACITY
+  cat <<END
+fsched: 1
+target:
+  queues: [{name: q0, class: c}, {name: q1, class: c}]
+  memories: [{name: ddr}, {name: m, capacity: $1}]
+buffers:
+  - {name: x, size: 512, memory: ddr, io: input}
+  - {name: y, size: 512, memory: ddr, io: output}
+ops:
+  - {name: init, on: c, args: [{out: y}]}
+  - loop: l
+    trip: 64
+    ops:
+      - {name: a, on: c, time: 10, scratch: {m: 256}, args: [{in: x, at: {length: 8, step: 8}}, {out_existing: y, at: {length: 8, step: 8}}]}
+      - {name: b, on: c, time: 10, scratch: {m: 256}, args: [{in: x, at: {length: 8, step: 8}}]}
+      - {name: d, on: c, time: 10, scratch: {m: 256}, args: [{in: x, at: {length: 8, step: 8}}]}
+END
+}
+scratches 512 >scratches.yaml
+run 0 "$FSCHED" compile scratches.yaml --verify -o scratches.fsb
+expect "copies with scratch" holds err 'one every 15 at best (queue q0), by turns of 2 iterations'
+run 0 "$FSCHED" verify scratches.fsb --graph scratches.yaml
+run 0 "$FSCHED" run scratches.fsb -q --check --on sim --durations adversarial --seed 3 --output y=y.bin --force
+run 0 "$FSCHED" compile scratches.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output y=flat.bin --force
+expect "with the bytes of their iterations" cmp y.bin flat.bin
+run 0 "$FSCHED" dis scratches.fsb
+expect "the first queue's scratch" [ "$(grep -c 'w m\[0,256)' out)" -ge 3 ]
+expect "the other's" [ "$(grep -c 'w m\[256,512)' out)" -ge 3 ]
+scratches 511 >scratches.yaml
+run 3 "$FSCHED" compile scratches.yaml -o no.fsb
+expect "scratch of both queues" holds err "needed 512, available 511"

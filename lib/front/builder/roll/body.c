@@ -99,15 +99,15 @@ static fs_status fill_afters(fs_roller *r, uint32_t loop, fs_rolled *x) {
   return FSCHED_OK;
 }
 
-/* Which of the loop's queues an op keeps until it is over, if all of its commands are on that; else
- * FS_NONE. */
-static uint32_t kept_queue(const fs_rolled *x, uint32_t member) {
+/* Which of the loop's queues a copy of an op keeps until it is over, if all of its commands are on
+ * that; else FS_NONE. */
+static uint32_t copy_queue(const fs_rolled *x, uint32_t member, uint32_t copy) {
   const fs_rolled_loop *l = &x->loop;
   uint32_t found = FS_NONE, n = 0;
   for (uint32_t q = 0; q < l->n_queues; q++) {
     bool here = false;
     for (uint32_t c = l->command0[q]; c < l->command0[q + 1]; c++) {
-      here = here || l->command[c].member == member;
+      here = here || (l->command[c].member == member && l->command[c].copy == copy);
     }
     found = here ? q : found;
     n += here;
@@ -116,34 +116,48 @@ static uint32_t kept_queue(const fs_rolled *x, uint32_t member) {
   return n == 1 && keeps ? found : FS_NONE;
 }
 
-/* Gives the scratch of all ops that keep a queue places in that of the loop, where they take turns;
- * of those that keep none (FS_NONE), places of their own.  *at: per entry of the loop's ops. */
+/* The same, but FS_NONE where iterations are in order, and do not keep one queue. */
+static uint32_t kept_queue(const fs_rolled *x, uint32_t member, uint32_t copy) {
+  uint32_t kept = copy_queue(x, member, copy);
+  for (uint32_t c = 0; c < x->loop.copies && x->scratch_in_order; c++) {
+    kept = copy_queue(x, member, c) == kept ? kept : FS_NONE;
+  }
+  return kept;
+}
+
+/* Gives the scratch of all that keeps a queue places in that of the loop, where it takes turns. An
+ * op that keeps none (FS_NONE) has places of its own, for all copies: its iterations come one after
+ * the other.  *at: per copy and entry of the loop's ops. */
 static void place_scratch(fs_roller *r, uint32_t loop, const fs_rolled *x, uint32_t queue,
                           uint64_t *base, uint64_t *at) {
   const fsched_builder *b = r->b;
   const uint32_t *first = r->in.scratch0;
   uint64_t *used = r->scratch_use[loop];
-  uint32_t op0 = b->loop.at[loop].op0;
+  uint32_t op0 = b->loop.at[loop].op0, n = first[op0 + x->n_ops] - first[op0];
   memcpy(base, used, b->memory.n * sizeof *base);
   for (uint32_t op = op0; op < op0 + x->n_ops; op++) {
-    for (uint32_t i = first[op]; i < first[op + 1] && kept_queue(x, op - op0) == queue; i++) {
-      const fs_item_draft *s = &b->scratches.item.at[i];
-      uint64_t size = fs_align_up(s->amount, b->memory.at[s->a].m.align);
-      at[i - first[op0]] = queue == FS_NONE ? used[s->a] : base[s->a];
-      used[s->a] = fs_max(used[s->a], at[i - first[op0]] + size);
+    for (uint32_t c = 0; c < x->loop.copies; c++) {
+      for (uint32_t i = first[op]; i < first[op + 1] && kept_queue(x, op - op0, c) == queue; i++) {
+        const fs_item_draft *s = &b->scratches.item.at[i];
+        uint64_t size = fs_align_up(s->amount, b->memory.at[s->a].m.align);
+        uint64_t *place = at + c * n + i - first[op0];
+        *place = queue != FS_NONE ? base[s->a] : c == 0 ? used[s->a] : at[i - first[op0]];
+        used[s->a] = fs_max(used[s->a], *place + size);
+      }
     }
   }
 }
 
 static fs_status fill_scratches(fs_roller *r, uint32_t loop, fs_rolled *x) {
   const fsched_builder *b = r->b;
-  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops;
+  uint32_t op0 = b->loop.at[loop].op0, end = op0 + x->n_ops, copies = x->loop.copies;
   const uint32_t *first = r->in.scratch0;
+  uint32_t n = first[end] - first[op0];
   uint64_t *base, *at;
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use[loop], b->memory.n));
-  FS_TRY(fs_new(&r->b->arena, &x->scratch, first[end] - first[op0]));
+  FS_TRY(fs_new(&r->b->arena, &x->scratch, (size_t)n * copies));
   FS_TRY(fs_new(r->scratch, &base, b->memory.n));
-  FS_TRY(fs_new(r->scratch, &at, first[end] - first[op0]));
+  FS_TRY(fs_new(r->scratch, &at, (size_t)n * copies));
   place_scratch(r, loop, x, FS_NONE, base, at);
   for (uint32_t q = 0; q < x->loop.n_queues; q++) {
     place_scratch(r, loop, x, q, base, at);
@@ -151,9 +165,12 @@ static fs_status fill_scratches(fs_roller *r, uint32_t loop, fs_rolled *x) {
   for (uint32_t op = op0; op < end; op++) {
     fs_body_op *body = &x->body[op - op0];
     body->scratch0 = x->n_scratches;
-    for (uint32_t i = first[op]; i < first[op + 1]; i++) {
-      const fs_item_draft *s = &b->scratches.item.at[i];
-      x->scratch[x->n_scratches++] = (fs_body_scratch){s->a, at[i - first[op0]], s->amount};
+    for (uint32_t c = 0; c < copies; c++) {
+      for (uint32_t i = first[op]; i < first[op + 1]; i++) {
+        const fs_item_draft *s = &b->scratches.item.at[i];
+        x->scratch[x->n_scratches++] =
+            (fs_body_scratch){s->a, c, at[c * n + i - first[op0]], s->amount};
+      }
     }
     body->n_scratches = x->n_scratches - body->scratch0;
   }

@@ -28,7 +28,7 @@ static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
   bool unfit = false;
   for (uint32_t m = 0; m < g->target.n_memories && body->held != NULL && !unfit; m++) {
     const fs_memory *memory = &g->target.memory[m];
-    uint64_t scratch = fs_modulo_scratch(g, body, m);
+    uint64_t scratch = fs_modulo_scratch(g, body, m, false);
     unfit = scratch > 0 && fs_memory_bounded(memory) &&
             fs_add_most(scratch, body->held[m]) > memory->capacity;
   }
@@ -38,7 +38,7 @@ static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
 /* The bytes that a loop needs of a memory: slots, one of each open ring, scratch, and all that it
  * holds. */
 static uint64_t bytes_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
-  uint64_t need = fs_add_most(body->held[memory], fs_modulo_scratch(g, body, memory));
+  uint64_t need = fs_add_most(body->held[memory], fs_modulo_scratch(g, body, memory, false));
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
     if (x->memory == memory) {
@@ -274,17 +274,23 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   return FSCHED_OK;
 }
 
-/* The scratch of an op whose queues go on before it is over, or that may change its queue from copy
- * to copy of the body, is free for its next iteration only then. */
+/* Whether some values are given back several at once, which takes copies of the body. */
+static bool gives_several_back(const fs_loop_body *body) {
+  bool several = false;
+  for (uint32_t v = 0; v < body->n_values; v++) {
+    several = several || body->value[v].every > 1;
+  }
+  return several;
+}
+
+/* The scratch of an op whose queues go on before it is over is free for its next iteration only
+ * then.  Where the body needs copies, that is so of all ops, whichever queues they are on. */
 static fs_status order_scratch(fs_roller *r, const fsched_graph *g, fs_loop_body *body) {
   fs_body_edge *edge;
+  bool copies = gives_several_back(body);
   FS_TRY(fs_new(r->scratch, &edge, (size_t)body->n_edges + body->n));
   if (body->n_edges > 0) {
     memcpy(edge, body->edge, body->n_edges * sizeof *edge);
-  }
-  bool copies = false;
-  for (uint32_t v = 0; v < body->n_values; v++) {
-    copies = copies || body->value[v].every > 1;
   }
   for (uint32_t m = 0; m < body->n; m++) {
     uint32_t op = body->op[m];
@@ -550,6 +556,7 @@ static fs_status plan_once(fs_roller *r, const fsched_graph *g, const fs_loop_in
   x->least = r->in.least[loop];
   x->param = r->in.param[loop] == FS_NONE ? NULL : r->b->words.text.at[r->in.param[loop]];
   FS_TRY(find_body(r, g, index, loop, &body));
+  x->scratch_in_order = gives_several_back(&body);
   FS_TRY(plan_body(r, g, loop, &body, &p));
   FS_TRY(fill_ops(r, g, &body, x));
   FS_TRY(join_runs(r, g, &body, &p, x, joined));

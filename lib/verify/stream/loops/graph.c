@@ -119,7 +119,8 @@ static bool same_scratch(const loop_compare *c, const fs_stream_loop_command *m)
   for (uint32_t k = 0; k < c->v->s->n_memories; k++) {
     uint64_t sum = 0;
     for (uint32_t i = b->scratch0; i < b->scratch0 + b->n_scratches; i++) {
-      sum += c->x->scratch[i].memory == k ? c->x->scratch[i].size : 0;
+      const fs_body_scratch *scratch = &c->x->scratch[i];
+      sum += scratch->memory == k && scratch->copy == m->copy ? scratch->size : 0;
     }
     if (fs_vs_contiguous(&c->v->s->memories[k]) && sum_of(c, m, true, k) != sum) {
       return false;
