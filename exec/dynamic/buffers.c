@@ -12,11 +12,7 @@ static fs_dynamic_buffer buffer_handle(const fs_dynamic *e, uint32_t record) {
   return (uint64_t)e->record.at[record].generation << 32 | record;
 }
 
-uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer) {
-  uint32_t id = (uint32_t)buffer;
-  if (id < e->record.n && e->record.at[id].used && e->record.at[id].generation == buffer >> 32) {
-    return id;
-  }
+uint32_t fs_record_missing(fs_dynamic *e) {
   (void)fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG, "there is no such buffer");
   return FS_NONE;
 }
@@ -102,12 +98,6 @@ static void drop_written(fs_dynamic *e, fs_dynamic_record *r) {
   while (r->written != FS_NONE) {
     drop_view(e, r, e->spans.node.at[r->written].op);
   }
-}
-
-fs_status fs_record_reserve(fs_dynamic *e, size_t n) {
-  FS_TRY(fs_vec_ensure(e->ctx, &e->written, e->written.n + n));
-  FS_TRY(fs_vec_ensure(e->ctx, &e->near, e->written.n + n));
-  return fs_ranges_reserve(&e->spans, n);
 }
 
 fs_status fs_dynamic_forget(fs_dynamic *e, fs_dynamic_buffer buffer) {
@@ -269,26 +259,14 @@ fs_content fs_record_written(fs_dynamic *e, const fs_dynamic_record *r, const fs
   return FS_WRITTEN_ALL;
 }
 
-/* As fs_view_range; dimensions that are not there are left as they were. */
-static void set_range(fs_view_runs *out, uint64_t offset, uint64_t n) {
-  out->offset = offset;
-  out->run = out->extent[0] = n;
-  out->n_dims = 0;
-}
-
-fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
+fs_status fs_record_view(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) {
-  if (view == NULL) {
-    /* One of the user without bytes gives an order all the same, as one of one byte would. */
-    set_range(out, 0, r->owned ? r->size : fs_max(r->size, 1));
-    return FSCHED_OK;
-  }
   if (!fs_view_valid(view) || fs_view_end(view) > r->size) {
     return fs_dynamic_error(e, FSCHED_BAD_INPUT, ARG,
                             "a view is not within its buffer of %" PRIu64 " bytes", r->size);
   }
   if (view->n_dims == 0) {
-    set_range(out, view->offset, view->element);
+    fs_record_range(out, view->offset, view->element);
   } else {
     *out = fs_view_runs_of(view);
   }

@@ -163,7 +163,7 @@ fs_status fs_run_unfailed(fs_dynamic *e) {
   return e->n_causes == 0 ? FSCHED_OK : fs_dynamic_error(e, FSCHED_REPLAY, RUN, "%s", e->cause[0]);
 }
 
-fs_status fs_run_accepts(fs_dynamic *e) {
+fs_status fs_run_refuses(fs_dynamic *e) {
   FS_TRY(fs_run_unfailed(e));
   if (!e->open) {
     return fs_dynamic_error(e, FSCHED_USAGE, CALL, "no run is open for tasks");

@@ -169,8 +169,12 @@ static inline bool fs_slot_was(const fs_dynamic *e, fs_dynamic_task task) {
 bool fs_slot_lives(const fs_dynamic *e, fs_dynamic_task task);
 bool fs_slot_ended(const fs_dynamic_slot *s);
 
-/* Runs (engine.c).  Whether tasks may be submitted; errors are reported. */
-fs_status fs_run_accepts(fs_dynamic *e);
+/* Runs (engine.c).  Says why tasks may not be submitted, if they may not. */
+fs_status fs_run_refuses(fs_dynamic *e);
+/* Whether tasks may be submitted; errors are reported. */
+static inline fs_status fs_run_accepts(fs_dynamic *e) {
+  return e->open && e->n_causes == 0 ? FSCHED_OK : fs_run_refuses(e);
+}
 /* Only whether it has failed; errors: FSCHED_REPLAY, reported with the first cause. */
 fs_status fs_run_unfailed(fs_dynamic *e);
 /* Ends the run if nothing of it is left. */
@@ -178,8 +182,13 @@ void fs_run_settle(fs_dynamic *e);
 /* Notes a cause, and returns its number; beyond FS_DYNAMIC_CAUSES it is the first one's. */
 uint32_t fs_run_note(fs_dynamic *e, const char *text);
 
-/* Slots (slots.c) */
-fs_status fs_slot_reserve(fs_dynamic *e, uint32_t n_edges) FS_MUST_USE;
+/* Slots (slots.c).  Makes an unused one. */
+fs_status fs_slot_make(fs_dynamic *e) FS_MUST_USE;
+/* Makes room for a task with so many edges. */
+static inline FS_MUST_USE fs_status fs_slot_reserve(fs_dynamic *e, uint32_t n_edges) {
+  FS_TRY(fs_vec_ensure(e->ctx, &e->edge, (size_t)e->n_edges + n_edges));
+  return e->unused_slot == FS_NONE ? fs_slot_make(e) : FSCHED_OK;
+}
 /* Takes a reserved slot; it is being built, and in the innermost scope.  Requires a reserved one.
  */
 uint32_t fs_slot_take(fs_dynamic *e, uint32_t piece);
@@ -196,10 +205,21 @@ void fs_ready_add(fs_dynamic *e, uint32_t slot);
 /* Requires a ready task. */
 void fs_ready_remove(fs_dynamic *e, uint32_t slot);
 
-/* Buffers (buffers.c).  FS_NONE, reported: there is no such buffer. */
-uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer);
+/* Buffers (buffers.c).  Reports that there is no such buffer, and returns FS_NONE. */
+uint32_t fs_record_missing(fs_dynamic *e);
+/* FS_NONE, reported: there is no such buffer. */
+static inline uint32_t fs_record_of(fs_dynamic *e, fs_dynamic_buffer buffer) {
+  uint32_t id = (uint32_t)buffer;
+  bool known =
+      id < e->record.n && e->record.at[id].used && e->record.at[id].generation == buffer >> 32;
+  return known ? id : fs_record_missing(e);
+}
 /* Makes room, so that the next n calls of fs_record_write cannot fail. */
-fs_status fs_record_reserve(fs_dynamic *e, size_t n) FS_MUST_USE;
+static inline FS_MUST_USE fs_status fs_record_reserve(fs_dynamic *e, size_t n) {
+  FS_TRY(fs_vec_ensure(e->ctx, &e->written, e->written.n + n));
+  FS_TRY(fs_vec_ensure(e->ctx, &e->near, e->written.n + n));
+  return fs_ranges_reserve(&e->spans, n);
+}
 /* What is written of a view: all of it, some or none; or as far as FS_VIEW_STEPS tell, not all of
  * it (and whether any is open), or nothing is known. */
 typedef enum fs_content {
@@ -216,10 +236,25 @@ void fs_record_write(fs_dynamic *e, uint32_t record, const fs_view_runs *runs, b
 /* A new version, without content. */
 void fs_record_renew(fs_dynamic *e, uint32_t record, fs_dynamic_task owner, uint32_t piece,
                      uint64_t carve);
-/* The runs of a view (NULL: all) of a buffer.  Errors: FSCHED_BAD_INPUT, reported: outside of it.
- */
-fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
+/* As fs_view_range; dimensions that are not there are left as they were. */
+static inline void fs_record_range(fs_view_runs *out, uint64_t offset, uint64_t n) {
+  out->offset = offset;
+  out->run = out->extent[0] = n;
+  out->n_dims = 0;
+}
+/* The runs of a view of a buffer.  Errors: FSCHED_BAD_INPUT, reported: outside of it. */
+fs_status fs_record_view(fs_dynamic *e, const fs_dynamic_record *r, const fs_view *view,
                          fs_view_runs *out) FS_MUST_USE;
+/* The same; without a view (NULL) all.  A buffer of the user without bytes gives an order all the
+ * same, as one of one byte would. */
+static inline FS_MUST_USE fs_status fs_record_runs(fs_dynamic *e, const fs_dynamic_record *r,
+                                                   const fs_view *view, fs_view_runs *out) {
+  if (view != NULL) {
+    return fs_record_view(e, r, view, out);
+  }
+  fs_record_range(out, 0, r->owned ? r->size : fs_max(r->size, 1));
+  return FSCHED_OK;
+}
 
 /* Submissions.  Sets e->use, e->heap, e->need and e->scratch (check.c). */
 fs_status fs_submission_check(fs_dynamic *e, const fs_dynamic_submission *s) FS_MUST_USE;

@@ -33,19 +33,6 @@ void fs_heap_rings_release(fs_heap_rings *r) {
   r->ring = fs_realloc(r->ctx, r->ring, r->n * sizeof *r->ring, 0);
 }
 
-uint32_t fs_heap_ring_of(uint32_t n_scopes) {
-  return n_scopes == 0 ? 0 : (uint32_t)fs_min(n_scopes - 1, FS_HEAP_RINGS - 1);
-}
-
-uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align) {
-  assert(align >= 1);
-  if (bytes == 0) {
-    return 0;
-  }
-  return bytes > UINT64_MAX - align ? UINT64_MAX / align * align
-                                    : (bytes + align - 1) / align * align;
-}
-
 /* The longest runs of free bytes: at the top, and from 0 on if that is behind the end. */
 typedef struct heap_room {
   uint64_t at_top, at_begin;

@@ -78,9 +78,18 @@ fs_status fs_heap_rings_init(fs_heap_rings *r, fsched_context *ctx, uint32_t n,
                              const fs_heap_room *room) FS_MUST_USE;
 void fs_heap_rings_release(fs_heap_rings *r);
 /* The ring of tasks in so many open scopes. */
-uint32_t fs_heap_ring_of(uint32_t n_scopes);
+static inline uint32_t fs_heap_ring_of(uint32_t n_scopes) {
+  return n_scopes == 0 ? 0 : (uint32_t)fs_min(n_scopes - 1, FS_HEAP_RINGS - 1);
+}
 /* What a request takes of a ring; saturating.  Requires an alignment of at least 1. */
-uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align);
+static inline uint64_t fs_heap_rounded(uint64_t bytes, uint64_t align) {
+  assert(align >= 1);
+  if (bytes == 0) {
+    return 0;
+  }
+  return bytes > UINT64_MAX - align ? UINT64_MAX / align * align
+                                    : (bytes + align - 1) / align * align;
+}
 
 /* Takes a piece, and waits for room if the ring is full.  Requires one of the rings.
  * Errors: FSCHED_INFEASIBLE, reported with limit, need and have: the request is larger than the

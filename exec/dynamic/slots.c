@@ -4,13 +4,10 @@
  * of any length needs no stack. */
 #include "exec/dynamic/private.h"
 
-fs_status fs_slot_reserve(fs_dynamic *e, uint32_t n_edges) {
-  FS_TRY(fs_vec_ensure(e->ctx, &e->edge, (size_t)e->n_edges + n_edges));
-  if (e->unused_slot == FS_NONE) {
-    FS_TRY(fs_vec_ensure(e->ctx, &e->slot, e->slot.n + 1));
-    e->slot.at[e->slot.n++] = (fs_dynamic_slot){.state = FS_TASK_FREE, .next = FS_NONE};
-    e->unused_slot = (uint32_t)e->slot.n - 1;
-  }
+fs_status fs_slot_make(fs_dynamic *e) {
+  FS_TRY(fs_vec_ensure(e->ctx, &e->slot, e->slot.n + 1));
+  e->slot.at[e->slot.n++] = (fs_dynamic_slot){.state = FS_TASK_FREE, .next = FS_NONE};
+  e->unused_slot = (uint32_t)e->slot.n - 1;
   return FSCHED_OK;
 }
 

@@ -219,11 +219,6 @@ static uint32_t remove_node(fs_range_node *node, uint32_t at, uint32_t gone) {
   return balance(node, first);
 }
 
-fs_status fs_ranges_reserve(fs_ranges *r, size_t n) {
-  assert(r->node.n + n < FS_NONE);
-  return fs_vec_ensure(r->ctx, &r->node, r->node.n + n);
-}
-
 /* Where the tree has a range for an op, or FS_NONE. */
 static uint32_t find_range(const fs_range_node *node, uint32_t at, const fs_range_node *key) {
   while (at != FS_NONE) {

@@ -36,7 +36,10 @@ fs_status fs_ranges_add(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi,
                         uint32_t op) FS_MUST_USE;
 /* Makes room, so that the next n calls of fs_ranges_add cannot fail.  Requires that there are fewer
  * than 2^32 - 1 ranges. */
-fs_status fs_ranges_reserve(fs_ranges *r, size_t n) FS_MUST_USE;
+static inline FS_MUST_USE fs_status fs_ranges_reserve(fs_ranges *r, size_t n) {
+  assert(r->node.n + n < FS_NONE);
+  return fs_vec_ensure(r->ctx, &r->node, r->node.n + n);
+}
 /* Takes a range out that was added.  Requires that the set has just this range for `op`. */
 void fs_ranges_remove(fs_ranges *r, uint32_t *set, uint64_t lo, uint64_t hi, uint32_t op);
 /* Appends the ops of all ranges that overlap [lo, hi), in order of (lo, op); *covered is the number

@@ -300,7 +300,9 @@ static fs_status submit_one(fs_submit_call *c, uint32_t *task) {
   s->calls++;
   fs_arena_mark mark = fs_arena_set_mark(&s->arena);
   fs_status status = submit(c, task);
-  fs_arena_reset(&s->arena, mark);
+  if (s->alloc.n > 0 || status != FSCHED_OK) { /* there may be names of what is allocated */
+    fs_arena_reset(&s->arena, mark);
+  }
   return fs_submit_ended(s, status);
 }
 
