@@ -45,10 +45,25 @@ static fs_status flag(fs_asm *a, uint32_t node, uint32_t *out) {
 
 /* ---- rings */
 
+/* Whether the last value returns to where the one on entry was; FS_NONE: not said. */
+static fs_status returns(fs_asm *a, uint32_t node, fs_stream_ring *r) {
+  uint32_t yes = 0;
+  if (node != FS_NONE) {
+    FS_TRY(flag(a, node, &yes));
+  }
+  if (yes != 0 && r->entry == FS_RING_EMPTY) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
+                          "nothing returns in a ring without a value on entry");
+  }
+  r->entry += yes;
+  return FSCHED_OK;
+}
+
 static fs_status ring(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { ARG, WRITER, SIZE, SLOT, DEPTH, ENTRY, FIELDS };
-  static const fs_field fields[FIELDS] = {{"arg", true},  {"writer", true}, {"size", true},
-                                          {"slot", true}, {"depth", true},  {"entry", true}};
+  enum { ARG, WRITER, SIZE, SLOT, DEPTH, ENTRY, RETURNS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"arg", true},     {"writer", true}, {"size", true},
+                                          {"slot", true},    {"depth", true},  {"entry", true},
+                                          {"returns", false}};
   uint32_t value[FIELDS];
   fs_stream_ring r = {0};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
@@ -58,6 +73,7 @@ static fs_status ring(fs_asm *a, const loop_reader *l, uint32_t node) {
   FS_TRY(fs_fields_u64(&a->f, value[SLOT], &r.slot));
   FS_TRY(fs_fields_u32(&a->f, value[DEPTH], &r.depth));
   FS_TRY(flag(a, value[ENTRY], &r.entry));
+  FS_TRY(returns(a, value[RETURNS], &r));
   return fs_asm_push(a, rings, r);
 }
 

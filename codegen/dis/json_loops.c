@@ -47,7 +47,8 @@ static void put_rings(fs_dis *d, const fs_stream_loop *l) {
     fs_dis_u64(d, ", \"size\": ", r->size);
     fs_dis_u64(d, ", \"slot\": ", r->slot);
     fs_dis_u64(d, ", \"depth\": ", r->depth);
-    put_flag(d, ", \"entry\": ", r->entry);
+    put_flag(d, ", \"entry\": ", r->entry != FS_RING_EMPTY);
+    fs_dis_put(d, r->entry == FS_RING_RETURNS ? ", \"returns\": true" : "");
     fs_dis_put(d, "}");
   }
   fs_dis_put(d, "]");

@@ -70,7 +70,7 @@ static fs_cu_place make_place(fs_cu_address address, bool host) {
               : (fs_cu_place){.type = FS_CU_MEMORY_DEVICE, .device = address};
 }
 
-static bool add_copy(fs_cuda_graph_maker *m, const fs_cuda_work *w) {
+bool fs_cuda_graph_copy(fs_cuda_graph_maker *m, const fs_cuda_work *w) {
   for (uint64_t done = 0, n; done < w->size; done += n) {
     n = fs_min(w->size - done, UINT64_C(1) << CHUNK_LOG2);
     const fs_cu_node *nodes;
@@ -111,8 +111,8 @@ bool fs_cuda_graph_record(fs_cuda_graph_maker *m, fs_cu_event event) {
 static bool add_effect(fs_cuda_graph_maker *m, uint32_t item) {
   const fs_cuda_work *w = &m->x->todo[item];
   return (!w->host || fs_cuda_graph_host(m, fs_cuda_host_item(m->x, item))) &&
-         (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) && add_copy(m, w) &&
-         (!m->first || fs_cuda_graph_empty(m));
+         (w->launch.function == NULL || fs_cuda_graph_kernel(m, &w->launch)) &&
+         fs_cuda_graph_copy(m, w) && (!m->first || fs_cuda_graph_empty(m));
 }
 
 /* Begins an item, or a part of a loop, behind its predecessors. */

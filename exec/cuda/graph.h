@@ -26,6 +26,7 @@ void fs_cuda_graph_after(fs_cuda_graph_maker *m, fs_cu_node node);
 /* Add a node to what is at hand.  False: poisoned. */
 bool fs_cuda_graph_kernel(fs_cuda_graph_maker *m, const fs_cuda_launch *l) FS_MUST_USE;
 bool fs_cuda_graph_host(fs_cuda_graph_maker *m, fs_cuda_task *task) FS_MUST_USE;
+bool fs_cuda_graph_copy(fs_cuda_graph_maker *m, const fs_cuda_work *w) FS_MUST_USE;
 bool fs_cuda_graph_empty(fs_cuda_graph_maker *m) FS_MUST_USE;
 bool fs_cuda_graph_record(fs_cuda_graph_maker *m, fs_cu_event event) FS_MUST_USE;
 

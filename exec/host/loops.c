@@ -163,7 +163,7 @@ fs_loop_move fs_loop_last_value(const fs_stream *s, const fs_stream_loop *loop, 
                                 uint64_t trips, uint32_t command, const fs_loop_instance *around) {
   assert(ring < loop->n_rings);
   const fs_stream_ring *r = &s->rings[loop->ring0 + ring];
-  if (r->entry == 0 || loop->least == loop->most || trips % r->depth == 0) {
+  if (!fs_ring_moves(loop, r) || trips % r->depth == 0) {
     return (fs_loop_move){0};
   }
   const fs_stream_place *p = own_place(s, command, around, r->arg);

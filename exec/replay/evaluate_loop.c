@@ -138,7 +138,7 @@ static fs_status leave_ring(evaluated_loop *l, uint32_t index) {
   uint64_t last = trips_of(l) - 1, begin, length = ring_length(l, ring);
   const fs_ring_value *from = fs_ring_look(&l->rings[index], last, 0);
   loop_bytes b = ring_bytes(l, ring, &begin);
-  bool back = ring->entry != 0 && l->loop->least < l->loop->most;
+  bool back = fs_ring_moves(l->loop, ring);
   uint64_t at = begin + ring->slot * (back ? ring->depth - 1 : last % ring->depth);
   memset(b.bytes + begin, 0xA5, (size_t)length);
   FS_TRY(fs_byteset_remove(ctx, b.defined, begin, begin + length));

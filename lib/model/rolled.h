@@ -39,9 +39,9 @@
  *
  * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
- * version of iteration -1 would.  Where trips are a parameter, whoever runs the loop moves the last
- * version of such a ring back to slot D - 1 in the end, so that ops behind find it wherever.  A
- * reader that is the writer may take the slot that it reads: it works in place. */
+ * version of iteration -1 would.  Where trips are a parameter, or later runs look for it there,
+ * whoever runs the loop moves the last version of such a ring back to slot D - 1 in the end, so
+ * that ops behind find it wherever.  A reader that is the writer may take the slot that it reads: it works in place. */
 #ifndef FS_ROLLED_H
 #define FS_ROLLED_H
 
@@ -224,6 +224,7 @@ typedef struct fs_body_slots {
   uint32_t own;   /* which arg of the loop's own op has them */
   uint32_t least; /* the fewest that the loop could have */
   bool entry;     /* there is a value on entry, which lies in the last slot */
+  bool returns;   /* the last one is moved there, though trips do not vary (stream/stream.h) */
 } fs_body_slots;
 
 struct fs_loop_report;

@@ -47,18 +47,6 @@ static const struct {
      NULL,
      "op 'q[0]' reads the value that 's' had at the end of an earlier iteration, and it is "
      "overwritten by then"},
-    {IN_CARRIED "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 6}, {out: s}]}]\n"
-                "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
-     "inner",
-     "it reads more values of earlier iterations "
-     "than it has, and hands them on to its next run"},
-    {IN_CARRIED "  - loop: inner\n    trip: 10007\n"
-                "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n",
-     "inner",
-     "it hands a value on to its next run, for "
-     "which the number of its slots has to divide that of its iterations, and no small one does "
-     "(trips that a parameter gives have no such limit)"},
     {IN_CARRIED "  - {name: r, args: [{out: s}]}\n"
                 "  - loop: inner\n    trip: 4\n"
                 "    ops: [{name: o, args: [{in: s, distance: 1}, {out: s}]}]\n"
@@ -66,13 +54,6 @@ static const struct {
      "outer",
      "values of earlier iterations are read of a "
      "buffer that a loop in it begins, too"},
-    {IN_CARRIED "  - loop: inner\n    trip: 4\n"
-                "    ops: [{name: o, args: [{in: s, distance: 2}, {out: s}]}]\n"
-                "  - {loop: other, trip: 2, ops: [{name: w, args: [{out: s}]}]}\n"
-                "  - {name: q, args: [{in: s}, {out_existing: C}]}\n",
-     "inner",
-     "another loop begins a buffer that it has "
-     "several slots for"},
     {HEAD "- loop: long\n  trip: 4\n"
           "  ops: [{name: o, on: {class: compute, count: 2}, members: [\n"
           "    {args: [{out_existing: C, at: {offset: 0, length: 8, step: 8}}]},\n"

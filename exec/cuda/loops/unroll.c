@@ -368,6 +368,34 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
   return each_member(m, at, note_node);
 }
 
+static bool moves_values(const fs_stream *s, const fs_stream_loop *loop) {
+  bool moves = false;
+  for (uint32_t k = loop->ring0; k < loop->ring0 + loop->n_rings && !moves; k++) {
+    moves = fs_ring_moves(loop, &s->rings[k]) && loop->trip % s->rings[k].depth != 0;
+  }
+  return moves;
+}
+
+/* Moves the last values of a run that is over with the node at hand. */
+static bool move_values(fs_cuda_graph_maker *m, const fs_stream_loop *loop, uint32_t command,
+                        const fs_loop_instance *around) {
+  fs_instance *x = m->x;
+  bool done = true;
+  for (uint32_t k = 0; k < loop->n_rings && done && !x->config.empty; k++) {
+    fs_loop_move v = fs_loop_last_value(x->s, loop, k, loop->trip, command, around);
+    if (v.bytes > 0) {
+      bool host = x->io->store[v.memory];
+      fs_cuda_work w = {.from = fs_cuda_at(x, v.memory, v.from),
+                        .to = fs_cuda_at(x, v.memory, v.to),
+                        .size = v.bytes,
+                        .from_host = host,
+                        .to_host = host};
+      done = fs_cuda_graph_copy(m, &w);
+    }
+  }
+  return done;
+}
+
 /* All queues of a loop begin behind the last node. */
 static void begin_queues(const fs_cuda_graph_maker *m, const fs_stream_loop *loop, uint32_t depth) {
   for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
@@ -433,6 +461,7 @@ static bool leave_inner(cuda_visit *v, const fs_loop_instance *at) {
     return each_member(m, at, leave_part);
   }
   if (!end_queues(m, inner_of(m, at), depth_of(at) + 1) ||
+      !move_values(m, inner_of(m, at), at->command, at) ||
       !add_time(m, m->unrolling->pair[depth_of(at)], true)) {
     return false;
   }
@@ -453,8 +482,18 @@ bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) {
   assert(m->unrolling != NULL && fs_cuda_is_loop(m->x, command));
   cuda_visit v = {
       .x = m->x, .instance = add_instance, .enter = enter_inner, .leave = leave_inner, .user = m};
-  fs_cuda_times_enter(m->x, &s->loops[m->x->loops.loops.of[s->commands[command].target]], NULL);
-  return visit_command(&v, command);
+  const fs_stream_loop *loop = &s->loops[m->x->loops.loops.of[s->commands[command].target]];
+  fs_cuda_times_enter(m->x, loop, NULL);
+  if (!visit_command(&v, command)) {
+    return false;
+  }
+  if (moves_values(s, loop)) { /* then its queues leave it together */
+    if (!end_queues(m, loop, 0) || !move_values(m, loop, command, NULL)) {
+      return false;
+    }
+    begin_queues(m, loop, 0);
+  }
+  return true;
 }
 
 bool fs_cuda_unroll_leave(fs_cuda_graph_maker *m, uint32_t queue) {

@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 10u
+#define FS_STREAM_VERSION 11u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -327,13 +327,19 @@ typedef struct fs_stream_loop_arg {
  * i lies in slot i mod depth, at slot * (i mod depth) of the place of the loop's own arg.  The
  * value that is there on entry, if there is one, lies in slot depth - 1, as that of iteration -1;
  * the one of the last iteration is what is there behind the loop.  If there is one on entry, and
- * the loop may run in different numbers (least < most), it is moved to slot depth - 1 when a run is
- * over, so that it lies where that on entry did, which it is if there were no iterations. */
+ * the loop may run in different numbers (least < most), or the ring says so, it is moved to slot
+ * depth - 1 when a run is over, so that it lies where that on entry did, which it is if there were
+ * no iterations. */
+typedef enum fs_ring_entry {
+  FS_RING_EMPTY,   /* there is no value on entry */
+  FS_RING_ENTRY,   /* there is one */
+  FS_RING_RETURNS, /* there is one, and the last one is moved; of trips that do not vary */
+} fs_ring_entry;
 typedef struct fs_stream_ring {
   uint64_t size, slot;   /* bytes of a version; from one slot to the next */
   uint32_t arg;          /* of the op that the loop is: of args, or of loop_args */
   uint32_t writer;       /* of loop_ops */
-  uint32_t depth, entry; /* entry: 0/1, there is a value on entry */
+  uint32_t depth, entry; /* entry: fs_ring_entry */
 } fs_stream_ring;
 
 /* Its places are those of iteration 0 (of slot 0 where they have a ring), in the order of the op's
@@ -382,6 +388,10 @@ static inline fs_command_kind fs_command_kind_of(const fs_stream_command *c) {
 }
 static inline fs_copy_kind fs_command_direction(const fs_stream_command *c) {
   return (fs_copy_kind)c->direction;
+}
+/* Whether the last value of a ring is moved when a run of its loop is over. */
+static inline bool fs_ring_moves(const fs_stream_loop *loop, const fs_stream_ring *r) {
+  return r->entry == FS_RING_RETURNS || (r->entry == FS_RING_ENTRY && loop->least < loop->most);
 }
 static inline fs_space fs_place_space(const fs_stream_place *p) { return (fs_space)p->space; }
 

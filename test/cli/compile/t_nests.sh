@@ -361,3 +361,45 @@ sed '/"op": "l"/s/"trip": 2/"trip": 1/' slot.json >few.json
 run 0 "$FSCHED" asm few.json -o few.fsb
 run 4 "$FSCHED" verify few.fsb
 expect "a slot that nothing has written" holds err 'loop k: op u\[0\] reads r where nothing was written yet'
+
+# Loops that hand a value on to each other, and to their own next run, with slots that their iterations do not divide.
+cat >chain.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: dma, class: copy}, {name: dpu}]
+  memories: [{name: cmx, capacity: 16KiB}, {name: ddr}]
+buffers:
+  - {name: x, size: 64KiB, io: input, memory: ddr}
+  - {name: y, size: 256, io: output, memory: ddr}
+ops:
+  - {name: zero, args: [{out: acc, size: 64, memory: cmx}]}
+  - loop: rows
+    trip: 3
+    ops:
+    - loop: full
+      trip: 23
+      ops:
+      - {name: load, on: dma, time: 3, args: [{in: x, at: {length: 1024, step: [256, 1024]}}, {out: tile, size: 1024, memory: cmx}]}
+      - {name: add, time: 2, args: [{in: tile}, {in: acc, distance: 1}, {out: acc}]}
+    - loop: masked
+      trip: 5
+      ops:
+      - {name: loadm, on: dma, time: 3, args: [{in: x, at: {offset: 8KiB, length: 1024, step: [512, 1024]}}, {out: tilem, size: 1024, memory: cmx}]}
+      - {name: addm, time: 2, args: [{in: tilem}, {in: acc, distance: 2}, {out: acc}]}
+    - {name: show, args: [{in: acc}, {out_existing: y, at: {length: 64, step: 64}}]}
+  - {name: end, args: [{in: acc}, {out_existing: y, at: [192, 64]}]}
+END
+run 0 "$FSCHED" compile chain.yaml -Werror --verify -o chain.fsb
+run 0 "$FSCHED" compile chain.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output y=want --force
+for on in cpu sim; do
+  run 0 "$FSCHED" run chain.fsb -q --on $on --check --output y=got --force
+  expect "the bytes of the iterations, on $on" cmp want got
+done
+run 0 "$FSCHED" dis chain.fsb --format json -o chain.json
+expect "three slots, to which 23 iterations and 5 come back" [ "$(grep -c '"depth": [23], "entry": true, "returns": true' chain.json)" = 2 ]
+run 0 "$FSCHED" asm chain.json -o again.fsb
+expect "the same from its listing" cmp chain.fsb again.fsb
+sed 's/, "returns": true//' chain.json >lost.json
+run 0 "$FSCHED" asm lost.json -o lost.fsb
+run 4 "$FSCHED" verify lost.fsb --graph chain.yaml

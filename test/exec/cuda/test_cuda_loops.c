@@ -6,6 +6,7 @@
 #include "exec/loops/loop_maker.h"
 #include "fsched/compile.h"
 #include "fsched/replay.h"
+#include "kit/chain_gen.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
 #include "model/stream/stream.h"
@@ -212,6 +213,14 @@ START_TEST(nests_on_a_device)
 }
 END_TEST
 
+/* Values that return to their slots when a run is over. */
+START_TEST(chains_on_a_device)
+{
+  kind = _i;
+  ck_assert_uint_gt(count_right(30 + (uint64_t)_i, fs_chain_gen, SOME), SOME / 4);
+}
+END_TEST
+
 /* Barriers and syncs of loops are what their waits say; the queues of joined runs do not meet. */
 START_TEST(syncs_on_a_device)
 {
@@ -349,7 +358,7 @@ END_TEST
 FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
-  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device, syncs_on_a_device);
+  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device, chains_on_a_device, syncs_on_a_device);
   FS_TESTS(t, trips_on_a_device, graphs_of_parameters, limit_of_graphs);
   if (!cuda_is_real()) {
     FS_TESTS(t, events_for_any_trips);

@@ -7,6 +7,7 @@
 #include "fsched/compile.h"
 #include "fsched/replay.h"
 #include "fsched/verify.h"
+#include "kit/chain_gen.h"
 #include "kit/issue_judge.h"
 #include "kit/nest_gen.h"
 #include "kit/turn.h"
@@ -180,6 +181,15 @@ START_TEST(joined_as_unrolled)
 }
 END_TEST
 
+/* Values that loops hand on to each other, which stay loops. */
+START_TEST(chains_as_unrolled)
+{
+  loop_counts counts = compare_all(20 + (uint64_t)_i, fs_chain_gen);
+  ck_assert_uint_gt(counts.right, GRAPHS / 3);
+  ck_assert_uint_lt(counts.unrolled, GRAPHS / 50);
+}
+END_TEST
+
 START_TEST(nested_as_unrolled)
 {
   loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen);
@@ -318,16 +328,15 @@ static void judge_mutant(uint64_t seed, const fsched_program *p, fs_rng *rng, mu
   free(k.bytes);
 }
 
-START_TEST(nested_mutants)
-{
+static void judge_mutants(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
   mutant_counts counts = {0};
   for (uint64_t j = 0; j < GRAPHS; j++) {
-    uint64_t seed = (fs_turn() * 10 + 5 + (uint64_t)_i) * GRAPHS + j;
+    uint64_t seed = (fs_turn() * 10 + part) * GRAPHS + j;
     fs_rng rng = {seed};
     fsched_program *p;
     fs_text t;
     fs_text_init(&t, ctx);
-    fs_nest_gen(seed, &t);
+    generate(seed, &t);
     fs_text_add(&t, "", 1);
     if (compile("nest.yaml", t.at, false, &p) == FSCHED_OK) {
       for (uint32_t i = 0; i < 10 && p->view.n_loops > 0; i++) {
@@ -341,6 +350,13 @@ START_TEST(nested_mutants)
   ck_assert_uint_gt(counts.refused, GRAPHS / 4);
   ck_assert_uint_gt(counts.right, GRAPHS / 4);
 }
+
+START_TEST(nested_mutants)
+{ judge_mutants(5 + (uint64_t)_i, fs_nest_gen); }
+END_TEST
+
+START_TEST(chained_mutants)
+{ judge_mutants(22 + (uint64_t)_i, fs_chain_gen); }
 END_TEST
 
 /* Changes a sync of a loop, or the places of two commands; whether there were some. */
@@ -414,5 +430,6 @@ FS_SUITE(replay_loops, s) {
   FS_LOOPS(t, 0, 4, nested_as_unrolled, joined_as_unrolled);
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, barred_as_unrolled, barred_nests_as_unrolled);
-  FS_LOOPS(t, 0, 2, nested_mutants, synced_mutants);
+  FS_LOOPS(t, 0, 2, chains_as_unrolled);
+  FS_LOOPS(t, 0, 2, nested_mutants, synced_mutants, chained_mutants);
 }

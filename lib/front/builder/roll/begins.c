@@ -56,27 +56,31 @@ fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop, fs_arg_
 }
 
 /* A buffer of the body around, of which a loop at hand has slots, is no longer begun by it. */
-static void drop_ring(const fs_roller *r, uint32_t op, uint32_t buffer) {
+static void drop_ring(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   fsched_builder *b = r->b;
   size_t n = 0;
   for (size_t i = 0; i < b->ring.n; i++) {
-    if (b->ring.at[i].loop != r->in.loop_of[op] || b->ring.at[i].buffer != buffer) {
+    if (b->ring.at[i].loop != loop || b->ring.at[i].buffer != buffer) {
       b->ring.at[n++] = b->ring.at[i];
     }
   }
   b->ring.n = n;
 }
 
+fs_status fs_roller_begin_in_slots(fs_roller *r, uint32_t around, uint32_t buffer) {
+  uint64_t key = key_of(around, buffer);
+  if (around == FS_NONE || has_key(r->begun.at, r->begun.n, key)) {
+    return FSCHED_OK;
+  }
+  drop_ring(r, around, buffer);
+  FS_TRY(check_carried(r, around, buffer));
+  return fs_vec_push(r->b->ctx, &r->existing, key);
+}
+
 fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag, fs_arg_draft *a) {
   uint32_t loop = r->in.loop_of[op];
-  uint64_t key = key_of(loop, a->buffer);
   if (loop == FS_NONE || !fs_tag_begins(tag) || fs_tag_begins(a->tag)) {
     return fs_roller_begin_once(r, loop, fs_roller_is_loop(r, op), a);
   }
-  if (has_key(r->begun.at, r->begun.n, key)) {
-    return FSCHED_OK;
-  }
-  drop_ring(r, op, a->buffer);
-  FS_TRY(check_carried(r, loop, a->buffer));
-  return fs_vec_push(r->b->ctx, &r->existing, key);
+  return fs_roller_begin_in_slots(r, loop, a->buffer);
 }

@@ -189,7 +189,8 @@ static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
     return a;
   }
   const fs_ring_buffer *ring = &c->r->ring[a.buffer];
-  a.offset += ring->shared                         ? behind_last(c, op, a.buffer)
+  a.offset += ring->chained                        ? ring->before
+              : ring->shared                       ? behind_last(c, op, a.buffer)
               : op < c->b->loop.at[ring->loop].op0 ? ring->before
                                                    : ring->behind;
   a.has_at = true;
@@ -401,6 +402,19 @@ static fs_status keep_depth(contractor *c, uint32_t loop, uint32_t buffer) {
   return FSCHED_OK;
 }
 
+/* Adds the args for a buffer of which the loop, and others, have slots around one place. */
+static fs_status add_link(contractor *c, uint32_t loop, own_group *g, fs_body_slots *slots,
+                          fs_pos at) {
+  uint32_t buffer = slots->buffer;
+  uint64_t place = c->r->ring[buffer].before;
+  fs_slots_range all = fs_roller_chain_slots(c->r, loop, buffer);
+  FS_TRY(slots->entry ? add_range(c, g, FSCHED_IN, place, place + slots->size, at)
+                      : fs_roller_begin_in_slots(c->r, c->b->loop.at[loop].parent, buffer));
+  FS_TRY(put_range(c, g, FSCHED_OUT_EXISTING, all.offset, all.offset + all.length, at));
+  slots->own = g->own;
+  return FSCHED_OK;
+}
+
 /* Adds the args for a buffer that the loop begins.  In the loops around it they don't move. */
 static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at) {
   uint32_t buffer = c->b->arg.at[g->arg].buffer;
@@ -411,6 +425,9 @@ static fs_status add_ring(contractor *c, uint32_t loop, own_group *g, fs_pos at)
     return c->r->in.least[loop] == 0
                ? fs_roller_begins_nothing(c->r, loop, buffer)
                : fs_roller_unsupported(c->r, loop, "it writes over what nothing has begun");
+  }
+  if (ring->chained && has_slots(c, buffer)) {
+    return add_link(c, loop, g, slots, at);
   }
   fs_arg_draft a = {.buffer = buffer, .tag = FSCHED_OUT, .view = FS_NONE};
   if (entry && ring->depth == 1) {
@@ -567,7 +584,8 @@ static fs_status use_slots(contractor *c) {
 static void enlarge(contractor *c) {
   for (uint32_t i = 0; i < c->b->buffer_size.n; i++) {
     if (has_slots(c, i)) {
-      c->b->buffer_size.at[i] = c->r->ring[i].depth * c->r->ring[i].slot;
+      const fs_ring_buffer *ring = &c->r->ring[i];
+      c->b->buffer_size.at[i] = ring->chained ? ring->end : ring->depth * ring->slot;
     }
   }
 }
@@ -577,6 +595,7 @@ static fs_status add_all(contractor *c) {
   FS_TRY(find_first_writes(c));
   FS_TRY(fs_new_none(c->r->scratch, &c->seen, c->b->buffer_size.n));
   FS_TRY(fs_new_none(c->r->scratch, &c->group_of, c->b->buffer_size.n));
+  fs_roller_place_chains(c->r);
   FS_TRY(use_slots(c));
   enlarge(c);
   for (uint32_t op = 0; op < c->r->in.n_ops;) {

@@ -36,28 +36,21 @@ static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   return may;
 }
 
-enum { MOST_MORE = 1 << 12 }; /* slots, than are needed */
+bool fs_roller_closes(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
+  return fs_roller_flows_around(r, loop, buffer, entry) || may_be_passed(r, loop, buffer);
+}
+
+enum { MOST_MORE = 8 }; /* slots, than are needed */
 
 /* The slots of a ring of which the value on entry and the last one shall lie in the same: so many
- * as divide the iterations, if there is such a number. */
-static fs_status close_ring(fs_roller *r, uint32_t loop, uint64_t need, fs_body_value *value) {
+ * as divide the iterations, if there is such a small number.  Else values are moved. */
+static void close_ring(const fs_roller *r, uint32_t loop, uint64_t need, fs_body_value *value) {
   uint64_t trip = r->in.trip[loop], depth = need;
   uint64_t most = fs_min(trip, need + MOST_MORE);
   while (depth <= most && trip % depth != 0) {
     depth++;
   }
-  value->depth = depth;
-  if (depth > most && need <= trip) {
-    return fs_roller_unsupported(
-        r, loop,
-        "it hands a value on to its next run, for which the number of its "
-        "slots has to divide that of its iterations, and no small one does "
-        "(trips that a parameter gives have no such limit)");
-  }
-  return depth <= most ? FSCHED_OK
-                       : fs_roller_unsupported(r, loop,
-                                               "it reads more values of earlier iterations than it "
-                                               "has, and hands them on to its next run");
+  value->depth = depth <= most ? depth : value->depth;
 }
 
 uint64_t fs_roller_farthest_back(const fs_loop_body *body, const fs_body_value *value) {
@@ -188,11 +181,8 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     value->depth = fs_min(value->depth, fs_roller_most_slots(all, body, value));
     take_least(r, need, value);
     uint8_t io = r->b->buffer_io.at[buffer];
-    if (r->ring[buffer].single && need > 1) {
-      return fs_roller_unsupported(r, loop,
-                                   "another loop begins a buffer that it has several slots for");
-    }
     if (r->ring[buffer].single) {
+      assert(need == 1); /* else values of earlier iterations are read */
       value->depth = 1;
     }
     if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
@@ -201,14 +191,13 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
                                    "values of several iterations are read");
     }
     bool varies = fs_roller_varies(r, loop); /* then the slot of the last one would, too */
-    bool loose = varies && back == 0 && fs_roller_is_read_behind(r, loop, buffer, false);
+    bool loose = varies && back == 0 &&
+                 (r->ring[buffer].chained || fs_roller_is_read_behind(r, loop, buffer, false));
     bool one = r->b->one_outside && value->depth == 0 && need == 1;
     if (fs_io_given(io) || fs_io_kept(io) || loose || (one && is_used_outside(r, loop, buffer))) {
       value->depth = 1;
-    } else if (!varies && !r->ring[buffer].shared &&
-               (fs_roller_flows_around(r, loop, buffer, back > 0) ||
-                may_be_passed(r, loop, buffer))) {
-      FS_TRY(close_ring(r, loop, need, value));
+    } else if (!varies && !r->ring[buffer].shared && fs_roller_closes(r, loop, buffer, back > 0)) {
+      close_ring(r, loop, need, value);
     }
     if (in_place && value->depth == back) {
       keep_pair(r, fs_loop_at(r->b, loop)->op0 + value->writer, buffer);

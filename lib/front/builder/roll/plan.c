@@ -137,13 +137,17 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
       ring->depth = depth;
       ring->slot = slot;
     }
-    if (!ring->shared) {
-      ring->before = (depth - 1) * slot;
-      ring->behind = entry && x->least < x->trip ? ring->before : (x->trip - 1) % depth * slot;
-    }
+    bool closes = ring->chained || fs_roller_closes(r, loop, buffer, entry);
+    bool varies = x->least < x->trip, last = (x->trip - 1) % depth == depth - 1;
     x->slots[v] =
         (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = slot, .buffer = buffer};
     x->slots[v].entry = entry;
+    x->slots[v].returns = entry && closes && !varies && !last;
+    if (!ring->shared) {
+      bool moves = entry && (varies || closes);
+      ring->behind = moves ? (depth - 1) * slot : (x->trip - 1) % depth * slot;
+      ring->before = entry || !closes ? (depth - 1) * slot : ring->behind;
+    }
     x->slots[v].least =
         (uint32_t)fs_max(fs_modulo_least_depth(&p->loop.problem, v),
                          fs_min(fs_roller_farthest_back(body, &body->value[v]), UINT32_MAX / 2));

@@ -480,6 +480,15 @@ static fs_status find_uses(fs_roller *r) {
   return FSCHED_OK;
 }
 
+/* Whether some loop at hand reads values of earlier iterations of a buffer. */
+static bool is_carried(const fs_roller *r, uint32_t buffer) {
+  bool carried = false;
+  for (uint32_t l = 0; l < r->b->loop.n && !carried; l++) {
+    carried = fs_roller_stays(r, l) && fs_roller_is_carried(r, l, buffer);
+  }
+  return carried;
+}
+
 /* Notes the buffers that bodies begin. */
 static fs_status find_rings(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -496,7 +505,9 @@ static fs_status find_rings(fs_roller *r) {
     r->ring[buffer].loop = loop;
   }
   for (uint32_t i = 0; i < b->buffer_size.n; i++) {
-    r->ring[i].single = r->ring[i].shared && !fs_roller_slots_apart(r, i);
+    bool meets = r->ring[i].shared && !fs_roller_slots_apart(r, i);
+    r->ring[i].chained = meets && is_carried(r, i);
+    r->ring[i].single = meets && !r->ring[i].chained;
   }
   return FSCHED_OK;
 }

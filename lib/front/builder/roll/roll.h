@@ -11,6 +11,7 @@
  *   behind.c    tells what is found of what a loop has left
  *   left.c      tells what a loop may leave as it is
  *   depths.c    tells how many slots rings have
+ *   chain.c     places the slots of loops that hand values on to each other
  *   joined.c    tells which loops in a loop may have their runs joined
  *   contract.c  puts ops in the place of loops
  *   begins.c    tells which args begin a buffer then
@@ -27,14 +28,19 @@
 /* A buffer whose versions a loop begins.  With several slots it becomes as large as these, and ops
  * outside of the loop use the slot before (of the value on entry) or behind (of the last one).
  * Several loops may begin it: then each has slots of its own number, the buffer as many as the
- * deepest one, and an op outside uses those of the last loop before it. */
+ * deepest one, and an op outside uses those of the last loop before it.  Where values go on from
+ * loop to loop, though, all of them find and leave one in the same place, in which ops outside use
+ * it: the slots of each loop lie around that. */
 typedef struct fs_ring_buffer {
   uint32_t loop; /* FS_NONE: none; if several do, one of them */
   bool shared;   /* several do */
   bool single;   /* several do, and some need what others leave: it has one slot */
+  bool
+      chained; /* so, but some read values of earlier iterations: before and behind are one place */
   uint64_t slot;
   uint32_t depth;
-  uint64_t before, behind; /* offsets; if several begin it, 0 */
+  uint64_t before, behind; /* offsets; if several begin it, 0, but for chained ones */
+  uint64_t end;            /* of chained ones: of all slots */
 } fs_ring_buffer;
 
 typedef struct fs_roller {
@@ -132,6 +138,19 @@ static inline bool fs_roller_has_slots(const fs_roller *r, uint32_t buffer) {
   FS_ASSERT_SLOW(buffer < r->b->buffer_size.n);
   return r->ring[buffer].loop != FS_NONE && r->ring[buffer].depth > 1;
 }
+/* The slots of a loop in a chained buffer that has several. */
+typedef struct fs_slots_range {
+  uint64_t offset, length;
+} fs_slots_range;
+fs_slots_range fs_roller_chain_slots(const fs_roller *r, uint32_t loop, uint32_t buffer);
+/* Finds the place of each chained buffer that has slots.  Requires that loops are planned.
+ * Complexity: O(loops * rings) for each. */
+void fs_roller_place_chains(fs_roller *r);
+/* Whether what a loop leaves of a buffer has to lie where it would find a value: it does find one
+ * in a later run, or what is behind takes one for the other.  `entry`: the loop reads what it
+ * finds.
+ */
+bool fs_roller_closes(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
 /* Reports that a buffer has no value behind a loop that does not run.  Requires both. */
 fs_status fs_roller_begins_nothing(fs_roller *r, uint32_t loop, uint32_t buffer) FS_MUST_USE;
 /* Reports that this version does not have a loop as one.  Requires a loop. */
@@ -190,6 +209,9 @@ bool fs_roller_is_carried(const fs_roller *r, uint32_t loop, uint32_t buffer);
  * Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_begin_once(fs_roller *r, uint32_t around, bool loop,
                                fs_arg_draft *a) FS_MUST_USE;
+/* In the body of `around`, a loop begins a buffer in slots that lie in what is there.  Errors:
+ * FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
+fs_status fs_roller_begin_in_slots(fs_roller *r, uint32_t around, uint32_t buffer) FS_MUST_USE;
 /* An op that began a buffer by an arg of that tag, which is `a` now, writes in a slot instead, or
  * begins it still, if no other one has before.  Errors: FSCHED_SYSTEM, FSCHED_BAD_INPUT. */
 fs_status fs_roller_keep_begin(fs_roller *r, uint32_t op, unsigned tag,

@@ -94,7 +94,8 @@ static bool same_ring(const loop_compare *c, uint32_t ring) {
   const fs_stream_ring *a = &c->v->s->rings[c->l->ring0 + ring];
   const fs_body_slots *b = &c->x->slots[ring];
   const fs_rolled_ring *r = &c->x->loop.ring[ring];
-  return a->size == b->size && a->slot == b->slot && a->entry == b->entry &&
+  uint32_t entry = !b->entry ? FS_RING_EMPTY : b->returns ? FS_RING_RETURNS : FS_RING_ENTRY;
+  return a->size == b->size && a->slot == b->slot && a->entry == entry &&
          a->arg - own_arg0(c) == b->own && a->writer - c->l->op0 == r->writer &&
          a->depth == r->depth;
 }

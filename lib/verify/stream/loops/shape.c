@@ -288,6 +288,13 @@ static bool is_moved(const loop_shape *x, uint32_t arg) {
   return !fs_vloop_moves(x->s, x->l, arg, &down, &up) || down != 0 || up != 0;
 }
 
+/* Values are moved behind runs that have an end for all queues, and otherwise only said to be where
+ * trips tell it. */
+static bool entry_is_known(const fs_stream_loop *l, const fs_stream_ring *r) {
+  return r->entry <= FS_RING_ENTRY ||
+         (r->entry == FS_RING_RETURNS && l->joined == 0 && l->least == l->trip);
+}
+
 static const char *check_rings(const loop_shape *x) {
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
     const fs_stream_ring *r = &x->s->rings[k];
@@ -300,8 +307,8 @@ static const char *check_rings(const loop_shape *x) {
     }
     uint64_t length =
         x->l->within == FS_NONE ? x->s->args[r->arg].length : x->s->loop_args[r->arg].length;
-    if (r->depth == 0 || r->depth > FS_LOOP_NUMBER || r->entry > 1 || r->size > r->slot ||
-        __builtin_mul_overflow((uint64_t)r->depth, r->slot, &all) ||
+    if (r->depth == 0 || r->depth > FS_LOOP_NUMBER || !entry_is_known(x->l, r) ||
+        r->size > r->slot || __builtin_mul_overflow((uint64_t)r->depth, r->slot, &all) ||
         (r->depth - 1) * r->slot > length || r->size > length - (r->depth - 1) * r->slot) {
       return "a ring's slots leave its arg";
     }
