@@ -242,8 +242,6 @@ static fs_status check_op(fs_checker *c, const fs_stream_loop *l, uint32_t op, l
   FS_NEED(c, o->time <= o->latency && o->latency <= FSCHED_MAX_TIME, VALUE,
           "loop op %u takes %llu ticks, with latency %llu", op, (unsigned long long)o->time,
           (unsigned long long)o->latency);
-  FS_NEED(c, fs_sync_has_waits(v->meta->sync) || o->latency == o->time, VALUE,
-          "loop op %u has a latency, in a program without timelines", op);
   FS_NEED(c,
           o->slots != 0 && o->slots <= INT32_MAX &&
               (o->loop == FS_NONE || (o->loop < v->n_loops && v->loops[o->loop].op == op &&

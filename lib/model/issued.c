@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One walk over steps and places.  Of each queue it keeps when its commands so far are over, those
- * that pass included, which are over when the one before is: so a stop is a look at one number. */
+/* One walk over steps and places.  Of each queue it keeps when its commands up to each are all
+ * over, those that pass included, which are over when the one before is: so a stop is a look at one
+ * number. */
 #include "model/issued.h"
 
 #include "base/saturate.h"
@@ -9,10 +10,11 @@ enum { FOLLOWED = 1 << 14, LEAST = 16 };
 
 typedef struct issued_run {
   const fs_rolled_loop *r;
-  const uint64_t *time;
+  const uint64_t *time, *latency;
   uint64_t trip;
   const uint32_t *by_place, *queue_of; /* commands by their places; per command: its queue */
-  uint64_t **over;                     /* per queue: when each of its commands is over */
+  uint64_t **over;                     /* per queue: when its commands up to each are over */
+  uint64_t *free;                      /* per queue: when it can go on */
   uint64_t *n_over;                    /* per queue: how many it has got */
   uint64_t now, end;                   /* now: of the sequencer */
   fs_rolled_starts *starts;            /* of the run */
@@ -30,11 +32,6 @@ static void pass_stop(issued_run *x, const fs_rolled_stop *stop) {
       wait_for(x, q, stop->keep);
     }
   }
-}
-
-/* When a queue is free. */
-static uint64_t free_at(const issued_run *x, uint32_t q) {
-  return x->n_over[q] == 0 ? 0 : x->over[q][x->n_over[q] - 1];
 }
 
 static bool runs(const issued_run *x, const fs_rolled_command *k, uint64_t step) {
@@ -55,13 +52,14 @@ static uint32_t issue_gang(issued_run *x, uint64_t step, uint32_t place) {
     if (m->member != k->member || m->copy != k->copy) {
       break;
     }
-    start = fs_max(start, free_at(x, x->queue_of[x->by_place[place + n]]));
+    start = fs_max(start, x->free[x->queue_of[x->by_place[place + n]]]);
   }
   for (uint32_t i = place; i < place + n; i++) {
     uint32_t q = x->queue_of[x->by_place[i]];
-    uint64_t over = free_at(x, q);
+    uint64_t over = x->n_over[q] == 0 ? 0 : x->over[q][x->n_over[q] - 1];
     if (runs(x, &x->r->command[x->by_place[i]], step)) {
-      over = start + x->time[k->member];
+      over = fs_max(over, start + x->latency[k->member]);
+      x->free[q] = start + x->time[k->member];
       note_start(x, x->by_place[i], step, start);
     }
     x->over[q][x->n_over[q]++] = over;
@@ -97,6 +95,7 @@ static fs_status follow_run(issued_run *x, fs_arena *scratch, uint64_t trip, uin
   uint64_t steps = fs_issued_steps(r, trip);
   FS_TRY(fs_new(scratch, &x->over, r->n_queues));
   FS_TRY(fs_new_zero(scratch, &x->n_over, r->n_queues));
+  FS_TRY(fs_new_zero(scratch, &x->free, r->n_queues));
   for (uint32_t q = 0; q < r->n_queues; q++) {
     FS_TRY(fs_new(scratch, &x->over[q], steps * (r->command0[q + 1] - r->command0[q])));
   }
@@ -127,9 +126,9 @@ static fs_status find_places(issued_run *x, fs_arena *scratch) {
 }
 
 fs_status fs_issued_follow(fs_arena *arena, const fs_rolled_loop *r, const uint64_t *time,
-                           uint64_t trip, fs_rolled_starts *out) {
+                           const uint64_t *latency, uint64_t trip, fs_rolled_starts *out) {
   assert(r->issued && r->n_commands > 0 && trip > 0);
-  issued_run x = {.r = r, .time = time, .starts = out};
+  issued_run x = {.r = r, .time = time, .latency = latency, .starts = out};
   uint64_t all = 0;
   FS_SCRATCH(scratch, arena->ctx);
   FS_TRY(fs_new(arena, &out->first, (size_t)r->n_commands + 1));
@@ -151,10 +150,11 @@ static fs_issued_time make_time(uint64_t span, uint64_t num, uint64_t den) {
 
 /* The last half of a run says what the rest takes, which does not repeat itself. */
 static fs_status go_on_like_half(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                                 uint64_t trip, uint64_t most, uint64_t all, fs_issued_time *out) {
+                                 const uint64_t *latency, uint64_t trip, uint64_t most,
+                                 uint64_t all, fs_issued_time *out) {
   fs_rolled_starts x;
   FS_SCRATCH(scratch, ctx);
-  FS_TRY(fs_issued_follow(&scratch, r, time, most / 2, &x));
+  FS_TRY(fs_issued_follow(&scratch, r, time, latency, most / 2, &x));
   uint64_t rest = trip - fs_min(most, trip);
   *out = make_time(0, all - x.end, most - most / 2);
   out->span = fs_add_most(fs_add_most(all, fs_multiply_most(rest / out->den, out->num)),
@@ -163,28 +163,28 @@ static fs_status go_on_like_half(fsched_context *ctx, const fs_rolled_loop *r, c
 }
 
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
-                        uint64_t trip, fs_issued_time *out) {
+                        const uint64_t *latency, uint64_t trip, fs_issued_time *out) {
   assert(r->issued && r->n_commands > 0);
   uint64_t most = fs_max(FOLLOWED / r->n_commands, LEAST);
   fs_rolled_starts x;
   fs_rolled_period period;
   FS_SCRATCH(scratch, ctx);
   most -= most % (2 * r->copies);
-  FS_TRY(fs_issued_follow(&scratch, r, time, most, &x));
+  FS_TRY(fs_issued_follow(&scratch, r, time, latency, most, &x));
   if (fs_rolled_repeats(r, &x, &period)) {
     uint64_t rest = trip - fs_min(most, trip);
     uint64_t begin = trip <= most ? trip : most - period.iterations + rest % period.iterations;
     *out = make_time(0, period.later, period.iterations);
     if (trip > 0) {
-      FS_TRY(fs_issued_follow(&scratch, r, time, begin, &x));
+      FS_TRY(fs_issued_follow(&scratch, r, time, latency, begin, &x));
       out->span =
           fs_add_most(x.end, fs_multiply_most((trip - begin) / period.iterations, period.later));
     }
     return FSCHED_OK;
   }
-  FS_TRY(go_on_like_half(ctx, r, time, trip, most, x.end, out));
+  FS_TRY(go_on_like_half(ctx, r, time, latency, trip, most, x.end, out));
   if (trip <= most && trip > 0) {
-    FS_TRY(fs_issued_follow(&scratch, r, time, trip, &x));
+    FS_TRY(fs_issued_follow(&scratch, r, time, latency, trip, &x));
     out->span = x.end;
   }
   return FSCHED_OK;

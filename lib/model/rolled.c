@@ -72,7 +72,7 @@ static void start_command(rolled_run *x, uint32_t c, uint64_t start) {
   x->held[q] = fs_max(x->held[q], end);
   x->out->end = fs_max(x->out->end, end);
   x->out->start[at] = start;
-  x->reached[at] = x->held[q];
+  x->reached[at] = x->r->guarded ? end : x->held[q]; /* barriers tell of it alone */
   move_on(x, q);
 }
 

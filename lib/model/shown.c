@@ -31,7 +31,7 @@ typedef struct shown_finder {
 
 static fs_status follow_run(shown_finder *f, fs_arena *scratch, uint64_t trip) {
   f->run = trip;
-  return f->r->issued ? fs_issued_follow(scratch, f->r, f->time, trip, &f->x)
+  return f->r->issued ? fs_issued_follow(scratch, f->r, f->time, f->latency, trip, &f->x)
                       : fs_rolled_follow(scratch, f->r, f->time, f->latency, trip, &f->x);
 }
 

@@ -35,7 +35,7 @@ static fs_status try_issue(issue_choice *x, const fs_modulo_plan *plan, bool *po
   if (!*possible) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_issued_run(x->ctx, &loop, x->p->time, x->o->trip, &time));
+  FS_TRY(fs_issued_run(x->ctx, &loop, x->p->time, x->p->latency, x->o->trip, &time));
   uint64_t syncs = fs_multiply_most(fs_issued_steps(&loop, x->o->trip), count_full(&loop));
   uint64_t total = fs_add_most(time.span, fs_multiply_most(syncs, x->o->cost));
   if (!x->any || total < x->total || (total == x->total && loop.n_stops < x->loop.n_stops)) {

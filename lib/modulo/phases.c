@@ -42,7 +42,8 @@ static void find_full(const phaser *x, const bool *counting) {
     uint32_t n;
     const uint32_t *queue = queues_of(x, x->want[w].from, &n);
     bool counted = counting != NULL && counting[queue[0]];
-    x->full[w] = !counted && !share_queue(x, x->want[w].from, x->want[w].to);
+    bool slow = x->p->latency[x->want[w].from] > x->p->time[x->want[w].from];
+    x->full[w] = !counted && (slow || !share_queue(x, x->want[w].from, x->want[w].to));
   }
 }
 

@@ -122,7 +122,9 @@ static fs_status make_commands(roller *r) {
     sort_queue(r, node + first[q], first[q + 1] - first[q]);
     add_queue(r, q, node + first[q], first[q + 1] - first[q]);
   }
-  return fs_past_begin(&r->scratch, out, r->p->n, &r->of);
+  FS_TRY(fs_past_begin(&r->scratch, out, r->p->n, &r->of));
+  r->of.apart = !r->p->held_back && r->counting == NULL;
+  return FSCHED_OK;
 }
 
 /* --- what is wanted --- */
@@ -544,9 +546,6 @@ fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo
                            const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
                            bool *possible) {
   assert(plan->found.is == FS_YES && plan->copies > 0 && counting != NULL);
-  for (uint32_t op = 0; op < p->n; op++) {
-    assert(p->latency[op] == p->time[op]);
-  }
   roller r;
   begin_roller(ctx, arena, p, plan, out, &r);
   r.counting = counting;

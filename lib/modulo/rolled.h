@@ -9,7 +9,9 @@
  *
  * What is known when an op starts is found by a search back along queue order and waits, in which
  * distances below 0 are raised to 0, and what a wait at distance d tells of commands before its
- * target to d: so each link exists wherever the ends do. */
+ * target to d: so each link exists wherever the ends do.  A wait tells of all up to its target on
+ * the queue of that, where epochs are held back (problem.h), else of slow ones before it nothing.
+ */
 #ifndef FS_MODULO_ROLLED_H
 #define FS_MODULO_ROLLED_H
 
@@ -32,7 +34,7 @@ fs_status fs_modulo_rolled(fsched_context *ctx, fs_arena *arena, const fs_modulo
 
 /* The same where syncs are all that holds commands back: the loop is issued, in the order of its
  * planned starts, with the stops that its waits need.  `counting` is per queue of the target: it
- * can be counted.  Requires that no op is slow, too. */
+ * can be counted. */
 fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                            const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
                            bool *possible) FS_MUST_USE;

@@ -8,12 +8,16 @@ enum { QUEUES = 4, BARRIERS = 16, STATES = 1 << 17 };
 
 /* Where all queues and barriers are.  The checks of a command are made one by one. */
 typedef struct guard_state {
-  uint8_t turn[QUEUES];      /* commands that are over, those that pass included */
-  uint8_t checked[QUEUES];   /* checks that the next one has passed */
-  uint8_t running[QUEUES];   /* whether it has started */
+  uint64_t flying;         /* bits: instances that are not over, though their queues have gone on */
+  uint8_t turn[QUEUES];    /* commands that the queue is behind, those that pass included */
+  uint8_t checked[QUEUES]; /* checks that the next one has passed */
+  uint8_t running[QUEUES]; /* whether it has started */
   uint8_t missing[BARRIERS]; /* producers of the present phase that are not over */
   uint8_t parity[BARRIERS];  /* of the last complete phase */
+  uint8_t reserved[4];       /* so that there are no bytes between members */
 } guard_state;
+
+_Static_assert(sizeof(guard_state) == 8 + 3 * QUEUES + 2 * BARRIERS + 4, "");
 
 typedef struct guard_machine {
   const fs_rolled_loop *r;
@@ -60,11 +64,19 @@ static void pass(const guard_machine *m, guard_state *s) {
   }
 }
 
+/* The bit of an instance. */
+static uint64_t bit_of(const guard_machine *m, uint32_t member, uint64_t iteration) {
+  return (uint64_t)1 << (member * m->trip + iteration);
+}
+
 /* Whether an iteration of a member is over: so is its turn on the first queue that has it. */
 static bool is_over(const guard_machine *m, const guard_state *s, uint32_t member,
                     uint64_t iteration) {
   uint32_t c;
   uint64_t i;
+  if ((s->flying & bit_of(m, member, iteration)) != 0) {
+    return false;
+  }
   for (uint32_t q = 0; q < m->r->n_queues; q++) {
     for (uint32_t t = 0; t < s->turn[q]; t++) {
       if (find_turn(m, q, t, &c, &i) && i == iteration && m->r->command[c].member == member) {
@@ -172,7 +184,9 @@ static bool start(guard_machine *m, guard_state *s, uint32_t q, uint32_t command
   return true;
 }
 
-static void end(const guard_machine *m, guard_state *s, uint32_t command, uint64_t iteration) {
+/* A command that runs lets its queue go on, and with it all of its gang; if it is slow, it is over
+ * later. */
+static void let_go(const guard_machine *m, guard_state *s, uint32_t command, uint64_t iteration) {
   uint32_t c, member = m->r->command[command].member;
   uint64_t i;
   for (uint32_t x = 0; x < m->r->n_queues; x++) {
@@ -182,12 +196,29 @@ static void end(const guard_machine *m, guard_state *s, uint32_t command, uint64
       s->turn[x]++;
     }
   }
-  arrive(m, s, member, iteration);
+  if (m->r->command[command].slow) {
+    s->flying |= bit_of(m, member, iteration);
+  } else {
+    arrive(m, s, member, iteration);
+  }
   pass(m, s);
 }
 
+/* Ends each of the instances under way, in turn. */
+static bool end_flying(guard_machine *m, const guard_state *from) {
+  for (uint32_t k = 0; k < 64; k++) {
+    guard_state s = *from;
+    if (from->flying >> k & 1) {
+      s.flying &= ~((uint64_t)1 << k);
+      arrive(m, &s, (uint32_t)(k / m->trip), k % m->trip);
+      add_state(m, &s);
+    }
+  }
+  return from->flying != 0;
+}
+
 static void step(guard_machine *m, const guard_state *from) {
-  bool moved = false, done = true;
+  bool moved = end_flying(m, from), done = true;
   for (uint32_t q = 0; q < m->r->n_queues && m->verdict == FS_GUARDS_RIGHT; q++) {
     guard_state s = *from;
     uint32_t c;
@@ -199,7 +230,7 @@ static void step(guard_machine *m, const guard_state *from) {
     (void)find_turn(m, q, s.turn[q], &c, &i);
     bool can = s.running[q];
     if (can) {
-      end(m, &s, c, i);
+      let_go(m, &s, c, i);
     } else {
       can = make_check(m, &s, q, c, i) || start(m, &s, q, c, i);
     }
@@ -215,13 +246,19 @@ static void step(guard_machine *m, const guard_state *from) {
 
 fs_guard_verdict fs_guard_judge(const fs_rolled_loop *r, uint64_t trip) {
   guard_machine m = {.r = r, .trip = trip, .verdict = FS_GUARDS_RIGHT};
-  guard_state s = {{0}, {0}, {0}, {0}, {0}};
-  uint32_t n = 0;
+  guard_state s = {.flying = 0};
+  uint32_t n = 0, members = 0;
   for (uint32_t g = 0; g < r->n_guards; g++) {
     m.barrier0[g] = n;
     n += r->guard[g].depth;
   }
   if (r->n_queues > QUEUES || n > BARRIERS || r->n_guards > BARRIERS) {
+    return FS_GUARDS_LARGE;
+  }
+  for (uint32_t c = 0; c < r->n_commands; c++) {
+    members = (uint32_t)fs_max(members, r->command[c].member + (uint64_t)1);
+  }
+  if (members * trip > 64) {
     return FS_GUARDS_LARGE;
   }
   for (uint32_t q = 0; q < r->n_queues; q++) {

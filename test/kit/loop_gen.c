@@ -301,15 +301,13 @@ void fs_loop_gen(uint64_t seed, fs_text *t) {
 }
 
 void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t) {
-  static const char latency[] = ", latency: ", queue[] = "{name: q", target[] = "target:\n";
+  static const char queue[] = "{name: q", target[] = "target:\n";
   fs_text out;
   fs_rng rng = {seed};
   fs_text_add(t, "", 1);
   fs_text_init(&out, t->ctx);
   for (const char *p = t->failed ? "" : t->at; *p != '\0'; p++) {
-    if (strncmp(p, latency, sizeof latency - 1) == 0) {
-      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
-    } else if (strncmp(p, queue, sizeof queue - 1) == 0 && fs_rng_one_in(&rng, 2)) {
+    if (strncmp(p, queue, sizeof queue - 1) == 0 && fs_rng_one_in(&rng, 2)) {
       fs_text_puts(&out, "{counting: true, ");
       p++;
     } else if (strncmp(p, target, sizeof target - 1) == 0) {
@@ -329,14 +327,12 @@ void fs_loop_gen_syncs(uint64_t seed, fs_text *t) {
 }
 
 void fs_loop_gen_use_barriers(uint64_t seed, fs_text *t) {
-  static const char latency[] = ", latency: ", target[] = "target:\n";
+  static const char target[] = "target:\n";
   fs_text out;
   fs_text_add(t, "", 1);
   fs_text_init(&out, t->ctx);
   for (const char *p = t->failed ? "" : t->at; *p != '\0'; p++) {
-    if (strncmp(p, latency, sizeof latency - 1) == 0) {
-      p += sizeof latency - 1 + strspn(p + sizeof latency - 1, "0123456789");
-    } else if (strncmp(p, target, sizeof target - 1) == 0) {
+    if (strncmp(p, target, sizeof target - 1) == 0) {
       fs_text_printf(&out, "target:\n  sync: barrier\n  barriers: {count: auto%s}\n",
                      seed % 3 == 0   ? ""
                      : seed % 3 == 1 ? ", slots: 4"

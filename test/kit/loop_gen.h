@@ -24,11 +24,11 @@ void fs_loop_gen_end(uint32_t members, fs_text *t);
 
 /* Appends the graph of a seed to a text.  Not every one is legal: an unrolled compilation says. */
 void fs_loop_gen(uint64_t seed, fs_text *t);
-/* The same for a target of block syncs, of which some queues can be counted; without latencies. */
+/* The same for a target of block syncs, of which some queues can be counted. */
 void fs_loop_gen_syncs(uint64_t seed, fs_text *t);
 /* Makes such a target of a graph's that is all of the text. */
 void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t);
-/* The same for a target of barriers, with few slots or many; without latencies. */
+/* The same for a target of barriers, with few slots or many. */
 void fs_loop_gen_barriers(uint64_t seed, fs_text *t);
 /* Makes such a target of a graph's that is all of the text. */
 void fs_loop_gen_use_barriers(uint64_t seed, fs_text *t);

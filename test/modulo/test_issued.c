@@ -148,7 +148,7 @@ START_TEST(times)
     if (x.possible && seed % 3 != 0) {
       fs_issued_time t;
       uint64_t trip = 1 + seed % 30;
-      ck_fs(ctx, fs_issued_run(ctx, &x.loop, x.b.time, trip, &t));
+      ck_fs(ctx, fs_issued_run(ctx, &x.loop, x.b.time, x.b.latency, trip, &t));
       ck_assert_uint_eq(t.span, walk(&x, trip));
       ck_assert_uint_ge(t.num * (uint64_t)x.plan.ii.den, (uint64_t)x.plan.ii.num * t.den);
       n++;

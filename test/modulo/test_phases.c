@@ -170,7 +170,7 @@ START_TEST(chosen)
       fs_issued_time t, best;
       bool possible;
       ck_fs(ctx, fs_modulo_issued(ctx, &own_arena, &x.b.p, &x.plan, x.counting, &plain, &possible));
-      ck_fs(ctx, fs_issued_run(ctx, &plain, x.b.time, trip, &t));
+      ck_fs(ctx, fs_issued_run(ctx, &plain, x.b.time, x.b.latency, trip, &t));
       ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x.b.p, &kept, &o, &other, &best, &possible));
       ck_assert(possible);
       ck_assert(fs_issue_is_right(&other, trip));

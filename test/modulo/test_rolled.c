@@ -58,6 +58,7 @@ static void make_loop(made_loop *m, const fs_body_params *g, const fs_modulo_opt
   if (m->plan.found.is != FS_YES) {
     return;
   }
+  m->b.p.held_back = true; /* waits are for epochs, as the verifier takes them */
   ck_fs(ctx, fs_modulo_rolled(ctx, &own_arena, &m->b.p, &m->plan, &m->loop, &m->possible));
   m->rules.n_members = g->n;
   m->rules.n_orders = m->b.p.n_edges;

@@ -33,6 +33,7 @@ typedef struct fs_sim_flight {
   bool over;
   uint32_t slot; /* of its times; FS_NONE: they are not recorded */
   uint64_t iteration, begin;
+  uint64_t turn; /* commands of its part before it */
   /* Where runs are joined: the op that the loop is, and its flight, which is over with this one if
    * `ends` says so. */
   uint32_t outer;

@@ -177,6 +177,7 @@ static uint32_t add_flight(fs_instance *x, uint32_t part, uint64_t iteration, ui
                       .next_member = FS_NONE,
                       .slot = fs_shown_take(&p->shown, fs_sim_present(x, part) - first, iteration),
                       .iteration = iteration,
+                      .turn = x->loops->part[part].over,
                       .begin = time,
                       .outer = p->flight,
                       .around = p->around};
@@ -275,14 +276,20 @@ static void go_on(fs_instance *x, uint32_t part, uint64_t time) {
 
 /* The sequencer */
 
+/* How many commands of a part are over up to the first one that is not. */
+static uint64_t over_in_order(const fs_instance *x, uint32_t part) {
+  const fs_sim_part *p = &x->loops->part[part];
+  return p->first == FS_NONE ? p->over : x->loops->flight.at[p->first].turn;
+}
+
 static bool stop_over(const fs_instance *x, const fs_stream_loop *loop, uint32_t stop) {
   const fs_sim_part *part = x->loops->part;
   uint32_t only = x->loops->stop_part[stop];
   if (only != FS_NONE) {
-    return part[only].issued - part[only].over <= x->stream->loop_stops[stop].keep;
+    return part[only].issued - over_in_order(x, only) <= x->stream->loop_stops[stop].keep;
   }
   for (uint32_t q = loop->queue0; q < loop->queue0 + loop->n_queues; q++) {
-    if (part[q].over < part[q].issued) {
+    if (over_in_order(x, q) < part[q].issued) {
       return false;
     }
   }
@@ -517,7 +524,6 @@ static void settle(fs_instance *x, uint32_t part, uint64_t time) {
   fs_sim_part *p = &l->part[part];
   while (p->first != FS_NONE && l->flight.at[p->first].over) {
     uint32_t flight = p->first, command = l->flight.at[flight].command;
-    uint64_t iteration = l->flight.at[flight].iteration;
     uint32_t ended = l->flight.at[flight].ends ? l->flight.at[flight].outer : FS_NONE;
     p->first = l->flight.at[flight].next;
     p->last = p->first == FS_NONE ? FS_NONE : p->last;
@@ -525,7 +531,6 @@ static void settle(fs_instance *x, uint32_t part, uint64_t time) {
     if (ended != FS_NONE) {
       fs_sim_push(x, time, fs_sim_flight_event(x, ended));
     }
-    arrive(x, command, iteration, time);
     if (x->stream->loop_commands[command].signal) {
       l->member[command].done++;
       wake(x, &l->member[command].waiter, time);
@@ -557,6 +562,7 @@ static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   for (uint32_t m = flight, next; m != FS_NONE; m = next) {
     uint32_t part = l->flight.at[m].part;
     next = l->flight.at[m].next_member;
+    arrive(x, l->flight.at[m].command, l->flight.at[m].iteration, time);
     settle(x, part, time);
     if (!slow) {
       pass_on(x, part, time);

@@ -333,7 +333,6 @@ static fs_status write_checks(guard_maker *m) {
 static fs_status list_waits(guard_maker *m) {
   const fs_rolled_loop *r = m->loop;
   for (uint32_t c = 0; c < r->n_commands; c++) {
-    assert(!r->command[c].slow);
     for (uint32_t w = r->command[c].wait0; w < r->command[c].wait0 + r->command[c].n_waits; w++) {
       fs_past_want want = {fs_past_node(&m->of, r->wait[w].command), fs_past_node(&m->of, c),
                            r->wait[w].distance, false};
@@ -345,6 +344,7 @@ static fs_status list_waits(guard_maker *m) {
 
 static fs_status guard(guard_maker *m, uint32_t *op) {
   FS_TRY(fs_past_begin(m->scratch, m->loop, m->p->n, &m->of));
+  m->of.apart = true;
   FS_TRY(fs_past_new(m->scratch, &m->of, &m->past));
   FS_TRY(fs_new(m->scratch, &m->least, m->loop->copies));
   FS_TRY(list_waits(m));

@@ -25,7 +25,7 @@ typedef struct fs_guard_options {
 
 /* Gives the loop its guards and checks, and adds waits to it.  *op is FS_NONE, or an op whose
  * commands take more slots than a barrier has; the loop is then unfinished.  Requires the loop that
- * fs_modulo_rolled has made of the plan, without slow ops.
+ * fs_modulo_rolled has made of the plan for barriers.
  * Complexity: O(ops^2 copies (nodes^2 + nodes waits)).  Errors: FSCHED_SYSTEM. */
 fs_status fs_modulo_guards(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                            const fs_modulo_plan *plan, const fs_guard_options *options,

@@ -70,7 +70,8 @@ static void learn_order(const fs_past_loop *l, fs_past_known *k, const fs_past_w
   uint32_t target = fs_past_first(l, w->from), q = l->queue_of[target];
   for (uint32_t x = l->loop->command0[q]; x < l->loop->command0[q + 1]; x++) {
     int64_t d = raised(l, w->distance + turns_ago(l, x, target, x > target), w->distance);
-    learn_node(k, fs_past_node(l, x), ago + d, true);
+    bool over = x == target || !l->apart || !l->loop->command[x].slow;
+    learn_node(k, fs_past_node(l, x), ago + d, over);
   }
 }
 

@@ -28,6 +28,8 @@ typedef struct fs_past_known {
 
 typedef struct fs_past_loop {
   const fs_rolled_loop *loop;
+  bool apart; /* an order tells of the ends of its own source and of quick ones before it alone, as
+               * barriers do; else of all before it on its queue, as epochs and syncs do */
   uint32_t members, n;       /* ops; nodes */
   uint32_t *queue_of;        /* per command: of the queues that take part */
   uint32_t *node0, *of_node; /* CSR per node: its commands, ascending */

@@ -91,8 +91,16 @@ static void find_keeps(const stop_maker *m, uint32_t queue, uint32_t n_arcs, uin
   }
 }
 
+static bool has_slow(const stop_maker *m, uint32_t queue) {
+  bool slow = false;
+  for (uint32_t c = m->loop->command0[queue]; c < m->loop->command0[queue + 1] && !slow; c++) {
+    slow = m->loop->command[c].slow;
+  }
+  return slow;
+}
+
 /* Only its own queue's commands wait for a sync any longer where that stands before them, and they
- * come behind what it waits for anyway.  It stays in its step. */
+ * come behind what it waits for anyway, unless that is slow.  It stays in its step. */
 static void move_up(const stop_maker *m, uint32_t queue, uint32_t *place, uint64_t *keep) {
   for (; *place > 0 && *keep > 0 && has_place(m, queue, *place - 1); --*place, --*keep) {
     for (uint32_t q = 0; q < m->loop->n_queues; q++) {
@@ -129,7 +137,9 @@ static fs_status make_counting(stop_maker *m, uint32_t queue) {
   FS_TRY(fs_circle_stab(m->ctx, m->order->n, m->left, n_arcs, m->place, &n));
   find_keeps(m, queue, n_arcs, n);
   for (uint32_t i = 0; i < n; i++) {
-    move_up(m, queue, &m->place[i], &m->keep[i]);
+    if (!has_slow(m, queue)) {
+      move_up(m, queue, &m->place[i], &m->keep[i]);
+    }
     add_stop(m, m->place[i], queue, m->keep[i]);
   }
   return FSCHED_OK;

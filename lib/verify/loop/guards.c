@@ -86,11 +86,11 @@ static bool check_seen(const guard_at_hand *h, const fs_rolled_command *k, uint3
   fs_loop_judge *j = h->j;
   const uint32_t *producer = &j->r->producer[h->g->producer0];
   int64_t i = first_checked(j, k, distance), seen = i + distance, next = i + h->g->depth;
-  bool all, kept = seen >= j->links.trips || next >= j->links.trips;
+  bool kept = seen >= j->links.trips || next >= j->links.trips;
   for (uint32_t p = 0; p < h->g->n_producers && !kept; p++) {
     kept = (producer[p] == k->member && seen == next) ||
-           fs_loop_keeps(j, fs_loop_instance_of(j, k->member, seen),
-                         fs_loop_instance_of(j, producer[p], next), &all);
+           fs_loop_starts(j, fs_loop_instance_of(j, k->member, seen),
+                          fs_loop_instance_of(j, producer[p], next));
   }
   return kept || fs_loop_refuse(j, FS_LOOP_GUARD, h->which, k->member, producer[0], next - seen);
 }

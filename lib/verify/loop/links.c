@@ -43,7 +43,8 @@ static void visit_wait(const link_visitor *v, uint32_t to, const fs_rolled_wait 
   uint32_t q = links->queue[w->command];
   for (uint32_t x = links->r->command0[q]; x < links->r->command0[q + 1]; x++) {
     int64_t lag = x == w->command ? 0 : queue_lag(links, x, w->command);
-    visit_link(v, x, to, w->distance + lag, w->distance, true);
+    bool over = x == w->command || !links->r->guarded || !links->r->command[x].slow;
+    visit_link(v, x, to, w->distance + lag, w->distance, over);
   }
 }
 

@@ -26,7 +26,13 @@ fs_op_instance fs_loop_instance_of(const fs_loop_judge *j, uint32_t member, int6
 
 bool fs_loop_keeps(fs_loop_judge *j, fs_op_instance first, fs_op_instance then, bool *all) {
   *all = least_of(j, first.op, then.op) <= then.trip - first.trip;
-  return *all || fs_loop_within(&j->links, first, then, j->place);
+  return *all || fs_loop_within(&j->links, first, then, false, j->place);
+}
+
+bool fs_loop_starts(fs_loop_judge *j, fs_op_instance first, fs_op_instance then) {
+  bool all;
+  return fs_loop_keeps(j, first, then, &all) ||
+         fs_loop_within(&j->links, first, then, true, j->place);
 }
 
 bool fs_loop_needs(fs_loop_judge *j, fs_loop_fault_kind kind, uint32_t which,

@@ -18,7 +18,8 @@
  * 2. Waits.  A wait of b at distance w tells that iteration i - w of its target is over, and all
  *    that stands before that in its queue: iteration j of x, if i - j is at least w plus the lag
  *    from x to the target.  But where i is below w there is no wait.  Iteration j of x is 0 or
- *    above, so all is well where i - j is at least w, too.
+ *    above, so all is well where i - j is at least w, too.  In a loop with guards barriers tell of
+ *    the target's own end: of a slow x before it, a wait says only that it has started.
  *
  * Each holds at all distances from its lag on.  A chain of links holds if the iterations within it
  * are in 0 .. n - 1, and there are two cases in which they always are:
@@ -81,8 +82,8 @@
  * more. It passes exactly when what it is for is over, if of each barrier of a guard of depth B
  * - producers arrive phase by phase: least(p, q) <= B for all producers p and q;
  * - phase k + 1 is not complete before all that check phase k have started, which is where they are
- *   behind the check: for a check of b at distance d, iteration i + d of b is over before iteration
- *   i + B of some producer starts, unless it is that one;
+ *   behind the check: for a check of b at distance d, iteration i + d of b starts before iteration
+ *   i + B of some producer does, unless it is that one;
  * - phase k - 1 is complete when phase k is checked, as its parity is that of k - 2 else: the same
  *   command has checked it, B being a multiple of the copies; or the command of the iteration B
  *   before has, in front of this one on its queue, with a check at the same distance.

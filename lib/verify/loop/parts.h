@@ -63,11 +63,11 @@ typedef struct fs_op_instance {
   int64_t trip;
 } fs_op_instance;
 
-/* Is `first` over before `then` starts, by chains through iterations from 0 to that of the later
- * one?  Requires ops of the links, and `place` with room for a number of each op; and (unchecked:
- * O(n^3)) that there is no deadlock. */
+/* Is `first` over before `then` starts, or has it started before, where `start` is set, by chains
+ * through iterations from 0 to that of the later one?  Requires ops of the links, and `place` with
+ * room for a number of each op; and (unchecked: O(n^3)) that there is no deadlock. */
 bool fs_loop_within(const fs_loop_links *links, fs_op_instance first, fs_op_instance then,
-                    int64_t *place);
+                    bool start, int64_t *place);
 
 typedef struct fs_loop_judge {
   const fs_rolled_loop *r;
@@ -92,6 +92,9 @@ fs_op_instance fs_loop_instance_of(const fs_loop_judge *j, uint32_t member, int6
  * later, and if `then` is not the earlier iteration, for `first` whole rounds of copies earlier.
  * *all says that the latter holds in any case. */
 bool fs_loop_keeps(fs_loop_judge *j, fs_op_instance first, fs_op_instance then, bool *all);
+/* Does `first` start before `then` does, or with it?  The same holds for those whole rounds of
+ * copies later. */
+bool fs_loop_starts(fs_loop_judge *j, fs_op_instance first, fs_op_instance then);
 /* Sets the fault, of members, and returns false. */
 bool fs_loop_refuse(fs_loop_judge *j, fs_loop_fault_kind kind, uint32_t which, uint32_t from,
                     uint32_t to, int64_t distance);

@@ -123,3 +123,53 @@ EOF
   expect "with ${pair%:*} slots the makespan is ${pair#*:}" holds err "makespan ${pair#*:},"
   run 0 "$FSCHED" run --check --on sim --durations adversarial ring.fsb
 done
+
+# In loops that stay loops a reader on the queue of a slow load waits for that, too, with each kind of
+# sync; without that wait the verifier refuses, and the replay goes wrong.
+cat >tiles.yaml <<'EOT'
+fsched: 1
+target:
+  queues: [{name: dma, class: copy}, {name: dpu}]
+  memories: [{name: sram, capacity: 8192}]
+buffers:
+  - {name: acc, size: 64, memory: sram, io: output}
+  - {name: in, size: 4096, io: input}
+ops:
+  - {name: init, args: [{out: acc}]}
+  - loop: tiles
+    trip: 20
+    buffers: {x: {depth: 4}}
+    ops:
+      - {name: load, on: copy, time: 1, latency: 9,
+         args: [{in: in, at: {length: 64, step: 64}}, {out: x, size: 64, memory: sram}]}
+      - {name: peek, on: copy, args: [{in: x}, {out: y, size: 16, memory: sram}]}
+      - {name: use, time: 2, args: [{in: x}, {in: y}, {inout: acc}]}
+EOT
+for sync in timeline barrier block; do
+  case $sync in
+    timeline) kind='sync: timeline' ;;
+    barrier) kind='sync: barrier\n  barriers: {count: 32}' ;;
+    block) kind='sync: block' ;;
+  esac
+  sed "s/^target:/target:\n  $kind/" tiles.yaml >sync.yaml
+  run 0 "$FSCHED" compile -q sync.yaml --verify -o sync.fsb
+  run 0 "$FSCHED" verify sync.fsb --graph sync.yaml
+  for seed in 1 2 3 4; do
+    run 0 "$FSCHED" run --check --on sim --durations adversarial --seed "$seed" sync.fsb
+  done
+  run 0 "$FSCHED" run --check --on cpu sync.fsb
+  run 0 "$FSCHED" dis --format json sync.fsb
+  cp out sync.text
+  sed '/"op": "load", "copy"/s/"signal": true/"signal": false/
+    /"op": "peek", "copy"/{s/{"op": "load", "distance": 0}\(, \)\{0,1\}//;s/{"guard": 0, "distance": 0}\(, \)\{0,1\}//;}' \
+    sync.text >broken.text
+  run 0 "$FSCHED" asm broken.text -o broken.fsb
+  run 4 "$FSCHED" verify broken.fsb --graph sync.yaml
+  expect "$sync: the reader's order, or that of the loads, is missing" holds err 'load\[i\]'
+done
+
+# The syncs of a loop are what keeps its waits.
+sed 's/^    {"at": [0-9]*, "kind": "full"}\]}/    ]}/' sync.text >broken.text
+run 0 "$FSCHED" asm broken.text -o broken.fsb
+run 4 "$FSCHED" verify broken.fsb
+expect 'no sync tells that the load is over' holds err 'no sync'

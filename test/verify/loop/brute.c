@@ -78,6 +78,14 @@ static bool wait_for(loop_brute *b, const fs_rolled_wait *w, uint32_t trip, inst
     return true;
   }
   uint32_t q = queue_of(b, w->command);
+  if (b->r->guarded) { /* a barrier tells of the end of its producer */
+    uint32_t x = instance_of(b, b->r->command[w->command].member, trip - w->distance);
+    if (b->done[x]) {
+      unite(known, &b->before[x]);
+      put(known, x);
+    }
+    return b->done[x];
+  }
   for (uint32_t k = 0;; k++) {
     const brute_place *p = &b->place[q][k];
     uint32_t x = instance_of(b, b->r->command[p->command].member, p->trip);

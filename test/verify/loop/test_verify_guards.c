@@ -97,9 +97,6 @@ static void draw_loop(uint64_t seed, guarded_loop *g) {
   fs_rng rng = {seed};
   *g = (guarded_loop){.n_producers = 0};
   fs_loop_draw_any(seed, &g->d);
-  for (uint32_t c = 0; c < g->d.r.n_commands; c++) {
-    g->d.command[c].slow = false;
-  }
   g->d.rules.n_orders = g->d.rules.n_lanes = g->d.r.n_rings = 0;
   g->d.rules.trip = 1 + fs_rng_below(&rng, MOST_TRIP);
   draw_guards(g, &rng);

@@ -83,6 +83,7 @@ static void read_command(const fs_stream *s, const fs_stream_loop *l, uint32_t c
 /* Reads a loop, with commands counted from 0. */
 static void read_loop(const fs_stream *s, const fs_stream_loop *l, loop_records *x) {
   x->r = (fs_rolled_loop){.copies = l->copies,
+                          .guarded = s->meta->sync == FS_SYNC_BARRIER,
                           .queue = x->queue,
                           .command0 = x->command0,
                           .command = x->command,

@@ -35,16 +35,6 @@ fs_status fs_roller_unsupported(fs_roller *r, uint32_t loop, const char *what) {
   return fs_builder_refuse_loop(r->b, loop, fs_pos_at(&r->b->loop_at, loop), "%s", what);
 }
 
-/* Whether an op of the loop goes on after its queue does, and only queue order tells its end. */
-static bool has_slow(const fsched_builder *b, uint32_t loop) {
-  bool slow = false;
-  for (uint32_t op = b->loop.at[loop].op0;
-       op < b->loop.at[loop].op_end && !slow && !fs_sync_has_waits(b->sync); op++) {
-    slow = b->op.at[op].latency > b->op.at[op].time;
-  }
-  return slow;
-}
-
 /* What this version does not have. */
 static fs_status check_loops(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -52,8 +42,7 @@ static fs_status check_loops(fs_roller *r) {
     const char *why = b->queue.n == 0 ? "the target names no queues"
                       : b->loop.at[l].op_end - b->loop.at[l].op0 > MOST_OPS
                           ? "its body has more than 512 ops"
-                      : has_slow(b, l) ? "an op has a latency, and 'sync' is no timeline"
-                                       : NULL;
+                          : NULL;
     if (why != NULL) {
       return fs_roller_unsupported(r, l, why);
     }

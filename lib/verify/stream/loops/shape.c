@@ -182,9 +182,6 @@ static const char *check_op(const loop_shape *x, uint32_t op) {
       (o->kernel != FS_NONE && o->kernel >= x->s->n_kernels)) {
     return "an op has no name, time or kernel";
   }
-  if (!fs_sync_has_waits(x->s->meta[0].sync) && o->latency != o->time) {
-    return "an op goes on behind its queue, which barriers and syncs do not know of";
-  }
   const fs_stream_loop *inner =
       o->loop < x->s->n_loops ? &x->s->loops[o->loop] : NULL; /* it is looked at later */
   if (o->loop != FS_NONE &&
