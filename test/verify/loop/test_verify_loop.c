@@ -226,6 +226,43 @@ START_TEST(lanes)
 }
 END_TEST
 
+/* A slow op and a quick one are on a queue, and a third op elsewhere waits for the quick one.  That
+ * an epoch is reached tells of the slow one, too; a barrier does not. */
+START_TEST(a_barrier_tells_of_one_end)
+{
+  uint32_t queue[] = {0, 1}, command0[] = {0, 2, 3}, producer[] = {1, 0};
+  fs_rolled_command command[] = {
+      {.member = 0, .slow = true}, {.member = 1}, {.member = 2, .n_waits = 1}};
+  fs_rolled_wait wait[] = {{1, 0}, {0, 0}};
+  fs_rolled_guard guard[] = {{.depth = 1, .n_producers = 1},
+                             {.depth = 1, .producer0 = 1, .n_producers = 1}};
+  fs_rolled_check check[] = {{0, 0}, {1, 0}};
+  fs_rolled_loop r = {.n_queues = 2,
+                      .queue = queue,
+                      .copies = 1,
+                      .n_commands = 3,
+                      .command0 = command0,
+                      .command = command,
+                      .n_waits = 1,
+                      .wait = wait};
+  fs_loop_order order = {0, 2, 0};
+  fs_loop_rules rules = {.trip = 1, .n_members = 3, .n_orders = 1, .order = &order};
+  ck_assert_int_eq(kind_of(&r, &rules), FS_LOOP_RIGHT);
+  r.guarded = true;
+  r.n_guards = r.n_checks = command[2].n_checks = 1;
+  r.guard = guard;
+  r.producer = producer;
+  r.check = check;
+  fs_loop_fault fault = judged(&r, &rules);
+  ck_assert(fault.kind == FS_LOOP_ORDER && fault.from == 0 && fault.to == 2);
+  command[0].slow = false;
+  ck_assert_int_eq(kind_of(&r, &rules), FS_LOOP_RIGHT);
+  command[0].slow = true;
+  r.n_waits = r.n_guards = r.n_checks = command[2].n_waits = command[2].n_checks = 2;
+  ck_assert_int_eq(kind_of(&r, &rules), FS_LOOP_RIGHT);
+}
+END_TEST
+
 /* --- what does not matter, and what is no loop --- */
 
 static uint64_t steps_of(const uint32_t depth[3], uint64_t trip) {
@@ -493,7 +530,8 @@ END_TEST
 FS_SUITE(verify_loop, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, loads_and_uses, deadlocks, works_in_place, last_iterations, versions_on_entry, lanes,
-           depths_and_trips_do_not_matter, malformed, nothing, memory_runs_out, rare_loops);
+           a_barrier_tells_of_one_end, depths_and_trips_do_not_matter, malformed, nothing,
+           memory_runs_out, rare_loops);
   FS_LOOPS(t, 0, 10, as_unrolled);
   FS_LOOPS(t, 0, 4, known_trips, joined_as_unrolled);
 }
