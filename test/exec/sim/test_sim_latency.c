@@ -282,6 +282,39 @@ START_TEST(readers_of_the_same_queue_are_held_back)
 }
 END_TEST
 
+/* Two slow readers of one queue are over in any order, so whoever takes the places of what they
+ * read waits for a barrier of both: of one buffer, or of one each. */
+START_TEST(all_slow_readers_are_waited_for)
+{
+  static const char head[] =
+      "fsched: 1\ntarget: {sync: barrier, barriers: {count: 8}, queues: [{name: a}, {name: b}],\n"
+      "  memories: [{name: m, capacity: 8}, {name: d}]}\nops:\n";
+  static const char *const reads[] = {
+      " - {name: w, on: a, args: [{out: x, size: 8, memory: m}]}\n"
+      " - {name: r1, on: a, time: 1, latency: 9, args: [{in: x}, {out: p, size: 1, memory: d}]}\n"
+      " - {name: r2, on: a, time: 1, latency: 3, args: [{in: x}, {out: q, size: 1, memory: d}]}\n",
+      " - {name: w, on: a, args: [{out: x, size: 4, memory: m}, {out: z, size: 4, memory: m}]}\n"
+      " - {name: r1, on: a, time: 1, latency: 9, args: [{in: x}, {out: p, size: 1, memory: d}]}\n"
+      " - {name: r2, on: a, time: 1, latency: 3, args: [{in: z}, {out: q, size: 1, memory: d}]}\n"};
+  char text[1024];
+  bool by_guard;
+  fsched_graph *g;
+  fsched_program *p;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  (void)snprintf(text, sizeof text,
+                 "%s%s - {name: v, on: b, args: [{out: y, size: 8, memory: m}]}\n", head,
+                 reads[_i]);
+  sim_open(&c, &sim, FSCHED_DURATIONS_ADVERSARIAL, 0);
+  conf_ok(&c, fsched_graph_parse(c.ctx, "graph", text, strlen(text), NULL, &g), "read");
+  conf_ok(&c, fsched_compile(c.ctx, g, &o, NULL, &p), "compile");
+  ck_assert_uint_eq(p->view.n_barrier_updates, 2);
+  ck_assert(!sim_goes_wrong(&c, p, 20, &by_guard));
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+  conf_close(&c);
+}
+END_TEST
+
 /* Given content holds all of its bytes until its last reader is over, also where that is slow and a
  * quick one of the same bytes follows it on the queue. */
 START_TEST(given_content_is_held)
@@ -320,6 +353,7 @@ FS_SUITE(sim_latency, s) {
   TCase *t = fs_case(s, NULL);
   tcase_set_timeout(t, 60);
   FS_LOOPS(t, 0, DURATIONS * KINDS, right_for_all_durations);
+  FS_LOOPS(t, 0, 2, all_slow_readers_are_waited_for);
   FS_LOOPS(t, 1, KINDS, missing_syncs_are_found, readers_of_the_same_queue_are_held_back);
   FS_TESTS(t, given_content_is_held, plans_count_what_is_held_back, missing_waits_are_found);
 }
