@@ -633,3 +633,18 @@ expect "the other's" [ "$(grep -c 'w m\[256,512)' out)" -ge 3 ]
 scratches 511 >scratches.yaml
 run 3 "$FSCHED" compile scratches.yaml -o no.fsb
 expect "scratch of both queues" holds err "needed 512, available 511"
+
+# So few iterations that more slots are of no use: nobody gave them, and no bound counts them.
+cat >few.yaml <<'END'
+fsched: 1
+target: {queues: [{name: dma}, {name: mma}, {name: e}]}
+ops:
+  - loop: l
+    trip: 2
+    ops:
+      - {name: load, on: dma, time: 4, args: [{out: x, size: 64}]}
+      - {name: use, on: mma, time: 4, args: [{in: x}, {out: y, size: 8}]}
+      - {name: more, on: e, time: 4, args: [{in: x}, {in: y}]}
+END
+run 0 "$FSCHED" compile few.yaml --verify -o few.fsb
+expect "a bound without limited slots" holds err 'one every 6 planned, at least 4 (slots x)'

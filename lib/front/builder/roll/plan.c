@@ -371,14 +371,37 @@ static bool limit_depths(const fs_loop_body *body, const fs_modulo_plan *plan, b
   return any;
 }
 
+static bool same_ticks(fs_loop_ticks a, fs_loop_ticks b) {
+  return a.num == b.num && a.den == b.den;
+}
+
+/* Slots that were limited are not given: what is told without them holds. */
+static void report_unlimited(const fs_loop_report *unlimited, fs_loop_report *report) {
+  if (same_ticks(unlimited->ii, report->ii)) {
+    report->proven = unlimited->proven;
+    report->limited_by = unlimited->limited_by;
+    report->limit = unlimited->limit;
+  } else {
+    report->proven = false;
+  }
+  report->bound = unlimited->bound;
+}
+
 /* Makes a plan with no more slots than are of use. */
 static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
                            const fs_planned_options *o, fs_planned_loop *p) {
   bool *limited;
   FS_TRY(fs_new_zero(r->scratch, &limited, body->n_values));
-  do {
+  FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
+  fs_loop_report unlimited = p->report;
+  bool any = false;
+  while (limit_depths(body, p->plan, limited)) {
     FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
-  } while (limit_depths(body, p->plan, limited));
+    any = true;
+  }
+  if (any && p->plan != NULL) {
+    report_unlimited(&unlimited, &p->report);
+  }
   for (uint32_t v = 0; v < body->n_values && p->plan != NULL; v++) {
     p->report.slots[v].given &= !limited[v];
   }
