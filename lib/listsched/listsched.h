@@ -5,6 +5,14 @@
  * Determinism: a function of graph and options alone.
  * Complexity: a run takes O((V + E) log V), and a bounded search for each placement and eviction
  * (places.h, evict.c); trials.c says how many runs are made.
+ * A loop that stays one is an op here, which starts on all of its queues at once, after all that it
+ * follows; the stream lets each queue enter on its own, so a run may be shorter than planned. To
+ * plan that, such an op would need an offset for each queue, of the first command there, and each
+ * edge to it a lag, of the first op inside that uses what it brings (or, of an edge from it, is the
+ * last to make it). They would count in ranks, ready times and bounds, in what queues are taken
+ * for, in retiming, and where schedules are verified, written and explained.  Lives of versions
+ * would stay as they are.
+ *
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
  * schedule generator; listsched.c says what was repaired. */
 #ifndef FS_LISTSCHED_H

@@ -22,7 +22,9 @@ enum { FS_ROLLED_EXACT = 64 };
 
 /* Makes the loop in `arena`.  *possible is false where lanes are planned to go to a later iteration
  * before an earlier one: a wait for a later iteration does not exist in the last ones; and where
- * several copies are planned to read what is there on entry when its slot has been taken.
+ * several copies are planned to read what is there on entry when its slot has been taken.  (A
+ * search could keep lanes in order: of a pair on a lane, k * copies + copy(b) - copy(a) would be
+ * from 0 to copies.  But parts that have a lane in common could then not be moved on their own.)
  * Requires a plan of the problem that was found, with depths of at least the distances at which
  * their rings are read.
  * Complexity: O(waits * nodes^2), where a node is an op of a copy; up to FS_ROLLED_EXACT of them,
