@@ -126,8 +126,26 @@ done
 
 # What does not fit, and what cannot stay a loop.
 run 3 "$FSCHED" compile l.yaml --memory cmx=2500
-expect "need and have" holds err "loop 'tiles' does not fit memory 'cmx': needed 3136 .*, available 2500"
+expect "need and have" holds err "loop 'tiles' does not fit memory 'cmx': needed 3200 .*, available 2500"
 expect "a depth that fits" holds err "a depth of 2 of 'tile' would fit"
+run 3 "$FSCHED" compile l.yaml --memory cmx=3136
+expect "no less than that" holds err "needed 3200 .*, available 3136"
+run 0 "$FSCHED" compile l.yaml --memory cmx=3200 -q -o l32.fsb
+cat >tight.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: dpu}], memories: [{name: cmx, capacity: 100}, {name: ddr}]}
+buffers: [{name: y, size: 256, io: output, memory: ddr}]
+ops:
+  - {name: z, args: [{out: acc, size: 64, memory: cmx}]}
+  - loop: sums
+    trip: 4
+    ops:
+    - {name: add, args: [{in: acc, distance: 1}, {out: acc}]}
+  - {name: e, args: [{in: acc}, {out_existing: y}]}
+EOF
+run 3 "$FSCHED" compile tight.yaml
+expect "the slots that values of earlier iterations need" holds err "loop 'sums' does not fit memory 'cmx': needed 128, available 100"
+run 0 "$FSCHED" compile tight.yaml --memory cmx=128 -q -o tight.fsb
 run 2 "$FSCHED" compile l.yaml --barriers 8
 expect "barriers" holds err "loop 'tiles' stays a loop with the target's own kind of sync alone"
 

@@ -7,9 +7,7 @@ uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *v) {
   return fs_names_find(&r->b->buffers, v->name, v->n_name);
 }
 
-/* The slots that the values take which are read, if they are read as they were begun.  `in_place`:
- * the writer begins a value in the place of one that it reads. */
-static uint64_t slots_read(const fs_loop_body *body, const fs_body_value *value, bool in_place) {
+uint64_t fs_roller_slots_read(const fs_loop_body *body, const fs_body_value *value, bool in_place) {
   uint64_t need = 1;
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
     const fs_body_reader *reader = &body->reader[i];
@@ -177,7 +175,8 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     fs_body_value *value = &body->value[v];
     uint32_t buffer = fs_roller_buffer_of(r, value);
     bool in_place = works_in_place(r, loop, buffer, value);
-    uint64_t back = fs_roller_farthest_back(body, value), need = slots_read(body, value, in_place);
+    uint64_t back = fs_roller_farthest_back(body, value),
+             need = fs_roller_slots_read(body, value, in_place);
     value->depth = fs_min(value->depth, fs_roller_most_slots(all, body, value));
     take_least(r, need, value);
     uint8_t io = r->b->buffer_io.at[buffer];

@@ -35,14 +35,15 @@ static bool scratch_unfit(const fsched_graph *g, const fs_loop_body *body) {
   return unfit;
 }
 
-/* The bytes that a loop needs of a memory: slots, one of each open ring, scratch, and all that it
- * holds. */
+/* The bytes that a loop needs of a memory: slots, of open rings as few as there must be, scratch,
+ * and all that it holds. */
 static uint64_t bytes_need(const fsched_graph *g, const fs_loop_body *body, uint32_t memory) {
   uint64_t need = fs_add_most(body->held[memory], fs_modulo_scratch(g, body, memory, false));
   for (uint32_t v = 0; v < body->n_values; v++) {
     const fs_body_value *x = &body->value[v];
     if (x->memory == memory) {
-      need = fs_add_most(need, fs_multiply_most(fs_max(x->depth, 1), x->size));
+      uint64_t depth = x->depth > 0 ? x->depth : fs_roller_slots_read(body, x, false);
+      need = fs_add_most(need, fs_multiply_most(depth, x->size));
     }
   }
   return need;

@@ -223,6 +223,9 @@ uint32_t fs_roller_buffer_of(const fs_roller *r, const fs_body_value *value);
 uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop);
 /* How many iterations ago versions of a value that are read were begun, at most. */
 uint64_t fs_roller_farthest_back(const fs_loop_body *body, const fs_body_value *value);
+/* The slots that the values take which are read, if they are read as they were begun.  `in_place`:
+ * the writer begins a value in the place of one that it reads. */
+uint64_t fs_roller_slots_read(const fs_loop_body *body, const fs_body_value *value, bool in_place);
 /* No more slots are of use than there are versions, and what there is on entry. */
 uint64_t fs_roller_most_slots(uint64_t versions, const fs_loop_body *body,
                               const fs_body_value *value);
