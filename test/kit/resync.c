@@ -448,6 +448,11 @@ static void drop_barrier(resync_maker *m, uint32_t barrier) {
     }
   }
   m->n_updates = n;
+  uint32_t physical = m->physical[barrier];
+  bool alone = true; /* its physical barrier is of no more use */
+  for (uint32_t b = 0; b < m->n_barriers; b++) {
+    alone = alone && (b == barrier || m->physical[b] != physical);
+  }
   for (uint32_t b = 0; b < m->n_barriers; b++) {
     to[b] = b - (b > barrier);
     m->use[b] -= m->physical[b] == m->physical[barrier] && m->use[b] > m->use[barrier];
@@ -456,6 +461,9 @@ static void drop_barrier(resync_maker *m, uint32_t barrier) {
   for (uint32_t b = barrier; b < m->n_barriers; b++) {
     m->physical[b] = m->physical[b + 1];
     m->use[b] = m->use[b + 1];
+  }
+  for (uint32_t b = 0; b < m->n_barriers; b++) {
+    m->physical[b] -= alone && m->physical[b] > physical;
   }
   rename_barriers(m, to);
 }
