@@ -377,10 +377,52 @@ START_TEST(fitting_copies_as_brute_force)
 }
 END_TEST
 
+/* Draws depths; whether they fit. */
+static bool draw_depths(fs_rng *r, fs_body *b) {
+  uint64_t bytes = 0;
+  for (uint32_t k = 0; k < b->p.n_rings; k++) {
+    b->ring[k].depth = fs_modulo_least_depth(&b->p, k) + fs_rng_below(r, 3);
+    bytes += b->ring[k].depth * b->ring[k].size;
+  }
+  b->p.ring = b->ring;
+  return bytes <= b->capacity[0];
+}
+
+/* Where memory is short, no depths that fit are better, if they are given, than those that are
+ * chosen, with copies and without. */
+START_TEST(given_depths_are_no_better)
+{
+  uint32_t asked = 0;
+  for (uint64_t k = 0; k < 20; k++) {
+    static fs_body b, given;
+    fs_body_params g = {.seed = (fs_turn() * 20 + k) * 10 + (uint64_t)_i, .n = 3 + k % 4};
+    g.classes = 1 + (uint32_t)k % 3;
+    g.open = true;
+    g.whole = k % 2 == 0;
+    g.room = 8 + (uint32_t)k % 12;
+    fs_rng r = {g.seed};
+    fs_body_draw(&g, &b);
+    fs_modulo_plan chosen = plan_of(&b.p, 4, true);
+    ck_assert(chosen.found.is != FS_YES || chosen.proven);
+    for (uint32_t t = 0; t < 20 && chosen.found.is == FS_YES; t++) {
+      given = b;
+      if (draw_depths(&r, &given)) {
+        fs_modulo_plan plan = plan_of(&given.p, 4, true);
+        ck_assert_msg(plan.found.is != FS_YES || !fs_modulo_less(plan.ii, chosen.ii),
+                      "seed %lu: given depths are better", (unsigned long)g.seed);
+        asked++;
+      }
+    }
+    fs_arena_release(&own_arena);
+  }
+  ck_assert_uint_gt(asked, 0);
+}
+END_TEST
+
 FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
            lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force,
            copies_as_brute_force, ahead_as_brute_force, returns_are_kept, returns_as_brute_force,
-           fitting_copies_as_brute_force);
+           fitting_copies_as_brute_force, given_depths_are_no_better);
 }
