@@ -98,7 +98,7 @@ static bool pass_runs(const fs_job *job, fs_pass pass) {
     case FS_PASS_LOOPS:
       return job->graph->n_loops > 0;
     case FS_PASS_REFINE:
-      return fs_refine_has_models(o->refine);
+      return fs_refine_improves(o->refine);
     case FS_PASS_BARRIER:
       return fs_sync_has_barriers(sync);
     case FS_PASS_BLOCK:

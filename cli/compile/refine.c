@@ -23,8 +23,23 @@ static fs_status check_needs_refine(fs_cli *cli, bool refine) {
                 {FS_OPTION_SOLUTION, "--solution"}};
   for (size_t i = 0; i < sizeof others / sizeof *others && !refine; i++) {
     if (fs_args_has(&cli->args, others[i].option)) {
-      return fs_usage(cli->ctx, "add --refine ilp or --refine pack",
+      return fs_usage(cli->ctx, "add --refine search, ilp or pack",
                       "%s is for a refinement, and none is asked for", others[i].name);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The search has no models. */
+static fs_status check_needs_models(fs_cli *cli, fsched_refine refine) {
+  static const struct {
+    fs_option option;
+    const char *name;
+  } others[] = {{FS_OPTION_SOLVER_CMD, "--solver-cmd"}, {FS_OPTION_SOLUTION, "--solution"}};
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+    if (fs_refine_searches(refine) && fs_args_has(&cli->args, others[i].option)) {
+      return fs_usage(cli->ctx, "give --refine ilp or --refine pack",
+                      "%s is for models, which --refine search does not make", others[i].name);
     }
   }
   return FSCHED_OK;
@@ -46,7 +61,8 @@ static fs_status take_limits(fs_cli *cli, fsched_compile_options *o) {
 
 fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
   o->refine = (fsched_refine)fs_args_choice(&cli->args, FS_OPTION_REFINE, FSCHED_REFINE_NONE);
-  FS_TRY(check_needs_refine(cli, fs_refine_has_models(o->refine)));
+  FS_TRY(check_needs_refine(cli, fs_refine_improves(o->refine)));
+  FS_TRY(check_needs_models(cli, o->refine));
   FS_TRY(take_limits(cli, o));
   o->solver_cmd = fs_args_last(&cli->args, FS_OPTION_SOLVER_CMD);
   if (o->solver_cmd != NULL && o->solver_cmd[strspn(o->solver_cmd, " \t\n")] == '\0') {
@@ -136,7 +152,7 @@ static void on_news(void *user, const fsched_refine_state *state) {
 
 fs_status fs_cli_refine_begin(fs_cli *cli, fsched_compile_options *o, fs_cli_refinement *r) {
   const char *path = fs_args_last(&cli->args, FS_OPTION_SOLUTION);
-  if (!fs_refine_has_models(o->refine)) {
+  if (!fs_refine_improves(o->refine)) {
     return FSCHED_OK;
   }
   if (path != NULL) {

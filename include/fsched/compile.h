@@ -32,12 +32,14 @@ typedef enum fsched_barrier_method {
  *  belongs to the library and is valid during the call.  The callback may not use the context. */
 typedef void (*fsched_dump_fn)(void *user, uint32_t pass, const char *text, size_t length);
 
-/** How the heuristic schedule is improved: not at all, by time-indexed models, or by strip packing
- *  models.  Both kinds of models run a solver in a process of its own (fsched-solver(7)). */
+/** How the heuristic schedule is improved: not at all, by time-indexed models, by strip packing
+ *  models, or by fsched's own search.  Both kinds of models run a solver in a process of its own
+ *  (fsched-solver(7)); the search runs in this one. */
 typedef enum fsched_refine {
   FSCHED_REFINE_NONE,
   FSCHED_REFINE_ILP,
-  FSCHED_REFINE_PACK
+  FSCHED_REFINE_PACK,
+  FSCHED_REFINE_SEARCH
 } fsched_refine;
 
 /** How far a refinement has come: `incumbent` is the makespan of the best schedule so far, and no
@@ -73,7 +75,9 @@ typedef struct fsched_compile_options {
   /** Limits of the refinement.  0: no time limit, and FSCHED_NODE_LIMIT nodes.  Without a time
    *  limit a solver is run at most 1000 times, at most 100 of them to ask for one makespan after
    *  the other: so the refinement ends by itself, and always with the same result, provided that
-   *  the solver keeps node_limit.  A time limit is kept within 0.2 s. */
+   *  the solver keeps node_limit.  A time limit is kept within 0.2 s.
+   *  Of FSCHED_REFINE_SEARCH a node is one schedule that is made, or one conflict, and without limits
+   *  there are FSCHED_SEARCH_NODES, or fewer in graphs of more than 100 ops. */
   uint64_t time_limit_ms, node_limit;
   /** The solver's command: words separated by spaces, of which the first is looked up in PATH.
    *  NULL: fsched-glpk, where it was installed, else in PATH. */
@@ -99,6 +103,7 @@ typedef struct fsched_compile_options {
 /** The most nodes in the search of one model when neither limit is given; large models get
  *  fewer. */
 #define FSCHED_NODE_LIMIT 1000
+#define FSCHED_SEARCH_NODES 20000
 /** The largest time limit: a century. */
 #define FSCHED_MOST_TIME_LIMIT_MS 3155760000000u
 

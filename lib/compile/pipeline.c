@@ -19,6 +19,7 @@
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
 #include "model/handle.h"
+#include "search/search.h"
 #include "verify/schedule/verify.h"
 #include "verify/stream/stream.h"
 #include "waits/waits.h"
@@ -68,6 +69,12 @@ static uint32_t effort_of(const pipeline *p) {
   return p->options.effort == 0 ? FSCHED_EFFORT_USUAL : p->options.effort - 1;
 }
 
+/* A search makes better use of the time of trials. */
+static uint32_t trial_effort(const pipeline *p) {
+  bool searches = fs_refine_searches(p->options.refine);
+  return p->options.effort == 0 && searches ? 0 : effort_of(p);
+}
+
 static fs_status pass_loops(pipeline *p) {
   return fs_loops_plan(p->ctx, &p->arena, p->graph, effort_of(p), fs_sync_has_waits(p->kind),
                        &p->loops);
@@ -77,7 +84,7 @@ static fs_status list_schedule(pipeline *p, bool silent) {
   fs_listsched_options o = {.evict = p->options.evict,
                             .seed = p->options.seed,
                             .lower_bound = p->as_ops,
-                            .effort = effort_of(p),
+                            .effort = trial_effort(p),
                             .position = p->loops.position,
                             .silent = silent};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
@@ -88,12 +95,24 @@ static fs_status list_schedule(pipeline *p, bool silent) {
 
 /* If the heuristic finds no schedule, this reports nothing: a refinement may still find one. */
 static fs_status pass_listsched(pipeline *p) {
-  bool refine = fs_refine_has_models(p->options.refine);
+  bool refine = fs_refine_improves(p->options.refine);
   fs_status status = list_schedule(p, refine);
   return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
-static fs_status pass_refine(pipeline *p) {
+static fs_status search_schedule(pipeline *p) {
+  const fsched_compile_options *o = &p->options;
+  fs_search_options s = {.time_limit_ns = o->time_limit_ms * 1000000,
+                         .node_limit = o->node_limit,
+                         .seed = o->seed,
+                         .evict = o->evict,
+                         .stop = o->stop,
+                         .news = o->refine_news,
+                         .user = o->refine_user};
+  return fs_search_run(p->ctx, p->graph, &s, p->as_ops, &p->schedule);
+}
+
+static fs_status solve_models(pipeline *p) {
   const fsched_compile_options *o = &p->options;
   fs_refine_options r = {.refine = o->refine,
                          .solver = o->solver_cmd,
@@ -105,7 +124,11 @@ static fs_status pass_refine(pipeline *p) {
                          .solution_length = o->solution_length,
                          .news = o->refine_news,
                          .user = o->refine_user};
-  FS_TRY(fs_refine_run(p->ctx, p->graph, &r, p->as_ops, &p->schedule));
+  return fs_refine_run(p->ctx, p->graph, &r, p->as_ops, &p->schedule);
+}
+
+static fs_status pass_refine(pipeline *p) {
+  FS_TRY(fs_refine_has_models(p->options.refine) ? solve_models(p) : search_schedule(p));
   if (p->schedule == NULL) { /* once more, to report the reason */
     FS_TRY(list_schedule(p, false));
   }
@@ -320,7 +343,7 @@ static fs_status run_passes(pipeline *p) {
     FS_TRY(run_pass(p, FS_PASS_LOOPS, pass_loops));
   }
   FS_TRY(run_pass(p, FS_PASS_LISTSCHED, pass_listsched));
-  if (fs_refine_has_models(p->options.refine)) {
+  if (fs_refine_improves(p->options.refine)) {
     FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
   }
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));

@@ -581,6 +581,16 @@ static bool late(fs_engine *e) {
   return members != 0 && e->now + e->slot_left[s] / members > e->limit;
 }
 
+static bool stopped(fs_engine *e) {
+  enum { STEPS = 4096 };
+  const fs_listsched_options *o = e->options;
+  if (o->stop == NULL || e->steps < e->next_asked) {
+    return false;
+  }
+  e->next_asked = e->steps + STEPS;
+  return o->stop(o->user, e->runs);
+}
+
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   assert(e->n_done == 0 && e->order.n == 0);
   *infeasible = e->no_room;
@@ -592,7 +602,7 @@ fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {
   }
   for (;;) {
     FS_TRY(round_at_now(e));
-    if (e->given_up || late(e)) {
+    if (e->given_up || late(e) || stopped(e)) {
       e->given_up = true;
       return FSCHED_OK;
     }

@@ -388,6 +388,7 @@ static void forget_run(fs_engine *e) {
   e->supply = 0;
   e->no_room = e->blocked = e->given_up = false;
   e->issue_count = e->next_checked = 0;
+  e->next_asked = 0;
   e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
   e->queue_idle.n = e->queue_reached.n = e->copy_reached.n = e->queue_op.n = 0;
   e->n_memory_woken = e->n_domain_opened = 0;

@@ -30,6 +30,10 @@ typedef struct fs_listsched_options {
   bool silent;              /* a failure to find a schedule is not reported */
   const uint32_t *position; /* per op: its place in an order, a linear extension, that is tried
                              * after the first run; NULL: none */
+  /* Asked between steps, with the number of runs that have ended: true ends the trials, with the
+   * best schedule so far, if there is one; NULL: never. */
+  bool (*stop)(void *user, uint64_t runs);
+  void *user;
   uint32_t effort; /* 0: one run; each further level doubles the trials; at most FS_EFFORT_MOST */
 } fs_listsched_options;
 

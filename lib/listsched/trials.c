@@ -163,6 +163,8 @@ static fs_status run_order(trial_search *s, const fs_policy *policy, const uint3
   const fs_schedule *best = s->t->schedule;
   FS_TRY(fs_engine_begin(&s->e, policy, position, op_at));
   s->e.limit = best == NULL ? FS_TICK_NONE : best->makespan;
+  s->e.options = s->t->options;
+  s->e.runs = s->t->runs;
   s->e.hears_progress = s->t->runs == 0;
   return run_engine(s, explain);
 }
@@ -179,6 +181,9 @@ static fs_status try_policy(trial_search *s, uint32_t k, bool explain) {
 /* Without a schedule the trials go on: another policy may find one. */
 static bool trials_ended(const trial_search *s) {
   const fs_trials *t = s->t;
+  if (t->options->stop != NULL && t->options->stop(t->options->user, t->runs)) {
+    return true;
+  }
   return t->schedule != NULL && (t->schedule->makespan <= t->options->lower_bound ||
                                  t->steps - s->first_steps >= s->budget);
 }

@@ -30,7 +30,11 @@ usage() {
 value() { sed -n "s/.*\"$1\": \"*\([a-z0-9]*\)\"*,*.*/\1/p" "$2" | head -n 1; }
 
 # ---- options
-usage "is one of none|ilp|pack, not 'search'" compile g.yaml --refine search
+usage "is one of none|ilp|pack|search, not 'best'" compile g.yaml --refine best
+for o in '--solver-cmd x' '--solution s'; do
+  # shellcheck disable=SC2086 # an option and its value
+  usage 'is for models, which --refine search does not make' compile g.yaml --refine search $o
+done
 for o in '--time-limit 1' '--node-limit 5' '--solver-cmd x' '--solution s'; do
   # shellcheck disable=SC2086 # an option and its value
   usage 'is for a refinement, and none is asked for' compile g.yaml $o

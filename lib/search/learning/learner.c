@@ -1,0 +1,364 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The solver: its making, and the search itself.  The most active literal is decided first, as it
+ * was decided last; without any, the item that can start earliest starts there.  Restarts are
+ * geometric. */
+#include "search/learning/learner.h"
+
+#include "base/saturate.h"
+
+enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, MOST_PAIRED = 2000, ASK_EVERY = 16 };
+
+/* Ticks and amounts, and sums of a few of them, are far from the limits of a side's value. */
+static const fs_tick most_value = UINT64_C(1) << 60;
+
+/* What an item takes of the k-th class or amount in its lists. */
+typedef struct taken {
+  uint32_t field;
+  uint64_t amount;
+} taken;
+
+static uint32_t n_taken(const fs_problem *p, uint32_t item) {
+  return p->choice0[item + 1] - p->choice0[item] + p->use0[item + 1] - p->use0[item];
+}
+
+static taken take(const fs_problem *p, uint32_t item, uint32_t k) {
+  uint32_t classes = p->choice0[item + 1] - p->choice0[item];
+  if (k < classes) {
+    uint32_t class = p->choice[p->choice0[item] + k];
+    return (taken){class, p->gang[item] ? p->class_size[class] : 1};
+  }
+  uint32_t u = p->use0[item] + k - classes;
+  return (taken){p->n_classes + p->use[u], p->use_amount[u]};
+}
+
+static uint64_t capacity_of(const fs_problem *p, uint32_t field) {
+  return field < p->n_classes ? p->class_size[field] : p->amount_capacity[field - p->n_classes];
+}
+
+static uint64_t taken_by_all(const fs_problem *p, uint32_t field) {
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    for (uint32_t k = 0; k < n_taken(p, i); k++) {
+      taken t = take(p, i, k);
+      sum = t.field == field ? fs_add_most(sum, t.amount) : sum;
+    }
+  }
+  return sum;
+}
+
+bool fs_learner_knows(const fs_problem *p) {
+  fs_tick sum = 0;
+  bool knows = p->exact && p->fixed == NULL && p->wait == 0;
+  for (uint32_t i = 0; i < p->n_items && knows; i++) {
+    sum = fs_add_most(sum, p->time[i]);
+    knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1;
+  }
+  /* An item without a length may find its queue taken at its one moment. */
+  for (uint32_t i = 0; i < p->n_items && knows; i++) {
+    for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
+      taken t = take(p, i, k);
+      knows = taken_by_all(p, t.field) <= capacity_of(p, t.field);
+    }
+  }
+  for (uint32_t f = 0; f < p->n_classes + p->n_amounts && knows; f++) {
+    knows = taken_by_all(p, f) < most_value;
+  }
+  return knows && sum < most_value;
+}
+
+/* ---- making */
+
+static fs_tick common_divisor(fs_tick a, fs_tick b) {
+  while (b != 0) {
+    fs_tick rest = a % b;
+    a = b;
+    b = rest;
+  }
+  return a;
+}
+
+static void find_unit(fs_learner *s) {
+  fs_tick unit = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    unit = common_divisor(s->p->time[i], unit);
+  }
+  s->unit = fs_max(unit, 1);
+}
+
+static fs_status make_sides(fs_learner *s) {
+  const fs_problem *p = s->p;
+  s->n = p->n_items;
+  s->n_sides = 2 * s->n;
+  find_unit(s);
+  FS_TRY(fs_new(s->arena, &s->time, s->n));
+  FS_TRY(fs_new(s->arena, &s->value, s->n_sides));
+  FS_TRY(fs_new_none(s->arena, &s->latest, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &s->of_side, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &s->needed, s->n_sides));
+  FS_TRY(fs_new_none(s->arena, &s->where, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &s->listed, s->n_sides));
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->time[i] = (fs_side_value)(p->time[i] / s->unit);
+    s->value[2 * i] = (fs_side_value)(p->head[i] / s->unit);
+    s->value[2 * i + 1] = -(fs_side_value)most_value;
+  }
+  return FSCHED_OK;
+}
+
+/* Lists the tasks of the classes and amounts that can be short. */
+static fs_status make_tables(fs_learner *s) {
+  const fs_problem *p = s->p;
+  uint32_t n_fields = p->n_classes + p->n_amounts, n = 0;
+  size_t most = (size_t)p->choice0[p->n_items] + p->use0[p->n_items];
+  FS_TRY(fs_new_zero(s->arena, &s->table, n_fields));
+  FS_TRY(fs_new(s->arena, &s->task, most));
+  FS_TRY(fs_new(s->arena, &s->step, 2 * most + 2));
+  for (uint32_t f = 0; f < n_fields; f++) {
+    if (taken_by_all(p, f) <= capacity_of(p, f)) {
+      continue;
+    }
+    fs_learner_table *t = &s->table[s->n_tables];
+    *t = (fs_learner_table){(fs_side_value)capacity_of(p, f), n, n, false};
+    for (uint32_t i = 0; i < p->n_items; i++) {
+      for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
+        taken x = take(p, i, k);
+        if (x.field == f && x.amount > 0) {
+          s->task[n++] = (fs_learner_task){i, s->n_tables, (fs_side_value)x.amount};
+        }
+      }
+    }
+    t->task1 = n;
+    s->n_tables++;
+  }
+  s->n_tasks = n;
+  return FSCHED_OK;
+}
+
+static fs_status index_tasks(fs_learner *s) {
+  uint32_t *fill;
+  FS_TRY(fs_new_zero(s->arena, &s->task0, (size_t)s->n + 1));
+  FS_TRY(fs_new_zero(s->arena, &fill, s->n));
+  FS_TRY(fs_new(s->arena, &s->task_of, s->n_tasks));
+  for (uint32_t k = 0; k < s->n_tasks; k++) {
+    s->task0[s->task[k].item + 1]++;
+  }
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->task0[i + 1] += s->task0[i];
+  }
+  for (uint32_t k = 0; k < s->n_tasks; k++) {
+    uint32_t item = s->task[k].item;
+    s->task_of[s->task0[item] + fill[item]++] = k;
+  }
+  return FSCHED_OK;
+}
+
+/* Can the items not run at one time?  `amount`: what the first takes of each table. */
+static bool exclude(const fs_learner *s, const fs_side_value *amount, uint32_t other) {
+  for (uint32_t k = s->task0[other]; k < s->task0[other + 1]; k++) {
+    const fs_learner_task *t = &s->task[s->task_of[k]];
+    if (amount[t->table] > 0 && amount[t->table] + t->amount > s->table[t->table].capacity) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
+  fs_side_value *amount;
+  FS_TRY(fs_new_zero(s->arena, &amount, s->n_tables));
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->pair0[i] = (uint32_t)list->n;
+    for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
+      amount[s->task[s->task_of[k]].table] = s->task[s->task_of[k]].amount;
+    }
+    for (uint32_t j = 0; j < s->n && s->n <= MOST_PAIRED; j++) {
+      if (j != i && exclude(s, amount, j)) {
+        FS_TRY(fs_vec_push(s->ctx, list, j));
+      }
+    }
+    for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
+      amount[s->task[s->task_of[k]].table] = 0;
+    }
+  }
+  s->pair0[s->n] = (uint32_t)list->n;
+  FS_TRY(fs_new(s->arena, &s->pair, list->n));
+  if (list->n > 0) {
+    memcpy(s->pair, list->at, list->n * sizeof *list->at);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_pairs(fs_learner *s) {
+  fs_ids list = {0};
+  FS_TRY(fs_new(s->arena, &s->pair0, (size_t)s->n + 1));
+  fs_status status = fill_pairs(s, &list);
+  fs_vec_free(s->ctx, &list);
+  return status;
+}
+
+fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
+  assert(fs_learner_knows(p));
+  *s = (fs_learner){.ctx = p->ctx,
+                    .arena = arena,
+                    .p = p,
+                    .bump = 1,
+                    .clause_bump = 1,
+                    .most_learnt = MOST_LEARNT,
+                    .pause = FIRST_RESTART,
+                    .next_restart = FIRST_RESTART};
+  FS_TRY(make_sides(s));
+  FS_TRY(make_tables(s));
+  FS_TRY(index_tasks(s));
+  return make_pairs(s);
+}
+
+void fs_learner_release(fs_learner *s) {
+  for (uint32_t side = 0; s->of_side != NULL && side < s->n_sides; side++) {
+    fs_vec_free(s->ctx, &s->of_side[side]);
+  }
+  for (size_t id = 0; id < s->literal.n; id++) {
+    fs_vec_free(s->ctx, &s->literal.at[id].watch);
+  }
+  fs_vec_free(s->ctx, &s->trail);
+  fs_vec_free(s->ctx, &s->level);
+  fs_vec_free(s->ctx, &s->clash);
+  fs_vec_free(s->ctx, &s->literal);
+  fs_vec_free(s->ctx, &s->activity);
+  fs_vec_free(s->ctx, &s->phase);
+  fs_vec_free(s->ctx, &s->place);
+  fs_vec_free(s->ctx, &s->heap);
+  fs_vec_free(s->ctx, &s->clause);
+  fs_vec_free(s->ctx, &s->learnt);
+  fs_vec_free(s->ctx, &s->waiting);
+  fs_vec_free(s->ctx, &s->involved);
+  fs_vec_free(s->ctx, &s->premise);
+  fs_vec_free(s->ctx, &s->found);
+  fs_vec_free(s->ctx, &s->ids);
+}
+
+/* ---- search */
+
+static void go_back(fs_learner *s, uint32_t level) {
+  if (level < s->level.n) {
+    fs_learner_undo(s, s->level.at[level]);
+    s->level.n = level;
+  }
+  s->conflict = false;
+}
+
+/* What has grown at the root stays. */
+static void settle_root(fs_learner *s) {
+  assert(s->level.n == 0);
+  fs_learner_propagate(s);
+  s->trail.n = 0;
+  s->visited = 0;
+}
+
+void fs_learner_reset(fs_learner *s) { go_back(s, 0); }
+
+bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
+  assert(s->level.n == 0 && !s->conflict);
+  const fs_problem *p = s->p;
+  for (uint32_t i = 0; i < s->n; i++) {
+    fs_tick behind = (p->time[i] + p->path[i]) / s->unit;
+    fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
+    fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
+  }
+  settle_root(s);
+  return !s->conflict;
+}
+
+static void decide(fs_learner *s, fs_literal l) {
+  if (s->status == FSCHED_OK) {
+    s->status = fs_vec_push(s->ctx, &s->level, (uint32_t)s->trail.n);
+  }
+  s->decisions++;
+  fs_learner_grow(s, l.side, l.value, FS_BY_DECISION, FS_NONE, 0);
+}
+
+/* The item that can start earliest; of those, the one that can start least late. */
+static uint32_t next_item(const fs_learner *s) {
+  uint32_t best = FS_NONE;
+  for (uint32_t i = 0; i < s->n; i++) {
+    if (fs_earliest(s, i) == fs_latest(s, i)) {
+      continue;
+    }
+    bool first =
+        best == FS_NONE || fs_earliest(s, i) < fs_earliest(s, best) ||
+        (fs_earliest(s, i) == fs_earliest(s, best) && fs_latest(s, i) < fs_latest(s, best));
+    best = first ? i : best;
+  }
+  return best;
+}
+
+/* False: all is decided. */
+static bool decide_next(fs_learner *s) {
+  uint32_t pair = fs_learner_choose(s);
+  if (pair != FS_NONE) {
+    decide(s, s->literal.at[2 * (size_t)pair + (s->phase.at[pair] ? 0 : 1)].l);
+    return true;
+  }
+  uint32_t item = next_item(s);
+  if (item == FS_NONE) {
+    return false;
+  }
+  decide(s, (fs_literal){2 * item + 1, -fs_earliest(s, item)});
+  return true;
+}
+
+/* False: the clash needs no decision. */
+static bool learn_clause(fs_learner *s) {
+  s->conflicts++;
+  if (s->level.n == 0) {
+    return false;
+  }
+  uint32_t back = fs_learner_trace(s);
+  if (s->found.n == 0) {
+    return false;
+  }
+  go_back(s, back);
+  fs_learner_learn(s);
+  s->bump /= 0.95;
+  s->clause_bump /= 0.999f;
+  return true;
+}
+
+static void restart(fs_learner *s) {
+  fs_learner_reset(s);
+  settle_root(s);
+  if (!s->conflict && s->learnt.n >= s->most_learnt) {
+    fs_learner_forget(s);
+    s->most_learnt += s->most_learnt / 10;
+    settle_root(s);
+  }
+}
+
+fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user) {
+  uint64_t end = s->conflicts + conflicts;
+  while (s->status == FSCHED_OK) {
+    fs_learner_propagate(s);
+    if (s->conflict) {
+      if (!learn_clause(s)) {
+        return FS_LEARNED_NONE;
+      }
+      bool asks = s->conflicts % ASK_EVERY == 0;
+      if (s->conflicts >= end || (asks && stop != NULL && stop(user))) {
+        return FS_LEARNED_NOTHING;
+      }
+      continue;
+    }
+    if (s->conflicts >= s->next_restart || s->learnt.n >= s->most_learnt) {
+      s->pause += s->conflicts >= s->next_restart ? s->pause / 2 : 0;
+      s->next_restart = s->conflicts + s->pause;
+      restart(s);
+      continue;
+    }
+    if (s->level.n == 0) {
+      settle_root(s);
+    }
+    if (!s->conflict && !decide_next(s)) {
+      return FS_LEARNED_SCHEDULE;
+    }
+  }
+  return FS_LEARNED_NOTHING;
+}

@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A solver that learns clauses over bounds of starts (lazy clause generation).
+ *
+ * A variable has two sides: its lower bound, and its upper bound with the sign turned, so that both
+ * only grow.  A literal is a side and a value, and holds once the side has reached the value:
+ *
+ *      x >= k       (2 x,     k)
+ *      x <= k       (2 x + 1, -k)         the negation of (side, value) is (side ^ 1, 1 - value)
+ *
+ * Every growth of a side is an event on the trail, with why it happened, from which a conflict is
+ * traced back to a clause.  Only literals of clauses are made, and have an id; those of one side
+ * are kept by value, so a growth visits just the literals that it decides.
+ *
+ * Times are counted in their common divisor: items that start as early as their neighbours let them
+ * start at multiples of it.
+ *
+ * Rules: orders (edges), time tables of what is taken, and pairs of items that cannot run at one
+ * time.
+ *
+ * Sources: Schutt, Feydy, Stuckey, Wallace, Explaining the cumulative propagator (2011), with
+ * explanations at one moment each; Moskewicz et al., Chaff (2001), for watches, activities and
+ * first points of implication.  Corrected there: a literal of a learnt clause is left out only if
+ * it follows from literals that came true before it, as "follows from others" goes in circles where
+ * bounds of one variable imply each other. */
+#ifndef FS_SEARCH_LEARNER_H
+#define FS_SEARCH_LEARNER_H
+
+#include "base/limit.h"
+#include "problem/problem.h"
+
+typedef int64_t fs_side_value;
+
+typedef enum fs_cause {
+  FS_BY_DECISION,
+  FS_BY_CLAUSE, /* reason: the clause */
+  FS_BY_EDGE,   /* reason: the item at the other end */
+  FS_BY_TABLE,  /* reason: the task; at: the moment at which too much would be taken */
+  FS_BY_PAIR    /* reason: the other item; at: the latest start of the one that comes first */
+} fs_cause;
+
+typedef struct fs_growth {
+  uint32_t side, before; /* the growth of the side before; FS_NONE: its root */
+  fs_side_value value, old, at;
+  uint32_t reason;
+  fs_cause cause;
+} fs_growth;
+
+typedef struct fs_literal {
+  uint32_t side;
+  fs_side_value value;
+} fs_literal;
+
+typedef struct fs_clause_watch {
+  uint32_t clause, other; /* offset of the clause; the id of a literal of it that may hold */
+} fs_clause_watch;
+
+/* A literal of clauses; the one of id ^ 1 is its negation. */
+typedef struct fs_known_literal {
+  fs_literal l;
+  FS_VEC(fs_clause_watch) watch;
+} fs_known_literal;
+
+typedef struct fs_learner_task {
+  uint32_t item, table;
+  fs_side_value amount;
+} fs_learner_task;
+
+typedef struct fs_learner_table {
+  fs_side_value capacity;
+  uint32_t task0, task1;
+  bool waits; /* is in the list of those to look at */
+} fs_learner_table;
+
+typedef struct fs_step_of_table {
+  fs_side_value time, height;
+} fs_step_of_table;
+
+typedef struct fs_learner {
+  fsched_context *ctx;
+  fs_arena *arena;
+  const fs_problem *p;
+  uint32_t n, n_sides;
+  fs_tick unit;        /* all times are multiples of it, and so are the starts that matter */
+  fs_side_value *time; /* per item, in units */
+
+  fs_side_value *value; /* per side */
+  uint32_t *latest;     /* per side: its last growth; FS_NONE: none since the root */
+  FS_VEC(fs_growth) trail;
+  FS_VEC(uint32_t) level; /* where each level begins on the trail */
+  size_t visited;         /* growths that rules have seen */
+  bool conflict;
+  FS_VEC(fs_literal) clash; /* what cannot all hold */
+
+  /* Literals. */
+  FS_VEC(fs_known_literal) literal;
+  FS_VEC(uint32_t) * of_side; /* per side: ids, by value */
+  FS_VEC(double) activity;    /* per pair of literals */
+  FS_VEC(uint8_t) phase;      /* per pair: does its first one hold, when it was decided last */
+  FS_VEC(uint32_t) place;     /* per pair: where it is in the heap; FS_NONE */
+  FS_VEC(uint32_t) heap;      /* pairs, the most active first */
+  double bump;
+
+  /* Clauses: [offset] literals, activity (float), learnt; then ids. */
+  FS_VEC(uint32_t) clause;
+  FS_VEC(uint32_t) learnt; /* offsets */
+  float clause_bump;
+  uint32_t most_learnt;
+
+  /* Rules. */
+  uint32_t n_tables, n_tasks;
+  fs_learner_table *table;
+  fs_learner_task *task;
+  uint32_t *task0, *task_of; /* CSR per item: its tasks */
+  uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
+  FS_VEC(uint32_t) waiting;  /* tables to look at */
+  fs_step_of_table *step;
+
+  /* Tracing of conflicts. */
+  fs_side_value *needed; /* per side */
+  uint32_t *where;       /* per side: the growth that made it hold; FS_NONE: not needed */
+  uint8_t *listed;       /* per side: is it in the list of those involved */
+  FS_VEC(uint32_t) involved;
+  FS_VEC(fs_literal) premise;
+  FS_VEC(fs_literal) found;
+  FS_VEC(uint32_t) ids;
+
+  uint64_t conflicts, decisions;
+  uint64_t pause, next_restart; /* conflicts between restarts; at the next one */
+  fs_status status;             /* memory ran out */
+} fs_learner;
+
+/* Requires a problem that fs_learner_knows. */
+fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) FS_MUST_USE;
+void fs_learner_release(fs_learner *s);
+/* Is everything of the problem in the rules?  Then what is refuted has no schedule. */
+bool fs_learner_knows(const fs_problem *p);
+
+/* learner.c */
+/* No schedule may be longer than this from now on; at the root.  False: there is none. */
+bool fs_learner_limit(fs_learner *s, fs_tick makespan);
+typedef enum fs_learned { FS_LEARNED_NOTHING, FS_LEARNED_SCHEDULE, FS_LEARNED_NONE } fs_learned;
+/* Searches until a schedule is found (fs_learner_start has the starts), none exists, `conflicts`
+ * more have been met, or `stop` says so. */
+fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user);
+/* Back to the root. */
+void fs_learner_reset(fs_learner *s);
+
+/* trail.c */
+/* The side reaches the value. */
+void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
+                     uint32_t reason, fs_side_value at);
+void fs_learner_undo(fs_learner *s, size_t length);
+uint32_t fs_learner_literal(fs_learner *s, fs_literal l);
+uint32_t fs_learner_growth(const fs_learner *s, uint32_t side, fs_side_value value);
+void fs_learner_bump(fs_learner *s, uint32_t id);
+/* The most active pair of literals that is not decided; FS_NONE: none. */
+uint32_t fs_learner_choose(fs_learner *s);
+
+/* clauses.c */
+/* What the growth of a side decides: clauses. */
+void fs_learner_visit(fs_learner *s, const fs_growth *g);
+/* Adds the clause of found[], whose first literal is made to hold. */
+void fs_learner_learn(fs_learner *s);
+void fs_learner_forget(fs_learner *s);
+/* The clause took part in a conflict. */
+void fs_learner_credit(fs_learner *s, uint32_t clause);
+/* The premises of a clause for its first literal: appended to premise[]. */
+void fs_learner_clause_premises(fs_learner *s, uint32_t clause);
+
+/* analyze.c: traces the clash to a clause in found[], empty where it needs no decision; returns the
+ * level to go back to. */
+uint32_t fs_learner_trace(fs_learner *s);
+
+/* rules.c */
+/* Applies all rules up to a fixpoint, or a clash. */
+void fs_learner_propagate(fs_learner *s);
+/* The premises of a growth, as far as the value needs them. */
+void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value);
+
+/* The first error stays. */
+static inline void fs_learner_note(fs_learner *s, fs_status status) {
+  s->status = s->status == FSCHED_OK ? status : s->status;
+}
+static inline fs_literal fs_negated(fs_literal l) { return (fs_literal){l.side ^ 1, 1 - l.value}; }
+static inline bool fs_holds(const fs_learner *s, fs_literal l) {
+  return s->value[l.side] >= l.value;
+}
+static inline bool fs_fails(const fs_learner *s, fs_literal l) {
+  return s->value[l.side ^ 1] >= 1 - l.value;
+}
+static inline fs_side_value fs_earliest(const fs_learner *s, uint32_t item) {
+  return s->value[2 * item];
+}
+/* Where the item starts, in ticks.  Requires that a schedule was found. */
+static inline fs_tick fs_learner_start(const fs_learner *s, uint32_t item) {
+  assert(item < s->n);
+  return (fs_tick)s->value[2 * item] * s->unit;
+}
+static inline fs_side_value fs_latest(const fs_learner *s, uint32_t item) {
+  return -s->value[2 * item + 1];
+}
+
+#endif

@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What follows from a growth: orders, time tables, pairs; and the premises of it.
+ *
+ * An item with latest start before earliest end runs for sure in between.  At moment t the sure
+ * parts of some items leave no room for item j: then it does not run at t, and if it cannot end by
+ * then it starts behind.
+ *
+ *      s_j >= t - d_j + 1,  s_i >= t - d_i + 1,  s_i <= t  for some i with more than is left
+ *          ->  s_j >= t + 1
+ *
+ * A start behind more than its length is reached in several such steps, each with a moment of its
+ * own, so that reasons are small. */
+#include "search/learning/learner.h"
+
+static fs_side_value time_of(const fs_learner *s, uint32_t item) { return s->time[item]; }
+
+static void add_premise(fs_learner *s, uint32_t side, fs_side_value value) {
+  fs_literal l = {side, value};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, l));
+}
+
+/* ---- orders */
+
+static void follow_edges(fs_learner *s, uint32_t side) {
+  const fs_problem *p = s->p;
+  uint32_t item = side / 2;
+  fs_side_value value = s->value[side];
+  if ((side & 1) == 0) {
+    for (uint32_t e = p->succ0[item]; e < p->succ0[item + 1] && !s->conflict; e++) {
+      fs_learner_grow(s, 2 * p->succ[e], value + time_of(s, item), FS_BY_EDGE, item, 0);
+    }
+  } else {
+    for (uint32_t e = p->pred0[item]; e < p->pred0[item + 1] && !s->conflict; e++) {
+      uint32_t b = p->pred[e];
+      fs_learner_grow(s, 2 * b + 1, value + time_of(s, b), FS_BY_EDGE, item, 0);
+    }
+  }
+}
+
+static void explain_edge(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  uint32_t item = g->side / 2;
+  bool upper = g->side & 1;
+  add_premise(s, 2 * g->reason + upper, value - time_of(s, upper ? item : g->reason));
+}
+
+/* ---- pairs */
+
+/* a cannot end before b starts, so it comes behind b. */
+static void order_pair(fs_learner *s, uint32_t a, uint32_t b) {
+  fs_side_value latest = fs_latest(s, b);
+  fs_learner_grow(s, 2 * a, fs_earliest(s, b) + time_of(s, b), FS_BY_PAIR, b, latest);
+  fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time_of(s, b)), FS_BY_PAIR, a, latest);
+}
+
+static void follow_pairs(fs_learner *s, uint32_t item) {
+  for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1] && !s->conflict; k++) {
+    uint32_t other = s->pair[k];
+    if (fs_earliest(s, item) + time_of(s, item) > fs_latest(s, other)) {
+      order_pair(s, item, other);
+    }
+    if (!s->conflict && fs_earliest(s, other) + time_of(s, other) > fs_latest(s, item)) {
+      order_pair(s, other, item);
+    }
+  }
+}
+
+/* The one that grew at its lower side comes behind the other, at its upper one before it. */
+static void explain_pair(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  uint32_t item = g->side / 2, other = g->reason;
+  bool upper = g->side & 1;
+  uint32_t behind = upper ? other : item, first = upper ? item : other;
+  add_premise(s, 2 * other + upper, value - time_of(s, first));
+  add_premise(s, 2 * first + 1, -g->at);
+  add_premise(s, 2 * behind, g->at - time_of(s, behind) + 1);
+}
+
+/* ---- time tables */
+
+static bool runs_surely(const fs_learner *s, uint32_t item, fs_side_value t) {
+  return fs_latest(s, item) <= t && fs_earliest(s, item) + time_of(s, item) > t;
+}
+
+/* What others take for sure at t. */
+static fs_side_value height_at(const fs_learner *s, const fs_learner_table *table, fs_side_value t,
+                               uint32_t but) {
+  fs_side_value sum = 0;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    sum += a->item != but && runs_surely(s, a->item, t) ? a->amount : 0;
+  }
+  return sum;
+}
+
+static bool runs_from_root(const fs_learner *s, uint32_t item, fs_side_value t) {
+  return fs_learner_growth(s, 2 * item, t - time_of(s, item) + 1) == FS_NONE &&
+         fs_learner_growth(s, 2 * item + 1, -t) == FS_NONE;
+}
+
+/* The premises of some items that surely run at t and take more than `most` together, but for one
+ * item.  Those that run there anyway are taken first. */
+static void explain_height(fs_learner *s, const fs_learner_table *table, fs_side_value t,
+                           fs_side_value most, uint32_t but) {
+  fs_side_value spare = height_at(s, table, t, but) - most - 1;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    if (a->item == but || !runs_surely(s, a->item, t)) {
+      continue;
+    }
+    if (a->amount <= spare && !runs_from_root(s, a->item, t)) {
+      spare -= a->amount;
+      continue;
+    }
+    add_premise(s, 2 * a->item, t - time_of(s, a->item) + 1);
+    add_premise(s, 2 * a->item + 1, -t);
+  }
+}
+
+/* Where the value that is needed is less than the growth, a moment that is less far may do. */
+static void explain_table(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  const fs_learner_task *a = &s->task[g->reason];
+  const fs_learner_table *table = &s->table[a->table];
+  fs_side_value time = time_of(s, a->item), most = table->capacity - a->amount;
+  fs_side_value at = g->side & 1 ? time - value : value - 1;
+  at = at != g->at && height_at(s, table, at, a->item) > most ? at : g->at;
+  add_premise(s, g->side, g->side & 1 ? -at : at - time + 1);
+  explain_height(s, table, at, most, a->item);
+}
+
+static void clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t) {
+  s->premise.n = 0;
+  explain_height(s, table, t, table->capacity, FS_NONE);
+  s->conflict = true;
+  s->clash.n = 0;
+  for (size_t k = 0; k < s->premise.n; k++) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, s->premise.at[k]));
+  }
+}
+
+/* Adds a step up or down at a time, kept in order. */
+static uint32_t add_step(fs_learner *s, uint32_t n, fs_side_value time, fs_side_value by) {
+  uint32_t k = n;
+  for (; k > 0 && s->step[k - 1].time > time; k--) {
+    s->step[k] = s->step[k - 1];
+  }
+  if (k > 0 && s->step[k - 1].time == time) {
+    for (uint32_t i = k; i < n; i++) {
+      s->step[i] = s->step[i + 1];
+    }
+    s->step[k - 1].height += by;
+    return n;
+  }
+  s->step[k] = (fs_step_of_table){time, by};
+  return n + 1;
+}
+
+/* The heights of the sure parts, from each time on; returns their number. */
+static uint32_t make_steps(fs_learner *s, const fs_learner_table *table, fs_side_value *highest) {
+  uint32_t n = 0;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    fs_side_value from = fs_latest(s, a->item);
+    fs_side_value to = fs_earliest(s, a->item) + time_of(s, a->item);
+    if (from < to) {
+      n = add_step(s, n, from, a->amount);
+      n = add_step(s, n, to, -a->amount);
+    }
+  }
+  fs_side_value height = 0;
+  *highest = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    height = s->step[k].height += height;
+    *highest = fs_max(*highest, height);
+  }
+  return n;
+}
+
+/* Moves the earliest start of a task behind the steps that leave it no room. */
+static void push_right(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
+  const fs_learner_task *a = &s->task[task];
+  uint32_t item = a->item;
+  fs_side_value time = time_of(s, item), sure = fs_latest(s, item);
+  for (uint32_t k = 0; k + 1 < n && !s->conflict; k++) {
+    fs_side_value from = s->step[k].time, to = s->step[k + 1].time;
+    fs_side_value early = fs_earliest(s, item);
+    if (from >= early + time || from >= sure) {
+      return;
+    }
+    if (to <= early || s->step[k].height + a->amount <= table->capacity) {
+      continue;
+    }
+    to = fs_min(to, sure); /* what it surely runs in is counted */
+    while (early < to && early + time > from && !s->conflict) {
+      fs_side_value at = fs_min(to - 1, early + time - 1);
+      fs_learner_grow(s, 2 * item, at + 1, FS_BY_TABLE, task, at);
+      early = fs_earliest(s, item);
+    }
+  }
+}
+
+static void push_left(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
+  const fs_learner_task *a = &s->task[task];
+  uint32_t item = a->item;
+  fs_side_value time = time_of(s, item), sure = fs_earliest(s, item) + time;
+  for (uint32_t k = n; k-- > 1 && !s->conflict;) {
+    fs_side_value from = s->step[k - 1].time, to = s->step[k].time;
+    fs_side_value late = fs_latest(s, item) + time;
+    if (to <= late - time || to <= sure) {
+      return;
+    }
+    if (from >= late || s->step[k - 1].height + a->amount <= table->capacity) {
+      continue;
+    }
+    from = fs_max(from, sure);
+    while (late > from && late - time < to && !s->conflict) {
+      fs_side_value at = fs_max(from, late - time);
+      fs_learner_grow(s, 2 * item + 1, -(at - time), FS_BY_TABLE, task, at);
+      late = fs_latest(s, item) + time;
+    }
+  }
+}
+
+static void look_at_table(fs_learner *s, const fs_learner_table *table) {
+  fs_side_value highest;
+  uint32_t n = make_steps(s, table, &highest);
+  if (highest > table->capacity) {
+    for (uint32_t k = 0; k < n; k++) {
+      if (s->step[k].height > table->capacity) {
+        clash_at(s, table, s->step[k].time);
+        return;
+      }
+    }
+  }
+  for (uint32_t k = table->task0; k < table->task1 && !s->conflict; k++) {
+    uint32_t item = s->task[k].item;
+    if (highest + s->task[k].amount > table->capacity &&
+        fs_earliest(s, item) < fs_latest(s, item)) {
+      push_right(s, table, k, n);
+      if (!s->conflict) {
+        push_left(s, table, k, n);
+      }
+    }
+  }
+}
+
+/* ---- all rules */
+
+static void wake_tables(fs_learner *s, uint32_t item) {
+  for (uint32_t k = s->task0[item]; k < s->task0[item + 1]; k++) {
+    uint32_t t = s->task[s->task_of[k]].table;
+    if (!s->table[t].waits) {
+      s->table[t].waits = true;
+      fs_learner_note(s, fs_vec_push(s->ctx, &s->waiting, t));
+    }
+  }
+}
+
+static void visit(fs_learner *s) {
+  fs_growth g = s->trail.at[s->visited++];
+  fs_learner_visit(s, &g);
+  if (!s->conflict) {
+    follow_edges(s, g.side);
+  }
+  if (!s->conflict) {
+    follow_pairs(s, g.side / 2);
+  }
+  wake_tables(s, g.side / 2);
+}
+
+void fs_learner_propagate(fs_learner *s) {
+  while (!s->conflict && s->status == FSCHED_OK) {
+    if (s->visited < s->trail.n) {
+      visit(s);
+    } else if (s->waiting.n > 0) {
+      uint32_t t = s->waiting.at[--s->waiting.n];
+      s->table[t].waits = false;
+      look_at_table(s, &s->table[t]);
+    } else {
+      break;
+    }
+  }
+  if (s->conflict) {
+    for (size_t k = 0; k < s->waiting.n; k++) {
+      s->table[s->waiting.at[k]].waits = false;
+    }
+    s->waiting.n = 0;
+  }
+}
+
+void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  switch (g->cause) {
+    case FS_BY_DECISION:
+      break;
+    case FS_BY_CLAUSE:
+      fs_learner_clause_premises(s, g->reason);
+      break;
+    case FS_BY_EDGE:
+      explain_edge(s, g, value);
+      break;
+    case FS_BY_TABLE:
+      explain_table(s, g, value);
+      break;
+    case FS_BY_PAIR:
+      explain_pair(s, g, value);
+      break;
+  }
+}

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The trail, the literals on it, and which of them is decided next. */
+#include "search/learning/learner.h"
+
+/* ---- the heap of literals */
+
+static bool more_active(const fs_learner *s, uint32_t a, uint32_t b) {
+  return s->activity.at[a] != s->activity.at[b] ? s->activity.at[a] > s->activity.at[b] : a < b;
+}
+
+static void heap_put(fs_learner *s, size_t i, uint32_t pair) {
+  s->heap.at[i] = pair;
+  s->place.at[pair] = (uint32_t)i;
+}
+
+static void heap_up(fs_learner *s, size_t i) {
+  uint32_t pair = s->heap.at[i];
+  while (i > 0 && more_active(s, pair, s->heap.at[(i - 1) / 2])) {
+    heap_put(s, i, s->heap.at[(i - 1) / 2]);
+    i = (i - 1) / 2;
+  }
+  heap_put(s, i, pair);
+}
+
+static void heap_down(fs_learner *s, size_t i) {
+  uint32_t pair = s->heap.at[i];
+  for (size_t child; (child = 2 * i + 1) < s->heap.n; i = child) {
+    if (child + 1 < s->heap.n && more_active(s, s->heap.at[child + 1], s->heap.at[child])) {
+      child++;
+    }
+    if (!more_active(s, s->heap.at[child], pair)) {
+      break;
+    }
+    heap_put(s, i, s->heap.at[child]);
+  }
+  heap_put(s, i, pair);
+}
+
+static void heap_add(fs_learner *s, uint32_t pair) {
+  if (s->place.at[pair] != FS_NONE) {
+    return;
+  }
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->heap, pair));
+  if (s->status == FSCHED_OK) {
+    heap_up(s, s->heap.n - 1);
+  }
+}
+
+static uint32_t heap_pop(fs_learner *s) {
+  uint32_t pair = s->heap.at[0], last = s->heap.at[--s->heap.n];
+  s->place.at[pair] = FS_NONE;
+  if (s->heap.n > 0) {
+    s->heap.at[0] = last;
+    heap_down(s, 0);
+  }
+  return pair;
+}
+
+void fs_learner_bump(fs_learner *s, uint32_t id) {
+  uint32_t pair = id / 2;
+  assert(pair < s->activity.n);
+  s->activity.at[pair] += s->bump;
+  if (s->activity.at[pair] > 1e100) {
+    for (size_t i = 0; i < s->activity.n; i++) {
+      s->activity.at[i] *= 1e-100;
+    }
+    s->bump *= 1e-100;
+  }
+  if (s->place.at[pair] != FS_NONE) {
+    heap_up(s, s->place.at[pair]);
+  }
+}
+
+uint32_t fs_learner_choose(fs_learner *s) {
+  while (s->heap.n > 0) {
+    uint32_t pair = heap_pop(s);
+    fs_literal l = s->literal.at[2 * (size_t)pair].l;
+    if (!fs_holds(s, l) && !fs_fails(s, l)) {
+      return pair;
+    }
+  }
+  return FS_NONE;
+}
+
+/* ---- literals */
+
+/* The place of the first literal of the side with at least this value. */
+static size_t find_place(const fs_learner *s, uint32_t side, fs_side_value value) {
+  size_t low = 0, high = s->of_side[side].n;
+  while (low < high) {
+    size_t middle = (low + high) / 2;
+    bool less = s->literal.at[s->of_side[side].at[middle]].l.value < value;
+    low = less ? middle + 1 : low;
+    high = less ? high : middle;
+  }
+  return low;
+}
+
+static void insert_literal(fs_learner *s, uint32_t id) {
+  fs_literal l = s->literal.at[id].l;
+  size_t at = find_place(s, l.side, l.value);
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->of_side[l.side], id));
+  if (s->status != FSCHED_OK) {
+    return;
+  }
+  uint32_t *ids = s->of_side[l.side].at;
+  memmove(ids + at + 1, ids + at, (s->of_side[l.side].n - 1 - at) * sizeof *ids);
+  ids[at] = id;
+}
+
+uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
+  size_t at = find_place(s, l.side, l.value);
+  if (at < s->of_side[l.side].n && s->literal.at[s->of_side[l.side].at[at]].l.value == l.value) {
+    return s->of_side[l.side].at[at];
+  }
+  uint32_t id = (uint32_t)s->literal.n;
+  bool upper = l.side & 1; /* the first of a pair is a lower bound */
+  fs_known_literal first = {.l = upper ? fs_negated(l) : l};
+  fs_known_literal second = {.l = upper ? l : fs_negated(l)};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal, first));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal, second));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->activity, 0));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->phase, 0));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->place, FS_NONE));
+  if (s->status != FSCHED_OK) {
+    return FS_NONE;
+  }
+  insert_literal(s, id);
+  insert_literal(s, id + 1);
+  heap_add(s, id / 2);
+  return id + upper;
+}
+
+/* ---- growths */
+
+/* The growth would cross the other side: what is needed for the least value that does so. */
+static void cross(fs_learner *s, const fs_growth *g) {
+  fs_literal other = {g->side ^ 1, s->value[g->side ^ 1]};
+  s->conflict = true;
+  s->clash.n = 0;
+  s->premise.n = 0;
+  fs_learner_explain(s, g, 1 - other.value);
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, other));
+  for (size_t k = 0; k < s->premise.n; k++) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, s->premise.at[k]));
+  }
+}
+
+void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
+                     uint32_t reason, fs_side_value at) {
+  if (s->value[side] >= value || s->conflict) {
+    return;
+  }
+  bool root = s->level.n == 0;
+  fs_growth g = {side, root ? FS_NONE : s->latest[side], value, s->value[side], at, reason, cause};
+  if (value > -s->value[side ^ 1]) {
+    cross(s, &g);
+    return;
+  }
+  s->latest[side] = root ? FS_NONE : (uint32_t)s->trail.n; /* at the root, it is for rules to see */
+  s->value[side] = value;
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->trail, g));
+}
+
+/* Literals whose truth the growth decided are open again. */
+static void reopen(fs_learner *s, const fs_growth *g) {
+  size_t at = find_place(s, g->side, g->old + 1);
+  for (; at < s->of_side[g->side].n; at++) {
+    uint32_t id = s->of_side[g->side].at[at];
+    if (s->literal.at[id].l.value > g->value) {
+      break;
+    }
+    s->phase.at[id / 2] = (id & 1) == 0;
+    heap_add(s, id / 2);
+  }
+}
+
+void fs_learner_undo(fs_learner *s, size_t length) {
+  while (s->trail.n > length) {
+    const fs_growth *g = &s->trail.at[--s->trail.n];
+    reopen(s, g);
+    s->value[g->side] = g->old;
+    s->latest[g->side] = g->before;
+  }
+  s->visited = fs_min(s->visited, length);
+}
+
+uint32_t fs_learner_growth(const fs_learner *s, uint32_t side, fs_side_value value) {
+  uint32_t g = s->latest[side];
+  while (g != FS_NONE && s->trail.at[g].old >= value) {
+    g = s->trail.at[g].before;
+  }
+  return g;
+}

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/search.h"
+
+#include "base/clock.h"
+#include "base/warnings.h"
+#include "listsched/listsched.h"
+#include "problem/problem.h"
+#include "search/generation/evolve.h"
+#include "search/learning/learner.h"
+
+enum {
+  POPULATION = 600,
+  TELL_NS = 500000000,
+  /* Children before the learner gets its first turn, and in each turn. */
+  FIRST_CHILDREN = 100,
+  FIRST_PER_ITEM = 5,
+  CHILDREN = 500,
+  CONFLICTS = 250,
+  BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
+  MOST_LEARNT_ITEMS = 1000
+};
+
+typedef struct search_run {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  const fs_search_options *o;
+  fs_schedule *best; /* NULL: none is known */
+  fs_tick bound;
+  uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
+  uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
+  fs_tick told_makespan, told_bound;
+  bool tried_all;
+} search_run;
+
+/* ---- limits and news */
+
+static bool is_stopped(const search_run *s) {
+  return s->o->stop != NULL && __atomic_load_n(s->o->stop, __ATOMIC_RELAXED) != 0;
+}
+
+static bool is_late(const search_run *s) {
+  return s->deadline_ns != 0 && fs_now_ns() >= s->deadline_ns;
+}
+
+static bool is_spent(const search_run *s) {
+  return s->most_nodes != 0 && s->nodes >= s->most_nodes;
+}
+
+static bool is_over(void *user) {
+  const search_run *s = user;
+  return is_spent(s) || is_stopped(s) || is_late(s);
+}
+
+static void tell(search_run *s, fs_tick makespan) {
+  if (s->o->news == NULL || makespan == FS_TICK_NONE) {
+    return;
+  }
+  uint64_t now = fs_now_ns();
+  if (makespan == s->told_makespan && s->bound == s->told_bound && now < s->told_ns + TELL_NS) {
+    return;
+  }
+  s->told_makespan = makespan;
+  s->told_bound = s->bound;
+  s->told_ns = now;
+  fsched_refine_state state = {.size = sizeof state,
+                               .incumbent = makespan,
+                               .bound = fs_min(s->bound, makespan),
+                               .nodes = s->nodes,
+                               .seconds = 1e-9 * (double)(now - s->begin_ns)};
+  s->o->news(s->o->user, &state);
+}
+
+static fs_tick best_of(const search_run *s) {
+  return s->best == NULL ? FS_TICK_NONE : s->best->makespan;
+}
+
+/* Takes ownership of the schedule. */
+static void offer(search_run *s, fs_schedule *found) {
+  bool better = found != NULL && found->makespan < best_of(s);
+  fs_schedule_destroy(better ? s->best : found);
+  s->best = better ? found : s->best;
+}
+
+/* ---- generation */
+
+static uint64_t nodes_of(const search_run *s, uint32_t items) {
+  if (s->o->node_limit != 0 || s->o->time_limit_ns != 0) {
+    return s->o->node_limit;
+  }
+  return fs_min(FSCHED_SEARCH_NODES, fs_max(FS_SEARCH_FEWEST, FS_SEARCH_ITEMS / (1 + items)));
+}
+
+/* The order in which the best schedule starts the items of the problem, if they are its own. */
+static fs_status add_known(search_run *s, fs_problem *p, fs_evolution *e, fs_arena *arena) {
+  fs_answer *known;
+  uint32_t *order;
+  if (s->best == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_answer_of_schedule(p, s->best, &known));
+  if (known == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(arena, &order, p->n_items));
+  memcpy(order, p->topo, p->n_items * sizeof *order);
+  fs_passed starts = {.start = known->start, .makespan = known->makespan};
+  fs_pass_by_start(&e->passes, &starts, order);
+  fs_evolution_add(e, order);
+  return FSCHED_OK;
+}
+
+static fs_status take_best(search_run *s, fs_problem *p, const fs_evolution *e) {
+  fs_schedule *found;
+  const char *why;
+  if (e->best.makespan >= best_of(s)) {
+    return FSCHED_OK;
+  }
+  fs_answer answer = {.start = e->best.start, .makespan = e->best.makespan};
+  FS_TRY(fs_answer_schedule(p, &answer, &found, &why));
+  offer(s, found);
+  return FSCHED_OK;
+}
+
+/* ---- generation and learning in turns */
+
+typedef struct turns {
+  search_run *s;
+  fs_problem *p;
+  fs_packed_form form;
+  fs_evolution e;
+  fs_learner l;
+  fs_tick limit; /* that the learner has: it looks for less */
+  bool learns;   /* the learner knows all of the problem, and it is small enough */
+  uint32_t *order;
+} turns;
+
+static bool is_optimal(const turns *t) {
+  return fs_min(t->e.best.makespan, best_of(t->s)) <= t->s->bound;
+}
+
+static void evolve(turns *t, uint64_t children) {
+  search_run *s = t->s;
+  for (uint64_t k = 0; k < children && !is_optimal(t) && !is_over(s); k++) {
+    fs_evolution_step(&t->e);
+    s->nodes++;
+    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+  }
+}
+
+/* The learner has found a schedule: it is an individual, too. */
+static void take_learnt(turns *t) {
+  fs_passed starts = {.start = t->e.back.start};
+  for (uint32_t i = 0; i < t->form.n; i++) {
+    starts.start[i] = fs_learner_start(&t->l, i);
+    starts.makespan = fs_max(starts.makespan, starts.start[i] + t->p->time[i]);
+    t->order[i] = t->p->topo[i];
+  }
+  fs_learner_reset(&t->l);
+  fs_pass_by_start(&t->e.passes, &starts, t->order);
+  fs_evolution_add(&t->e, t->order);
+}
+
+static void take_learning_turn(turns *t, uint64_t conflicts) {
+  search_run *s = t->s;
+  uint64_t end = t->l.conflicts + conflicts;
+  while (!is_optimal(t) && t->l.conflicts < end && !is_over(s)) {
+    fs_tick best = fs_min(t->e.best.makespan, best_of(s));
+    if (best < t->limit) {
+      fs_learner_reset(&t->l);
+      t->limit = best;
+      if (!fs_learner_limit(&t->l, best - 1)) {
+        s->bound = best;
+        break;
+      }
+    }
+    uint64_t before = t->l.conflicts;
+    fs_learned found = fs_learner_search(&t->l, end - before, is_over, s);
+    s->nodes += t->l.conflicts - before;
+    if (found == FS_LEARNED_SCHEDULE) {
+      take_learnt(t);
+    } else if (found == FS_LEARNED_NONE) {
+      s->bound = best;
+    }
+    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+  }
+}
+
+static fs_status take_turns(turns *t) {
+  evolve(t, FIRST_CHILDREN + (uint64_t)FIRST_PER_ITEM * t->form.n);
+  while (!is_optimal(t) && !is_over(t->s)) {
+    if (t->learns) {
+      take_learning_turn(t, CONFLICTS);
+      FS_TRY(t->l.status);
+    }
+    evolve(t, CHILDREN);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) {
+  turns t = {.s = s, .p = p, .limit = FS_TICK_NONE};
+  FS_TRY(fs_form_make(p, arena, &t.form));
+  FS_TRY(fs_evolution_init(&t.e, &t.form, POPULATION, s->o->seed, arena));
+  FS_TRY(fs_new(arena, &t.order, p->n_items));
+  FS_TRY(add_known(s, p, &t.e, arena));
+  t.learns = p->n_items <= MOST_LEARNT_ITEMS && fs_learner_knows(p);
+  fs_status status = t.learns ? fs_learner_init(&t.l, p, arena) : FSCHED_OK;
+  if (status == FSCHED_OK) {
+    status = take_turns(&t);
+  }
+  fs_learner_release(&t.l);
+  return status == FSCHED_OK ? take_best(s, p, &t.e) : status;
+}
+
+/* Raises the bound by makespans that leave some item no start. */
+static fs_status raise_bound(search_run *s, fs_problem *p) {
+  fs_tick bound = s->bound;
+  if (s->best == NULL || s->best->makespan <= s->bound || !p->exact) {
+    return FSCHED_OK;
+  }
+  p->steps = BOUND_STEPS;
+  FS_TRY(fs_problem_destructive_bound(p, &bound));
+  s->bound = fs_max(s->bound, bound);
+  tell(s, best_of(s));
+  return FSCHED_OK;
+}
+
+/* Is the problem all there is to the graph?  Then no memory is ever short, and copies are those
+ * that no schedule avoids. */
+static bool is_plain(const fs_problem *p) { return p->exact && p->fixed == NULL; }
+
+static fs_status search_plain(search_run *s, fs_problem *p) {
+  FS_SCRATCH(arena, s->ctx);
+  p->stop = is_over;
+  p->user = s;
+  FS_TRY(raise_bound(s, p));
+  s->tried_all = best_of(s) <= s->bound;
+  return s->tried_all ? FSCHED_OK : search_in_turns(s, p, &arena);
+}
+
+/* ---- graphs that wait for memory */
+
+static bool trial_over(void *user, uint64_t runs) {
+  search_run *s = user;
+  s->nodes = runs;
+  tell(s, best_of(s));
+  return is_over(s);
+}
+
+static fs_status search_trials(search_run *s) {
+  fs_listsched_options o = {.evict = s->o->evict,
+                            .seed = s->o->seed,
+                            .lower_bound = s->bound,
+                            .effort = FS_EFFORT_MOST,
+                            .silent = true,
+                            .stop = trial_over,
+                            .user = s};
+  fs_schedule *found = NULL;
+  fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
+  if (status == FSCHED_OK) {
+    offer(s, found);
+  }
+  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+/* What the problem form does not tell: queues that are free before their ops are over, and gangs
+ * that choose. */
+static bool has_form(const fsched_graph *g) {
+  return !g->gangs_open && fs_graph_first_slow(g) == FS_NONE;
+}
+
+static fs_status search_graph(search_run *s) {
+  fs_problem *p = NULL;
+  if (best_of(s) <= s->bound) {
+    return FSCHED_OK;
+  }
+  if (has_form(s->g)) {
+    fs_tick horizon = s->best == NULL ? FS_TICK_NONE / 8 : s->best->makespan;
+    FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, &p));
+  }
+  s->most_nodes = nodes_of(s, p == NULL ? s->g->n_ops : p->n_items);
+  fs_status status = p != NULL && is_plain(p) ? search_plain(s, p) : search_trials(s);
+  fs_problem_destroy(p);
+  return status;
+}
+
+static fs_refine_end end_of(const search_run *s) {
+  return best_of(s) <= s->bound ? FS_REFINE_END_NONE
+         : is_stopped(s)        ? FS_REFINE_END_STOPPED
+         : is_late(s)           ? FS_REFINE_END_TIME
+                                : FS_REFINE_END_NODES;
+}
+
+fs_status fs_search_run(fsched_context *ctx, const fsched_graph *g, const fs_search_options *o,
+                        fs_tick bound, fs_schedule **schedule) {
+  assert(*schedule == NULL || (*schedule)->graph == g);
+  search_run s = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
+  s.begin_ns = fs_now_ns();
+  s.deadline_ns = o->time_limit_ns == 0 ? 0 : s.begin_ns + o->time_limit_ns;
+  fs_tick before = s.best == NULL ? 0 : s.best->makespan;
+  uint64_t runs = s.best == NULL ? 0 : s.best->trial_runs;
+  uint64_t steps = s.best == NULL ? 0 : s.best->trial_steps;
+  fs_status status = search_graph(&s);
+  *schedule = s.best;
+  FS_TRY(status);
+  if (s.best != NULL) {
+    s.best->lower_bound = fs_min(s.bound, s.best->makespan);
+    s.best->search_nodes = s.nodes;
+    s.best->refined_from = before;
+    s.best->refine_end = end_of(&s);
+    s.best->trial_runs = runs;
+    s.best->trial_steps = steps;
+  } else {
+    fs_report(ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
+              "the search found no schedule within its limits");
+  }
+  return FSCHED_OK;
+}

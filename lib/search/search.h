@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The search engine: better schedules than the list scheduler's, as long as its limits allow.
+ *
+ *   no bounded memory is short   evolution of orders (generation/evolve.h), in turns with a solver
+ *                                that learns (learning/learner.h), where it knows all of the
+ * problem; before, makespans that leave some item no start are refuted else the trials of the list
+ * scheduler, under the limits of the search
+ *
+ * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
+ * as the given one.
+ *
+ * Determinism: without a limit of time a function of graph, seed and limit of nodes. */
+#ifndef FS_SEARCH_H
+#define FS_SEARCH_H
+
+#include "fsched/compile.h"
+#include "model/schedule.h"
+
+/* Without any limit there are FSCHED_SEARCH_NODES; large graphs get fewer, as each takes longer:
+ * so many items in all, and at least so many nodes. */
+enum { FS_SEARCH_ITEMS = 2000000, FS_SEARCH_FEWEST = 50 };
+
+typedef struct fs_search_options {
+  uint64_t time_limit_ns, node_limit; /* 0: none; a node is a schedule or a conflict */
+  uint64_t seed;
+  fsched_evict evict;
+  const volatile int *stop; /* or NULL */
+  fsched_refine_fn news;    /* or NULL */
+  void *user;
+} fs_search_options;
+
+/* *schedule (from listsched; NULL when it found none) is replaced when a better one is found.
+ * `bound` is a lower bound of the makespan; the schedule's lower_bound, search_nodes, refined_from
+ * and refine_end are set.  Requires a frozen graph.  Errors: FSCHED_SYSTEM. */
+fs_status fs_search_run(fsched_context *ctx, const fsched_graph *g, const fs_search_options *o,
+                        fs_tick bound, fs_schedule **schedule) FS_MUST_USE;
+
+#endif

@@ -1,0 +1,50 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# --refine search: its summary and JSON, limits, interrupts, the same bytes each time, and that what
+# it calls optimal is what a solver calls so.
+cat > g.yaml <<'END'
+fsched: 1
+name: g
+target:
+  resources: [{name: r, capacity: 5}]
+ops:
+  - {name: a, time: 4, uses: {r: 2}}
+  - {name: b, time: 3, uses: {r: 3}}
+  - {name: c, time: 2, uses: {r: 3}, after: [a]}
+  - {name: d, time: 6, uses: {r: 2}}
+  - {name: e, time: 5, uses: {r: 2}, after: [b]}
+  - {name: f, time: 1, uses: {r: 5}}
+  - {name: h, time: 4, uses: {r: 4}, after: [f]}
+END
+value() { sed -n "s/.*\"$1\": \"*\([a-z0-9]*\)\"*,*.*/\1/p" "$2" | head -n 1; }
+
+run 0 "$FSCHED" compile g.yaml --refine search --verify -o one.fsb --emit schedule=one.json
+expect 'it is proven' holds err '(optimal)'
+run 0 "$FSCHED" compile g.yaml --refine search -o two.fsb
+expect 'the same each time' same one.fsb two.fsb
+run 0 "$FSCHED" verify one.fsb -g g.yaml
+run 0 "$FSCHED" verify one.json -g g.yaml
+if [ -x "$BUILD/fsched-glpk" ]; then
+  run 0 "$FSCHED" compile g.yaml --refine ilp -o ilp.fsb --emit schedule=ilp.json
+  expect 'a solver finds the same' [ "$(value makespan one.json)" = "$(value makespan ilp.json)" ]
+fi
+
+# ---- limits
+run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --node-limit 3 -o r.fsb
+expect 'the limit is told' holds err 'refinement ended by the node limit'
+run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --time-limit 0.05 -o r.fsb
+expect 'the limit is told' holds err 'refinement ended by the time limit'
+
+# ---- public instances
+data=$TOP/../shared/data/rcpsp/j30
+if [ -d "$data" ]; then
+  for name in j30_10_1 j30_21_1 j30_25_1 j30_29_1; do
+    run 0 "$FSCHED" import patterson "$data/$name.rcp" -o $name.yaml
+    run 0 "$FSCHED" compile $name.yaml --refine search -o j.fsb --emit schedule=j.json
+    best=$(sed -n "s/^$name.rcp,[0-9]*,\([0-9]*\).*/\1/p" "$data/best_known.csv")
+    expect "$name is the best known" [ "$(value makespan j.json)" = "$best" ]
+    expect "$name is proven" holds err '(optimal)'
+  done
+else
+  echo 'SKIP t_search: no shared data'
+fi

@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The search engine against all orders of small graphs, tried one by one on a table of ticks: no
+ * makespan is below the least one, nothing that is called optimal is above it, and no bound is.
+ * Active schedules contain a shortest one, and each comes from some order. */
+#include <stdio.h>
+
+#include "fsched/compile.h"
+#include "kit/gen.h"
+#include "kit/turn.h"
+#include "model/handle.h"
+#include "search/search.h"
+#include "verify/schedule/verify.h"
+
+#include "kit/context.h"
+
+/* ---- small graphs and their least makespan */
+
+enum { MOST_OPS = 7, MOST_TICKS = 64, FIELDS = 4 };
+
+/* An op takes amounts of two resources, and queues of two classes. */
+typedef struct search_case {
+  uint32_t n;
+  unsigned capacity[FIELDS];
+  unsigned time[MOST_OPS], need[MOST_OPS][FIELDS];
+  bool after[MOST_OPS][MOST_OPS]; /* [i][j]: i comes after j, j < i */
+  uint64_t tick, unit;            /* what a tick, and a unit of the resources, is in the graph */
+} search_case;
+
+typedef struct search_orders {
+  const search_case *c;
+  unsigned used[MOST_TICKS][FIELDS], start[MOST_OPS], best;
+} search_orders;
+
+static bool has_room(const search_orders *o, uint32_t op, unsigned from) {
+  for (unsigned t = from; t < from + o->c->time[op]; t++) {
+    for (unsigned f = 0; f < FIELDS; f++) {
+      if (o->used[t][f] + o->c->need[op][f] > o->c->capacity[f]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void occupy(search_orders *o, uint32_t op, bool put) {
+  for (unsigned t = o->start[op]; t < o->start[op] + o->c->time[op]; t++) {
+    for (unsigned f = 0; f < FIELDS; f++) {
+      o->used[t][f] = put ? o->used[t][f] + o->c->need[op][f] : o->used[t][f] - o->c->need[op][f];
+    }
+  }
+}
+
+/* Tries all orders of what is left. */
+static void try_orders(search_orders *o, unsigned placed, unsigned makespan) {
+  if (makespan >= o->best) {
+    return;
+  }
+  if (placed + 1 == 1U << o->c->n) {
+    o->best = makespan;
+    return;
+  }
+  for (uint32_t op = 0; op < o->c->n; op++) {
+    unsigned from = 0;
+    bool ready = (placed >> op & 1) == 0;
+    for (uint32_t b = 0; b < op && ready; b++) {
+      bool waits = o->c->after[op][b];
+      ready = !waits || (placed >> b & 1) != 0;
+      from = waits && o->start[b] + o->c->time[b] > from ? o->start[b] + o->c->time[b] : from;
+    }
+    if (!ready) {
+      continue;
+    }
+    while (!has_room(o, op, from)) {
+      from++;
+    }
+    o->start[op] = from;
+    occupy(o, op, true);
+    unsigned end = from + o->c->time[op];
+    try_orders(o, placed | 1U << op, end > makespan ? end : makespan);
+    o->start[op] = from;
+    occupy(o, op, false);
+  }
+}
+
+static unsigned least_makespan(const search_case *c) {
+  search_orders o = {.c = c, .best = MOST_TICKS};
+  try_orders(&o, 0, 0);
+  return o.best;
+}
+
+static search_case draw_case(fs_rng *r) {
+  search_case c = {.n = 2 + fs_rng_below(r, MOST_OPS - 1)};
+  c.tick = fs_rng_one_in(r, 4) ? UINT64_C(1) << 36 : 1;
+  c.unit = fs_rng_one_in(r, 4) ? (UINT64_C(1) << 37) + 1 : 1;
+  for (unsigned f = 0; f < FIELDS; f++) {
+    c.capacity[f] = f < 2 ? 2 + fs_rng_below(r, 5) : 1 + fs_rng_below(r, 2);
+  }
+  for (uint32_t i = 0; i < c.n; i++) {
+    c.time[i] = 1 + fs_rng_below(r, 6);
+    for (unsigned f = 0; f < 2; f++) {
+      c.need[i][f] = fs_rng_one_in(r, 3) ? 0 : 1 + fs_rng_below(r, c.capacity[f]);
+    }
+    unsigned class = 2 + fs_rng_below(r, 2);
+    c.need[i][class] = fs_rng_one_in(r, 4) ? c.capacity[class] : 1; /* all of it: a gang */
+    for (uint32_t j = 0; j < i; j++) {
+      c.after[i][j] = fs_rng_one_in(r, 4);
+    }
+  }
+  return c;
+}
+
+static const char *const class_name[2] = {"x", "y"};
+static const char *const queue_name[2][2] = {{"x0", "x1"}, {"y0", "y1"}};
+
+static void add_target(const search_case *c, fsched_builder *b, uint32_t resource[2]) {
+  for (unsigned k = 0; k < 2; k++) {
+    for (unsigned q = 0; q < c->capacity[2 + k]; q++) {
+      uint32_t id;
+      fsched_queue_desc d = {
+          .size = sizeof d, .name = queue_name[k][q], .queue_class = class_name[k]};
+      ck_fs(ctx, fsched_builder_queue(b, &d, &id));
+    }
+    ck_fs(ctx,
+          fsched_builder_resource(b, k == 0 ? "r0" : "r1", c->capacity[k] * c->unit, &resource[k]));
+  }
+}
+
+static fsched_graph *make_graph(const search_case *c) {
+  fsched_builder *b;
+  fsched_graph *g;
+  uint32_t resource[2], op[MOST_OPS];
+  ck_fs(ctx, fsched_builder_create(ctx, "orders", &b));
+  add_target(c, b, resource);
+  for (uint32_t i = 0; i < c->n; i++) {
+    char name[8];
+    unsigned k = c->need[i][2] > 0 ? 0 : 1, queues = c->need[i][2 + k];
+    (void)snprintf(name, sizeof name, "op%u", (unsigned)i);
+    fsched_op_desc d = {.size = sizeof d, .name = name, .has_time = 1};
+    d.time = c->time[i] * c->tick;
+    d.on = queues == c->capacity[2 + k] && queues > 1 ? NULL : class_name[k];
+    d.gang = d.on == NULL ? queue_name[k] : NULL;
+    d.n_gang = d.on == NULL ? queues : 0;
+    ck_fs(ctx, fsched_builder_op(b, &d, &op[i]));
+    for (unsigned f = 0; f < 2; f++) {
+      if (c->need[i][f] > 0) {
+        ck_fs(ctx, fsched_builder_use(b, op[i], resource[f], c->need[i][f] * c->unit));
+      }
+    }
+    for (uint32_t j = 0; j < i; j++) {
+      if (c->after[i][j]) {
+        ck_fs(ctx, fsched_builder_after(b, op[i], op[j]));
+      }
+    }
+  }
+  ck_fs(ctx, fsched_builder_finish(b, &g));
+  fsched_builder_destroy(b);
+  return g;
+}
+
+static fs_tick list_bound(const fsched_graph *g) {
+  fs_lower_bounds bounds;
+  ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bounds));
+  return bounds.all;
+}
+
+/* Searches from no schedule at all; the result is verified. */
+static fs_schedule *search_alone(const fsched_graph *g, uint64_t seed, uint64_t nodes) {
+  fs_search_options o = {.seed = seed, .node_limit = nodes};
+  fs_schedule *s = NULL;
+  ck_fs(ctx, fs_search_run(ctx, g, &o, list_bound(g), &s));
+  ck_assert_ptr_nonnull(s);
+  ck_fs(ctx, fs_verify_schedule(ctx, g, s, NULL));
+  return s;
+}
+
+START_TEST(as_all_orders)
+{
+  unsigned n = 300, proven = 0;
+  for (unsigned i = 0; i < n; i++) {
+    uint64_t seed = fs_turn() << 16 | i;
+    fs_rng r = {seed};
+    search_case c = draw_case(&r);
+    unsigned least = least_makespan(&c);
+    fsched_graph *g = make_graph(&c);
+    fs_schedule *s = search_alone(g, i, 2000);
+    ck_assert_msg(s->makespan >= least * c.tick, "seed %llu: %llu is below %u",
+                  (unsigned long long)seed, (unsigned long long)s->makespan, least);
+    ck_assert_msg(s->lower_bound <= least * c.tick, "seed %llu: the bound %llu is above %u",
+                  (unsigned long long)seed, (unsigned long long)s->lower_bound, least);
+    ck_assert_msg(s->makespan == least * c.tick, "seed %llu: %llu where %u is least",
+                  (unsigned long long)seed, (unsigned long long)s->makespan, least);
+    proven += s->makespan == s->lower_bound;
+    fs_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+  ck_assert_uint_ge(proven, n * 95 / 100);
+}
+END_TEST
+
+/* Whatever a graph has, the search gives a right schedule, which is no longer than the one to begin
+ * with, and the same one each time. */
+static void search_twice(unsigned long seed, unsigned *shorter) {
+  fs_gen_params params = fs_gen_any(seed, seed % 4 == 0 ? 40 : 12);
+  fsched_graph *g;
+  uint64_t makespan[3] = {0}, bound;
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  for (unsigned k = 0; k < 3; k++) {
+    fsched_compile_options o = {.size = sizeof o, .verify = 1, .effort = FSCHED_EFFORT(0)};
+    o.refine = k == 0 ? FSCHED_REFINE_NONE : FSCHED_REFINE_SEARCH;
+    o.node_limit = k == 0 ? 0 : 60;
+    fsched_schedule *s;
+    fsched_status status = fsched_compile(ctx, g, &o, &s, NULL);
+    ck_assert_msg(status == FSCHED_OK || status == FSCHED_INFEASIBLE, "seed %lu: %s", seed,
+                  fs_test_diags(ctx));
+    if (status == FSCHED_OK) {
+      makespan[k] = fsched_schedule_makespan(s);
+      bound = fsched_schedule_lower_bound(s);
+      ck_assert_uint_le(bound, makespan[k]);
+      fsched_schedule_destroy(s);
+    }
+    fsched_diag_clear(ctx);
+  }
+  ck_assert_msg(makespan[1] == makespan[2], "seed %lu", seed);
+  ck_assert_msg(makespan[0] == 0 || (makespan[1] != 0 && makespan[1] <= makespan[0]), "seed %lu",
+                seed);
+  *shorter += makespan[1] < makespan[0];
+  fsched_graph_destroy(g);
+}
+
+START_TEST(any_graph)
+{
+  unsigned shorter = 0;
+  for (unsigned long i = 0; i < 150; i++) {
+    search_twice((unsigned long)(fs_turn() << 16 | i), &shorter);
+  }
+  ck_assert_uint_gt(shorter, 0);
+}
+END_TEST
+
+/* ---- limits and news */
+
+static fsched_graph *hard_graph(void) {
+  fs_gen_params params = {.seed = 3, .n_ops = 200, .resources = true, .n_queues = 0, .max_time = 9};
+  fsched_graph *g;
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  return g;
+}
+
+typedef struct search_news {
+  volatile int stop;
+  uint64_t incumbent, bound;
+  unsigned calls;
+} search_news;
+
+static void hear(void *user, const fsched_refine_state *state) {
+  search_news *n = user;
+  ck_assert_uint_le(state->bound, state->incumbent);
+  ck_assert(n->calls == 0 || state->incumbent <= n->incumbent);
+  ck_assert_uint_ge(state->bound, n->bound);
+  n->incumbent = state->incumbent;
+  n->bound = state->bound;
+  n->calls++;
+  n->stop = 1; /* at the first news */
+}
+
+START_TEST(stops_and_tells)
+{
+  fsched_graph *g = hard_graph();
+  search_news n = {0};
+  fs_search_options o = {.stop = &n.stop, .news = hear, .user = &n};
+  fs_schedule *s = NULL;
+  ck_fs(ctx, fs_search_run(ctx, g, &o, 0, &s));
+  ck_assert_uint_ge(n.calls, 1);
+  ck_assert_ptr_nonnull(s);
+  ck_assert_uint_eq(s->makespan, n.incumbent);
+  ck_assert_int_eq(s->refine_end, FS_REFINE_END_STOPPED);
+  fs_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* Nodes are counted, and more of them never give a longer schedule. */
+START_TEST(ends_by_nodes)
+{
+  fsched_graph *g = hard_graph();
+  uint64_t before = UINT64_MAX;
+  for (uint64_t nodes = 1; nodes <= 1000; nodes *= 10) {
+    fs_schedule *s = search_alone(g, 0, nodes);
+    ck_assert_uint_le(s->makespan, before);
+    ck_assert_uint_le(s->search_nodes, nodes);
+    ck_assert(s->makespan == s->lower_bound || s->refine_end == FS_REFINE_END_NODES);
+    before = s->makespan;
+    fs_schedule_destroy(s);
+  }
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+FS_SUITE(search, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, as_all_orders, any_graph, stops_and_tells, ends_by_nodes);
+}
