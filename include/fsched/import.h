@@ -17,7 +17,8 @@ typedef enum fsched_format {
   FSCHED_FORMAT_PATTERSON, /* a project: jobs, precedence, resources */
   FSCHED_FORMAT_PSPLIB,    /* a project, in the form of PSPLIB */
   FSCHED_FORMAT_STRIP,     /* rectangles in a strip */
-  FSCHED_FORMAT_MEMORY     /* buffers with given lifetimes in one memory */
+  FSCHED_FORMAT_MEMORY,    /* buffers with given lifetimes in one memory */
+  FSCHED_FORMAT_JOBSHOP    /* jobs, each of which visits machines in an order of its own */
 } fsched_format;
 
 /** The formats; `index` is a fsched_format, from 0 to fsched_format_count() - 1.  Of a larger index

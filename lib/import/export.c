@@ -5,7 +5,8 @@
  *
  *   project   makespan M, then NUMBER START for each job
  *   strip     strip WIDTH HEIGHT, then x y w h for each rectangle
- *   memory    the table of the instance, with a column offset */
+ *   memory    the table of the instance, with a column offset
+ *   jobshop   makespan M, then for each job the starts of its operations */
 #include <stdio.h>
 
 #include "import/csv.h"
@@ -29,11 +30,12 @@ static fs_pos op_pos(const exporter *x, uint32_t op) { return fs_op_pos(x->ctx, 
 
 /* ---- features that a format lacks */
 
-enum { HAS_ORDER = 1, HAS_USES = 2, HAS_STARTS = 4, HAS_PLACES = 8 };
+enum { HAS_ORDER = 1, HAS_USES = 2, HAS_STARTS = 4, HAS_PLACES = 8, HAS_QUEUES = 16 };
 
-static fs_status check_target(const exporter *x) {
+static fs_status check_target(const exporter *x, unsigned has) {
   const fs_target *t = &x->g->target;
-  const char *what = !t->implicit_queues ? "queues" : t->concurrency != 0 ? "a limit of ops" : NULL;
+  bool queues = !t->implicit_queues && !(has & HAS_QUEUES);
+  const char *what = queues ? "queues" : t->concurrency != 0 ? "a limit of ops" : NULL;
   if (what != NULL) {
     return refuse(x, FS_NOWHERE, "the target of '%.80s' has %s, and %s has none", x->g->name, what,
                   x->kind);
@@ -84,7 +86,7 @@ static fs_status check_memory(const exporter *x, uint64_t most_align) {
 }
 
 static fs_status check_format(const exporter *x, unsigned has) {
-  FS_TRY(check_target(x));
+  FS_TRY(check_target(x, has));
   return check_ops(x, has);
 }
 
@@ -179,6 +181,39 @@ static fs_status export_memory(exporter *x) {
     fs_text_puts(&x->out, ",");
     put_numbers(&x->out, number, align > 1 ? 5 : 4, ",");
   }
+  return FSCHED_OK;
+}
+
+/* ---- job shops */
+
+/* An op that begins a job has no predecessor; the others come after the op before them alone. */
+static fs_status check_chain(const exporter *x, uint32_t op, bool *begins) {
+  const fsched_graph *g = x->g;
+  uint32_t n = g->pred0[op + 1] - g->pred0[op];
+  *begins = n == 0;
+  if (g->op_gang[op] != FS_NONE) {
+    return refuse(x, op_pos(x, op), "op '%.80s' is on several queues, and %s is on one machine",
+                  g->op_name[op], "an operation");
+  }
+  if (n > 1 || (n == 1 && g->pred[g->pred0[op]] + 1 != op)) {
+    return refuse(x, op_pos(x, op), "op '%.80s' does not come after the op before it alone",
+                  g->op_name[op]);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status export_jobshop(exporter *x) {
+  x->kind = "a job shop";
+  FS_TRY(check_format(x, HAS_ORDER | HAS_QUEUES));
+  fs_text_puts(&x->out, "makespan ");
+  fs_text_u64(&x->out, x->s->makespan);
+  for (uint32_t op = 0; op < x->g->n_ops; op++) {
+    bool begins;
+    FS_TRY(check_chain(x, op, &begins));
+    fs_text_puts(&x->out, begins ? "\n" : " ");
+    fs_text_u64(&x->out, x->s->start[op]);
+  }
+  fs_text_puts(&x->out, "\n");
   return FSCHED_OK;
 }
 

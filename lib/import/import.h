@@ -110,6 +110,7 @@ void fs_import_count(fs_text *t, uint64_t n, const char *what, const char *many)
 fs_status fs_import_patterson(fs_import *in) FS_MUST_USE;
 fs_status fs_import_psplib(fs_import *in) FS_MUST_USE;
 fs_status fs_import_strip(fs_import *in) FS_MUST_USE;
+fs_status fs_import_jobshop(fs_import *in) FS_MUST_USE;
 fs_status fs_import_memory(fs_import *in) FS_MUST_USE;
 
 #endif

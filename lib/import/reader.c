@@ -182,16 +182,41 @@ static fs_pos position(const fs_import *in, fs_text_span s) {
                   (uint32_t)(s.end - s.at)};
 }
 
+/* Is there a line of two numbers, and then one of as many numbers as the second of them says, or of
+ * a multiple? */
+static bool has_rows(const fs_import *in, uint64_t multiple) {
+  fs_text_span rest = fs_import_all(in), line;
+  uint64_t number, columns = 0;
+  uint32_t lines = 0;
+  while (lines < 2 && fs_import_line(in, &rest, &line)) {
+    fs_text_span word = fs_import_word(in, &line);
+    uint64_t words = 0;
+    if (fs_span_empty(word) || in->text[word.at] == '#') {
+      continue;
+    }
+    for (; !fs_span_empty(word); word = fs_import_word(in, &line), words++) {
+      if (!read_digits(in, word, &number)) {
+        return false;
+      }
+      columns = lines == 0 ? number : columns;
+    }
+    if (words != (lines == 0 ? 2 : fs_min(columns, UINT32_MAX) * multiple)) {
+      return false;
+    }
+    lines++;
+  }
+  return lines == 2;
+}
+
 static bool looks_like(const fs_import *in, fsched_format format) {
   static const char section[] = "PRECEDENCE RELATIONS";
-  uint64_t number;
   fs_text_span rest = fs_import_all(in), all = rest, line;
   fs_text_span word = fs_import_word(in, &rest);
   bool sections = memmem(in->text, in->length, section, sizeof section - 1) != NULL;
   bool strip = fs_import_is(in, word, "strip");
   switch (format) {
     case FSCHED_FORMAT_PATTERSON:
-      return !sections && read_digits(in, word, &number);
+      return !sections && has_rows(in, 1);
     case FSCHED_FORMAT_PSPLIB:
       return sections && !strip;
     case FSCHED_FORMAT_STRIP:
@@ -199,6 +224,8 @@ static bool looks_like(const fs_import *in, fsched_format format) {
     case FSCHED_FORMAT_MEMORY:
       return fs_import_line(in, &all, &line) &&
              memmem(in->text + line.at, line.end - line.at, ",size", 5) != NULL;
+    case FSCHED_FORMAT_JOBSHOP:
+      return has_rows(in, 2);
   }
   return false;
 }

@@ -192,3 +192,48 @@ const char *fs_check_memory(const char *instance, const char *solution, uint64_t
   free(r);
   return wrong;
 }
+
+/* ---- job shops */
+
+typedef struct solutions_operation {
+  uint64_t machine, start, end;
+} solutions_operation;
+
+static const char *check_machines(const solutions_operation *op, size_t n) {
+  for (size_t i = 0; i < n; i++) {
+    for (size_t k = 0; k < i; k++) {
+      if (op[i].machine == op[k].machine && op[i].start < op[k].end && op[k].start < op[i].end) {
+        return "a machine does two operations at once";
+      }
+    }
+  }
+  return NULL;
+}
+
+const char *fs_check_jobshop(const char *instance, const char *solution, uint64_t *reached) {
+  uint64_t jobs = number(&instance), machines = number(&instance), last = 0;
+  if (jobs > MOST || machines > MOST) {
+    return "the instance is too large for this check";
+  }
+  if (!word(&solution, "makespan ")) {
+    return "there is no makespan";
+  }
+  *reached = number(&solution);
+  solutions_operation *op = calloc(jobs * machines + 1, sizeof *op);
+  const char *wrong = op == NULL ? "no memory" : NULL;
+  for (uint64_t i = 0; i < jobs * machines && wrong == NULL; i++) {
+    op[i].machine = number(&instance);
+    op[i].start = number(&solution);
+    op[i].end = op[i].start + number(&instance);
+    last = last > op[i].end ? last : op[i].end;
+    bool follows = i % machines != 0;
+    wrong = follows && op[i].start < op[i - 1].end ? "an operation starts before the one before it"
+                                                   : NULL;
+  }
+  wrong = wrong != NULL      ? wrong
+          : last != *reached ? "the makespan is not the last end"
+          : !ended(solution) ? "more follows"
+                             : check_machines(op, (size_t)(jobs * machines));
+  free(op);
+  return wrong;
+}

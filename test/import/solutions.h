@@ -16,4 +16,7 @@ const char *fs_check_strip(const char *instance, const char *solution, uint64_t 
 /* The columns are id,lower,upper,size in this order, and ids have no quotes; O(buffers^2). */
 const char *fs_check_memory(const char *instance, const char *solution, uint64_t *reached);
 
+/* A job shop, and for each job the starts of its operations; O(ops^2). */
+const char *fs_check_jobshop(const char *instance, const char *solution, uint64_t *reached);
+
 #endif

@@ -23,7 +23,8 @@ static const char *first_fault(const fsched_context *c) {
 /* ---- one round trip */
 
 typedef const char *(*checker)(const char *instance, const char *solution, uint64_t *reached);
-static const checker checkers[] = {fs_check_project, NULL, fs_check_strip, fs_check_memory};
+static const checker checkers[] = {fs_check_project, NULL, fs_check_strip, fs_check_memory,
+                                   fs_check_jobshop};
 
 /* Compiles and verifies, writes the schedule and reads it again, as the program does. */
 static fsched_schedule *schedule_of(fsched_context *c, const fsched_graph *g) {
@@ -205,6 +206,27 @@ START_TEST(strips)
 }
 END_TEST
 
+START_TEST(jobshops)
+{
+  for (uint64_t seed = 0; seed < RANDOM; seed++) {
+    fs_rng rng = {seed};
+    fs_text t;
+    fs_text_init(&t, ctx);
+    uint32_t jobs = 1 + fs_rng_below(&rng, 9), machines = 1 + fs_rng_below(&rng, 7);
+    fs_text_printf(&t, "%u %u\n", jobs, machines);
+    for (uint32_t job = 0; job < jobs; job++) {
+      for (uint32_t k = 0; k < machines; k++) { /* a machine may be visited twice, or never */
+        fs_text_printf(&t, "%u %u ", fs_rng_below(&rng, machines), fs_rng_below(&rng, 9));
+      }
+      fs_text_puts(&t, "\n");
+    }
+    fs_text_add(&t, "", 1);
+    (void)round_trip(FSCHED_FORMAT_JOBSHOP, t.at, FSCHED_FORMAT_JOBSHOP, t.at);
+    fs_text_drop(&t);
+  }
+}
+END_TEST
+
 /* With the default capacity everything can be placed, in any order. */
 START_TEST(memories)
 {
@@ -322,6 +344,27 @@ START_TEST(strip_data)
 }
 END_TEST
 
+START_TEST(jobshop_data)
+{
+  static const struct {
+    const char *name;
+    uint64_t least;
+  } files[] = {{"ft06", 55}, {"ft20", 1165}, {"la01", 666}, {"la19", 842}, {"orb01", 1059}};
+  for (size_t i = 0; i < sizeof files / sizeof files[0]; i++) {
+    char path[64];
+    size_t n;
+    (void)snprintf(path, sizeof path, "jobshop/%s.txt", files[i].name);
+    char *text = need_shared(path, &n);
+    if (text == NULL) {
+      break;
+    }
+    ck_assert_uint_ge(round_trip(FSCHED_FORMAT_JOBSHOP, text, FSCHED_FORMAT_JOBSHOP, text),
+                      files[i].least);
+    free_shared(text, n);
+  }
+}
+END_TEST
+
 START_TEST(memory_data)
 {
   static const struct {
@@ -429,6 +472,15 @@ START_TEST(refused)
       {FSCHED_FORMAT_MEMORY, "memories: [{name: m, capacity: 1}, {name: n, capacity: 2}]",
        "  - {name: x, start: 2}",
        "the target of 'g' has 2 memories, and a memory allocation has one"},
+      {FSCHED_FORMAT_JOBSHOP, "queues: [{name: q}]", "  - {name: x}\n  - {name: y, after: [x]}",
+       ""},
+      {FSCHED_FORMAT_JOBSHOP, "queues: [{name: q}]",
+       "  - {name: x}\n  - {name: y}\n  - {name: z, after: [x]}",
+       "op 'z' does not come after the op before it alone"},
+      {FSCHED_FORMAT_JOBSHOP, "queues: [{name: q}, {name: p}]", "  - {name: x, on: [q, p]}",
+       "op 'x' is on several queues, and an operation is on one machine"},
+      {FSCHED_FORMAT_JOBSHOP, "resources: [{name: r, capacity: 1}], queues: [{name: q}]",
+       "  - {name: x, uses: {r: 1}}", "op 'x' has uses, and a job shop has none"},
       {FSCHED_FORMAT_STRIP, "", "  - {name: x}",
        "the target of 'g' has 0 memories, and a strip has one"},
   };
@@ -508,6 +560,6 @@ END_TEST
 FS_SUITE(export, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, projects, strips, memories, rcpsp, strip_data, memory_data, refused,
-           quoted_and_aligned, out_of_memory);
+  FS_TESTS(t, projects, strips, memories, jobshops, rcpsp, strip_data, jobshop_data, memory_data,
+           refused, quoted_and_aligned, out_of_memory);
 }

@@ -29,7 +29,7 @@ typedef struct instance {
 } instance;
 
 static bool format_of(const char *name, fsched_format *format) {
-  static const char *const suffix[] = {".rcp", ".sm", ".strip", ".csv"};
+  static const char *const suffix[] = {".rcp", ".sm", ".strip", ".csv", ".jsp"};
   const char *dot = strrchr(name, '.');
   for (uint32_t i = 0; dot != NULL && i < sizeof suffix / sizeof suffix[0]; i++) {
     if (strcmp(dot, suffix[i]) == 0) {
@@ -426,14 +426,14 @@ START_TEST(formats)
 {
   char *yaml;
   size_t n;
-  ck_assert_uint_eq(fsched_format_count(), 4);
+  ck_assert_uint_eq(fsched_format_count(), 5);
   ck_assert_str_eq(fsched_format_name(FSCHED_FORMAT_PSPLIB), "psplib");
   ck_assert_str_eq(fsched_format_name(FSCHED_FORMAT_MEMORY), "memory");
   ck_assert_ptr_nonnull(fsched_format_summary(FSCHED_FORMAT_STRIP));
-  ck_assert_ptr_null(fsched_format_name(4));
-  ck_assert_ptr_null(fsched_format_summary(4));
-  ck_assert_int_eq(fsched_import(ctx, (fsched_format)4, "x", "", 0, NULL, &yaml, &n), FSCHED_USAGE);
-  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, "there is no format 4");
+  ck_assert_ptr_null(fsched_format_name(5));
+  ck_assert_ptr_null(fsched_format_summary(5));
+  ck_assert_int_eq(fsched_import(ctx, (fsched_format)5, "x", "", 0, NULL, &yaml, &n), FSCHED_USAGE);
+  ck_assert_str_eq(fsched_diag_get(ctx, 0)->message, "there is no format 5");
 }
 END_TEST
 

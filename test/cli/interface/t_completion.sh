@@ -82,7 +82,7 @@ fsched compile --dump-after cod|codegen
 fsched compile --dump-after codegen=some.t|FILE some.txt
 fsched run --with-plan=|fit
 fsched run --with-plan some.f|FILE some.fsb
-fsched import |memory patterson psplib strip
+fsched import |jobshop memory patterson psplib strip
 fsched import st|strip
 fsched import strip some.t|FILE some.txt
 fsched import -o some.t|FILE some.txt
