@@ -10,6 +10,8 @@
 
 enum {
   POPULATION = 600,
+  FEWEST = 8,
+  ORDERS = 1 << 22, /* items of all orders of a population */
   TELL_NS = 500000000,
   /* Children before the learner gets its first turn, and in each turn. */
   FIRST_CHILDREN = 100,
@@ -200,7 +202,10 @@ static fs_status take_turns(turns *t) {
 static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) {
   turns t = {.s = s, .p = p, .limit = FS_TICK_NONE};
   FS_TRY(fs_form_make(p, arena, &t.form));
-  FS_TRY(fs_evolution_init(&t.e, &t.form, POPULATION, s->o->seed, arena));
+  uint32_t size = (uint32_t)fs_max(FEWEST, fs_min(POPULATION, ORDERS / (1 + p->n_items)));
+  FS_TRY(fs_evolution_init(&t.e, &t.form, size, s->o->seed, arena));
+  t.e.passes.stop = is_over;
+  t.e.passes.user = s;
   FS_TRY(fs_new(arena, &t.order, p->n_items));
   FS_TRY(add_known(s, p, &t.e, arena));
   t.learns = p->n_items <= MOST_LEARNT_ITEMS && fs_learner_knows(p);

@@ -45,16 +45,28 @@ static void keep_best(fs_evolution *e, const fs_passed *p) {
   }
 }
 
-/* Generates the child, and justifies it twice; the child becomes the order of its starts. */
-static fs_tick evaluate(fs_evolution *e) {
-  fs_pass_forward(&e->passes, e->child, FS_TICK_NONE, &e->now);
-  fs_pass_turn(&e->passes, &e->now, e->child);
-  fs_pass_backward(&e->passes, e->child, FS_TICK_NONE, &e->back);
-  fs_pass_turn(&e->passes, &e->back, e->child);
-  fs_pass_forward(&e->passes, e->child, FS_TICK_NONE, &e->now);
+/* Generates the child, and justifies it twice; the child becomes the order of its starts.  False:
+ * it was stopped. */
+static bool evaluate(fs_evolution *e) {
+  fs_passes *s = &e->passes;
+  fs_pass_forward(s, e->child, FS_TICK_NONE, &e->now);
+  if (e->now.makespan == FS_TICK_NONE) {
+    return false;
+  }
   keep_best(e, &e->now);
-  fs_pass_by_start(&e->passes, &e->now, e->child);
-  return e->now.makespan;
+  fs_pass_turn(s, &e->now, e->child);
+  fs_pass_backward(s, e->child, FS_TICK_NONE, &e->back);
+  if (e->back.makespan == FS_TICK_NONE) {
+    return false;
+  }
+  fs_pass_turn(s, &e->back, e->child);
+  fs_pass_forward(s, e->child, FS_TICK_NONE, &e->now);
+  if (e->now.makespan == FS_TICK_NONE) {
+    return false;
+  }
+  keep_best(e, &e->now);
+  fs_pass_by_start(s, &e->now, e->child);
+  return true;
 }
 
 static uint64_t mark_of(const fs_evolution *e) {
@@ -171,7 +183,10 @@ static uint32_t worst_of_some(fs_evolution *e) {
 }
 
 static void add(fs_evolution *e) {
-  fs_tick makespan = evaluate(e);
+  if (!evaluate(e)) {
+    return;
+  }
+  fs_tick makespan = e->now.makespan;
   uint64_t mark = mark_of(e);
   if (is_known(e, makespan, mark)) {
     return;

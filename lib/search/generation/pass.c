@@ -6,6 +6,8 @@
 /* So that the number of words is a constant where it is one. */
 #define FS_ALWAYS_INLINE inline __attribute__((always_inline))
 
+enum { ASK_EVERY = 256 };
+
 /* One direction of time. */
 typedef struct direction {
   const uint32_t *before0, *before; /* CSR per item: what has to be over first */
@@ -186,10 +188,14 @@ static FS_ALWAYS_INLINE void run(fs_passes *s, direction d, const uint32_t *orde
   fs_tick makespan = 0;
   clear_profile(s);
   s->passes++;
-  for (uint32_t k = 0; k < s->form->n && makespan <= limit; k++) {
+  uint32_t k = 0;
+  for (; k < s->form->n && makespan <= limit; k++) {
+    if (k % ASK_EVERY == ASK_EVERY - 1 && s->stop != NULL && s->stop(s->user)) {
+      break;
+    }
     makespan = fs_max(makespan, place(s, d, order[k], words, out));
   }
-  out->makespan = makespan <= limit ? makespan : FS_TICK_NONE;
+  out->makespan = makespan <= limit && k == s->form->n ? makespan : FS_TICK_NONE;
 }
 
 /* One word is the usual case, which the compiler makes a loop of its own for. */

@@ -20,9 +20,11 @@ typedef struct fs_passes {
   const fs_packed_form *form;
   uint64_t *cell; /* the profile: per moment its time, then what is free from then on */
   uint32_t n_cells;
-  uint32_t *rank;  /* room for sorting */
-  uint64_t *key;   /* room for 2 n keys */
-  uint64_t passes; /* so far */
+  uint32_t *rank;           /* room for sorting */
+  uint64_t *key;            /* room for 2 n keys */
+  uint64_t passes;          /* so far */
+  bool (*stop)(void *user); /* asked within long passes: true ends them; NULL: never */
+  void *user;
 } fs_passes;
 
 /* The starts that a pass gives, from the begin of time in its direction; and the ways. */
@@ -35,7 +37,8 @@ typedef struct fs_passed {
 fs_status fs_passes_init(fs_passes *s, const fs_packed_form *form, fs_arena *arena) FS_MUST_USE;
 fs_status fs_passed_init(const fs_packed_form *form, fs_arena *arena, fs_passed *out) FS_MUST_USE;
 /* Places the items in this order: forward a linear extension, backward the reverse of one.  Gives
- * up, with makespan FS_TICK_NONE, as soon as one ends behind `limit`.  O(n * moments). */
+ * up, with makespan FS_TICK_NONE, as soon as one ends behind `limit`, and when it is stopped.  O(n
+ * * moments). */
 void fs_pass_forward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out);
 void fs_pass_backward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out);
 /* Sorts the order of a pass by starts; what starts together stays in order.  Requires a pass that
