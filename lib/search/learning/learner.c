@@ -85,12 +85,18 @@ static void find_unit(fs_learner *s) {
   s->unit = fs_max(unit, 1);
 }
 
-static fs_status make_sides(fs_learner *s) {
-  const fs_problem *p = s->p;
-  s->n = p->n_items;
-  s->n_sides = 2 * s->n;
+static fs_status make_times(fs_learner *s) {
+  s->n = s->p->n_items;
   find_unit(s);
   FS_TRY(fs_new(s->arena, &s->time, s->n));
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->time[i] = (fs_side_value)(s->p->time[i] / s->unit);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status make_sides(fs_learner *s) {
+  s->n_sides = 2 * (s->n + s->n_orders);
   FS_TRY(fs_new(s->arena, &s->value, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->latest, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->of_side, s->n_sides));
@@ -98,9 +104,12 @@ static fs_status make_sides(fs_learner *s) {
   FS_TRY(fs_new_none(s->arena, &s->where, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->listed, s->n_sides));
   for (uint32_t i = 0; i < s->n; i++) {
-    s->time[i] = (fs_side_value)(p->time[i] / s->unit);
-    s->value[2 * i] = (fs_side_value)(p->head[i] / s->unit);
+    s->value[2 * i] = (fs_side_value)(s->p->head[i] / s->unit);
     s->value[2 * i + 1] = -(fs_side_value)most_value;
+  }
+  for (uint32_t order = 0; order < s->n_orders; order++) {
+    s->value[fs_order_side(s, order)] = 0;
+    s->value[fs_order_side(s, order) + 1] = -1;
   }
   return FSCHED_OK;
 }
@@ -118,7 +127,7 @@ static fs_status make_tables(fs_learner *s) {
       continue;
     }
     fs_learner_table *t = &s->table[s->n_tables];
-    *t = (fs_learner_table){(fs_side_value)capacity_of(p, f), n, n, false};
+    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .task0 = n, .task1 = n};
     for (uint32_t i = 0; i < p->n_items; i++) {
       for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
@@ -196,6 +205,69 @@ static fs_status make_pairs(fs_learner *s) {
   return status;
 }
 
+/* Do the tasks of the table take turns?  Then pairs say all that it does. */
+static bool takes_turns(const fs_learner *s, const fs_learner_table *t) {
+  fs_side_value least = t->capacity, second = t->capacity;
+  for (uint32_t k = t->task0; k < t->task1; k++) {
+    fs_side_value amount = s->task[k].amount;
+    second = fs_min(second, fs_max(least, amount));
+    least = fs_min(least, amount);
+  }
+  return s->n <= MOST_PAIRED && t->task1 - t->task0 > 1 && least + second > t->capacity;
+}
+
+static bool is_ordered(const fs_learner *s, uint32_t a, uint32_t b) {
+  for (uint32_t e = s->p->succ0[a]; e < s->p->succ0[a + 1]; e++) {
+    if (s->p->succ[e] == b) {
+      return true;
+    }
+  }
+  return false;
+}
+
+static uint32_t pair_of(const fs_learner *s, uint32_t a, uint32_t b) {
+  uint32_t k = s->pair0[a];
+  while (s->pair[k] != b) {
+    k++;
+  }
+  return k;
+}
+
+static void order_pairs(fs_learner *s, uint32_t item, const uint8_t *turns) {
+  for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1]; k++) {
+    uint32_t other = s->pair[k];
+    if (other > item && turns[other] && s->pair_order[k] == FS_NONE &&
+        !is_ordered(s, item, other) && !is_ordered(s, other, item)) {
+      s->order_first[s->n_orders] = item;
+      s->order_second[s->n_orders] = other;
+      s->pair_order[k] = s->pair_order[pair_of(s, other, item)] = s->n_orders++;
+    }
+  }
+}
+
+/* Gives pairs of items that take turns on some table a variable for their order. */
+static fs_status make_orders(fs_learner *s) {
+  uint32_t most = s->pair0[s->n];
+  uint8_t *turns; /* per item: it takes turns on the table */
+  FS_TRY(fs_new_none(s->arena, &s->pair_order, most));
+  FS_TRY(fs_new(s->arena, &s->order_first, most / 2 + 1));
+  FS_TRY(fs_new(s->arena, &s->order_second, most / 2 + 1));
+  FS_TRY(fs_new_zero(s->arena, &turns, s->n));
+  for (uint32_t t = 0; t < s->n_tables; t++) {
+    s->table[t].turns = takes_turns(s, &s->table[t]);
+    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
+      turns[s->task[k].item] = 1;
+    }
+    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
+      order_pairs(s, s->task[k].item, turns);
+    }
+    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
+      turns[s->task[k].item] = 0;
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
   assert(fs_learner_knows(p));
   *s = (fs_learner){.ctx = p->ctx,
@@ -206,10 +278,12 @@ fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
                     .most_learnt = MOST_LEARNT,
                     .pause = FIRST_RESTART,
                     .next_restart = FIRST_RESTART};
-  FS_TRY(make_sides(s));
+  FS_TRY(make_times(s));
   FS_TRY(make_tables(s));
   FS_TRY(index_tasks(s));
-  return make_pairs(s);
+  FS_TRY(make_pairs(s));
+  FS_TRY(make_orders(s));
+  return make_sides(s);
 }
 
 void fs_learner_release(fs_learner *s) {

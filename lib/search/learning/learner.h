@@ -14,6 +14,9 @@
  * Times are counted in their common divisor: items that start as early as their neighbours let them
  * start at multiples of it.
  *
+ * Items that take turns, as on one machine, have for each pair a variable of their order: 1 where
+ * the first comes before the second, 0 where it comes behind.
+ *
  * Rules: orders (edges), time tables of what is taken, and pairs of items that cannot run at one
  * time.
  *
@@ -35,7 +38,9 @@ typedef enum fs_cause {
   FS_BY_CLAUSE, /* reason: the clause */
   FS_BY_EDGE,   /* reason: the item at the other end */
   FS_BY_TABLE,  /* reason: the task; at: the moment at which too much would be taken */
-  FS_BY_PAIR    /* reason: the other item; at: the latest start of the one that comes first */
+  FS_BY_PAIR,   /* reason: the other item; at: the latest start of the one that comes first */
+  FS_BY_ORDER,  /* reason: the other item; at: the side of the order that is decided */
+  FS_BY_STARTS  /* of an order; at: the latest start of the item that comes first */
 } fs_cause;
 
 typedef struct fs_growth {
@@ -69,6 +74,7 @@ typedef struct fs_learner_table {
   fs_side_value capacity;
   uint32_t task0, task1;
   bool waits; /* is in the list of those to look at */
+  bool turns; /* its tasks take turns: it is not looked at, as pairs say all that it does */
 } fs_learner_table;
 
 typedef struct fs_step_of_table {
@@ -79,7 +85,7 @@ typedef struct fs_learner {
   fsched_context *ctx;
   fs_arena *arena;
   const fs_problem *p;
-  uint32_t n, n_sides;
+  uint32_t n, n_sides; /* items; sides of items, and then of orders */
   fs_tick unit;        /* all times are multiples of it, and so are the starts that matter */
   fs_side_value *time; /* per item, in units */
 
@@ -112,7 +118,10 @@ typedef struct fs_learner {
   fs_learner_task *task;
   uint32_t *task0, *task_of; /* CSR per item: its tasks */
   uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
-  FS_VEC(uint32_t) waiting;  /* tables to look at */
+  uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
+  uint32_t n_orders;
+  uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
+  FS_VEC(uint32_t) waiting;             /* tables to look at */
   fs_step_of_table *step;
 
   /* Tracing of conflicts. */
@@ -180,6 +189,16 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value);
 /* The first error stays. */
 static inline void fs_learner_note(fs_learner *s, fs_status status) {
   s->status = s->status == FSCHED_OK ? status : s->status;
+}
+/* The side that, once it has grown, says that the first item of the order comes before the second;
+ * the other one says that it comes behind. */
+static inline uint32_t fs_order_side(const fs_learner *s, uint32_t order) {
+  assert(order < s->n_orders);
+  return 2 * (s->n + order);
+}
+/* The literal that such a side holds. */
+static inline fs_literal fs_order_literal(uint32_t side) {
+  return (fs_literal){side, (side & 1) == 0};
 }
 static inline fs_literal fs_negated(fs_literal l) { return (fs_literal){l.side ^ 1, 1 - l.value}; }
 static inline bool fs_holds(const fs_learner *s, fs_literal l) {

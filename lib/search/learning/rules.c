@@ -52,9 +52,49 @@ static void order_pair(fs_learner *s, uint32_t a, uint32_t b) {
   fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time_of(s, b)), FS_BY_PAIR, a, latest);
 }
 
+/* The order is decided: b comes behind a. */
+static void keep_order(fs_learner *s, uint32_t a, uint32_t b, uint32_t side) {
+  fs_learner_grow(s, 2 * b, fs_earliest(s, a) + time_of(s, a), FS_BY_ORDER, a, side);
+  fs_learner_grow(s, 2 * a + 1, -(fs_latest(s, b) - time_of(s, a)), FS_BY_ORDER, b, side);
+}
+
+static void follow_order(fs_learner *s, uint32_t order) {
+  uint32_t a = s->order_first[order], b = s->order_second[order], side = fs_order_side(s, order);
+  if (fs_holds(s, fs_order_literal(side))) {
+    keep_order(s, a, b, side);
+  } else if (fs_holds(s, fs_order_literal(side + 1))) {
+    keep_order(s, b, a, side + 1);
+  } else if (fs_earliest(s, a) + time_of(s, a) > fs_latest(s, b)) {
+    fs_learner_grow(s, side + 1, 0, FS_BY_STARTS, FS_NONE, fs_latest(s, b));
+  } else if (fs_earliest(s, b) + time_of(s, b) > fs_latest(s, a)) {
+    fs_learner_grow(s, side, 1, FS_BY_STARTS, FS_NONE, fs_latest(s, a));
+  }
+}
+
+static void explain_order(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  uint32_t item = g->side / 2, other = g->reason;
+  bool upper = g->side & 1;
+  fs_literal order = fs_order_literal((uint32_t)g->at);
+  add_premise(s, 2 * other + upper, value - time_of(s, upper ? item : other));
+  add_premise(s, order.side, order.value);
+}
+
+static void explain_starts(fs_learner *s, const fs_growth *g) {
+  uint32_t order = g->side / 2 - s->n;
+  bool turned = g->side & 1;
+  uint32_t first = turned ? s->order_second[order] : s->order_first[order];
+  uint32_t behind = turned ? s->order_first[order] : s->order_second[order];
+  add_premise(s, 2 * first + 1, -g->at);
+  add_premise(s, 2 * behind, g->at - time_of(s, behind) + 1);
+}
+
 static void follow_pairs(fs_learner *s, uint32_t item) {
   for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1] && !s->conflict; k++) {
     uint32_t other = s->pair[k];
+    if (s->pair_order[k] != FS_NONE) {
+      follow_order(s, s->pair_order[k]);
+      continue;
+    }
     if (fs_earliest(s, item) + time_of(s, item) > fs_latest(s, other)) {
       order_pair(s, item, other);
     }
@@ -247,7 +287,7 @@ static void look_at_table(fs_learner *s, const fs_learner_table *table) {
 static void wake_tables(fs_learner *s, uint32_t item) {
   for (uint32_t k = s->task0[item]; k < s->task0[item + 1]; k++) {
     uint32_t t = s->task[s->task_of[k]].table;
-    if (!s->table[t].waits) {
+    if (!s->table[t].waits && !s->table[t].turns) {
       s->table[t].waits = true;
       fs_learner_note(s, fs_vec_push(s->ctx, &s->waiting, t));
     }
@@ -257,6 +297,12 @@ static void wake_tables(fs_learner *s, uint32_t item) {
 static void visit(fs_learner *s) {
   fs_growth g = s->trail.at[s->visited++];
   fs_learner_visit(s, &g);
+  if (g.side >= 2 * s->n) {
+    if (!s->conflict) {
+      follow_order(s, g.side / 2 - s->n);
+    }
+    return;
+  }
   if (!s->conflict) {
     follow_edges(s, g.side);
   }
@@ -301,6 +347,12 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) 
       break;
     case FS_BY_PAIR:
       explain_pair(s, g, value);
+      break;
+    case FS_BY_ORDER:
+      explain_order(s, g, value);
+      break;
+    case FS_BY_STARTS:
+      explain_starts(s, g);
       break;
   }
 }
