@@ -365,11 +365,37 @@ static uint32_t next_item(const fs_learner *s) {
   return best;
 }
 
+/* Of the orders that are open, the one whose items leave each other least room; decided for the item
+ * that can start earlier. */
+static uint32_t next_order(const fs_learner *s) {
+  uint32_t best = FS_NONE;
+  fs_side_value least = 0;
+  for (uint32_t k = 0; k < s->n_orders; k++) {
+    uint32_t side = fs_order_side(s, k), a = s->order_first[k], b = s->order_second[k];
+    if (s->value[side] > 0 || s->value[side + 1] == 0) {
+      continue;
+    }
+    fs_side_value ab = fs_latest(s, b) - fs_earliest(s, a) - s->time[a];
+    fs_side_value ba = fs_latest(s, a) - fs_earliest(s, b) - s->time[b];
+    fs_side_value slack = fs_min(ab, ba);
+    if (best == FS_NONE || slack < least) {
+      least = slack;
+      best = side + (ab < ba);
+    }
+  }
+  return best;
+}
+
 /* False: all is decided. */
 static bool decide_next(fs_learner *s) {
   uint32_t pair = fs_learner_choose(s);
   if (pair != FS_NONE) {
     decide(s, s->literal.at[2 * (size_t)pair + (s->phase.at[pair] ? 0 : 1)].l);
+    return true;
+  }
+  uint32_t order = next_order(s);
+  if (order != FS_NONE) {
+    decide(s, fs_order_literal(order));
     return true;
   }
   uint32_t item = next_item(s);
