@@ -253,6 +253,13 @@ static fs_status make_orders(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->order_first, most / 2 + 1));
   FS_TRY(fs_new(s->arena, &s->order_second, most / 2 + 1));
   FS_TRY(fs_new_zero(s->arena, &turns, s->n));
+  FS_TRY(fs_new(s->arena, &s->in_order, 2 * (size_t)s->n_tasks + 1));
+  for (uint32_t t = 0; t < s->n_tables; t++) {
+    uint32_t from = s->table[t].task0, n = s->table[t].task1 - from;
+    for (uint32_t k = 0; k < 2 * n; k++) {
+      s->in_order[2 * (size_t)from + k] = s->task[from + k % n].item;
+    }
+  }
   for (uint32_t t = 0; t < s->n_tables; t++) {
     s->table[t].turns = takes_turns(s, &s->table[t]);
     for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
@@ -304,6 +311,7 @@ void fs_learner_release(fs_learner *s) {
   fs_vec_free(s->ctx, &s->clause);
   fs_vec_free(s->ctx, &s->learnt);
   fs_vec_free(s->ctx, &s->waiting);
+  fs_vec_free(s->ctx, &s->set);
   fs_vec_free(s->ctx, &s->involved);
   fs_vec_free(s->ctx, &s->premise);
   fs_vec_free(s->ctx, &s->found);
@@ -325,6 +333,7 @@ static void settle_root(fs_learner *s) {
   assert(s->level.n == 0);
   fs_learner_propagate(s);
   s->trail.n = 0;
+  s->set.n = 0;
   s->visited = 0;
 }
 
@@ -365,8 +374,8 @@ static uint32_t next_item(const fs_learner *s) {
   return best;
 }
 
-/* Of the orders that are open, the one whose items leave each other least room; decided for the item
- * that can start earlier. */
+/* Of the orders that are open, the one whose items leave each other least room; decided for the
+ * item that can start earlier. */
 static uint32_t next_order(const fs_learner *s) {
   uint32_t best = FS_NONE;
   fs_side_value least = 0;

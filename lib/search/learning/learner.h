@@ -40,7 +40,8 @@ typedef enum fs_cause {
   FS_BY_TABLE,  /* reason: the task; at: the moment at which too much would be taken */
   FS_BY_PAIR,   /* reason: the other item; at: the latest start of the one that comes first */
   FS_BY_ORDER,  /* reason: the other item; at: the side of the order that is decided */
-  FS_BY_STARTS  /* of an order; at: the latest start of the item that comes first */
+  FS_BY_STARTS, /* of an order; at: the latest start of the item that comes first */
+  FS_BY_SET     /* reason: the set that it comes behind */
 } fs_cause;
 
 typedef struct fs_growth {
@@ -74,8 +75,15 @@ typedef struct fs_learner_table {
   fs_side_value capacity;
   uint32_t task0, task1;
   bool waits; /* is in the list of those to look at */
-  bool turns; /* its tasks take turns: it is not looked at, as pairs say all that it does */
+  bool turns; /* its tasks take turns: sets are looked at in place of heights */
 } fs_learner_table;
+
+/* The items of a table that begin at `begin` or later and end by `end`, of which those from `from`
+ * on are over last (sets.c). */
+typedef struct fs_learner_set {
+  uint32_t table;
+  fs_side_value begin, end, from;
+} fs_learner_set;
 
 typedef struct fs_step_of_table {
   fs_side_value time, height;
@@ -122,6 +130,9 @@ typedef struct fs_learner {
   uint32_t n_orders;
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
+  FS_VEC(fs_learner_set) set;           /* of growths on the trail */
+  uint32_t
+      *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
 
   /* Tracing of conflicts. */
@@ -183,6 +194,9 @@ uint32_t fs_learner_trace(fs_learner *s);
 /* rules.c */
 /* Applies all rules up to a fixpoint, or a clash. */
 void fs_learner_propagate(fs_learner *s);
+/* sets.c: what follows for sets of items of a table that takes turns. */
+void fs_learner_look_at_sets(fs_learner *s, const fs_learner_table *table);
+void fs_learner_explain_set(fs_learner *s, const fs_growth *g);
 /* The premises of a growth, as far as the value needs them. */
 void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value);
 

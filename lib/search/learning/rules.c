@@ -287,7 +287,7 @@ static void look_at_table(fs_learner *s, const fs_learner_table *table) {
 static void wake_tables(fs_learner *s, uint32_t item) {
   for (uint32_t k = s->task0[item]; k < s->task0[item + 1]; k++) {
     uint32_t t = s->task[s->task_of[k]].table;
-    if (!s->table[t].waits && !s->table[t].turns) {
+    if (!s->table[t].waits) {
       s->table[t].waits = true;
       fs_learner_note(s, fs_vec_push(s->ctx, &s->waiting, t));
     }
@@ -319,7 +319,7 @@ void fs_learner_propagate(fs_learner *s) {
     } else if (s->waiting.n > 0) {
       uint32_t t = s->waiting.at[--s->waiting.n];
       s->table[t].waits = false;
-      look_at_table(s, &s->table[t]);
+      (s->table[t].turns ? fs_learner_look_at_sets : look_at_table)(s, &s->table[t]);
     } else {
       break;
     }
@@ -353,6 +353,9 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) 
       break;
     case FS_BY_STARTS:
       explain_starts(s, g);
+      break;
+    case FS_BY_SET:
+      fs_learner_explain_set(s, g);
       break;
   }
 }

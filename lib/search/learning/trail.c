@@ -179,6 +179,7 @@ void fs_learner_undo(fs_learner *s, size_t length) {
   while (s->trail.n > length) {
     const fs_growth *g = &s->trail.at[--s->trail.n];
     reopen(s, g);
+    s->set.n = g->cause == FS_BY_SET ? g->reason : s->set.n;
     s->value[g->side] = g->old;
     s->latest[g->side] = g->before;
   }
