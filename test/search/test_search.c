@@ -9,22 +9,14 @@
 #include "kit/turn.h"
 #include "model/handle.h"
 #include "search/search.h"
+#include "search/small_case.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
 
 /* ---- small graphs and their least makespan */
 
-enum { MOST_OPS = 7, MOST_TICKS = 64, FIELDS = 4 };
-
-/* An op takes amounts of two resources, and queues of two classes. */
-typedef struct search_case {
-  uint32_t n;
-  unsigned capacity[FIELDS];
-  unsigned time[MOST_OPS], need[MOST_OPS][FIELDS];
-  bool after[MOST_OPS][MOST_OPS]; /* [i][j]: i comes after j, j < i */
-  uint64_t tick, unit;            /* what a tick, and a unit of the resources, is in the graph */
-} search_case;
+enum { MOST_TICKS = 64 };
 
 typedef struct search_orders {
   const search_case *c;
@@ -88,75 +80,6 @@ static unsigned least_makespan(const search_case *c) {
   return o.best;
 }
 
-static search_case draw_case(fs_rng *r) {
-  search_case c = {.n = 2 + fs_rng_below(r, MOST_OPS - 1)};
-  c.tick = fs_rng_one_in(r, 4) ? UINT64_C(1) << 36 : 1;
-  c.unit = fs_rng_one_in(r, 4) ? (UINT64_C(1) << 37) + 1 : 1;
-  for (unsigned f = 0; f < FIELDS; f++) {
-    c.capacity[f] = f < 2 ? 2 + fs_rng_below(r, 5) : 1 + fs_rng_below(r, 2);
-  }
-  for (uint32_t i = 0; i < c.n; i++) {
-    c.time[i] = 1 + fs_rng_below(r, 6);
-    for (unsigned f = 0; f < 2; f++) {
-      c.need[i][f] = fs_rng_one_in(r, 3) ? 0 : 1 + fs_rng_below(r, c.capacity[f]);
-    }
-    unsigned class = 2 + fs_rng_below(r, 2);
-    c.need[i][class] = fs_rng_one_in(r, 4) ? c.capacity[class] : 1; /* all of it: a gang */
-    for (uint32_t j = 0; j < i; j++) {
-      c.after[i][j] = fs_rng_one_in(r, 4);
-    }
-  }
-  return c;
-}
-
-static const char *const class_name[2] = {"x", "y"};
-static const char *const queue_name[2][2] = {{"x0", "x1"}, {"y0", "y1"}};
-
-static void add_target(const search_case *c, fsched_builder *b, uint32_t resource[2]) {
-  for (unsigned k = 0; k < 2; k++) {
-    for (unsigned q = 0; q < c->capacity[2 + k]; q++) {
-      uint32_t id;
-      fsched_queue_desc d = {
-          .size = sizeof d, .name = queue_name[k][q], .queue_class = class_name[k]};
-      ck_fs(ctx, fsched_builder_queue(b, &d, &id));
-    }
-    ck_fs(ctx,
-          fsched_builder_resource(b, k == 0 ? "r0" : "r1", c->capacity[k] * c->unit, &resource[k]));
-  }
-}
-
-static fsched_graph *make_graph(const search_case *c) {
-  fsched_builder *b;
-  fsched_graph *g;
-  uint32_t resource[2], op[MOST_OPS];
-  ck_fs(ctx, fsched_builder_create(ctx, "orders", &b));
-  add_target(c, b, resource);
-  for (uint32_t i = 0; i < c->n; i++) {
-    char name[8];
-    unsigned k = c->need[i][2] > 0 ? 0 : 1, queues = c->need[i][2 + k];
-    (void)snprintf(name, sizeof name, "op%u", (unsigned)i);
-    fsched_op_desc d = {.size = sizeof d, .name = name, .has_time = 1};
-    d.time = c->time[i] * c->tick;
-    d.on = queues == c->capacity[2 + k] && queues > 1 ? NULL : class_name[k];
-    d.gang = d.on == NULL ? queue_name[k] : NULL;
-    d.n_gang = d.on == NULL ? queues : 0;
-    ck_fs(ctx, fsched_builder_op(b, &d, &op[i]));
-    for (unsigned f = 0; f < 2; f++) {
-      if (c->need[i][f] > 0) {
-        ck_fs(ctx, fsched_builder_use(b, op[i], resource[f], c->need[i][f] * c->unit));
-      }
-    }
-    for (uint32_t j = 0; j < i; j++) {
-      if (c->after[i][j]) {
-        ck_fs(ctx, fsched_builder_after(b, op[i], op[j]));
-      }
-    }
-  }
-  ck_fs(ctx, fsched_builder_finish(b, &g));
-  fsched_builder_destroy(b);
-  return g;
-}
-
 static fs_tick list_bound(const fsched_graph *g) {
   fs_lower_bounds bounds;
   ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bounds));
@@ -179,9 +102,9 @@ START_TEST(as_all_orders)
   for (unsigned i = 0; i < n; i++) {
     uint64_t seed = fs_turn() << 16 | i;
     fs_rng r = {seed};
-    search_case c = draw_case(&r);
+    search_case c = fs_small_case(&r, MOST_OPS, 6);
     unsigned least = least_makespan(&c);
-    fsched_graph *g = make_graph(&c);
+    fsched_graph *g = fs_small_graph(&c);
     fs_schedule *s = search_alone(g, i, 2000);
     ck_assert_msg(s->makespan >= least * c.tick, "seed %llu: %llu is below %u",
                   (unsigned long long)seed, (unsigned long long)s->makespan, least);

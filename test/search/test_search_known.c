@@ -96,7 +96,7 @@ START_TEST(projects_of_thirty_jobs)
                    .every = 1};
   if (try_set(&set)) {
     ck_assert_uint_ge(set.n, 90);
-  ck_assert_uint_ge(set.proven, set.n * 8 / 10);
+    ck_assert_uint_ge(set.proven, set.n * 8 / 10);
     ck_assert_uint_ge(set.found, set.n * 9 / 10);
   }
 }
@@ -113,7 +113,7 @@ START_TEST(job_shops)
                    .every = 1};
   if (try_set(&set)) {
     ck_assert_uint_ge(set.n, 10);
-  ck_assert_uint_ge(set.proven, set.n / 3);
+    ck_assert_uint_ge(set.proven, set.n / 3);
   }
 }
 END_TEST

@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the learning solver learns, against all schedules: a clause that one of them breaks is
+ * wrong, whether or not it leads to a wrong claim.  The solver is led to many conflicts by
+ * literals, and activities, at random; the makespan may be the least one or one more, so there are
+ * schedules to break clauses. */
+#include "search/learning/learner.h"
+
+#include "search/small_case.h"
+
+#include "kit/context.h"
+#include "kit/turn.h"
+
+enum { CASES = 300, ROUNDS = 60, CONFLICTS = 20, MOST_TIME = 5 };
+
+typedef struct learner_judge {
+  const search_case *c;
+  fs_learner *l;
+  unsigned limit, start[MOST_OPS];
+  uint64_t schedules, clauses;
+  const char *wrong;
+} learner_judge;
+
+static bool is_right(const learner_judge *j, fs_literal l) {
+  uint32_t var = l.side / 2;
+  if (var >= j->l->n) {
+    uint32_t order = var - j->l->n;
+    uint32_t a = j->l->order_first[order], b = j->l->order_second[order];
+    bool first = j->start[a] + j->c->time[a] <= j->start[b];
+    return (l.side & 1) == 0 ? l.value <= 0 || first : l.value < 0 || !first;
+  }
+  fs_side_value at = j->start[var];
+  return ((l.side & 1) == 0 ? at : -at) >= l.value;
+}
+
+/* All clauses, and what holds at the root, for one schedule. */
+static void judge_schedule(learner_judge *j) {
+  j->schedules++;
+  for (uint32_t side = 0; side < 2 * j->l->n; side++) {
+    if (!is_right(j, (fs_literal){side, j->l->value[side]})) {
+      j->wrong = "the root";
+    }
+  }
+  for (size_t k = 0; k < j->l->learnt.n; k++) {
+    const uint32_t *clause = &j->l->clause.at[j->l->learnt.at[k]];
+    bool right = false;
+    for (uint32_t i = 0; i < clause[0] && !right; i++) {
+      right = is_right(j, j->l->literal.at[clause[2 + i]].l);
+    }
+    j->clauses++;
+    j->wrong = right ? j->wrong : "a clause";
+  }
+}
+
+/* Does op fit beside those before it? */
+static bool fits(const learner_judge *j, uint32_t op) {
+  for (unsigned t = j->start[op]; t < j->start[op] + j->c->time[op]; t++) {
+    for (unsigned f = 0; f < FIELDS; f++) {
+      unsigned sum = 0;
+      for (uint32_t i = 0; i <= op; i++) {
+        bool runs = j->start[i] <= t && t < j->start[i] + j->c->time[i];
+        sum += runs ? j->c->need[i][f] : 0;
+      }
+      if (sum > j->c->capacity[f]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void judge_all(learner_judge *j, uint32_t op) {
+  if (op == j->c->n) {
+    if (j->l == NULL) {
+      j->wrong = "there is one";
+    } else {
+      judge_schedule(j);
+    }
+    return;
+  }
+  unsigned from = 0;
+  for (uint32_t b = 0; b < op; b++) {
+    unsigned end = j->start[b] + j->c->time[b];
+    from = j->c->after[op][b] && end > from ? end : from;
+  }
+  for (unsigned t = from; t + j->c->time[op] <= j->limit && j->wrong == NULL; t++) {
+    j->start[op] = t;
+    if (fits(j, op)) {
+      judge_all(j, op + 1);
+    }
+  }
+}
+
+static unsigned least_makespan(const search_case *c) {
+  learner_judge j = {.c = c};
+  while (j.wrong == NULL) {
+    j.limit++;
+    judge_all(&j, 0);
+  }
+  return j.limit;
+}
+
+/* Makes some literals, and some of all more active. */
+static void stir(fs_learner *l, fs_rng *r, unsigned limit) {
+  for (unsigned k = 0; k < 4; k++) {
+    fs_literal at = {2 * fs_rng_below(r, l->n), fs_rng_below(r, limit + 1)};
+    fs_learner_bump(l, fs_learner_literal(l, at));
+    if (l->n_orders > 0) {
+      uint32_t side = fs_order_side(l, fs_rng_below(r, l->n_orders));
+      fs_learner_bump(l, fs_learner_literal(l, fs_order_literal(side)));
+    }
+    fs_learner_bump(l, fs_rng_below(r, (uint32_t)l->literal.n));
+  }
+  for (size_t k = 0; k < l->phase.n; k++) {
+    l->phase.at[k] = (uint8_t)fs_rng_below(r, 2);
+  }
+}
+
+static void learn_much(fs_learner *l, fs_rng *r, unsigned limit) {
+  for (unsigned round = 0; round < ROUNDS; round++) {
+    stir(l, r, limit);
+    if (fs_learner_search(l, CONFLICTS, NULL, NULL) == FS_LEARNED_NONE) {
+      return; /* the judge says whether there is one */
+    }
+    fs_learner_reset(l);
+  }
+}
+
+static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses) {
+  fs_rng r = {seed};
+  search_case c = fs_small_case(&r, MOST_OPS, MOST_TIME);
+  c.tick = c.unit = 1;
+  c.time[0] |= 1; /* so that the unit of time is a tick */
+  fsched_graph *g = fs_small_graph(&c);
+  fs_problem *p;
+  fs_learner l;
+  ck_fs(ctx, fs_problem_from_graph(ctx, g, 1000, 0, &p));
+  ck_assert_ptr_nonnull(p);
+  ck_fs(ctx, fs_learner_init(&l, p, &own_arena));
+  learner_judge j = {.c = &c, .l = &l, .limit = least_makespan(&c) + fs_rng_below(&r, 2)};
+  bool possible = l.unit == 1 && fs_learner_limit(&l, j.limit);
+  if (possible) {
+    learn_much(&l, &r, j.limit);
+    ck_fs(ctx, l.status);
+    judge_all(&j, 0);
+    ck_assert_msg(j.wrong == NULL, "seed %llu: %s is wrong", (unsigned long long)seed, j.wrong);
+    *conflicts += l.conflicts;
+    *clauses += j.clauses;
+  }
+  fs_learner_release(&l);
+  fs_problem_destroy(p);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(clauses_hold)
+{
+  uint64_t conflicts = 0, clauses = 0;
+  for (uint64_t i = 0; i < CASES; i++) {
+    judge_case(fs_turn() << 16 | i, &conflicts, &clauses);
+  }
+  ck_assert_uint_gt(conflicts, CASES / 2);
+  ck_assert_uint_gt(clauses, 10 * CASES);
+}
+END_TEST
+
+FS_SUITE(learner, s) {
+  TCase *t = fs_case(s, fs_test_arena);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, clauses_hold);
+}
