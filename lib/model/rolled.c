@@ -179,6 +179,10 @@ fs_status fs_rolled_follow(fs_arena *arena, const fs_rolled_loop *r, const uint6
       moved |= run_queue(&x, q, steps);
     }
   }
+  for (uint32_t q = 0; q < r->n_queues; q++) {
+    bool empty = r->command0[q] == r->command0[q + 1];
+    out->locks_up = out->locks_up || (!empty && x.step[q] < steps);
+  }
   return FSCHED_OK;
 }
 
@@ -243,6 +247,10 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
     return FSCHED_OK;
   }
   FS_TRY(fs_rolled_follow(&scratch, r, time, latency, most, &x));
+  if (x.locks_up) {
+    *span = UINT64_MAX;
+    return FSCHED_OK;
+  }
   if (rest > 0 && fs_rolled_repeats(r, &x, &period)) {
     uint64_t begin = most - period.iterations + rest % period.iterations;
     FS_TRY(fs_rolled_follow(&scratch, r, time, latency, begin, &x));

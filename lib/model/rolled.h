@@ -118,6 +118,7 @@ typedef struct fs_rolled_starts {
   uint64_t *first; /* per command: where its iterations begin in `start`; and their end */
   uint64_t *start; /* ticks from the begin of the run */
   uint64_t end;    /* when all are over */
+  bool locks_up;   /* some never start */
 } fs_rolled_starts;
 
 /* Follows all of `trip` iterations, each command of which starts as soon as it can; the parts of a
@@ -164,7 +165,7 @@ bool fs_rolled_repeats(const fs_rolled_loop *r, const fs_rolled_starts *starts,
 /* How long `trip` iterations take when each command starts as soon as it can, from the first start
  * to the last end.  Of many iterations the first 2^14 / commands are followed, and the others come
  * as these repeat themselves; where they do not, they take `ii_num / ii_den` ticks each.  time and
- * latency are of members.  Requires a loop that does not lock up.
+ * latency are of members.  *span is UINT64_MAX of a loop that locks up.
  * Complexity: O(2^14 waits) at most.  Errors: FSCHED_SYSTEM. */
 fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                          const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,

@@ -403,3 +403,39 @@ expect "the same from its listing" cmp chain.fsb again.fsb
 sed 's/, "returns": true//' chain.json >lost.json
 run 0 "$FSCHED" asm lost.json -o lost.fsb
 run 4 "$FSCHED" verify lost.fsb --graph chain.yaml
+
+# Of two loops whose loads are slow, the parts of runs would pass each other on two queues; as each run
+# is one op to what is around it, they are not joined then.
+cat >passing.yaml <<'END'
+fsched: 1
+target:
+  queues: [{name: q0, class: c0}, {name: q2, class: c2}]
+  memories: [{name: ddr}, {name: cmx, capacity: 1KiB}]
+buffers:
+  - {name: x, size: 4000, memory: ddr, io: input}
+  - {name: y, size: 4000, memory: ddr, io: output}
+  - {name: z, size: 64, memory: ddr, io: output}
+  - {name: r0, size: 64, memory: cmx}
+  - {name: r2, size: 64, memory: cmx}
+ops:
+  - {name: init, on: q0, args: [{out: y}]}
+  - loop: outer
+    trip: 2
+    ops:
+    - loop: l1
+      trip: 2
+      ops:
+      - {name: slow, on: q2, time: 1, latency: 8, args: [{in: x}, {out: r0}]}
+      - {name: use, on: q0, args: [{in: r0}, {inout: y, at: {offset: 32, length: 16}}]}
+    - loop: l2
+      trip: 2
+      ops:
+      - {name: load, on: q0, args: [{in: x}, {out: r2}]}
+      - {name: store, on: q2, args: [{in: r2}, {out_existing: y, at: {offset: 48, length: 16}}]}
+  - {name: end, on: q0, args: [{inout: y}, {out: z}]}
+END
+run 0 "$FSCHED" compile passing.yaml -Werror --verify -o passing.fsb --force
+run 0 "$FSCHED" compile passing.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output y=want --force
+run 0 "$FSCHED" run passing.fsb -q --on sim --check --output y=got --force
+expect "the bytes of the iterations" cmp want got

@@ -556,6 +556,8 @@ static fs_status join_runs(fs_roller *r, const fsched_graph *g, const fs_loop_bo
   fs_modulo_join_parts(other.split, joined, &loop);
   FS_TRY(time_rolled(r, p, x, &x->loop, &met));
   FS_TRY(time_rolled(r, &other, x, &loop, &apart));
+  /* With slow ops, parts of two runs may pass each other on two queues.  Each is then behind the
+   * other, as runs are one op to what is around them: that locks up, which is never quicker. */
   if (apart < met) {
     *p = other;
     x->loop = loop;
