@@ -149,15 +149,19 @@ static void evolve(turns *t, uint64_t children) {
   }
 }
 
-/* The learner has found a schedule: it is an individual, too. */
+/* The learner has found a schedule: it is an individual, too.  Its starts are kept as they are, as
+ * the pass that makes the individual may give worse ones: it rounds amounts of many bits, and does
+ * not tell starts apart where the makespan has many.  Then the learner would find it forever. */
 static void take_learnt(turns *t) {
-  fs_passed starts = {.start = t->e.back.start};
+  fs_passed starts = {.start = t->e.back.start, .way = t->e.back.way};
   for (uint32_t i = 0; i < t->form.n; i++) {
     starts.start[i] = fs_learner_start(&t->l, i);
+    starts.way[i] = t->form.way0[i]; /* the only one, of what the learner knows */
     starts.makespan = fs_max(starts.makespan, starts.start[i] + t->p->time[i]);
     t->order[i] = t->p->topo[i];
   }
   fs_learner_reset(&t->l);
+  fs_evolution_keep(&t->e, &starts);
   fs_pass_by_start(&t->e.passes, &starts, t->order);
   fs_evolution_add(&t->e, t->order);
 }
@@ -165,7 +169,7 @@ static void take_learnt(turns *t) {
 static void take_learning_turn(turns *t, uint64_t conflicts) {
   search_run *s = t->s;
   uint64_t end = t->l.conflicts + conflicts;
-  while (!is_optimal(t) && t->l.conflicts < end && !is_over(s)) {
+  while (!is_optimal(t) && t->l.conflicts < end && !is_over(s) && t->l.status == FSCHED_OK) {
     fs_tick best = fs_min(t->e.best.makespan, best_of(s));
     if (best < t->limit) {
       fs_learner_reset(&t->l);
@@ -176,7 +180,8 @@ static void take_learning_turn(turns *t, uint64_t conflicts) {
       }
     }
     uint64_t before = t->l.conflicts;
-    fs_learned found = fs_learner_search(&t->l, end - before, is_over, s);
+    uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
+    fs_learned found = fs_learner_search(&t->l, fs_min(end - before, left), is_over, s);
     s->nodes += t->l.conflicts - before;
     if (found == FS_LEARNED_SCHEDULE) {
       take_learnt(t);

@@ -160,6 +160,78 @@ START_TEST(any_graph)
 }
 END_TEST
 
+/* ---- schedules that orders cannot tell */
+
+static uint32_t add_user(fsched_builder *b, unsigned i, uint64_t time, uint32_t resource,
+                         uint64_t amount) {
+  uint32_t op;
+  char name[16];
+  (void)snprintf(name, sizeof name, "op%u", i);
+  fsched_op_desc d = {.size = sizeof d, .name = name, .has_time = 1, .time = time};
+  ck_fs(ctx, fsched_builder_op(b, &d, &op));
+  ck_fs(ctx, fsched_builder_use(b, op, resource, amount));
+  return op;
+}
+
+/* Amounts that are rounded where orders are evaluated: there, no two ops fit together. */
+START_TEST(learns_amounts_of_many_bits)
+{
+  const uint64_t half = UINT64_C(1) << 39;
+  search_case c = {.n = 5, .capacity = {8, 1, 1, 1}}; /* with 3 and 5 for half - 1 and half + 1 */
+  fsched_builder *b;
+  fsched_graph *g;
+  uint32_t r;
+  ck_fs(ctx, fsched_builder_create(ctx, "bits", &b));
+  ck_fs(ctx, fsched_builder_resource(b, "r", 2 * half, &r));
+  for (unsigned i = 0; i < c.n; i++) {
+    bool longer = i < 2;
+    c.time[i] = longer ? 3 : 2;
+    c.need[i][0] = longer ? 3 : 5;
+    (void)add_user(b, i, c.time[i], r, longer ? half - 1 : half + 1);
+  }
+  ck_fs(ctx, fsched_builder_finish(b, &g));
+  fsched_builder_destroy(b);
+  fs_schedule *s = search_alone(g, 0, 1000);
+  ck_assert_uint_eq(s->makespan, least_makespan(&c));
+  ck_assert_uint_eq(s->makespan, s->lower_bound);
+  fs_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* Starts of small ops beside one that is very long: the search comes to its end. */
+START_TEST(ends_with_long_ops)
+{
+  enum { SMALL = 40 };
+  for (unsigned i = 0; i < 8; i++) {
+    fs_rng rng = {fs_turn() << 16 | i};
+    fsched_builder *b;
+    fsched_graph *g;
+    uint32_t r, op[SMALL];
+    ck_fs(ctx, fsched_builder_create(ctx, "long", &b));
+    ck_fs(ctx, fsched_builder_resource(b, "r", 10, &r));
+    for (unsigned k = 0; k < SMALL; k++) {
+      op[k] = add_user(b, k, 1 + fs_rng_below(&rng, 10), r, 1 + fs_rng_below(&rng, 6));
+      for (unsigned before = k < 8 ? 0 : k - 8; before < k; before++) {
+        if (fs_rng_one_in(&rng, 5)) {
+          ck_fs(ctx, fsched_builder_after(b, op[k], op[before]));
+        }
+      }
+    }
+    uint32_t last = add_user(b, SMALL, UINT64_C(1) << 40, r, 1);
+    for (unsigned k = 0; k < SMALL; k++) {
+      ck_fs(ctx, fsched_builder_after(b, last, op[k]));
+    }
+    ck_fs(ctx, fsched_builder_finish(b, &g));
+    fsched_builder_destroy(b);
+    fs_schedule *s = search_alone(g, i, 2000);
+    ck_assert(s->makespan == s->lower_bound || s->search_nodes == 2000);
+    fs_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* ---- limits and news */
 
 static fsched_graph *hard_graph(void) {
@@ -221,5 +293,6 @@ END_TEST
 
 FS_SUITE(search, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, as_all_orders, any_graph, stops_and_tells, ends_by_nodes);
+  FS_TESTS(t, as_all_orders, any_graph, learns_amounts_of_many_bits, ends_with_long_ops,
+           stops_and_tells, ends_by_nodes);
 }

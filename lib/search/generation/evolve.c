@@ -37,7 +37,7 @@ static uint32_t *order_of(const fs_evolution *e, uint32_t k) {
 
 /* ---- evaluation */
 
-static void keep_best(fs_evolution *e, const fs_passed *p) {
+void fs_evolution_keep(fs_evolution *e, const fs_passed *p) {
   if (p->makespan < e->best.makespan) {
     memcpy(e->best.start, p->start, e->form->n * sizeof *p->start);
     memcpy(e->best.way, p->way, e->form->n * sizeof *p->way);
@@ -53,7 +53,7 @@ static bool evaluate(fs_evolution *e) {
   if (e->now.makespan == FS_TICK_NONE) {
     return false;
   }
-  keep_best(e, &e->now);
+  fs_evolution_keep(e, &e->now);
   fs_pass_turn(s, &e->now, e->child);
   fs_pass_backward(s, e->child, FS_TICK_NONE, &e->back);
   if (e->back.makespan == FS_TICK_NONE) {
@@ -64,7 +64,7 @@ static bool evaluate(fs_evolution *e) {
   if (e->now.makespan == FS_TICK_NONE) {
     return false;
   }
-  keep_best(e, &e->now);
+  fs_evolution_keep(e, &e->now);
   fs_pass_by_start(s, &e->now, e->child);
   return true;
 }

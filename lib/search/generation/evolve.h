@@ -31,6 +31,8 @@ fs_status fs_evolution_init(fs_evolution *e, const fs_packed_form *form, uint32_
                             uint64_t seed, fs_arena *arena) FS_MUST_USE;
 /* Adds an individual that starts items in this order, a linear extension. */
 void fs_evolution_add(fs_evolution *e, const uint32_t *order);
+/* Are these starts, with their ways, the best so far?  Then e->best has them. */
+void fs_evolution_keep(fs_evolution *e, const fs_passed *p);
 /* Makes one individual: at random until the population is full, then a child.  e->best has the best
  * starts so far. */
 void fs_evolution_step(fs_evolution *e);
