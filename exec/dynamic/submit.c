@@ -109,9 +109,10 @@ static void find_scratch(const fs_dynamic *e, const fs_dynamic_submission *s, ui
 /* Finds the task's predecessors, and where its args and its scratch are (`where` may be NULL). */
 static fs_status look_up(fs_dynamic *e, const fs_dynamic_submission *s, uint32_t piece,
                          fs_dynamic_where *where) {
-  const fs_dynamic_use *end = e->use.at + e->use.n;
+  size_t n = e->use.n; /* there may be no list at all */
   e->found.n = 0;
-  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
+  for (size_t k = 0; k < n; k++) {
+    const fs_dynamic_use *u = &e->use.at[k];
     if (u->version == FS_USE_PRESENT) {
       FS_TRY(look_up_use(e, u, s->manual));
     }
@@ -175,8 +176,9 @@ static fs_status reserve_room(fs_dynamic *e, const fs_dynamic_submission *s, nam
 /* Makes the task's versions, and then adds its accesses; those of a version that it has renewed
  * matter to nobody. */
 static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
-  const fs_dynamic_use *end = e->use.at + e->use.n;
-  for (const fs_dynamic_use *u = e->use.at; u < end && e->makes; u++) {
+  size_t n = e->use.n; /* there may be no list at all */
+  for (size_t k = 0; k < n && e->makes; k++) {
+    const fs_dynamic_use *u = &e->use.at[k];
     switch (u->version) {
       case FS_USE_PRESENT:
       case FS_USE_JOINS:
@@ -187,7 +189,8 @@ static void insert_uses(fs_dynamic *e, uint32_t slot, uint32_t piece) {
         break;
     }
   }
-  for (const fs_dynamic_use *u = e->use.at; u < end; u++) {
+  for (size_t k = 0; k < n; k++) {
+    const fs_dynamic_use *u = &e->use.at[k];
     const fs_dynamic_record *r = &e->record.at[u->record];
     bool past = e->makes && u->version == FS_USE_PRESENT && r->made_by == e->submission;
     if (past || !(u->writes || (u->reads && e->tracks_reads))) {
