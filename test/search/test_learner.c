@@ -162,8 +162,35 @@ START_TEST(clauses_hold)
 }
 END_TEST
 
+static bool stop_now(void *user) {
+  (*(unsigned *)user)++;
+  return true;
+}
+
+/* A search that meets no conflict is asked, too, whether it has to end. */
+START_TEST(stops_between_decisions)
+{
+  fs_gen_params params = {.seed = 3, .n_ops = 200, .resources = true};
+  fsched_graph *g;
+  fs_problem *p;
+  fs_learner l;
+  unsigned asked = 0;
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  ck_fs(ctx, fs_problem_from_graph(ctx, g, 100000, 0, &p));
+  ck_fs(ctx, fs_learner_init(&l, p, &own_arena));
+  ck_assert(fs_learner_limit(&l, 100000));
+  ck_assert_int_eq(fs_learner_search(&l, 1, stop_now, &asked), FS_LEARNED_NOTHING);
+  ck_assert_uint_eq(asked, 1);
+  ck_assert_uint_eq(l.conflicts, 0);
+  ck_assert_int_eq(fs_learner_search(&l, 1000, NULL, NULL), FS_LEARNED_SCHEDULE);
+  fs_learner_release(&l);
+  fs_problem_destroy(p);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(learner, s) {
   TCase *t = fs_case(s, fs_test_arena);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, clauses_hold);
+  FS_TESTS(t, clauses_hold, stops_between_decisions);
 }

@@ -442,6 +442,8 @@ static void restart(fs_learner *s) {
   }
 }
 
+static bool stops(bool (*stop)(void *), void *user) { return stop != NULL && stop(user); }
+
 fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user) {
   uint64_t end = s->conflicts + conflicts;
   while (s->status == FSCHED_OK) {
@@ -450,11 +452,13 @@ fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(voi
       if (!learn_clause(s)) {
         return FS_LEARNED_NONE;
       }
-      bool asks = s->conflicts % ASK_EVERY == 0;
-      if (s->conflicts >= end || (asks && stop != NULL && stop(user))) {
+      if (s->conflicts >= end || (s->conflicts % ASK_EVERY == 0 && stops(stop, user))) {
         return FS_LEARNED_NOTHING;
       }
       continue;
+    }
+    if (s->decisions % ASK_EVERY == ASK_EVERY - 1 && stops(stop, user)) {
+      return FS_LEARNED_NOTHING;
     }
     if (s->conflicts >= s->next_restart || s->learnt.n >= s->most_learnt) {
       s->pause += s->conflicts >= s->next_restart ? s->pause / 2 : 0;
