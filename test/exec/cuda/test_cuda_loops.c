@@ -195,7 +195,7 @@ START_TEST(trips_on_a_device)
   kind = 0;
   ck_assert_uint_gt(count_with_trips(4, fs_loop_gen), GRAPHS / 10);
   ck_assert_uint_gt(count_with_trips(5, fs_nest_gen), GRAPHS / 20);
-  ck_assert_uint_gt(count_with_trips(6, fs_loop_gen_barriers), GRAPHS / 10);
+  ck_assert_uint_gt(count_with_trips(6, fs_loop_gen_barriers), GRAPHS / 25);
 }
 END_TEST
 
