@@ -214,10 +214,12 @@ static const uint32_t *item_queues(const fs_vsched *v, uint32_t item, uint32_t *
   return v->s->gang_queue + v->s->gang_queue0[gang];
 }
 
-/* Whether queue order alone tells one op that another is over. */
+/* Whether queue order alone tells one op that another is over: both are on one queue, as a gang of
+ * one is, too. */
 static bool in_order(const fs_vsched *v, uint32_t before, uint32_t after) {
-  return v->s->op_gang[before] == FS_NONE && v->s->op_gang[after] == FS_NONE &&
-         v->s->queue[before] == v->s->queue[after] && !is_slow(v, before);
+  uint32_t n, m;
+  const uint32_t *x = item_queues(v, before, &n), *y = item_queues(v, after, &m);
+  return n == 1 && m == 1 && x[0] == y[0] && !is_slow(v, before);
 }
 
 /* Finds when the epochs of each item are reached: the latest end of the items up to it on its

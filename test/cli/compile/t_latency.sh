@@ -173,3 +173,40 @@ sed 's/^    {"at": [0-9]*, "kind": "full"}\]}/    ]}/' sync.text >broken.text
 run 0 "$FSCHED" asm broken.text -o broken.fsb
 run 4 "$FSCHED" verify broken.fsb
 expect 'no sync tells that the load is over' holds err 'no sync'
+
+# A gang of one queue is in order of that queue, as any op is: a slow op ahead of a quick one holds back
+# nothing that comes behind it there.
+cat >one.yaml <<'END'
+fsched: 1
+target:
+  sync: block
+  queues: [{name: q0, class: c0}, {name: q1, class: c1}, {name: q2, class: c0}]
+  memories: [{name: ddr}, {name: cmx, capacity: 64KiB}]
+buffers:
+  - {name: y, size: 4000, memory: ddr, io: output}
+  - {name: z, size: 64, memory: ddr, io: output}
+  - {name: r0, size: 64, memory: cmx}
+  - {name: r1, size: 100, memory: cmx}
+  - {name: r3, size: 8, memory: cmx}
+ops:
+  - {name: pre0, on: {class: c0, count: 1}, args: [{out: r0}]}
+  - {name: pre1, on: [q1, q2], args: [{out: r1}]}
+  - {name: pre3, on: q0, args: [{out: r3}]}
+  - loop: l0
+    trip: 2
+    ops:
+    - {name: o0, on: c0, time: 2, latency: 2, args: [{inout: r1}, {out_existing: y}]}
+    - {name: o1, on: q1, time: 5, latency: 5, after: [o0], args: [{in: r0}, {out_existing: z, at: {offset: 8, length: 8}}]}
+    - loop: l1
+      trip: 2
+      ops:
+      - loop: l2
+        trip: 5
+        ops:
+        - {name: o2, on: {class: c1, count: 1}, time: 3, after: [o1], args: [{in: r3}, {out_existing: z, at: {offset: 16, length: 8}}]}
+    - {name: o8, on: q1, time: 3, latency: 10, scratch: {cmx: 8}, args: [{out: r3}, {inout: y, at: {offset: 600, length: 184, step: [48]}}]}
+END
+run 0 "$FSCHED" compile one.yaml --unroll --effort 0 --verify -q -o one.fsb
+for seed in 1 2 3; do
+  run 0 "$FSCHED" run one.fsb -q --on sim --durations adversarial --seed $seed --check
+done
