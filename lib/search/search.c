@@ -2,6 +2,7 @@
 #include "search/search.h"
 
 #include "base/clock.h"
+#include "base/saturate.h"
 #include "base/warnings.h"
 #include "listsched/listsched.h"
 #include "problem/problem.h"
@@ -31,7 +32,6 @@ typedef struct search_run {
   uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
   fs_tick told_makespan, told_bound;
-  bool tried_all;
 } search_run;
 
 /* ---- limits and news */
@@ -225,7 +225,7 @@ static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) 
 /* Raises the bound by makespans that leave some item no start. */
 static fs_status raise_bound(search_run *s, fs_problem *p) {
   fs_tick bound = s->bound;
-  if (s->best == NULL || s->best->makespan <= s->bound || !p->exact) {
+  if (s->best == NULL) {
     return FSCHED_OK;
   }
   p->steps = BOUND_STEPS;
@@ -235,17 +235,34 @@ static fs_status raise_bound(search_run *s, fs_problem *p) {
   return FSCHED_OK;
 }
 
-/* Is the problem all there is to the graph?  Then no memory is ever short, and copies are those
- * that no schedule avoids. */
-static bool is_plain(const fs_problem *p) { return p->exact && p->fixed == NULL; }
+/* Is no memory ever short: does all that ever lies in it fit side by side? */
+static fs_status find_room(const fs_problem *p, bool *room) {
+  const fs_target *t = &p->graph->target;
+  FS_SCRATCH(arena, p->ctx);
+  uint64_t *sum;
+  FS_TRY(fs_new_zero(&arena, &sum, t->n_memories));
+  *room = true;
+  for (uint32_t r = 0; r < p->n_residencies; r++) {
+    uint32_t m = p->res_memory[r];
+    sum[m] = fs_add_most(sum[m], p->res_size[r]);
+    *room = *room && (!fs_memory_bounded(&t->memory[m]) || sum[m] <= t->memory[m].capacity);
+  }
+  return FSCHED_OK;
+}
+
+/* Are items, queues and amounts all there is to the graph?  Then no memory is ever short, and
+ * copies are those that no schedule avoids. */
+static fs_status is_plain(const fs_problem *p, bool *plain) {
+  *plain = p != NULL && p->exact && p->fixed == NULL;
+  return *plain ? find_room(p, plain) : FSCHED_OK;
+}
 
 static fs_status search_plain(search_run *s, fs_problem *p) {
   FS_SCRATCH(arena, s->ctx);
   p->stop = is_over;
   p->user = s;
   FS_TRY(raise_bound(s, p));
-  s->tried_all = best_of(s) <= s->bound;
-  return s->tried_all ? FSCHED_OK : search_in_turns(s, p, &arena);
+  return best_of(s) <= s->bound ? FSCHED_OK : search_in_turns(s, p, &arena);
 }
 
 /* ---- graphs that wait for memory */
@@ -289,7 +306,11 @@ static fs_status search_graph(search_run *s) {
     FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, &p));
   }
   s->most_nodes = nodes_of(s, p == NULL ? s->g->n_ops : p->n_items);
-  fs_status status = p != NULL && is_plain(p) ? search_plain(s, p) : search_trials(s);
+  bool plain;
+  fs_status status = is_plain(p, &plain);
+  if (status == FSCHED_OK) {
+    status = plain ? search_plain(s, p) : search_trials(s);
+  }
   fs_problem_destroy(p);
   return status;
 }

@@ -232,6 +232,23 @@ START_TEST(ends_with_long_ops)
 }
 END_TEST
 
+/* A memory that cannot spill, and is short, is no graph for orders alone: they would be of
+ * schedules that do not fit.  A strip of which the heuristic needs more than the least height. */
+START_TEST(strips_fit)
+{
+  fsched_graph *g = fs_parse(
+      "fsched: 1\ntarget: {memories: [{name: m, capacity: 10, placement: contiguous}]}\nops:\n"
+      "  - {name: a, time: 3, scratch: {m: 4}}\n  - {name: b, time: 3, scratch: {m: 6}}\n"
+      "  - {name: c, time: 2, scratch: {m: 5}}\n  - {name: d, time: 2, scratch: {m: 5}}\n"
+      "  - {name: e, time: 4, scratch: {m: 3}}\n  - {name: f, time: 2, scratch: {m: 7}}\n"
+      "  - {name: h, time: 2, scratch: {m: 7}}\n");
+  fs_schedule *s = search_alone(g, 0, 300);
+  ck_assert_uint_eq(s->makespan, 9);
+  fs_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* ---- limits and news */
 
 static fsched_graph *hard_graph(void) {
@@ -293,6 +310,6 @@ END_TEST
 
 FS_SUITE(search, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, as_all_orders, any_graph, learns_amounts_of_many_bits, ends_with_long_ops,
+  FS_TESTS(t, as_all_orders, any_graph, strips_fit, learns_amounts_of_many_bits, ends_with_long_ops,
            stops_and_tells, ends_by_nodes);
 }

@@ -138,7 +138,10 @@ static uint32_t take(fs_evolution *e, const uint32_t *from, uint32_t at, uint32_
  * one. */
 static void cross(fs_evolution *e, uint32_t mother, uint32_t father) {
   uint32_t n = e->form->n, a = below(e, n), b = below(e, n);
-  e->turn++;
+  if (++e->turn == 0) { /* marks of 2^32 children ago would be taken for those of this one */
+    memset(e->seen, 0, n * sizeof *e->seen);
+    e->turn = 1;
+  }
   uint32_t at = take(e, order_of(e, mother), 0, fs_min(a, b));
   at = take(e, order_of(e, father), at, fs_max(a, b));
   (void)take(e, order_of(e, mother), at, n);

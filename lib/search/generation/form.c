@@ -19,15 +19,6 @@ typedef struct form_maker {
   uint32_t n_fields;
 } form_maker;
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static uint64_t class_need(const fs_problem *p, uint32_t item, uint32_t class) {
   return p->gang[item] ? p->class_size[class] : 1;
 }
@@ -39,12 +30,12 @@ static void sum_needs(form_maker *m, uint64_t *sum) {
     for (uint32_t c = p->choice0[i]; c < p->choice0[i + 1]; c++) {
       uint64_t need = class_need(p, i, p->choice[c]);
       sum[p->choice[c]] = fs_add_most(sum[p->choice[c]], need);
-      m->field[p->choice[c]].divisor = common_divisor(need, m->field[p->choice[c]].divisor);
+      m->field[p->choice[c]].divisor = fs_common_divisor(need, m->field[p->choice[c]].divisor);
     }
     for (uint32_t u = p->use0[i]; u < p->use0[i + 1]; u++) {
       uint32_t k = p->n_classes + p->use[u];
       sum[k] = fs_add_most(sum[k], p->use_amount[u]);
-      m->field[k].divisor = common_divisor(p->use_amount[u], m->field[k].divisor);
+      m->field[k].divisor = fs_common_divisor(p->use_amount[u], m->field[k].divisor);
     }
   }
 }

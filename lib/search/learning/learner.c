@@ -68,19 +68,10 @@ bool fs_learner_knows(const fs_problem *p) {
 
 /* ---- making */
 
-static fs_tick common_divisor(fs_tick a, fs_tick b) {
-  while (b != 0) {
-    fs_tick rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static void find_unit(fs_learner *s) {
   fs_tick unit = 0;
   for (uint32_t i = 0; i < s->n; i++) {
-    unit = common_divisor(s->p->time[i], unit);
+    unit = fs_common_divisor(s->p->time[i], unit);
   }
   s->unit = fs_max(unit, 1);
 }
