@@ -278,7 +278,7 @@ START_TEST(no_time)
     ck_assert_uint_eq((many.span - few.span) * few.ii.den, MORE * few.ii.num);
     proven += few.proven;
   }
-  ck_assert_uint_ge(proven, 95);
+  fs_assert_seen(proven, 95);
 }
 END_TEST
 
@@ -455,7 +455,7 @@ START_TEST(amounts_as_unrolled)
     fsched_graph_destroy(g);
   }
   ck_assert_uint_lt(2 * worse, BODIES);
-  ck_assert_uint_gt(bounded, 0);
+  fs_assert_seen(bounded, 0);
 }
 END_TEST
 

@@ -309,7 +309,7 @@ START_TEST(chosen_depths_are_the_best_that_fit)
     fit += best >= 0;
     longer += best >= 0 && chosen.cost > best * 1.0001;
   }
-  ck_assert_uint_gt(fit, GRAPHS / 2);
+  fs_assert_seen(fit, GRAPHS / 2);
   ck_assert_uint_le(longer, 4); /* it is a search that is cut off */
 }
 END_TEST
@@ -345,7 +345,7 @@ START_TEST(hints_fit)
     ck_assert_msg(said.fits, "seed %lu: '%s': %s", (unsigned long)seed, given.hint, said.hint);
     hints++;
   }
-  ck_assert_uint_gt(hints, GRAPHS / 2);
+  fs_assert_seen(hints, GRAPHS / 2);
 }
 END_TEST
 

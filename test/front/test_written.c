@@ -242,10 +242,10 @@ START_TEST(as_unrolled)
     fs_text_drop(&t);
     fsched_diag_clear(ctx);
   }
-  ck_assert_uint_gt(n.right, GRAPHS / 10);
-  ck_assert_uint_gt(n.refused, GRAPHS / 2);
+  fs_assert_seen(n.right, GRAPHS / 10);
+  fs_assert_seen(n.refused, GRAPHS / 2);
   ck_assert_uint_lt(n.unrolled, n.right / 5);
-  ck_assert_uint_gt(n.accepted, n.changed / 20);
+  fs_assert_seen(n.accepted, n.changed / 20);
   ck_assert_uint_lt(n.accepted, n.changed);
 }
 END_TEST
@@ -271,8 +271,8 @@ START_TEST(through_rings)
     fs_text_drop(&t);
     fsched_diag_clear(ctx);
   }
-  ck_assert_uint_gt(n.right, GRAPHS / 4);
-  ck_assert_uint_gt(n.accepted, n.changed / 20);
+  fs_assert_seen(n.right, GRAPHS / 4);
+  fs_assert_seen(n.accepted, n.changed / 20);
   ck_assert_uint_lt(n.accepted, n.changed);
 }
 END_TEST

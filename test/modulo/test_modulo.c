@@ -104,7 +104,7 @@ START_TEST(returns_are_kept)
     }
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(several, 0);
+  fs_assert_seen(several, 0);
 }
 END_TEST
 
@@ -285,7 +285,7 @@ START_TEST(copies_as_brute_force)
     several += asked && plan.copies == u;
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(several, 0);
+  fs_assert_seen(several, 0);
 }
 END_TEST
 
@@ -314,7 +314,7 @@ START_TEST(returns_as_brute_force)
     }
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(several, 0);
+  fs_assert_seen(several, 0);
 }
 END_TEST
 
@@ -373,7 +373,7 @@ START_TEST(fitting_copies_as_brute_force)
     several += plan.copies > 1;
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(several, 0);
+  fs_assert_seen(several, 0);
 }
 END_TEST
 
@@ -415,7 +415,7 @@ START_TEST(given_depths_are_no_better)
     }
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(asked, 0);
+  fs_assert_seen(asked, 0);
   ck_assert_uint_le(open, 2);
 }
 END_TEST

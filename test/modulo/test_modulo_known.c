@@ -223,7 +223,7 @@ START_TEST(copies)
     }
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(several, 0);
+  fs_assert_seen(several, 0);
 }
 END_TEST
 
@@ -245,8 +245,8 @@ START_TEST(bodies_of_thirty)
     proven += plan_with(&b.p, &one).proven;
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_ge(proven, 19);
-  ck_assert_uint_ge(of_copies, 12);
+  fs_assert_seen(proven, 18);
+  fs_assert_seen(of_copies, 11);
 }
 END_TEST
 
@@ -292,7 +292,7 @@ START_TEST(memory_limits)
     limited += plan.limited_by == FS_MODULO_BY_MEMORY;
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(limited, 0);
+  fs_assert_seen(limited, 0);
 }
 END_TEST
 
@@ -412,7 +412,7 @@ START_TEST(given_back_with_few_steps)
     }
     fs_arena_release(&own_arena);
   }
-  ck_assert_uint_gt(found, several / 4);
+  fs_assert_seen(found, several / 4);
 }
 END_TEST
 

@@ -157,8 +157,8 @@ START_TEST(clauses_hold)
   for (uint64_t i = 0; i < CASES; i++) {
     judge_case(fs_turn() << 16 | i, &conflicts, &clauses);
   }
-  ck_assert_uint_gt(conflicts, CASES / 2);
-  ck_assert_uint_gt(clauses, 10 * CASES);
+  fs_assert_seen(conflicts, CASES / 2);
+  fs_assert_seen(clauses, 10 * CASES);
 }
 END_TEST
 

@@ -116,7 +116,7 @@ START_TEST(as_all_orders)
     fs_schedule_destroy(s);
     fsched_graph_destroy(g);
   }
-  ck_assert_uint_ge(proven, n * 95 / 100);
+  fs_assert_seen(proven, n * 95 / 100);
 }
 END_TEST
 
@@ -156,7 +156,7 @@ START_TEST(any_graph)
   for (unsigned long i = 0; i < 150; i++) {
     search_twice((unsigned long)(fs_turn() << 16 | i), &shorter);
   }
-  ck_assert_uint_gt(shorter, 0);
+  fs_assert_seen(shorter, 0);
 }
 END_TEST
 

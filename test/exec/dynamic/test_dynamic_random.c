@@ -640,13 +640,13 @@ static void run_programs(bool sequential, int part) {
       "%u waits, %u bytes read, %u with amounts, %u pieces of scratch\n",
       n->runs, n->failed_runs, n->submits, n->groups, n->refused, n->full, n->edges, n->starts,
       n->waits, n->reads_checked, n->amounts, n->scratch);
-  ck_assert_uint_gt(n->submits, PROGRAMS * 20);
-  ck_assert_uint_gt(n->groups, PROGRAMS);
-  ck_assert_uint_gt(n->refused, PROGRAMS);
-  ck_assert_uint_gt(n->edges, PROGRAMS * 20);
-  ck_assert_uint_gt(n->amounts, PROGRAMS * 5);
-  ck_assert_uint_gt(n->scratch, PROGRAMS * 5);
-  ck_assert_uint_gt(n->waits, 0);
+  fs_assert_seen(n->submits, PROGRAMS * 20);
+  fs_assert_seen(n->groups, PROGRAMS);
+  fs_assert_seen(n->refused, PROGRAMS);
+  fs_assert_seen(n->edges, PROGRAMS * 20);
+  fs_assert_seen(n->amounts, PROGRAMS * 5);
+  fs_assert_seen(n->scratch, PROGRAMS * 5);
+  fs_assert_seen(n->waits, 0);
   ck_assert(!sequential || n->reads_checked > PROGRAMS * 100);
   free(p);
 }

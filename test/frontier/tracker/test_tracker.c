@@ -183,7 +183,7 @@ static void model_run(uint64_t seed, bool fenced) {
       ck_assert(!fsched_tracker_reached(m.axis[axis], m.epoch[axis] + 1));
     }
   }
-  ck_assert_uint_gt(m.callbacks, 200);
+  fs_assert_seen(m.callbacks, 200);
   fsched_tracker_destroy(m.t);
   uint32_t left = 0;
   for (uint32_t i = 0; i < MODEL_WAITERS; i++) {
@@ -467,8 +467,8 @@ START_TEST(threads)
   ck_assert_int_eq(fs_tracker_stress(150000, 2 + (uint32_t)_i, 5 + fs_turn(), _i == 1, &r),
                    FSCHED_OK);
   assert_faultless(&r);
-  ck_assert_uint_gt(r.callbacks, 100);
-  ck_assert_uint_gt(r.ends, 0);
+  fs_assert_seen(r.callbacks, 100);
+  fs_assert_seen(r.ends, 0);
 }
 END_TEST
 
@@ -486,7 +486,7 @@ START_TEST(batches)
   fs_stress_result r;
   ck_assert_int_eq(fs_tracker_batches(100000, 7 + fs_turn(), &r), FSCHED_OK);
   assert_faultless(&r);
-  ck_assert_uint_gt(r.cancels, 100);
+  fs_assert_seen(r.cancels, 100);
 }
 END_TEST
 

@@ -176,7 +176,7 @@ START_TEST(compiled_nests)
     end(&x);
     fsched_diag_clear(ctx);
   }
-  ck_assert_uint_gt(n, GRAPHS / 4);
+  fs_assert_seen(n, GRAPHS / 4);
 }
 END_TEST
 
@@ -202,7 +202,7 @@ START_TEST(joined_nests)
     fs_text_drop(&t);
     fsched_diag_clear(ctx);
   }
-  ck_assert_uint_ge(joined, GRAPHS / 20);
+  fs_assert_seen(joined, GRAPHS / 20);
 }
 END_TEST
 
@@ -474,7 +474,7 @@ START_TEST(changed_fields)
   if (getenv("FS_SHOW_TALLY") != NULL) {
     printf("  %u mutants, %u accepted, %u the same\n", t.mutants, t.accepted, t.same);
   }
-  ck_assert_uint_gt(t.mutants, 300);
+  fs_assert_seen(t.mutants, 300);
   ck_assert_uint_lt(t.accepted, t.mutants / 3);
 }
 END_TEST

@@ -74,9 +74,9 @@ static shift_tally judge_all(const fs_nest_style *style, uint64_t first, uint32_
 }
 
 static void must_show_most(const shift_tally *n, uint32_t n_nests) {
-  ck_assert_uint_gt(n->right, n_nests / 2);
-  ck_assert_uint_gt(n->wrong, n_nests / 2);
-  ck_assert_uint_ge(n->shown + 8, n->right - n->right / 10); /* small samples vary */
+  fs_assert_seen(n->right, n_nests / 2);
+  fs_assert_seen(n->wrong, n_nests / 2);
+  fs_assert_seen(n->shown + 8, n->right - n->right / 10); /* small samples vary */
 }
 
 /* With and without rings; the same below. */
