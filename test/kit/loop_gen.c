@@ -211,6 +211,9 @@ static bool put_range_args(loop_gen *g, bool *any) {
     put_bytes(g, 8 + 92 * below(g, 2), true);
     fs_text_printf(g->t, ", step: [%u]}}", 100 * below(g, 3));
   }
+  if (g->trip == 1 && fs_rng_one_in(&g->more, 4)) { /* of which there was none */
+    fs_text_printf(g->t, "%s{in: y, distance: %u}", comma(any), 1 + fs_rng_below(&g->more, 3));
+  }
   if (one_in(g, 2)) {
     return false;
   }

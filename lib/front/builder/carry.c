@@ -87,7 +87,14 @@ static fs_status pass_marks(carrier *c, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* Finds the version that an arg with a distance reads. */
+/* Whether the iteration at hand is one of the loop itself, of which a sample may have more. */
+static bool is_shown(const carrier *c, const fs_past_arg *past) {
+  size_t iteration = c->values[past->carry].n - 1;
+  return !c->b->sample || iteration < c->b->loop.at[c->b->carry.at[past->carry].loop].shown;
+}
+
+/* Finds the version that an arg with a distance reads.  What reads one that is overwritten in
+ * iterations that there are not reads that as it is. */
 static void look_up_past(carrier *c, uint32_t op, uint32_t arg) {
   fsched_builder *b = c->b;
   const fs_past_arg *past = &b->past.at[c->past++];
@@ -108,7 +115,7 @@ static void look_up_past(carrier *c, uint32_t op, uint32_t arg) {
     return;
   }
   fs_carried_version *x = &c->version.at[v.version];
-  if (x->writes != v.writes) {
+  if (x->writes != v.writes && is_shown(c, past)) {
     (void)fs_builder_fail(b, FS_DIAG_VALUE_LOST, fs_pos_at(&b->arg_at, arg),
                           "read it before it is written in place, or write it by an 'out'",
                           "op '%.80s' reads the value that '%.80s' had at the end of an earlier "

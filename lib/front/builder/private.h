@@ -62,6 +62,7 @@ typedef struct fs_loop_draft {
   uint32_t parent;            /* the loop around it, or FS_NONE */
   uint32_t op0, op_end;       /* the ops of the body, and of the loops inside */
   uint32_t depth;             /* 1 for the outermost */
+  uint64_t shown;             /* of a sample: so many iterations are those of the loop itself */
   bool gone;                  /* an op has taken its place */
 } fs_loop_draft;
 

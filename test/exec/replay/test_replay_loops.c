@@ -235,6 +235,38 @@ START_TEST(barred_nests_as_unrolled)
 }
 END_TEST
 
+#define FEW_HEAD                                                                       \
+  "fsched: 1\ntarget: {queues: [{name: q}, {name: r}]}\nbuffers:\n"                    \
+  "  - {name: acc, size: 64}\n  - {name: one, size: 64}\n"                             \
+  "  - {name: y, size: 4000, io: output}\n  - {name: z, size: 64, io: output}\nops:\n" \
+  "  - {name: init, on: q, args: [{out: y}, {out: acc}]}\n"
+#define FEW_BEHIND "  - {name: end, on: q, args: [{in: acc}, {out: z}]}\n"
+
+/* Loops that end before they reach a distance: what further iterations would lose is there. */
+START_TEST(few_as_unrolled)
+{
+  static const char *const text[] = {
+      FEW_HEAD
+      "  - loop: l\n    trip: 1\n    ops:\n"
+      "      - {name: look, on: r, args: [{in: acc, distance: 2}, {out: one}]}\n"
+      "      - {name: add, on: q, args: [{inout: acc}, {in: one}]}\n" FEW_BEHIND,
+      FEW_HEAD
+      "  - loop: o\n    trip: 3\n    ops:\n"
+      "      - loop: l\n        trip: 1\n        ops:\n"
+      "          - {name: look, on: r, args: [{in: acc, distance: 4}, {out: one}]}\n"
+      "          - {name: add, on: q, args: [{in: one}, {inout: acc}]}\n" FEW_BEHIND,
+      FEW_HEAD
+      "  - loop: o\n    trip: 1\n    ops:\n"
+      "      - {name: look, on: r, args: [{in: acc, distance: 2}, {out: one}]}\n"
+      "      - loop: l\n        trip: 5\n        ops:\n"
+      "          - {name: add, on: q, args: [{in: one}, {inout: acc}]}\n" FEW_BEHIND,
+  };
+  loop_counts counts = {0};
+  compare((uint64_t)_i, text[_i], &counts);
+  ck_assert_uint_eq(counts.right, 1);
+}
+END_TEST
+
 /* Changes a dimension of a view, and as many bytes as it has then. */
 static bool change_view(fs_stream_copy *k, const fs_stream *s, fs_rng *rng) {
   fs_stream_view *v = &k->loop_views[fs_rng_below(rng, s->n_loop_views)];
@@ -427,6 +459,7 @@ END_TEST
 FS_SUITE(replay_loops, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled);
+  FS_LOOPS(t, 0, 3, few_as_unrolled);
   FS_LOOPS(t, 0, 4, nested_as_unrolled, joined_as_unrolled);
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, barred_as_unrolled, barred_nests_as_unrolled);

@@ -429,6 +429,7 @@ static fs_status sample_loop(fs_roller *r, uint32_t loop, fsched_builder *s) {
     FS_TRY(note_reach(r, loop, n - trip));
   }
   s->loop.at[loop].trip = s->loop.at[loop].least = s->loop.at[loop].most = n;
+  s->loop.at[loop].shown = trip;
   return FSCHED_OK;
 }
 
@@ -443,6 +444,7 @@ static fs_status make_sample(fs_roller *r, fsched_builder *s, fsched_graph **out
   for (uint32_t l = 0; l < r->b->loop.n; l++) {
     fs_loop_draft *loop = &s->loop.at[l]; /* one around those at hand runs once */
     loop->trip = loop->least = loop->most = loop->depth < r->level && fs_roller_runs(r, l);
+    loop->shown = loop->trip;
     loop->param = FS_NONE;
     if (fs_roller_stays(r, l)) {
       FS_TRY(sample_loop(r, l, s));
