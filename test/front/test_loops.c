@@ -73,6 +73,7 @@ typedef struct loop_program {
   loop_instance done[INSTANCES];
   int n_done;
   loop_ring ring[MOST_NODES][TEMPS];   /* by the op that begins */
+  int used[MOST_NODES][TEMPS];         /* slots of these, from a begin to a last use, at most */
   loop_use use[INSTANCES * MOST_ARGS]; /* of the temporaries */
   int n_uses;
   bool any_after;    /* the instance at hand is after something */
@@ -440,11 +441,27 @@ static bool was_taken(const loop_ring *r, int j, int slots, int every) {
   return by < r->n && r->first[by] == r->first[j];
 }
 
+/* The slots that a ring, of which the instance at hand begins a version if it is `its`, has taken
+ * since its j-th version was begun. */
+static int slots_since(const loop_ring *r, int j, bool its) {
+  int n = its && !r->over && r->first[r->n - 1] == r->first[j];
+  for (int k = j; k < r->n; k++) {
+    n += r->first[k] == r->first[j];
+  }
+  return n;
+}
+
 /* Notes a use; of a version whose slot was taken before, it is a fault. */
 static void note_use(loop_program *p, int temp, int version) {
   p->use[p->n_uses++] = (loop_use){temp, version, p->n_done};
   for (int i = 0; i < p->n; i++) {
     const loop_ring *r = &p->ring[i][temp];
+    for (int j = 0; j < r->n; j++) {
+      if (r->version[j] == version) {
+        int n = slots_since(r, j, i == p->done[p->n_done].node);
+        p->used[i][temp] = n > p->used[i][temp] ? n : p->used[i][temp];
+      }
+    }
     const loop_node *loop = &p->at[p->at[i].parent < 0 ? 0 : p->at[i].parent];
     for (int j = 0; j < r->n; j++) {
       int last = j + loop->slots[temp] - 1;
@@ -560,15 +577,50 @@ static void run_body(loop_program *p, int first, int end) {
   }
 }
 
-/* Draws a program, and writes it as loops and flat. */
-static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text *flat) {
-  memset(p, 0, sizeof *p);
-  p->rng.state = seed;
+static void run_program(loop_program *p) {
   fs_text_init(&p->ops, ctx);
   fs_text_init(&p->temps, ctx);
   for (int i = 0; i < TEMPS; i++) {
     p->current[i] = -1;
+    p->writes[i] = 0;
   }
+  memset(p->ring, 0, sizeof p->ring);
+  p->n_done = p->n_uses = 0;
+  p->fault = NULL;
+  run_body(p, 0, p->n);
+}
+
+/* Of slots that are given back several at a time, those that are in use are left out: how many that
+ * are tells a run in which each is given back on its own. */
+static void find_every(loop_program *p) {
+  int given[MOST_NODES][TEMPS];
+  for (int i = 0; i < p->n; i++) {
+    memcpy(given[i], p->at[i].every, sizeof given[i]);
+    for (int temp = 0; temp < TEMPS; temp++) {
+      p->at[i].every[temp] = 1;
+    }
+  }
+  memset(p->used, 0, sizeof p->used);
+  run_program(p);
+  fs_text_drop(&p->ops);
+  fs_text_drop(&p->temps);
+  for (int l = 0; l < p->n; l++) {
+    for (int temp = 0; temp < TEMPS; temp++) {
+      int left = p->at[l].slots[temp];
+      for (int i = 0; i < p->n; i++) {
+        int free = p->at[l].slots[temp] + 1 - p->used[i][temp];
+        left = p->at[i].parent == l && free < left ? free : left;
+      }
+      left = left < 1 ? 1 : left;
+      p->at[l].every[temp] = left < given[l][temp] ? left : given[l][temp];
+    }
+  }
+}
+
+/* Draws a program, and writes it as loops and flat. */
+static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text *flat) {
+  memset(p, 0, sizeof *p);
+  p->rng.state = seed;
   if (below(p, 4) > 0) { /* else some value may be missing */
     p->at[p->n++] =
         (loop_node){.parent = -1,
@@ -583,7 +635,8 @@ static void make_program(loop_program *p, uint64_t seed, fs_text *loops, fs_text
   fs_text_init(loops, ctx);
   fs_text_init(flat, ctx);
   print_loops(loops, p);
-  run_body(p, 0, p->n);
+  find_every(p);
+  run_program(p);
   fs_text_puts(flat, head);
   if (p->temps.n > 0) {
     fs_text_add(flat, p->temps.at, p->temps.n);

@@ -11,6 +11,10 @@
  *
  *     D = 4, g = 2     load[4] after use[0], use[1];  load[5] after load[4];  load[6] after ...
  *
+ * Uses of earlier iterations' values keep their slots, so that fewer can be given back at once:
+ * with S slots in use from a version's begin to its last use, at most D - S + 1.  Where syncs stop
+ * everything, none are given back together.
+ *
  * So no more than D versions are in use at once.  The value that the loop finds when it first runs,
  * if it is used there, counts as version -1.  Where the buffer is begun outside of the loop between
  * two of its runs, the ring starts over, maybe elsewhere.  Where versions lie, placement decides.
@@ -26,6 +30,7 @@ typedef struct ring_orders {
   uint32_t *use0, *use;             /* CSR per version: the ops of the args on it, ascending */
   uint32_t *begun0, *begun;         /* CSR per ring: its versions, ascending */
   uint32_t *of_buffer0, *of_buffer; /* CSR per buffer: its versions, ascending by number */
+  uint64_t every;                   /* slots of the ring at hand that are given back at once */
 } ring_orders;
 
 static fs_status add_order(ring_orders *o, uint32_t op, uint32_t before, fs_pos at) {
@@ -102,12 +107,12 @@ static fs_status order_versions(ring_orders *o, const fs_ring_draft *ring, const
   }
   for (uint64_t k = ring->depth; k < n; k++) {
     uint32_t op = o->version[begun[k]].begun;
-    uint64_t back = (k - ring->depth) % ring->every;
+    uint64_t back = (k - ring->depth) % o->every;
     if (back > 0) {
       FS_TRY(add_order(o, op, o->version[begun[k - back]].begun, ring->at));
       continue;
     }
-    for (uint64_t i = 0; i < ring->every; i++) {
+    for (uint64_t i = 0; i < o->every; i++) {
       FS_TRY(order_after_uses(o, ring, op, begun[k - ring->depth + i], i == 0));
     }
   }
@@ -127,13 +132,61 @@ static bool starts_over(const ring_orders *o, const fs_ring_draft *ring, uint32_
   return false;
 }
 
+/* The end of the versions from `first` on that have turns with the same slots. */
+static uint32_t end_of_turns(const ring_orders *o, uint32_t r, uint32_t first) {
+  const uint32_t *begun = o->begun + o->begun0[r];
+  uint32_t n = o->begun0[r + 1] - o->begun0[r], end = first + 1;
+  while (end < n && !starts_over(o, &o->b->ring.at[r], begun[end - 1], begun[end])) {
+    end++;
+  }
+  return end;
+}
+
+/* How many of n versions are begun when an op uses version k: by ops before it, or by itself, but
+ * not in the place of that version. */
+static uint32_t count_begun(const ring_orders *o, const fs_ring_draft *ring, const uint32_t *begun,
+                            uint32_t n, uint32_t k, uint32_t user) {
+  uint32_t low = k + 1, high = n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (o->version[begun[middle]].begun <= user) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  bool in_place =
+      ring->in_place && low - 1 == k + ring->depth && o->version[begun[low - 1]].begun == user;
+  return low - in_place;
+}
+
+/* The slots that may be given back at once, of as many as are given. */
+static uint64_t find_every(const ring_orders *o, uint32_t r) {
+  const fs_ring_draft *ring = &o->b->ring.at[r];
+  uint32_t n = o->begun0[r + 1] - o->begun0[r];
+  uint64_t used = 1;
+  if (ring->every == 1 || fs_sync_has_stops(o->b->sync)) {
+    return 1;
+  }
+  for (uint32_t first = 0, end; first < n; first = end) {
+    const uint32_t *begun = o->begun + o->begun0[r] + first;
+    end = end_of_turns(o, r, first);
+    for (uint32_t k = 0; k < end - first; k++) {
+      for (uint32_t i = o->use0[begun[k]]; i < o->use0[begun[k] + 1]; i++) {
+        used = fs_max(used, count_begun(o, ring, begun, end - first, k, o->use[i]) - k);
+      }
+    }
+  }
+  return fs_min(ring->every, ring->depth - fs_min(used, ring->depth) + 1);
+}
+
 static fs_status order_ring(ring_orders *o, uint32_t r) {
   const fs_ring_draft *ring = &o->b->ring.at[r];
   const uint32_t *begun = o->begun + o->begun0[r];
   uint32_t n = o->begun0[r + 1] - o->begun0[r];
+  o->every = ring->depth > 0 ? find_every(o, r) : 1;
   for (uint32_t k = 0, end; ring->depth > 0 && k < n; k = end) {
-    for (end = k + 1; end < n && !starts_over(o, ring, begun[end - 1], begun[end]); end++) {
-    }
+    end = end_of_turns(o, r, k);
     FS_TRY(order_versions(o, ring, begun + k, end - k));
   }
   return FSCHED_OK;

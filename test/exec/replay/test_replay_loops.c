@@ -101,13 +101,16 @@ static uint32_t ops_that_need_too_much(void) {
   return ops;
 }
 
-/* What can't be because of what single ops need can't be as a loop, because of the same ops. */
+/* What means nothing, unrolled, means nothing as a loop.  What can't be because of what single ops
+ * need can't be as a loop, because of the same ops. */
 static void compare_refused(uint64_t seed, fs_status status, const char *text) {
   fsched_program *loop;
   uint32_t ops = ops_that_need_too_much();
   bool amounts = strstr(text, "{L: 5}") != NULL || strstr(text, "{cmx: 70000}") != NULL;
   fsched_diag_clear(ctx);
   fs_status as_loop = compile("loop.yaml", text, false, &loop);
+  ck_assert_msg(status != FSCHED_BAD_INPUT || as_loop != FSCHED_OK, "seed %lu",
+                (unsigned long)seed);
   if (status == FSCHED_INFEASIBLE && amounts && ops != 0) {
     uint32_t bits = ops_that_need_too_much();
     ck_assert_msg(as_loop == FSCHED_INFEASIBLE && bits == ops,
