@@ -27,6 +27,7 @@ _Static_assert(sizeof(fs_stream_place) == 32, "");
 _Static_assert(sizeof(fs_stream_barrier) == 16, "");
 _Static_assert(sizeof(fs_stream_update) == 8, "");
 _Static_assert(sizeof(fs_stream_stop) == 16, "");
+_Static_assert(sizeof(fs_stream_param) == 24, "");
 _Static_assert(sizeof(fs_stream_loop) == 88, "");
 _Static_assert(sizeof(fs_stream_loop_queue) == 16, "");
 _Static_assert(sizeof(fs_stream_loop_op) == 64, "");
@@ -37,7 +38,7 @@ _Static_assert(sizeof(fs_stream_loop_command) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_wait) == 8, "");
 _Static_assert(sizeof(fs_stream_guard) == 16, "");
 _Static_assert(sizeof(fs_stream_guard_check) == 8, "");
-_Static_assert(sizeof(fs_stream_header) == 688, "");
+_Static_assert(sizeof(fs_stream_header) == 704, "");
 
 static fs_status check_count(fsched_context *ctx, const char *section, uint64_t count) {
   if (count > INT32_MAX) {

@@ -42,6 +42,7 @@ static uint32_t count_places(const fsched_graph *g, const fs_rolled *x,
 }
 
 void fs_loops_count(const fsched_graph *g, fs_draft *d) {
+  d->n_params = g->n_params;
   d->n_loops = g->n_rolled;
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     const fs_rolled *x = &g->rolled[l];
@@ -72,11 +73,13 @@ void fs_loops_count(const fsched_graph *g, fs_draft *d) {
 
 uint64_t fs_loops_string_bytes(const fsched_graph *g) {
   uint64_t bytes = 0;
+  for (uint32_t p = 0; p < g->n_params; p++) {
+    bytes += fs_string_bytes(g->param[p].name);
+  }
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     for (uint32_t m = 0; m < g->rolled[l].n_ops; m++) {
       bytes += fs_string_bytes(g->rolled[l].body[m].name);
     }
-    bytes += g->rolled[l].param == NULL ? 0 : fs_string_bytes(g->rolled[l].param);
   }
   return bytes;
 }
@@ -311,6 +314,24 @@ static void write_guards(loop_writer *w) {
   }
 }
 
+static void write_params(const fsched_graph *g, fs_draft *d) {
+  for (uint32_t p = 0; p < g->n_params; p++) {
+    d->params[p] = (fs_stream_param){.least = g->param[p].least,
+                                     .most = g->param[p].most,
+                                     .name = fs_draft_string(d, g->param[p].name)};
+  }
+}
+
+/* Finds the parameter that gives a loop's trips; FS_NONE: none does. */
+static uint32_t param_of(const fsched_graph *g, const fs_rolled *x) {
+  uint32_t p = 0;
+  while (x->param != NULL && strcmp(g->param[p].name, x->param) != 0) {
+    p++;
+    assert(p < g->n_params);
+  }
+  return x->param == NULL ? FS_NONE : p;
+}
+
 static void write_loop(loop_writer *w, uint32_t l) {
   const fs_rolled *x = w->x;
   w->op0 = w->n_ops;
@@ -320,7 +341,7 @@ static void write_loop(loop_writer *w, uint32_t l) {
       .trip = x->trip,
       .least = x->least,
       .most = x->trip,
-      .param = x->param == NULL ? FS_NONE : fs_draft_string(w->d, x->param),
+      .param = param_of(w->g, x),
       .within = x->within,
       .op = w->around == NULL ? x->op : w->around->op0 + x->op,
       .copies = x->loop.copies,
@@ -353,6 +374,7 @@ static void write_loop(loop_writer *w, uint32_t l) {
 void fs_loops_write(const fsched_graph *g, const fs_sync *sync, fs_draft *d) {
   assert(d->commands != NULL && d->n_loops == g->n_rolled);
   loop_writer w = {.g = g, .d = d};
+  write_params(g, d);
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     w.x = &g->rolled[l];
     w.around = w.x->within == FS_NONE ? NULL : &d->loops[w.x->within];

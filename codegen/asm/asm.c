@@ -551,6 +551,7 @@ enum {
   TOP_RACES,
   TOP_QUEUES,
   TOP_STOPS,
+  TOP_PARAMS,
   TOP_LOOPS,
   TOP_FIELDS
 };
@@ -561,7 +562,7 @@ static const fs_field top_fields[TOP_FIELDS] = {
     {"barriers", false},      {"axes", true},        {"memories", true},
     {"resources", true},      {"buffers", true},     {"ops", true},
     {"kernels", true},        {"races", true},       {"queues", true},
-    {"stops", false},         {"loops", false}};
+    {"stops", false},         {"params", false},     {"loops", false}};
 
 static fs_status meta(fs_asm *a, const uint32_t *value) {
   fs_stream_meta r = {0};
@@ -610,6 +611,10 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(fs_asm_each(a, value[TOP_RACES], race));
   FS_TRY(queue_commands(a, value[TOP_QUEUES]));
   FS_TRY(value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]));
+  if (value[TOP_PARAMS] != FS_NONE) {
+    FS_TRY(fs_asm_declare(a, &a->param_names, value[TOP_PARAMS], "parameter"));
+    FS_TRY(fs_asm_each(a, value[TOP_PARAMS], fs_asm_param));
+  }
   FS_TRY(value[TOP_LOOPS] == FS_NONE ? FSCHED_OK : fs_asm_loops(a, value[TOP_LOOPS]));
   return fs_asm_barriers_end(a);
 }
@@ -662,7 +667,7 @@ fs_status fsched_program_assemble(fsched_context *ctx, const char *name, const c
   *out = NULL;
   fs_arena_init(&a.arena, ctx);
   fs_names *names[] = {&a.axis_names, &a.memory_names, &a.resource_names, &a.buffer_names,
-                       &a.op_names};
+                       &a.op_names, &a.param_names};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     fs_names_init(names[i], &a.arena);
   }

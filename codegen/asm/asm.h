@@ -16,7 +16,7 @@ typedef struct fs_asm {
   uint32_t used_node; /* node with the number of physical barriers in use; 0: no such node */
   uint32_t last_node; /* node that names the barrier with the highest number */
   FS_VEC(uint32_t) wait_queue; /* per wait of a loop: the queue of its command, or FS_NONE */
-  fs_names axis_names, memory_names, resource_names, buffer_names, op_names;
+  fs_names axis_names, memory_names, resource_names, buffer_names, op_names, param_names;
 #define FS_ASM_SECTION_(id, type) FS_VEC(type) id;
   FS_STREAM_SECTIONS(FS_ASM_SECTION_)
 #undef FS_ASM_SECTION_
@@ -67,7 +67,9 @@ enum {
 /* Reads a place but for its owner: neither version nor arg is set.  `value` gets the values of its
  * FS_ASM_PLACE_FIELDS keys. */
 fs_status fs_asm_place(fs_asm *a, uint32_t node, uint32_t *value, fs_stream_place *p) FS_MUST_USE;
-/* Reads the list of loops. */
+/* Reads a parameter. */
+fs_status fs_asm_param(fs_asm *a, uint32_t node) FS_MUST_USE;
+/* Reads the list of loops.  Requires that the parameters were read. */
 fs_status fs_asm_loops(fs_asm *a, uint32_t list) FS_MUST_USE;
 
 /* Checks the presence of a key that depends on the program's kind of sync.  A key that is missing

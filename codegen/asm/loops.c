@@ -43,6 +43,19 @@ static fs_status flag(fs_asm *a, uint32_t node, uint32_t *out) {
   return FSCHED_OK;
 }
 
+fs_status fs_asm_param(fs_asm *a, uint32_t node) {
+  enum { NAME, MIN, MAX, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true}, {"min", true}, {"max", true}};
+  uint32_t value[FIELDS];
+  fs_stream_param r = {0};
+  assert(node < a->f.doc->n_nodes);
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_asm_string(a, value[NAME], &r.name));
+  FS_TRY(fs_fields_u64(&a->f, value[MIN], &r.least));
+  FS_TRY(fs_fields_u64(&a->f, value[MAX], &r.most));
+  return fs_asm_push(a, params, r);
+}
+
 /* ---- rings */
 
 /* Whether the last value returns to where the one on entry was; FS_NONE: not said. */
@@ -491,19 +504,17 @@ static fs_status own_op(fs_asm *a, loop_reader *l, const uint32_t *value) {
 
 /* Reads a number of trips, or the parameter that gives it. */
 static fs_status trips(fs_asm *a, loop_reader *l, uint32_t node) {
-  enum { PARAM, MIN, MAX, FIELDS };
-  static const fs_field fields[FIELDS] = {{"param", true}, {"min", true}, {"max", true}};
-  uint32_t value[FIELDS];
+  static const fs_field field = {"param", true};
+  uint32_t value;
   if (a->f.doc->node[node].kind != FS_NODE_MAPPING) {
     FS_TRY(fs_fields_u64(&a->f, node, &l->r.trip));
     l->r.least = l->r.most = l->r.trip;
     return FSCHED_OK;
   }
-  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_asm_string(a, value[PARAM], &l->r.param));
-  FS_TRY(fs_fields_u64(&a->f, value[MIN], &l->r.least));
-  FS_TRY(fs_fields_u64(&a->f, value[MAX], &l->r.most));
-  l->r.trip = l->r.most;
+  FS_TRY(fs_fields_mapping(&a->f, node, &field, 1, &value));
+  FS_TRY(fs_fields_name(&a->f, value, &a->param_names, "parameter", &l->r.param));
+  l->r.least = a->params.at[l->r.param].least;
+  l->r.trip = l->r.most = a->params.at[l->r.param].most;
   return FSCHED_OK;
 }
 

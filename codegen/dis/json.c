@@ -514,6 +514,7 @@ fs_status fsched_program_json(fsched_context *ctx, const fsched_program *p, char
   put_races(&d);
   put_queues(&d);
   put_stops(&d);
+  fs_dis_params(&d);
   fs_dis_loops(&d);
   fs_dis_put(&d, "\n}\n");
   return fs_text_take(&d.t, text, length);

@@ -52,7 +52,8 @@ void fs_dis_view(fs_dis *d, uint64_t offset, const fs_stream_view *view);
 void fs_dis_place(fs_dis *d, const fs_stream_place *p, uint32_t buffer, uint32_t op);
 /* Writes a sync.  Requires a queue of the stream, or none. */
 void fs_dis_stop(fs_dis *d, const fs_stream_stop *s);
-/* Writes the list of loops if there are some. */
+/* Writes the list of parameters, or of loops, if there are some. */
+void fs_dis_params(fs_dis *d);
 void fs_dis_loops(fs_dis *d);
 
 #endif

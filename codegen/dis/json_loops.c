@@ -234,10 +234,24 @@ static void put_trips(fs_dis *d, const fs_stream_loop *l) {
     fs_dis_u64(d, ", \"trip\": ", l->trip);
     return;
   }
-  fs_dis_name(d, ", \"trip\": {\"param\": ", l->param);
-  fs_dis_u64(d, ", \"min\": ", l->least);
-  fs_dis_u64(d, ", \"max\": ", l->most);
+  fs_dis_name(d, ", \"trip\": {\"param\": ", d->s->params[l->param].name);
   fs_dis_put(d, "}");
+}
+
+void fs_dis_params(fs_dis *d) {
+  if (d->s->n_params == 0) {
+    return;
+  }
+  fs_dis_put(d, ",\n \"params\": [");
+  for (uint32_t i = 0; i < d->s->n_params; i++) {
+    const fs_stream_param *p = &d->s->params[i];
+    fs_dis_line(d, i);
+    fs_dis_name(d, "\"name\": ", p->name);
+    fs_dis_u64(d, ", \"min\": ", p->least);
+    fs_dis_u64(d, ", \"max\": ", p->most);
+    fs_dis_put(d, "}");
+  }
+  fs_dis_end(d, d->s->n_params);
 }
 
 void fs_dis_loops(fs_dis *d) {

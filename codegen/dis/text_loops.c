@@ -324,13 +324,25 @@ static void put_trips(fs_listing *l, const fs_stream_loop *loop) {
     return;
   }
   fs_list_put(l, ": iterations ");
-  fs_list_name(l, loop->param);
+  fs_list_name(l, l->s->params[loop->param].name);
   fs_list_u64(l, " of ", loop->least);
   fs_list_u64(l, " to ", loop->most);
 }
 
+static void put_params(fs_listing *l) {
+  for (uint32_t i = 0; i < l->s->n_params; i++) {
+    const fs_stream_param *p = &l->s->params[i];
+    fs_list_put(l, i == 0 ? "\nparam " : "param ");
+    fs_list_name(l, p->name);
+    fs_list_u64(l, ": ", p->least);
+    fs_list_u64(l, " to ", p->most);
+    fs_list_put(l, "\n");
+  }
+}
+
 void fs_list_loops(fs_listing *l) {
   const fs_stream *s = l->s;
+  put_params(l);
   for (uint32_t i = 0; i < s->n_loops; i++) {
     const fs_stream_loop *loop = &s->loops[i];
     fs_list_put(l, "\nloop ");

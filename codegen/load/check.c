@@ -149,9 +149,6 @@ fs_status fs_check_distinct(fs_checker *c, const uint32_t *name, size_t stride, 
           c->v.strings + name[record * stride]);
   return FSCHED_OK;
 }
-#define FS_CHECK_DISTINCT(c, section, what)                                                  \
-  fs_check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
-                    (c)->v.n_##section, (what))
 
 fs_status fs_check_tile(fs_checker *c, uint32_t first, uint32_t n, uint32_t limit, const char *what,
                         uint32_t *at) {

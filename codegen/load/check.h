@@ -53,6 +53,9 @@ fs_status fs_check_tiled(fs_checker *c, uint32_t at, uint32_t n, const char *wha
  * fields of two records. */
 fs_status fs_check_distinct(fs_checker *c, const uint32_t *name, size_t stride, uint32_t n,
                             const char *what) FS_MUST_USE;
+#define FS_CHECK_DISTINCT(c, section, what)                                                  \
+  fs_check_distinct((c), &(c)->v.section[0].name, sizeof *(c)->v.section / sizeof(uint32_t), \
+                    (c)->v.n_##section, (what))
 /* Checks whether an arg of this tag may begin a value in a slot.  what: for messages. */
 fs_status fs_check_begins(fs_checker *c, uint32_t begins, uint32_t tag, const char *what,
                           uint32_t arg) FS_MUST_USE;

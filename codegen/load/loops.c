@@ -25,7 +25,44 @@ const char *fs_check_loop_name(const fs_checker *c, const fs_stream_loop *l) {
   return c->v.strings + (l->within == FS_NONE ? c->v.ops[l->op].name : c->v.loop_ops[l->op].name);
 }
 
-/* ---- loops and their queues */
+/* ---- parameters, loops and their queues */
+
+static fs_status check_params(fs_checker *c) {
+  const fs_stream *v = &c->v;
+  for (uint32_t i = 0; i < v->n_params; i++) {
+    const fs_stream_param *p = &v->params[i];
+    FS_TRY(fs_check_string(c, p->name, "parameter", i));
+    FS_NEED(c, v->strings[p->name] != '\0', NAME, "parameter %u has no name", i);
+    FS_NEED(c, p->least <= p->most && p->most <= FSCHED_MAX_TIME && p->reserved == 0, VALUE,
+            "parameter %u takes %llu to %llu, reserved %u", i, (unsigned long long)p->least,
+            (unsigned long long)p->most, p->reserved);
+  }
+  return FS_CHECK_DISTINCT(c, params, "parameters");
+}
+
+/* Checks what gives a loop's trips. */
+static fs_status check_trips(fs_checker *c, const fs_stream_loop *l) {
+  const char *name = fs_check_loop_name(c, l);
+  FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
+          name, (unsigned long long)l->trip);
+  FS_NEED(c, l->most == l->trip && l->least <= l->most, VALUE,
+          "loop '%s' has %llu iterations, of %llu to %llu", name, (unsigned long long)l->trip,
+          (unsigned long long)l->least, (unsigned long long)l->most);
+  if (l->param == FS_NONE) {
+    FS_NEED(c, l->least == l->trip, VALUE,
+            "loop '%s' has no parameter, but %llu to %llu iterations", name,
+            (unsigned long long)l->least, (unsigned long long)l->most);
+    return FSCHED_OK;
+  }
+  FS_NEED(c, l->param < c->v.n_params, REFERENCE, "loop '%s' has parameter %u of %u", name,
+          l->param, c->v.n_params);
+  const fs_stream_param *p = &c->v.params[l->param];
+  FS_NEED(c, l->least == p->least && l->most == p->most, VALUE,
+          "loop '%s' has %llu to %llu iterations, and its parameter takes %llu to %llu", name,
+          (unsigned long long)l->least, (unsigned long long)l->most, (unsigned long long)p->least,
+          (unsigned long long)p->most);
+  return FSCHED_OK;
+}
 
 /* Checks what a loop is that is in no other one. */
 static fs_status check_outer(fs_checker *c, uint32_t loop) {
@@ -90,20 +127,7 @@ static fs_status check_loop(fs_checker *c, uint32_t loop, loop_tiles *at) {
   const fs_stream *v = &c->v;
   const fs_stream_loop *l = &v->loops[loop];
   FS_TRY(l->within == FS_NONE ? check_outer(c, loop) : check_inner(c, loop));
-  FS_NEED(c, l->trip >= 1 && l->trip <= FSCHED_MAX_TIME, VALUE, "loop '%s' has %llu iterations",
-          fs_check_loop_name(c, l), (unsigned long long)l->trip);
-  FS_NEED(c, l->most == l->trip && l->least <= l->most, VALUE,
-          "loop '%s' has %llu iterations, of %llu to %llu", fs_check_loop_name(c, l),
-          (unsigned long long)l->trip, (unsigned long long)l->least, (unsigned long long)l->most);
-  if (l->param == FS_NONE) {
-    FS_NEED(c, l->least == l->trip, VALUE,
-            "loop '%s' has no parameter, but %llu to %llu iterations", fs_check_loop_name(c, l),
-            (unsigned long long)l->least, (unsigned long long)l->most);
-  } else {
-    FS_TRY(fs_check_string(c, l->param, "loop", loop));
-    FS_NEED(c, c->v.strings[l->param] != '\0', NAME, "the parameter of loop '%s' has no name",
-            fs_check_loop_name(c, l));
-  }
+  FS_TRY(check_trips(c, l));
   FS_NEED(c, l->copies != 0 && l->copies <= FS_LOOP_COPIES, VALUE, "loop '%s' has %u copies",
           fs_check_loop_name(c, l), l->copies);
   FS_TRY(check_joined(c, l));
@@ -555,6 +579,7 @@ fs_status fs_check_loops(fs_checker *c) {
   assert(c->v.n_meta == 1);
   const fs_stream *v = &c->v;
   loop_tiles at = {0};
+  FS_TRY(check_params(c));
   for (uint32_t i = 0; i < v->n_loops; i++) {
     FS_TRY(check_loop(c, i, &at));
     FS_TRY(check_ops(c, &v->loops[i], &at));

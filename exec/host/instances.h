@@ -20,8 +20,8 @@ typedef struct fs_loops {
 fs_status fs_loops_make(fs_arena *arena, const fs_stream *s, fs_loops *out) FS_MUST_USE;
 
 /* Finds how often each loop of the stream runs, where some are given: one of those that are not
- * runs as often as possible.  Of several of one name the last one counts.  FSCHED_USAGE if no loop
- * takes its trips from such a name, or takes so many. */
+ * runs as often as possible.  Of several of one name the last one counts.  FSCHED_USAGE if the
+ * stream has no parameter of such a name, or it takes another number. */
 fs_status fs_loops_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *given,
                          uint32_t n, uint64_t *out) FS_MUST_USE;
 /* How often a loop of the stream runs. */

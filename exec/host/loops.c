@@ -33,26 +33,24 @@ uint32_t fs_loops_depth(const fs_stream *s) {
 static fs_status set_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *t,
                            uint64_t *out) {
   const char *param = t->param == NULL ? "" : t->param;
-  bool found = false;
-  for (uint32_t l = 0; l < s->n_loops; l++) {
-    const fs_stream_loop *loop = &s->loops[l];
-    if (loop->param == FS_NONE || strcmp(fs_stream_string(s, loop->param), param) != 0) {
-      continue;
-    }
-    if (t->trips < loop->least || t->trips > loop->most) {
-      return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                     "'%.80s' is %llu, and loop '%.80s' takes %llu to %llu", param,
-                     (unsigned long long)t->trips,
-                     fs_stream_string(s, loop->within == FS_NONE ? s->ops[loop->op].name
-                                                                 : s->loop_ops[loop->op].name),
-                     (unsigned long long)loop->least, (unsigned long long)loop->most);
-    }
-    out[l] = t->trips;
-    found = true;
+  uint32_t p = 0;
+  while (p < s->n_params && strcmp(fs_stream_string(s, s->params[p].name), param) != 0) {
+    p++;
   }
-  return found ? FSCHED_OK
-               : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
-                         "no loop of the program takes its trips from '%.80s'", param);
+  if (p == s->n_params) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "no loop of the program takes its trips from '%.80s'", param);
+  }
+  if (t->trips < s->params[p].least || t->trips > s->params[p].most) {
+    return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
+                   "'%.80s' is %llu, and the program takes %llu to %llu", param,
+                   (unsigned long long)t->trips, (unsigned long long)s->params[p].least,
+                   (unsigned long long)s->params[p].most);
+  }
+  for (uint32_t l = 0; l < s->n_loops; l++) {
+    out[l] = s->loops[l].param == p ? t->trips : out[l];
+  }
+  return FSCHED_OK;
 }
 
 fs_status fs_loops_trips(fsched_context *ctx, const fs_stream *s, const fsched_trips *given,

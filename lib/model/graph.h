@@ -76,6 +76,12 @@ typedef struct fs_target {
   fs_tick wait;
 } fs_target;
 
+/* A parameter that invocations give, with the range of all loops that take their trips from it. */
+typedef struct fs_graph_param {
+  const char *name;
+  uint64_t least, most;
+} fs_graph_param;
+
 /* A loop that was unrolled.  Loops come before those inside them. */
 typedef struct fs_graph_loop {
   const char *name;
@@ -187,6 +193,8 @@ struct fsched_graph {
   uint32_t *op_body_op;   /* per op */
   uint32_t n_rings;
   fs_graph_ring *ring;
+  uint32_t n_params;
+  fs_graph_param *param;
   uint32_t n_rolled; /* loops that stay loops: by op; behind them those that are in these, ... */
   fs_rolled *rolled;
   const char *depths_hint; /* which depths fit, where those that were given do not; or NULL */

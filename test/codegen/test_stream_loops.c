@@ -4,7 +4,9 @@
  * one queue, and walks backwards through a buffer; and test/golden/nest.program.json: rows has two
  * loops, of which cols is on two queues, with rings in rings of rows, and post has a third one;
  * pair has two copies of a loop; and test/golden/synced.program.json: a loop with two syncs, of
- * which one counts; and test/golden/tiles.program.json: two loops over tiles of matrices, as views.
+ * which one counts; and test/golden/tiles.program.json: two loops over tiles of matrices, as views;
+ * and test/golden/params.program.json: two parameters, of which no loop of the stream takes the
+ * first.
  */
 #include "codegen/stream_kit.h"
 #include "fsched/verify.h"
@@ -12,7 +14,7 @@
 
 #include "kit/context.h"
 
-static const char *const golden[] = {"loops", "nest", "synced", "tiles", "pairs"};
+static const char *const golden[] = {"loops", "nest", "synced", "tiles", "pairs", "params"};
 
 static fsched_program *open_golden(fsched_context *c, const char *name) {
   char file[64];
@@ -56,6 +58,10 @@ END_TEST
   static void fault_##name(fs_stream_copy *k) { statement; }
 #include "codegen/pairs_faults.def"
 #undef FAULT
+#define FAULT(name, statement, message) \
+  static void param_fault_##name(fs_stream_copy *k) { statement; }
+#include "codegen/params_faults.def"
+#undef FAULT
 static const struct {
   const char *golden, *name, *message;
   void (*apply)(fs_stream_copy *k);
@@ -74,6 +80,9 @@ static const struct {
 #undef FAULT
 #define FAULT(name, statement, message) {"pairs", #name, message, fault_##name},
 #include "codegen/pairs_faults.def"
+#undef FAULT
+#define FAULT(name, statement, message) {"params", #name, message, param_fault_##name},
+#include "codegen/params_faults.def"
 #undef FAULT
 };
 
@@ -163,12 +172,12 @@ static void walk(const fsched_program *p) {
 /* The sections of loops are damaged under a right checksum. */
 START_TEST(signed_damage_random)
 {
-  fsched_program *p = open_golden(ctx, golden[_i % 5]);
+  fsched_program *p = open_golden(ctx, golden[_i % 6]);
   fs_rng rng = {(uint64_t)_i};
   unsigned accepted = 0;
   for (int n = 0; n < 1500; n++) {
     fs_stream_copy k = fs_stream_copy_of(p);
-    size_t from = (size_t)((unsigned char *)k.loops - k.bytes);
+    size_t from = (size_t)((unsigned char *)k.params - k.bytes);
     size_t to = (size_t)((unsigned char *)k.strings - k.bytes);
     fs_stream_damage(&k, &rng, from, to);
     fs_stream_copy_sign(&k);

@@ -430,10 +430,13 @@ END_TEST
 
 #define TO_A_MILLION "{param: n, min: 0, max: 1000000}"
 
-/* Gives a loop of the nest a parameter. */
+/* Gives a loop of the nest the parameter, which takes as many iterations as that has. */
 static void vary(fsched_program *p, uint32_t loop) {
   fs_stream_loop *l = (fs_stream_loop *)(uintptr_t)&p->view.loops[loop];
-  l->param = p->view.loop_ops[0].name; /* any text will do */
+  fs_stream_param *param = (fs_stream_param *)(uintptr_t)p->view.params;         /* there is room */
+  *param = (fs_stream_param){.most = l->most, .name = p->view.loop_ops[0].name}; /* any text */
+  p->view.n_params = 1;
+  l->param = 0;
   l->least = 0;
 }
 

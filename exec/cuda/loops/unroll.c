@@ -53,7 +53,7 @@ fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) {
           ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, hint,
           "a CUDA graph has nodes for each iteration, and those of loop '%s' are as many "
           "as its parameter '%s' says at each invocation",
-          fs_stream_string(s, name), fs_stream_string(s, loop->param));
+          fs_stream_string(s, name), fs_stream_string(s, s->params[loop->param].name));
     }
   }
   uint64_t n = count_instances(s, true);

@@ -557,6 +557,8 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   FS_TRY(fs_builder_unroll(b));
   g->hazards = b->hazards; /* with loops that stay loops they become sequential */
   g->rolled = b->rolled;
+  g->param = b->open_param;
+  g->n_params = b->n_open_params;
   g->n_rolled = b->n_rolled;
   g->unrolled = b->unrolled_bounds;
   FS_TRY(copy_files(b, g));

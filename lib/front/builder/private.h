@@ -185,6 +185,8 @@ struct fsched_builder {
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
   uint32_t n_rolled;
+  fs_graph_param *open_param; /* those that invocations give */
+  uint32_t n_open_params;
   struct fs_lower_bounds *unrolled_bounds; /* NULL: not known */
   uint32_t n_named;                        /* buffers, before versions became some */
   fs_names loops, params, said; /* said: the errors that are told once for all iterations */

@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 11u
+#define FS_STREAM_VERSION 12u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -44,6 +44,7 @@
   X(barrier_waits, uint32_t)               \
   X(barrier_updates, fs_stream_update)     \
   X(stops, fs_stream_stop)                 \
+  X(params, fs_stream_param)               \
   X(loops, fs_stream_loop)                 \
   X(loop_queues, fs_stream_loop_queue)     \
   X(loop_ops, fs_stream_loop_op)           \
@@ -236,6 +237,14 @@ typedef struct fs_stream_place {
   uint8_t space, mode, reserved[2];
 } fs_stream_place;
 
+/* Loops of the graph take their trips from it.  It is there also where none of them is in the
+ * stream, since they hold no op or are in one that never runs: invocations may give it all the
+ * same. */
+typedef struct fs_stream_param {
+  uint64_t least, most; /* in the ranges of all these loops */
+  uint32_t name, reserved;
+} fs_stream_param;
+
 #define FS_LOOP_COPIES 64u /* the most copies of a loop */
 #define FS_LOOP_NEST 8u    /* the most loops around an op of a body */
 
@@ -265,12 +274,12 @@ typedef struct fs_stream_place {
  * and is a multiple of its copies, if it has several, and of the depths of rings that have a value
  * on entry or are read back, by one; and the loop around is not joined itself.
  *
- * A trip that is a parameter may be given with each invocation, within least .. most; what is
- * planned, ranges and places are those of `most` iterations. */
+ * A trip that is a parameter may be given with each invocation, within least .. most, which are
+ * those of the parameter; what is planned, ranges and places are those of `most` iterations. */
 typedef struct fs_stream_loop { /* those that are in no loop come first; ascending by op */
   uint64_t trip;                /* if no other one is given: the most */
   uint64_t least, most;         /* without a parameter both are `trip` */
-  uint32_t param;               /* string: the name of the parameter; FS_NONE: none */
+  uint32_t param;               /* of params; FS_NONE: none */
   uint32_t within;              /* the loop that it is in, which comes before it, or FS_NONE */
   uint32_t op;                  /* of the stream's ops; of loop_ops if it is in a loop */
   uint32_t copies;

@@ -92,6 +92,7 @@ static bool same_counts(compare *c) {
       {"uses", s->n_uses, g->op_use0[g->n_ops]},
       {"scratch areas", s->n_scratches, g->op_scratch0[g->n_ops]},
       {"'after' entries", s->n_afters, g->op_after0[g->n_ops]},
+      {"parameters", s->n_params, g->n_params},
       {"loops", s->n_loops, g->n_rolled},
   };
   bool ok = true;

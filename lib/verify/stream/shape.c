@@ -53,6 +53,9 @@ static bool target_ranges(const fs_stream *s) {
   for (uint32_t i = 0; ok && i < s->n_resources; i++) {
     ok = is_string(s, s->resources[i].name);
   }
+  for (uint32_t i = 0; ok && i < s->n_params; i++) {
+    ok = is_string(s, s->params[i].name) && s->params[i].least <= s->params[i].most;
+  }
   uint32_t next = 0;
   for (uint32_t i = 0; ok && i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];

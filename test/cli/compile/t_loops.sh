@@ -87,9 +87,10 @@ expect "statistics" holds st '"trip": 9, "param": {"name": "n", "min": 0}, "runs
 run 0 "$FSCHED" verify open.fsb -g param.yaml
 run 4 "$FSCHED" verify open.fsb -g param.yaml --set-param n=9
 run 0 "$FSCHED" dis open.fsb
+expect "its parameter" holds out '^param n: 0 to 9$'
 expect "the listing" holds out '^loop tiles: iterations n of 0 to 9, copies 1, ops 2$'
 run 0 "$FSCHED" dis open.fsb --format json -o open.json
-expect "its form" holds open.json '"trip": {"param": "n", "min": 0, "max": 9}'
+expect "its form" holds open.json '"trip": {"param": "n"}'
 run 0 "$FSCHED" asm open.json -o again.fsb
 expect "taken apart and put together" cmp open.fsb again.fsb
 for n in 0 1 2 3 9; do
@@ -106,12 +107,64 @@ done
 run 0 "$FSCHED" run open.fsb -q --output y=open.y
 expect "as many as possible" cmp open.y flat.y
 run 2 "$FSCHED" run open.fsb --set-param n=10
-expect "the range" holds err "'n' is 10, and loop 'tiles' takes 0 to 9"
+expect "the range" holds err "'n' is 10, and the program takes 0 to 9"
 run 2 "$FSCHED" run open.fsb --set-param m=1
 expect "the name" holds err "no loop of the program takes its trips from 'm'"
 run 2 "$FSCHED" run open.fsb --set-param n
 expect "a number" holds err "set-param"
 run 2 "$FSCHED" run p.fsb --set-param n=9
+
+# A parameter is known, and its range, also where none of its loops has iterations.
+cat >idle.yaml <<EOF
+fsched: 1
+name: idle
+target: {queues: [{name: q}]}
+buffers:
+  - {name: x, size: 16, io: input}
+  - {name: y, size: 16, io: output}
+ops:
+  - {loop: empty, trip: {param: k, min: 1, max: 7}, ops: []}
+  - loop: off
+    trip: 0
+    ops:
+      - loop: never
+        trip: {param: m, min: 2, max: 9}
+        ops:
+          - {name: f, on: q, args: [{in: x}, {out_existing: y}]}
+  - {name: zero, on: q, args: [{in: x}, {out: y}]}
+  - loop: L
+    trip: {param: n, min: 0, max: 4}
+    ops:
+      - {name: step, on: q, args: [{in: x}, {inout: y}]}
+  - {loop: also, trip: {param: m, min: 0, max: 5}, ops: []}
+EOF
+run 0 "$FSCHED" compile idle.yaml -q --verify -o idle.fsb
+run 0 "$FSCHED" verify idle.fsb -g idle.yaml
+run 0 "$FSCHED" run idle.fsb -q --check --set-param k=7 --set-param m=2 --set-param n=3 --output y=open.y
+run 0 "$FSCHED" compile idle.yaml -q --set-param k=7 --set-param m=2 --set-param n=3 --unroll -o u.fsb
+run 0 "$FSCHED" run u.fsb -q --check --output y=flat.y
+expect "the loop that runs" cmp open.y flat.y
+for set in k=0 k=8 m=1 m=6 n=5; do
+  run 2 "$FSCHED" run idle.fsb --set-param $set
+  expect "the range of $set" holds err "'${set%=*}' is ${set#*=}, and the program takes"
+  run 2 "$FSCHED" run idle.fsb --on sim --set-param $set
+done
+run 2 "$FSCHED" run idle.fsb --set-param m=6
+expect "what all loops take" holds err "'m' is 6, and the program takes 2 to 5"
+run 0 "$FSCHED" dis idle.fsb
+expect "the parameters" holds out '^param k: 1 to 7$'
+expect "one of two loops" holds out '^param m: 2 to 5$'
+run 0 "$FSCHED" dis idle.fsb --format json -o idle.json
+expect "their form" holds idle.json '{"name": "k", "min": 1, "max": 7},'
+run 0 "$FSCHED" asm idle.json -o again.fsb
+expect "taken apart and put together" cmp idle.fsb again.fsb
+sed 's/max: 7/max: 8/' idle.yaml >other.yaml
+run 4 "$FSCHED" verify idle.fsb -g other.yaml
+expect "another range" holds err "not the graph's: name or range of parameter 'k'"
+run 4 "$FSCHED" verify idle.fsb -g idle.yaml --set-param k=7
+run 0 "$FSCHED" compile idle.yaml -q --set-param k=7 -o set.fsb
+run 2 "$FSCHED" run set.fsb --set-param k=7
+expect "one that has its value" holds err "no loop of the program takes its trips from 'k'"
 sed -e '/name: zero/d' -e 's/{in: acc, distance: 1}, {out: acc}/{out: acc, size: 64}/' param.yaml >none.yaml
 run 1 "$FSCHED" compile none.yaml
 expect "nothing begun" holds err "loop 'tiles' may run 0 times, and then nothing has begun 'acc'"

@@ -137,7 +137,7 @@ START_TEST(refused_trips)
   fsched_invocation i = {.size = sizeof i, .n_trips = 1, .trips = &t};
   open_program(graph, 1);
   kit_refused(ctx, fsched_invoke(ctx, entry, &i), FSCHED_USAGE, "exec",
-              "'n' is 501, and loop 'L' takes 0 to 500");
+              "'n' is 501, and the program takes 0 to 500");
   t = (fsched_trips){"k", 1};
   kit_refused(ctx, fsched_invoke(ctx, entry, &i), FSCHED_USAGE, "exec",
               "no loop of the program takes its trips from 'k'");

@@ -338,7 +338,10 @@ START_TEST(graphs_of_parameters)
   lm_arg(&l, FSCHED_INOUT, sum, 0, 16, 0);
   lm_plan_in_turn(&l, 1);
   (void)mk_run(&l.m, 0, l.loops[loop].op);
-  l.loops[loop].param = mk_string(&l.m, "n");
+  const fs_stream_param param = {.least = 4, .most = 9, .name = mk_string(&l.m, "n")};
+  l.m.program.view.params = &param;
+  l.m.program.view.n_params = 1;
+  l.loops[loop].param = 0;
   l.loops[loop].most = 9;
   lm_seal(&l);
   kind = 1;

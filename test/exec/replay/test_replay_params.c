@@ -130,36 +130,19 @@ static fs_status compile(const param_case *c, bool unroll, fsched_program **out)
   return status;
 }
 
-/* The trips of the parameters that the program has: a loop that never runs is nothing. */
-static uint32_t list_trips(const param_case *c, const fsched_program *p, fsched_trips *out) {
-  const fs_stream *s = &p->view;
-  uint32_t n = 0;
-  for (uint32_t k = 0; k < c->n; k++) {
-    bool found = false;
-    for (uint32_t l = 0; l < s->n_loops; l++) {
-      const char *param = fs_stream_string(s, s->loops[l].param);
-      found = found || (param != NULL && strcmp(param, c->trips[k].param) == 0);
-    }
-    if (found) {
-      out[n++] = c->trips[k];
-    }
-  }
-  return n;
-}
-
-static void replay(const param_case *c, const fsched_program *p, fsched_device *device,
+/* All parameters are known, also those whose loops never run; n: 0 if they have their values. */
+static void replay(const param_case *c, const fsched_program *p, uint32_t n, fsched_device *device,
                    param_output *out) {
   fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
                               {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
   fsched_replay_options o = {.size = sizeof o, .check = 1, .device = device};
-  fsched_trips trips[PARAMS];
   memset(out, 0, sizeof *out);
   o.threads = (uint32_t)(c->seed % 3);
   o.bindings = binding;
   o.n_bindings = 2;
   o.repeat = 1 + c->seed % 3;
-  o.trips = trips;
-  o.n_trips = list_trips(c, p, trips);
+  o.trips = c->trips;
+  o.n_trips = n;
   fs_status status = fsched_replay(ctx, p, &o, NULL);
   ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)c->seed,
                 fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
@@ -179,8 +162,8 @@ static void compare(const param_case *c, const fsched_program *loop) {
   ck_assert_msg(status == FSCHED_OK, "seed %lu, %s %s: unrolled it is refused: %s",
                 (unsigned long)c->seed, c->n > 0 ? c->set[0] : "", c->n > 1 ? c->set[1] : "",
                 fsched_diag_get(ctx, 0)->message);
-  replay(c, flat, NULL, &want);
-  replay(c, loop, NULL, &got);
+  replay(c, flat, 0, NULL, &want);
+  replay(c, loop, c->n, NULL, &got);
   ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "seed %lu: other bytes on threads",
                 (unsigned long)c->seed);
   fsched_device_options o = {.size = sizeof o, .kind = "sim"};
@@ -188,7 +171,7 @@ static void compare(const param_case *c, const fsched_program *loop) {
   o.durations = FSCHED_DURATIONS_ADVERSARIAL;
   o.seed = c->seed;
   ck_fs(ctx, fsched_device_create(ctx, &o, &device));
-  replay(c, loop, device, &got);
+  replay(c, loop, c->n, device, &got);
   ck_assert_msg(memcmp(&want, &got, sizeof want) == 0, "seed %lu: other bytes in simulation",
                 (unsigned long)c->seed);
   fsched_device_release(device);

@@ -554,11 +554,29 @@ static fs_status check_outputs(fs_roller *r) {
   return FSCHED_OK;
 }
 
+/* Keeps the parameters that invocations give, in the order of the loops that take them first. */
+static fs_status keep_params(fs_roller *r) {
+  fsched_builder *b = r->b;
+  bool *seen; /* per word */
+  FS_TRY(fs_new_zero(r->scratch, &seen, fs_names_count(&b->words)));
+  FS_TRY(fs_new(&b->arena, &b->open_param, b->loop.n));
+  for (uint32_t l = 0; l < b->loop.n; l++) {
+    uint32_t word = r->in.param[l];
+    if (word != FS_NONE && !seen[word]) {
+      seen[word] = true;
+      b->open_param[b->n_open_params++] =
+          (fs_graph_param){b->words.text.at[word], r->in.least[l], r->in.trip[l]};
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Makes ops of the loops of this level. */
 static fs_status roll_level(fs_roller *r) {
   fsched_builder *b = r->b;
   bool any = false;
   FS_TRY(fs_bodies_make(b, r->scratch, true, &r->in));
+  FS_TRY(b->contracted ? FSCHED_OK : keep_params(r));
   FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_written(r));
   FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_members(r));
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));

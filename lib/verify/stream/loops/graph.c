@@ -148,7 +148,10 @@ static bool same_units(const loop_compare *c, const fs_stream_loop_command *m) {
 /* --- the whole --- */
 
 static bool same_trips(const loop_compare *c) {
-  const char *param = fs_stream_string(c->v->s, c->l->param), *of = c->x->param;
+  const char *param = c->l->param == FS_NONE
+                          ? NULL
+                          : fs_vs_string(c->v, c->v->s->params[c->l->param].name);
+  const char *of = c->x->param;
   return c->l->trip == c->x->trip && c->l->least == c->x->least &&
          (param == NULL || of == NULL ? param == of : strcmp(param, of) == 0);
 }
@@ -199,8 +202,21 @@ static void compare_loop(const loop_compare *c) {
   compare_commands(c);
 }
 
+static void compare_params(fs_vs *v, const fsched_graph *g) {
+  for (uint32_t i = 0; i < g->n_params; i++) {
+    const fs_stream_param *p = &v->s->params[i];
+    const fs_graph_param *of = &g->param[i];
+    if (strcmp(fs_vs_string(v, p->name), of->name) != 0 || p->least != of->least ||
+        p->most != of->most) {
+      FS_WRONG(v, FS_DIAG_VERIFY_GRAPH, "not the graph's: name or range of parameter '%.80s'",
+               fs_vs_string(v, p->name));
+    }
+  }
+}
+
 void fs_vs_loops_graph(fs_vs *v, const fsched_graph *g) {
-  assert(v->s->n_loops == g->n_rolled);
+  assert(v->s->n_loops == g->n_rolled && v->s->n_params == g->n_params);
+  compare_params(v, g);
   for (uint32_t i = 0; i < g->n_rolled; i++) {
     compare_loop(&(loop_compare){v, g, &v->s->loops[i], &g->rolled[i]});
   }

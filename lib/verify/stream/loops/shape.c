@@ -73,9 +73,13 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
       l->n_ops == 0) {
     return "it has no iterations, copies, queues or ops";
   }
-  if (l->most != l->trip || l->least > l->most || (l->param == FS_NONE && l->least != l->most) ||
-      (l->param != FS_NONE && l->param >= s->n_strings)) {
+  if (l->most != l->trip || l->least > l->most || (l->param == FS_NONE && l->least != l->most)) {
     return "it is not planned for the most iterations, or has several numbers without a parameter";
+  }
+  if (l->param != FS_NONE &&
+      (l->param >= s->n_params || l->least != s->params[l->param].least ||
+       l->most != s->params[l->param].most)) {
+    return "its numbers of iterations are not those of its parameter";
   }
   if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
       !fs_vs_in_range(l->op0, l->n_ops, s->n_loop_ops) ||
