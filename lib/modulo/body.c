@@ -32,14 +32,15 @@ static uint32_t only_queue(const fs_modulo_problem *p, uint32_t op) {
   return p->eligible0[op + 1] == first + 1 ? p->eligible[first] : FS_NONE;
 }
 
-/* Whether a ring says the same of the order of its writer and its readers, whatever is chosen. */
+/* Whether a ring says the same of all iterations of its writer and its readers, whatever is chosen.
+ */
 static bool is_same_order(const fs_modulo_problem *p, uint32_t ring) {
   const fs_modulo_ring *r = &p->ring[ring];
   bool same = r->ahead == 0 || only_queue(p, r->writer) != FS_NONE;
   for (uint32_t k = p->reader0[ring]; r->ahead > 0 && k < p->reader0[ring + 1]; k++) {
     same = same && only_queue(p, p->reader[k].op) != FS_NONE;
   }
-  return same && r->every <= 1;
+  return same && r->every <= 1 && !r->in_place;
 }
 
 /* Whether waits are held back, and there is something that does so. */
@@ -66,7 +67,7 @@ static void add_orders(body_maker *m) {
   for (uint32_t op = 0; op < b->n && b->in_order; op++) {
     bool last = op / n + 1 == u;
     uint32_t next = last ? op % n : op + n;
-    b->arc[b->n_arcs++] = (fs_modulo_arc){op, next, last, FS_NONE, true, 0};
+    b->arc[b->n_arcs++] = (fs_modulo_arc){op, next, last, FS_NONE, true, false, 0};
     b->distances += last;
   }
 }
@@ -78,7 +79,7 @@ static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance
     int64_t turns;
     uint32_t node = fs_modulo_node(b, to, c + distance, &turns);
     b->arc[b->n_arcs++] =
-        (fs_modulo_arc){c * n + from, node, turns, ring, false, b->latency[c * n + from]};
+        (fs_modulo_arc){c * n + from, node, turns, ring, false, false, b->latency[c * n + from]};
     b->distances += turns < 0 ? -turns : turns;
   }
 }
@@ -86,7 +87,8 @@ static void add_arcs(body_maker *m, uint32_t from, uint32_t to, int64_t distance
 static void add_tie(body_maker *m, const fs_modulo_tie *x) {
   fs_modulo_body *b = m->b;
   assert(b->copies == 1);
-  b->arc[b->n_arcs++] = (fs_modulo_arc){x->from, x->to, x->distance, FS_NONE, true, x->delay};
+  b->arc[b->n_arcs++] =
+      (fs_modulo_arc){x->from, x->to, x->distance, FS_NONE, true, false, x->delay};
   b->distances += x->distance;
 }
 
@@ -99,9 +101,22 @@ static void add_returns(body_maker *m, uint32_t ring, uint32_t depth, const fs_m
   for (int64_t c = depth % every; c < u; c += every) {
     int64_t turns;
     uint32_t op = fs_modulo_node(b, x->op, c - distance, &turns);
-    b->arc[b->n_arcs++] =
-        (fs_modulo_arc){op, (uint32_t)c * m->p->n + r->writer, -turns, ring, false, b->latency[op]};
+    b->arc[b->n_arcs++] = (fs_modulo_arc){
+        op, (uint32_t)c * m->p->n + r->writer, -turns, ring, false, false, b->latency[op]};
     b->distances += turns < 0 ? -turns : turns;
+  }
+}
+
+/* The writer writes over what is there on entry, in whose place it works. */
+static void add_entries(body_maker *m, uint32_t ring, uint32_t depth) {
+  fs_modulo_body *b = m->b;
+  uint32_t writer = m->p->ring[ring].writer, u = b->copies, to = fs_modulo_entry_copy(depth, u);
+  for (uint32_t e = 1; e <= fs_modulo_entries(depth, u); e++) {
+    int64_t turns;
+    uint32_t from = fs_modulo_node(b, writer, (int64_t)to - e, &turns);
+    b->arc[b->n_arcs++] =
+        (fs_modulo_arc){from, to * m->p->n + writer, -turns, ring, false, true, b->latency[from]};
+    b->distances -= turns;
   }
 }
 
@@ -122,6 +137,9 @@ static void add_ring(body_maker *m, uint32_t ring) {
   if (depth != 0 && depth != FS_NONE && !p->ring[ring].inside) {
     uint32_t writer = p->ring[ring].writer;
     add_arcs(m, writer, writer, depth, ring);
+    if (p->ring[ring].in_place) {
+      add_entries(m, ring, depth);
+    }
     for (uint32_t k = p->reader0[ring]; k < p->reader0[ring + 1]; k++) {
       add_arcs(m, p->reader[k].op, writer, (int64_t)depth - p->reader[k].back, ring);
       if (p->ring[ring].every > 1 && m->b->copies % p->ring[ring].every == 0) {
@@ -152,7 +170,7 @@ static fs_status index_arcs(fs_arena *arena, const fs_modulo_body *b, bool by_to
 static fs_status make_arcs(body_maker *m) {
   const fs_modulo_problem *p = m->p;
   fs_modulo_body *b = m->b;
-  size_t room = (size_t)p->n_edges + p->n_ties + p->n_rings +
+  size_t room = (size_t)p->n_edges + p->n_ties + 2 * (size_t)p->n_rings +
                 (p->n_rings == 0 ? 0 : 2 * (size_t)p->reader0[p->n_rings]);
   FS_TRY(fs_new(m->arena, &b->arc, (room + p->n) * b->copies));
   FS_TRY(fs_new(m->arena, &b->open, p->n_rings));

@@ -14,6 +14,7 @@ typedef struct fs_modulo_arc {
   int64_t distance; /* may be negative where a ring is read long after it is written */
   uint32_t ring;    /* of the problem, or FS_NONE */
   bool tie;         /* nobody waits; else the delay is the latency of `from` */
+  bool entry;       /* with other copies there are other arcs: it is no bound of these */
   int64_t delay;    /* ticks; of a tie it may be negative */
 } fs_modulo_arc;
 
@@ -61,7 +62,8 @@ typedef struct fs_modulo_body {
  * that it holds of the n-th starts, too; and queues and lanes stay with the starts that have them.
  * So whatever is the same in all iterations is kept: edges, rings, the makespan of an iteration.
  * What is not: slots that are given back several at once, orders of ops that share a queue in some
- * iterations alone, and waits that slow commands of just that queue hold back.
+ * iterations alone, writers in place, which wait for others in some iterations alone, and waits
+ * that slow commands of just that queue hold back.
  *
  * In this order a ring of some depth has what it would need with more slots, too, so a depth may
  * be left open as it is in a body of one copy.  Complexity: O(ops + readers). */

@@ -96,12 +96,17 @@ static fs_status bound_cycles(fsched_context *ctx, fs_arena *scratch, const fs_m
   }
   fs_ratio_edge *edge;
   fs_ratio_cycle cycle;
-  uint32_t m = b->n_arcs;
+  uint32_t m = 0, n_arcs, *arc;
   FS_TRY(fs_new(scratch, &edge, room));
-  for (uint32_t k = 0; k < m; k++) {
+  FS_TRY(fs_new(scratch, &arc, b->n_arcs));
+  for (uint32_t k = 0; k < b->n_arcs; k++) {
     const fs_modulo_arc *a = &b->arc[k];
-    edge[k] = (fs_ratio_edge){a->from, a->to, a->delay, a->distance};
+    if (!a->entry) {
+      arc[m] = k;
+      edge[m++] = (fs_ratio_edge){a->from, a->to, a->delay, a->distance};
+    }
   }
+  n_arcs = m;
   for (uint32_t r = 0; r < b->n_open; r++) {
     if (p->ring[b->open[r]].most > 0) {
       add_limit_of_ring(b, b->open[r], edge, &m);
@@ -114,9 +119,9 @@ static fs_status bound_cycles(fsched_context *ctx, fs_arena *scratch, const fs_m
   out->recurrence_index = cycle.n > 0 ? edge[cycle.edge[0]].from : FS_NONE;
   for (uint32_t k = 0; k < cycle.n; k++) {
     uint32_t at = cycle.edge[k];
-    if (at >= b->n_arcs || b->arc[at].ring != FS_NONE) {
+    if (at >= n_arcs || b->arc[arc[at]].ring != FS_NONE) {
       out->recurrence_by = FS_MODULO_BY_RING;
-      out->recurrence_index = at < b->n_arcs ? b->arc[at].ring : ring_of_limit(b, at - b->n_arcs);
+      out->recurrence_index = at < n_arcs ? b->arc[arc[at]].ring : ring_of_limit(b, at - n_arcs);
     }
   }
   return FSCHED_OK;

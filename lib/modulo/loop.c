@@ -277,7 +277,8 @@ static fs_status make_rings(loop_maker *k) {
                                .depth = (uint32_t)fs_min(x->depth, UINT32_MAX / 2),
                                .most = x->depth > 0 ? 0 : x->most,
                                .every = x->every,
-                               .ahead = x->ahead};
+                               .ahead = x->ahead,
+                               .in_place = x->in_place};
   }
   p->n_rings = body->n_values;
   p->ring = ring;

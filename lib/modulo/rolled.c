@@ -195,6 +195,15 @@ static fs_status want_returns(roller *r, uint32_t ring, const fs_modulo_reader *
   return FSCHED_OK;
 }
 
+/* The writer works in place, and in the first iterations in that of what is there on entry. */
+static fs_status want_in_place(roller *r, uint32_t writer, uint32_t depth) {
+  uint32_t u = r->out->copies, n = r->p->n, to = fs_modulo_entry_copy(depth, u);
+  for (uint32_t e = 1; e <= fs_modulo_entries(depth, u); e++) {
+    FS_TRY(add_want(r, (to + u - e) % u * n + writer, to * n + writer, e));
+  }
+  return FSCHED_OK;
+}
+
 static fs_status want_rings(roller *r) {
   const fs_modulo_problem *p = r->p;
   for (uint32_t k = 0; k < p->n_rings; k++) {
@@ -212,6 +221,7 @@ static fs_status want_rings(roller *r) {
       }
     }
     FS_TRY(want_order(r, writer, writer, depth));
+    FS_TRY(p->ring[k].in_place ? want_in_place(r, writer, depth) : FSCHED_OK);
   }
   return FSCHED_OK;
 }

@@ -522,6 +522,41 @@ START_TEST(orders)
 }
 END_TEST
 
+/* Values that are begun in the place of those of d iterations ago: each iteration follows the one d
+ * before, not the one before, as in the unrolled graph. */
+START_TEST(chains_in_place)
+{
+  static const uint64_t most[] = {78,
+                                  52}; /* all iterations at the interval of the unrolled graph */
+  for (uint32_t d = 2; d <= 3; d++) {
+    char text[1024];
+    (void)snprintf(text, sizeof text,
+                   "fsched: 1\n"
+                   "target: {queues: [{name: q0, class: c}, {name: q1, class: c}, "
+                   "{name: q2, class: c}]}\n"
+                   "buffers: [{name: s, size: 64}, {name: y, size: 1024, io: output}]\n"
+                   "ops:\n- {name: zero, on: c, args: [{out: s}]}\n"
+                   "- loop: l\n  trip: 12\n  buffers: {s: {depth: %u}}\n  ops:\n"
+                   "  - {name: add, on: c, time: 12, args: [{in: s, distance: %u}, {out: s}],"
+                   " inplace: {s: s}}\n"
+                   "  - {name: put, on: c, args: [{in: s}, {out_existing: y,"
+                   " at: {offset: 0, length: 64, step: 64}}]}\n",
+                   (unsigned)d, (unsigned)d);
+    fsched_compile_options o = {.size = sizeof o, .effort = FS_QUICK, .verify = 1};
+    fsched_schedule *s;
+    fsched_graph *g = fs_parse(text);
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+    const fs_loop_report *r = &s->schedule->loop[0];
+    ck_assert_uint_eq(r->ii.num, 13);
+    ck_assert_uint_eq(r->ii.den, d);
+    ck_assert(r->proven);
+    ck_assert_uint_lt(r->span, most[d - 2] + 15); /* one chain begins later */
+    fsched_schedule_destroy(s);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* A graph that had no loops has no reports. */
 START_TEST(no_loops)
 {
@@ -538,5 +573,5 @@ FS_SUITE(loop_plans, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_intervals);
   FS_TESTS(t, mod_facts, executed_waits, no_time, copies_fit, many_units, amounts_as_unrolled,
-           amounts_without_divisor, no_plan, orders, no_loops);
+           amounts_without_divisor, no_plan, orders, chains_in_place, no_loops);
 }

@@ -24,10 +24,11 @@ typedef struct fs_body_params {
   uint32_t room;        /* of that memory: in 16ths of what the depths drawn would take; 0: any */
   bool lanes;           /* one or two resources */
   bool held_back;
-  bool whole; /* latencies are times */
-  bool gangs; /* one op in four takes all queues of its class */
-  bool ahead; /* writers of rings are so far ahead of readers on their queue, of one in two */
-  bool every; /* so many slots are given back at once, of rings that no later iteration reads */
+  bool whole;    /* latencies are times */
+  bool gangs;    /* one op in four takes all queues of its class */
+  bool ahead;    /* writers of rings are so far ahead of readers on their queue, of one in two */
+  bool every;    /* so many slots are given back at once, of rings that no later iteration reads */
+  bool in_place; /* of some rings writers work in place */
 } fs_body_params;
 
 typedef struct fs_body {
@@ -115,6 +116,7 @@ static inline void fs_body_draw_rings(const fs_body_params *g, fs_rng *r, fs_bod
     if (g->every) {
       ring->every = 1 + fs_rng_below(r, depth - back);
     }
+    ring->in_place = g->in_place && depth > 1 && fs_rng_one_in(r, 2);
     b->reader0[b->p.n_rings] = n;
   }
   b->p.n_memories = g->open;

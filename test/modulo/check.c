@@ -133,6 +133,13 @@ static int64_t earliest(const plan_run *r, const run_state *s, uint64_t c) {
     if (old >= 0) {
       raise_start(&start, wait_end(r, s->over, (uint64_t)old * p->n + i, c));
     }
+    /* What is there on entry is read by then; and all iterations of a copy wait alike. */
+    bool waits = p->ring[x].in_place && (old + 1) % (int64_t)r->plan->copies == 0;
+    int64_t most = r->plan->depth[x] - 1;
+    int64_t n = old == -1 || most < r->plan->copies ? most : r->plan->copies;
+    for (int64_t back = 1; waits && back <= n && back <= (int64_t)it; back++) {
+      raise_start(&start, wait_end(r, s->over, (it - (uint64_t)back) * p->n + i, c));
+    }
   }
   return start;
 }

@@ -203,7 +203,19 @@ static bool unroll_rings(const fs_modulo_problem *p, uint32_t u, fs_body *out) {
       }
     }
   }
-  return true;
+  return out->p.n_edges + p->n_rings * 8 <= FS_BODY_EDGES;
+}
+
+/* Iterations of writers in place that read what is there on entry come before that which writes
+ * over it. */
+static void unroll_entries(const fs_modulo_problem *p, uint32_t u, fs_body *out) {
+  for (uint32_t r = 0; r < p->n_rings; r++) {
+    uint32_t last = p->ring[r].depth - 1, writer = p->ring[r].writer;
+    for (uint32_t i = 0; p->ring[r].in_place && i < last; i++) {
+      out->edge[out->p.n_edges++] =
+          (fs_modulo_edge){i % u * p->n + writer, last % u * p->n + writer, last / u - i / u};
+    }
+  }
 }
 
 static bool unroll_body(const fs_body *b, uint32_t u, fs_body *out) {
@@ -237,7 +249,11 @@ static bool unroll_body(const fs_body *b, uint32_t u, fs_body *out) {
   out->p.edge = out->edge;
   out->p.use0 = out->use0;
   out->p.use = out->use;
-  return unroll_rings(p, u, out);
+  if (!unroll_rings(p, u, out)) {
+    return false;
+  }
+  unroll_entries(p, u, out);
+  return true;
 }
 
 /* What is proven for a body of copies is so by brute force over the unrolled body; whether that was
@@ -283,6 +299,31 @@ START_TEST(copies_as_brute_force)
       (void)compare_copies_of(other, &b, &plan, NULL, g.seed);
     }
     several += asked && plan.copies == u;
+    fs_arena_release(&own_arena);
+  }
+  fs_assert_seen(several, 0);
+}
+END_TEST
+
+/* Values in place of those of several iterations ago: with copies, iterations between overlap. */
+START_TEST(in_place_as_brute_force)
+{
+  uint32_t several = 0;
+  for (uint64_t k = 0; k < 40; k++) {
+    static fs_body b;
+    uint32_t u = 2 + (uint32_t)k % 2;
+    fs_body_params g = {.seed = (fs_turn() * 40 + k) * 10 + (uint64_t)_i, .n = 5 - u};
+    g.classes = 1 + (uint32_t)k % 2;
+    g.whole = k % 3 > 0;
+    g.held_back = k % 5 == 0;
+    g.in_place = true;
+    fs_body_draw(&g, &b);
+    fs_modulo_plan plan = plan_of(&b.p, u, true);
+    bool asked = compare_copies(&b, &plan, NULL, g.seed);
+    for (uint32_t other = 1; asked && other <= u && !g.held_back; other++) {
+      (void)compare_copies_of(other, &b, &plan, NULL, g.seed);
+    }
+    several += asked && plan.copies > 1;
     fs_arena_release(&own_arena);
   }
   fs_assert_seen(several, 0);
@@ -424,6 +465,6 @@ FS_SUITE(modulo, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, as_brute_force, shallow_rings_as_brute_force, open_depths_as_brute_force,
            lanes_as_brute_force, held_back_as_brute_force, goals_as_brute_force,
-           copies_as_brute_force, ahead_as_brute_force, returns_are_kept, returns_as_brute_force,
-           fitting_copies_as_brute_force, given_depths_are_no_better);
+           copies_as_brute_force, in_place_as_brute_force, ahead_as_brute_force, returns_are_kept,
+           returns_as_brute_force, fitting_copies_as_brute_force, given_depths_are_no_better);
 }

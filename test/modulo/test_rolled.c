@@ -17,6 +17,7 @@ typedef struct made_loop {
   bool possible;
   fs_loop_rules rules;
   fs_loop_order order[FS_BODY_EDGES];
+  fs_rolled_reader reader[FS_BODY_READERS + FS_BODY_OPS];
   uint32_t lane0[2 * 3 * FS_BODY_OPS + 1], lane[4 * 3 * FS_BODY_OPS];
 } made_loop;
 
@@ -43,6 +44,24 @@ static void list_lanes(made_loop *m) {
   m->rules.lane = m->lane;
 }
 
+/* Writers in place read, too. */
+static void add_readers(made_loop *m) {
+  uint32_t n = 0;
+  for (uint32_t r = 0; r < m->loop.n_rings; r++) {
+    fs_rolled_ring *ring = &m->loop.ring[r];
+    uint32_t first = n;
+    for (uint32_t i = ring->reader0; i < ring->reader0 + ring->n_readers; i++) {
+      m->reader[n++] = m->loop.reader[i];
+    }
+    if (m->b.p.ring[r].in_place) {
+      m->reader[n++] = (fs_rolled_reader){ring->writer, ring->depth};
+    }
+    ring->reader0 = first;
+    ring->n_readers = n - first;
+  }
+  m->loop.reader = m->reader;
+}
+
 /* Makes a loop of a random body; `o` NULL: of the plan without a search. */
 static void make_loop(made_loop *m, const fs_body_params *g, const fs_modulo_options *o) {
   memset(&m->rules, 0, sizeof m->rules);
@@ -60,6 +79,9 @@ static void make_loop(made_loop *m, const fs_body_params *g, const fs_modulo_opt
   }
   m->b.p.held_back = true; /* waits are for epochs, as the verifier takes them */
   ck_fs(ctx, fs_modulo_rolled(ctx, &own_arena, &m->b.p, &m->plan, &m->loop, &m->possible));
+  if (m->possible) {
+    add_readers(m);
+  }
   m->rules.n_members = g->n;
   m->rules.n_orders = m->b.p.n_edges;
   for (uint32_t e = 0; e < m->b.p.n_edges; e++) {
@@ -112,22 +134,25 @@ static void check_right(made_loop *m, uint64_t seed) {
 START_TEST(are_right)
 {
   static made_loop m;
-  uint32_t several = 0, lanes = 0;
+  uint32_t several = 0, lanes = 0, in_place = 0;
   for (uint64_t k = 0; k < 150; k++) {
     fs_body_params g = {.seed = (fs_turn() * 10 + (uint64_t)_i) * 150 + k, .n = 2 + k % 11};
     g.lanes = k % 4 == 0;
     g.open = k % 3 == 0;
     g.held_back = k % 2 == 0;
     g.gangs = k % 7 == 0;
+    g.in_place = !g.open && k % 5 < 2;
     make_loop(&m, &g, &(fs_modulo_options){.steps = 1 << 18});
     if (m.possible) {
       check_right(&m, g.seed);
+      in_place += g.in_place && m.plan.copies > 1;
       several += m.plan.copies > 1;
       lanes += m.rules.n_lanes > 0;
     }
     fs_arena_release(&own_arena);
   }
   fs_assert_seen(several, 0);
+  fs_assert_seen(in_place, 0);
   fs_assert_seen(lanes, 0);
 }
 END_TEST

@@ -16,6 +16,10 @@
  * of g, the writer of iteration i comes after the readers of the version of iteration i - depth + g
  * - 1, too; iterations have their turns in order on a queue, so those of the next g - 1 need not
  * wait for theirs.
+ * - A ring whose writer works in place, of the version of iteration i - depth: in the first
+ * iterations that is what is there on entry, which lies in the last slot.  So iteration depth - 1
+ * of the writer, which writes over it, comes after those before; and as all iterations of a copy
+ * are alike, so does every one of its copy after as many as there are copies, at most depth - 1.
  * - A ring whose writer is P ahead: where another op, on its queue, reads the version of its own
  *   iteration i, the writer of iteration i + P comes before that, and no later one does.
  * - A tie: start(to, i + distance) >= start(from, i) + delay, which what the ops are sees to, so
@@ -64,6 +68,8 @@ typedef struct fs_modulo_ring {
   uint32_t every;  /* readers give so many slots back at once, at most depth; 0 as 1 */
   uint32_t ahead;  /* one more than the iterations that the writer is ahead of a reader that it
                     * shares a queue with; 0: to be chosen */
+  bool in_place;   /* the writer works in place of the version of `depth` iterations ago, which its
+                    * readers leave out; of given depth */
   bool inside;     /* what lies in its slots is in order by the inside of its writer */
 } fs_modulo_ring;
 
@@ -84,10 +90,10 @@ typedef struct fs_modulo_problem {
   const fs_modulo_ring *ring;
   const uint32_t *reader0; /* CSR per ring */
   const fs_modulo_reader *reader;
-  const uint64_t *capacity; /* per memory: bytes; FS_UNBOUNDED */
+  const uint64_t *capacity;           /* per memory: bytes; FS_UNBOUNDED */
   const uint64_t *capacity_of_copies; /* the same where several copies are tried; NULL: as above */
-  const uint32_t *lanes;    /* per resource */
-  const uint32_t *use0;     /* CSR per op; NULL: none */
+  const uint32_t *lanes;              /* per resource */
+  const uint32_t *use0;               /* CSR per op; NULL: none */
   const fs_modulo_use *use;
   bool held_back;
   uint64_t trip; /* iterations: what more of them would owe each other is not waited for; 0: any */
@@ -179,6 +185,15 @@ static inline uint32_t fs_modulo_least_depth(const fs_modulo_problem *p, uint32_
     least = own > least ? own : least;
   }
   return least;
+}
+/* The copy of a writer in place that comes after what reads the value on entry, and how many
+ * iterations right before its own that is.  Requires a depth. */
+static inline uint32_t fs_modulo_entry_copy(uint32_t depth, uint32_t copies) {
+  assert(depth > 0 && copies > 0);
+  return (depth - 1) % copies;
+}
+static inline uint32_t fs_modulo_entries(uint32_t depth, uint32_t copies) {
+  return depth - 1 < copies ? depth - 1 : copies;
 }
 /* By how many periods a copy of the writer is ahead of one of a reader that it shares a queue with,
  * of so many.  Requires a ring that says so. */

@@ -308,21 +308,21 @@ static fs_status order_scratch(fs_roller *r, const fsched_graph *g, fs_loop_body
 }
 
 /* An op that begins values in place of those of several iterations ago reads what is there on entry
- * in as many: they do so in order, before it is written over. */
-static fs_status order_entries(fs_roller *r, fs_loop_body *body) {
+ * in as many, before it is written over.  Where the end of one says nothing of those before, all
+ * come one after the other. */
+static fs_status order_entries(fs_roller *r, const fsched_graph *g, fs_loop_body *body) {
   fs_body_edge *edge;
   FS_TRY(fs_new(r->scratch, &edge, (size_t)body->n_edges + body->n_values));
   if (body->n_edges > 0) {
     memcpy(edge, body->edge, body->n_edges * sizeof *edge);
   }
   for (uint32_t v = 0; v < body->n_values; v++) {
-    const fs_body_value *x = &body->value[v];
-    bool in_place = false;
+    fs_body_value *x = &body->value[v];
     for (uint32_t i = x->reader0; i < x->reader0 + x->n_readers; i++) {
-      in_place = in_place || (body->reader[i].member == x->writer && x->depth > 1 &&
-                              body->reader[i].back == x->depth);
+      x->in_place = x->in_place || (body->reader[i].member == x->writer && x->depth > 1 &&
+                                    body->reader[i].back == x->depth);
     }
-    if (in_place) {
+    if (x->in_place && fs_sync_has_barriers(r->b->sync) && fs_op_slow(g, body->op[x->writer])) {
       edge[body->n_edges++] = (fs_body_edge){x->writer, x->writer, 1};
     }
   }
@@ -476,7 +476,7 @@ static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_in
     count_held(r, g, loop, body);
     FS_TRY(fs_roller_count_beside(r, g, index, loop, body->held));
     FS_TRY(order_scratch(r, g, body));
-    FS_TRY(order_entries(r, body));
+    FS_TRY(order_entries(r, g, body));
   }
   body->trip = r->in.trip[loop];
   body->versions = fs_roller_versions(r, loop);
