@@ -148,11 +148,30 @@ static void put_name(const fs_explain *e, uint32_t string) {
   fs_text_visible(e->t, fs_explain_string(e, string));
 }
 
-/* The iteration in its run of the loop, or in all of its runs where these are joined. */
+/* Whether a parameter gives the trips, which are not known then. */
+static bool is_open(const fs_stream_loop *l) { return l->param != FS_NONE && l->least < l->most; }
+
+/* The iteration in its run of the loop, or in all of its runs where these are joined, with as many
+ * trips as there may be. */
 static uint64_t number_of(const fs_explain *e, const fs_explained *x) {
   const fs_stream_loop *l = &e->s->loops[x->loop];
   assert(x->n > 0);
   return x->index[x->n - 1] + (l->joined != 0 ? x->index[x->n - 2] * l->trip : 0);
+}
+
+/* With how many trips, at least, there is an iteration so many before; UINT64_MAX: with none. Where
+ * runs are joined, it may be one of an earlier run. */
+static uint64_t trips_for(const fs_explain *e, const fs_explained *x, uint64_t back) {
+  const fs_stream_loop *l = &e->s->loops[x->loop];
+  uint64_t own = x->index[x->n - 1], runs = l->joined != 0 ? x->index[x->n - 2] : 0;
+  uint64_t trips = back <= own ? 0 : runs == 0 ? UINT64_MAX : fs_ceil_div(back - own, runs);
+  return trips <= l->trip ? trips : UINT64_MAX;
+}
+
+/* Whether the trips of earlier runs, which are not known, tell which iteration that is. */
+static bool is_of_earlier_run(const fs_explain *e, const fs_explained *x, uint64_t back) {
+  const fs_stream_loop *l = &e->s->loops[x->loop];
+  return l->joined != 0 && is_open(l) && back > x->index[x->n - 1];
 }
 
 /* Writes "load[1][3]", or "load[i][j-2]" for all iterations, which is `back` before. */
@@ -222,11 +241,31 @@ static bool is_part(const fs_explain *e, const fs_stream_loop_wait *w) {
   return inner != FS_NONE && e->s->loops[inner].joined != 0;
 }
 
+/* Writes "load, 3 iterations before in all runs (load[0][2] if n is 4, none below 3)". */
+static void put_earlier(const fs_explain *e, const fs_explained *x, uint32_t op, uint64_t back) {
+  const fs_stream_loop *l = &e->s->loops[x->loop];
+  put_name(e, e->s->loop_ops[op].name);
+  put(e, ", ");
+  fs_text_count(e->t, back, "iteration");
+  put(e, " before in all runs (");
+  put_instance(e, x, op, back);
+  put(e, " if ");
+  put_name(e, l->param);
+  put_u64(e, " is ", l->trip);
+  if (trips_for(e, x, back) > l->least) {
+    put_u64(e, ", none below ", trips_for(e, x, back));
+  }
+  put(e, ")");
+}
+
 static void put_wait(const fs_explain *e, const fs_explained *x, const fs_stream_loop_wait *w) {
   uint32_t before = e->s->loop_commands[w->command].op;
   step_reason r = reason_of(e->s, x->op, before, w->distance);
+  bool known = x->n == 0 || !is_of_earlier_run(e, x, w->distance);
   put(e, "    ");
-  if (x->n > 0 && w->distance > number_of(e, x)) {
+  if (!known && trips_for(e, x, w->distance) != UINT64_MAX) {
+    put_earlier(e, x, before, w->distance);
+  } else if (x->n > 0 && trips_for(e, x, w->distance) == UINT64_MAX) {
     put_name(e, e->s->loop_ops[before].name);
     put_u64(e, " from iteration ", w->distance);
     put(e, " on, not yet");
@@ -300,7 +339,14 @@ void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
   put(e, ": in loop ");
   put_name(e, l->within == FS_NONE ? e->s->ops[l->op].name : e->s->loop_ops[l->op].name);
   put(e, " of ");
-  fs_text_count(e->t, l->trip, "iteration");
+  if (is_open(l)) {
+    put_name(e, l->param);
+    put_u64(e, " (", l->least);
+    put_u64(e, " to ", l->most);
+    put(e, ") iterations");
+  } else {
+    fs_text_count(e->t, l->trip, "iteration");
+  }
   put(e, l->joined != 0 ? ", whose runs are joined" : "");
   put(e, fs_sync_has_stops(e->s->meta->sync) ? ", whose syncs say what follows\n" : "\n");
   put_parts(e, x, "  ", fs_text_visible, "\n");
@@ -309,6 +355,29 @@ void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
 
 /* ---- JSON */
 
+/* Whether what a wait is for exists: where the trips tell that, from how many on. */
+static void json_exists(const fs_explain *e, const fs_explained *x, uint64_t back) {
+  uint64_t trips = trips_for(e, x, back);
+  if (trips == UINT64_MAX || trips <= e->s->loops[x->loop].least) {
+    put(e, trips == UINT64_MAX ? ", \"exists\": false" : ", \"exists\": true");
+  } else {
+    put_u64(e, ", \"exists_from\": ", trips);
+  }
+}
+
+static void json_trips(const fs_explain *e, const fs_stream_loop *l) {
+  if (is_open(l)) {
+    put(e, ", \"trip\": {\"param\": ");
+    fs_text_quoted(e->t, fs_explain_string(e, l->param));
+    put_u64(e, ", \"min\": ", l->least);
+    put_u64(e, ", \"max\": ", l->most);
+    put(e, "}");
+  } else {
+    put_u64(e, ", \"trip\": ", l->trip);
+  }
+  put(e, l->joined != 0 ? ", \"joined\": true" : "");
+}
+
 static void json_wait(const fs_explain *e, const fs_explained *x, const fs_stream_loop_wait *w) {
   uint32_t before = e->s->loop_commands[w->command].op;
   step_reason r = reason_of(e->s, x->op, before, w->distance);
@@ -316,7 +385,7 @@ static void json_wait(const fs_explain *e, const fs_explained *x, const fs_strea
   fs_text_quoted(e->t, fs_explain_string(e, e->s->loop_ops[before].name));
   put_u64(e, ", \"distance\": ", w->distance);
   if (x->n > 0) {
-    put(e, w->distance > number_of(e, x) ? ", \"exists\": false" : ", \"exists\": true");
+    json_exists(e, x, w->distance);
   }
   if (is_part(e, w)) {
     put(e, ", \"queue\": ");
@@ -357,6 +426,7 @@ void fs_explain_instance_json(const fs_explain *e, const fs_explained *x) {
   put(e, ", \"loop\": ");
   fs_text_quoted(e->t, fs_explain_string(e, l->within == FS_NONE ? e->s->ops[l->op].name
                                                                  : e->s->loop_ops[l->op].name));
+  json_trips(e, l);
   for (uint32_t i = 0; i < x->n; i++) {
     put_u64(e, i == 0 ? ", \"iteration\": [" : ", ", x->index[i]);
   }

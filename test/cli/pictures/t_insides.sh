@@ -84,5 +84,41 @@ run 0 "$FSCHED" explain g.fsb 'load_a[1][3]'
 expect "whole iterations" holds out 'multiply\[1\]\[1\]: reuse of a slot, of 2 of a'
 run 2 "$FSCHED" explain g.fsb 'load_a[3][0]'
 expect "what does not run" holds err 'as OP\[I\]\[J\]'
+
+# Where a parameter gives the trips of runs that are joined, it tells what an iteration waits for.
+cat >open.yaml <<'END'
+fsched: 1
+target: {queues: [{name: dma}, {name: mma}]}
+buffers: [{name: x, size: 4096, io: input}, {name: y, size: 4096, io: output}]
+ops:
+  - {name: init, on: mma, args: [{out: y}]}
+  - loop: outer
+    trip: 3
+    ops:
+    - loop: inner
+      trip: {param: n, min: 1, max: 4}
+      buffers: {tile: {depth: 3}}
+      ops:
+      - {name: load, on: dma, time: 4, args: [{in: x, at: {length: 64, step: [256, 64]}}, {out: tile, size: 64}]}
+      - {name: use, on: mma, time: 4, args: [{in: tile}, {inout: y, at: {length: 64}}]}
+END
+run 0 "$FSCHED" compile open.yaml -q -o open.fsb
+run 0 "$FSCHED" explain open.fsb 'load[1][0]' 'load[0][2]' 'load[2][3]'
+expect "a range" holds out '^load\[1\]\[0\]: in loop inner of n (1 to 4) iterations, whose runs are joined$'
+expect "of earlier runs" holds out \
+  'use, 3 iterations before in all runs (use\[0\]\[1\] if n is 4, none below 3): reuse of a slot'
+expect "of no run" holds out 'use from iteration 3 on, not yet: reuse'
+expect "of this run" holds out ' use\[2\]\[0\]: reuse'
+run 0 "$FSCHED" explain open.fsb 'load[1][0]' 'load[1][2]' 'load[0][2]' 'load[2][3]' --format json
+expect "JSON of it" holds out '"trip": {"param": "n", "min": 1, "max": 4}, "joined": true, "iteration": \[1, 0\]'
+expect "what trips tell" holds out '"iteration": \[1, 0\].*"distance": 3, "exists_from": 3,'
+expect "one run before" holds out '"iteration": \[1, 2\].*"distance": 3, "exists": true,'
+expect "none" holds out '"iteration": \[0, 2\].*"distance": 3, "exists": false,'
+expect "its own run" holds out '"iteration": \[2, 3\].*"distance": 3, "exists": true,'
+sed 's/{param: n, min: 1, max: 4}/4/' open.yaml >closed.yaml
+run 0 "$FSCHED" compile closed.yaml -q -o closed.fsb
+run 0 "$FSCHED" explain closed.fsb 'load[1][0]'
+expect "trips that are known" holds out 'in loop inner of 4 iterations, whose runs are joined'
+expect "the iteration" holds out '^ *use\[0\]\[1\]: reuse'
 run 2 "$FSCHED" explain g.fsb 'load_a[1]'
 :
