@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The command fsched verify: for a schedule, whose JSON begins with a brace, or a stream.  An input
- * that is neither is treated as a damaged stream. */
+ * that is neither is treated as a damaged stream.  With a schedule there may be a proof of its
+ * lower bound. */
 #include "fsched/verify.h"
 
 #include "base/clock.h"
@@ -16,44 +17,89 @@ static void lap(fs_times *times, const char *name, const char *what, uint64_t *a
   *at = now;
 }
 
-static fs_status verify_program(fs_cli *cli, const char *name, const char *bytes, size_t size,
-                                const fsched_graph *graph, fs_times *times) {
+/* A file that is to be verified, and what was found. */
+typedef struct verify_job {
+  fs_cli *cli;
+  const fsched_graph *graph;
+  const char *name, *proof_name; /* as messages show them; proof_name: NULL: there is no proof */
+  char *bytes, *proof;
+  size_t size, proof_size;
+  fs_times times;
+  const char *subject; /* what the check has come to: the file or the proof */
+  bool stream;
+  uint64_t bound, makespan; /* with a proof: what it shows; of the schedule */
+} verify_job;
+
+static fs_status verify_program(verify_job *j) {
+  if (j->proof_name != NULL) {
+    return fs_usage(j->cli->ctx, "a proof is about schedules",
+                    "--proof needs a schedule, and %s is a stream", j->name);
+  }
   fsched_program *program = NULL;
   uint64_t at = fs_now_ns();
-  FS_TRY(fs_cli_load_program(cli, name, bytes, size, &program));
-  lap(times, "load", "The stream.", &at);
-  fs_status status = fsched_verify_program(cli->ctx, program, graph);
-  lap(times, "verify", "The check.", &at);
+  FS_TRY(fs_cli_load_program(j->cli, j->name, j->bytes, j->size, &program));
+  lap(&j->times, "load", "The stream.", &at);
+  fs_status status = fsched_verify_program(j->cli->ctx, program, j->graph);
+  lap(&j->times, "verify", "The check.", &at);
   fsched_program_destroy(program);
   return status;
 }
 
-static fs_status verify_schedule(fs_cli *cli, const char *name, const char *text, size_t length,
-                                 const fsched_graph *graph, fs_times *times) {
-  if (graph == NULL) {
-    return fs_usage(cli->ctx, "a command stream can be verified alone",
-                    "%s is a schedule, and to verify it needs --graph", name);
+/* Compares what the proof shows with what the schedule claims, and is. */
+static fs_status compare_bounds(verify_job *j, const fsched_schedule *s) {
+  uint64_t claimed = fsched_schedule_lower_bound(s);
+  j->makespan = fsched_schedule_makespan(s);
+  if (j->bound < claimed) {
+    return fs_fail(j->cli->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_BOUND, FS_NOWHERE, NULL,
+                   "it shows that no schedule ends before %llu, and %s claims that of %llu",
+                   (unsigned long long)j->bound, j->name, (unsigned long long)claimed);
+  }
+  if (j->bound > j->makespan) {
+    return fs_fail(j->cli->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_BOUND, FS_NOWHERE, NULL,
+                   "it shows that no schedule ends before %llu, but %s ends at %llu",
+                   (unsigned long long)j->bound, j->name, (unsigned long long)j->makespan);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status verify_proof(verify_job *j, const fsched_schedule *s) {
+  uint64_t at = fs_now_ns();
+  j->subject = j->proof_name;
+  fs_context_subject(j->cli->ctx, j->subject);
+  fs_status status =
+      fsched_verify_proof(j->cli->ctx, j->graph, j->proof, j->proof_size, j->proof_name, &j->bound);
+  lap(&j->times, "proof", "The check of the proof.", &at);
+  return status == FSCHED_OK ? compare_bounds(j, s) : status;
+}
+
+static fs_status verify_schedule(verify_job *j) {
+  if (j->graph == NULL) {
+    return fs_usage(j->cli->ctx, "a command stream can be verified alone",
+                    "%s is a schedule, and to verify it needs --graph", j->name);
   }
   fsched_schedule *schedule = NULL;
   uint64_t at = fs_now_ns();
-  FS_TRY(fsched_schedule_parse(cli->ctx, graph, name, text, length, &schedule));
-  lap(times, "load", "The schedule.", &at);
-  fs_status status = fsched_verify_schedule(cli->ctx, graph, schedule);
-  lap(times, "verify", "The check.", &at);
+  FS_TRY(fsched_schedule_parse(j->cli->ctx, j->graph, j->name, j->bytes, j->size, &schedule));
+  lap(&j->times, "load", "The schedule.", &at);
+  fs_status status = fsched_verify_schedule(j->cli->ctx, j->graph, schedule);
+  lap(&j->times, "verify", "The check.", &at);
+  if (status == FSCHED_OK && j->proof_name != NULL) {
+    status = verify_proof(j, schedule);
+  }
   fsched_schedule_destroy(schedule);
   return status;
 }
 
 /* Writes {"fsched_verify": 1, "file": ..., "kind": ..., "ok": ..., "violations": [...]}. */
-static void json_result(const fs_cli *cli, fs_text *t, const char *name, const char *kind,
-                        bool ok) {
+static void json_result(const verify_job *j, fs_text *t, bool ok) {
+  const fsched_context *ctx = j->cli->ctx;
   fs_text_puts(t, "{\"fsched_verify\": 1, \"file\": ");
-  fs_text_json_string(t, name);
-  fs_text_printf(t, ", \"kind\": \"%s\", \"ok\": %s, \"violations\": [", kind,
-                 ok ? "true" : "false");
+  fs_text_json_string(t, j->name);
+  fs_text_printf(t, ", \"kind\": \"%s\", \"ok\": %s, \"violations\": [",
+                 j->stream ? "stream" : "schedule", ok ? "true" : "false");
   uint32_t shown = 0;
-  for (uint32_t i = 0; i < fsched_diag_count(cli->ctx); i++) {
-    const fsched_diag *d = fsched_diag_get(cli->ctx, i);
+  for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
+    const fsched_diag *d = fsched_diag_get(ctx, i);
     if (d->severity == FSCHED_ERROR) {
       fs_text_puts(t, shown++ == 0 ? "\n  {\"code\": " : ",\n  {\"code\": ");
       fs_text_json_string(t, d->code);
@@ -63,29 +109,46 @@ static void json_result(const fs_cli *cli, fs_text *t, const char *name, const c
     }
   }
   fs_text_puts(t, shown == 0 ? "]" : "\n]");
-  if (fsched_diag_errors(cli->ctx) > shown) {
-    fs_text_printf(t, ", \"not_shown\": %u", fsched_diag_errors(cli->ctx) - shown);
+  if (fsched_diag_errors(ctx) > shown) {
+    fs_text_printf(t, ", \"not_shown\": %u", fsched_diag_errors(ctx) - shown);
+  }
+  if (ok && j->proof_name != NULL) {
+    fs_text_puts(t, ", \"proof\": {\"file\": ");
+    fs_text_json_string(t, j->proof_name);
+    fs_text_printf(t, ", \"bound\": %llu, \"optimal\": %s}", (unsigned long long)j->bound,
+                   j->bound == j->makespan ? "true" : "false");
   }
   fs_text_puts(t, "}\n");
 }
 
-static fs_status print_result(fs_cli *cli, const char *name, const char *kind, bool ok) {
-  bool json = fs_cli_json(cli);
-  if (!json && cli->quiet) {
+static void text_result(const verify_job *j, fs_text *t) {
+  fs_text_printf(t, "%s: verified\n", j->name);
+  if (j->proof_name != NULL && j->bound == j->makespan) {
+    fs_text_printf(t, "%s: no schedule ends before %llu: the schedule is optimal\n", j->proof_name,
+                   (unsigned long long)j->bound);
+  } else if (j->proof_name != NULL) {
+    fs_text_printf(t, "%s: no schedule ends before %llu; the schedule ends at %llu\n",
+                   j->proof_name, (unsigned long long)j->bound, (unsigned long long)j->makespan);
+  }
+}
+
+static fs_status print_result(const verify_job *j, bool ok) {
+  bool json = fs_cli_json(j->cli);
+  if (!json && j->cli->quiet) {
     return FSCHED_OK;
   }
   fs_text t;
-  fs_text_init(&t, cli->ctx);
+  fs_text_init(&t, j->cli->ctx);
   if (json) {
-    json_result(cli, &t, name, kind, ok);
+    json_result(j, &t, ok);
   } else if (ok) {
-    fs_text_printf(&t, "%s: verified\n", name);
+    text_result(j, &t);
   } else {
     fs_text_drop(&t);
-    fs_cli_refuted(cli, name);
+    fs_cli_refuted(j->cli, j->subject);
     return FSCHED_OK;
   }
-  return fs_cli_print(cli->ctx, &t);
+  return fs_cli_print(j->cli->ctx, &t);
 }
 
 static bool is_json(const char *bytes, size_t size) {
@@ -96,17 +159,15 @@ static bool is_json(const char *bytes, size_t size) {
   return i < size && bytes[i] == '{';
 }
 
-static fs_status verify_file(fs_cli *cli, const char *name, const char *bytes, size_t size,
-                             const fsched_graph *graph, fs_times *times) {
-  fs_context_subject(cli->ctx, name);
-  bool stream = !is_json(bytes, size) || fs_cli_kind(bytes, size) == FS_KIND_PROGRAM_JSON;
-  fs_status status = stream ? verify_program(cli, name, bytes, size, graph, times)
-                            : verify_schedule(cli, name, bytes, size, graph, times);
-  fs_context_subject(cli->ctx, NULL);
-  fs_cli_progress_clear(cli);
+static fs_status verify_file(verify_job *j) {
+  fs_context_subject(j->cli->ctx, j->subject);
+  j->stream = !is_json(j->bytes, j->size) || fs_cli_kind(j->bytes, j->size) == FS_KIND_PROGRAM_JSON;
+  fs_status status = j->stream ? verify_program(j) : verify_schedule(j);
+  fs_context_subject(j->cli->ctx, NULL);
+  fs_cli_progress_clear(j->cli);
   if (status == FSCHED_OK || status == FSCHED_WRONG) {
-    fs_cli_reports(cli);
-    FS_TRY(print_result(cli, name, stream ? "stream" : "schedule", status == FSCHED_OK));
+    fs_cli_reports(j->cli);
+    FS_TRY(print_result(j, status == FSCHED_OK));
   }
   return status;
 }
@@ -120,27 +181,57 @@ static void print_times(const fs_cli *cli, const fs_times *times) {
   fs_cli_say(&t);
 }
 
+/* Refuses a proof where it cannot be read. */
+static fs_status check_proof_option(fs_cli *cli, const char *proof) {
+  const char *graph = fs_args_last(&cli->args, FS_OPTION_GRAPH);
+  if (proof != NULL && fs_cli_is_std(proof) &&
+      (fs_cli_is_std(cli->args.operand[0]) || (graph != NULL && fs_cli_is_std(graph)))) {
+    return fs_usage(cli->ctx, NULL, "standard input can be read only once");
+  }
+  return FSCHED_OK;
+}
+
+/* Reads the file and the proof. */
+static fs_status read_files(verify_job *j, const char *input, const char *proof) {
+  uint64_t at = fs_now_ns();
+  FS_TRY(fs_file_read(j->cli->ctx, input, &j->bytes, &j->size));
+  if (proof != NULL) {
+    FS_TRY(fs_file_read(j->cli->ctx, proof, &j->proof, &j->proof_size));
+    j->proof_name = fs_cli_shown(proof);
+  }
+  j->name = j->subject = fs_cli_shown(input);
+  lap(&j->times, "read", proof == NULL ? "The file." : "The files.", &at);
+  return FSCHED_OK;
+}
+
+static fs_status read_and_verify(verify_job *j, const char *input, const char *graph_name,
+                                 const char *proof) {
+  fsched_graph *graph = NULL;
+  fs_status status = FSCHED_OK;
+  FS_TRY(read_files(j, input, proof));
+  uint64_t at = fs_now_ns();
+  if (graph_name != NULL) {
+    status = fs_cli_read_graph(j->cli, graph_name, &graph);
+    lap(&j->times, "graph", "The graph file.", &at);
+  }
+  if (status == FSCHED_OK) {
+    j->graph = graph;
+    status = verify_file(j);
+    print_times(j->cli, &j->times);
+  }
+  fsched_graph_destroy(graph);
+  return status;
+}
+
 fs_status fs_cli_verify(fs_cli *cli) {
   const char *input = cli->args.operand[0];
   const char *graph_name = fs_args_last(&cli->args, FS_OPTION_GRAPH);
+  const char *proof = fs_args_last(&cli->args, FS_OPTION_CHECK_PROOF);
   FS_TRY(fs_cli_check_graph_option(cli, input, graph_name));
-  char *bytes = NULL;
-  size_t size = 0;
-  fs_times times = {0};
-  uint64_t at = fs_now_ns();
-  FS_TRY(fs_file_read(cli->ctx, input, &bytes, &size));
-  lap(&times, "read", "The file.", &at);
-  fsched_graph *graph = NULL;
-  fs_status status = FSCHED_OK;
-  if (graph_name != NULL) {
-    status = fs_cli_read_graph(cli, graph_name, &graph);
-    lap(&times, "graph", "The graph file.", &at);
-  }
-  if (status == FSCHED_OK) {
-    status = verify_file(cli, fs_cli_shown(input), bytes, size, graph, &times);
-    print_times(cli, &times);
-  }
-  fsched_graph_destroy(graph);
-  (void)fs_realloc(cli->ctx, bytes, size + 1, 0);
+  FS_TRY(check_proof_option(cli, proof));
+  verify_job j = {.cli = cli};
+  fs_status status = read_and_verify(&j, input, graph_name, proof);
+  (void)fs_realloc(cli->ctx, j.bytes, j.size + 1, 0);
+  (void)fs_realloc(cli->ctx, j.proof, j.proof_size + 1, 0);
   return status;
 }

@@ -141,6 +141,7 @@ fs_status fs_cli_check_graph_option(fs_cli *cli, const char *input, const char *
       {FS_OPTION_SET_PARAM, "a stream takes it when it is run"},
       {FS_OPTION_UNTRUSTED, "it says what a graph may read; a stream reads no file"},
       {FS_OPTION_TARGETS, "it says where a graph's target may be"},
+      {FS_OPTION_CHECK_PROOF, "a proof is about the schedules of a graph"},
   };
   for (size_t i = 0; graph_name == NULL && i < sizeof of_graph / sizeof of_graph[0]; i++) {
     if (fs_args_has(&cli->args, of_graph[i].option)) {

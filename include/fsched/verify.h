@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* fsched: the independent check of schedules and programs; shares no code with the passes.
+/* fsched: the independent check of schedules, programs and proofs; shares no code with the passes.
  *
  * Proven of a schedule: precedence, queues, resources, concurrency, capacity, placement, and that
  * every access finds its version (spills included).  Proven of a program, for all durations:
@@ -24,6 +24,14 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_verify_schedule(fsched_context *
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_verify_program(fsched_context *ctx,
                                                                const fsched_program *program,
                                                                const fsched_graph *graph);
+/** Checks a proof (fsched-proof(5)) that no schedule of the graph ends before *bound, in ticks.
+ *  `name` stands for the text in diagnostics.  Errors: FSCHED_BAD_INPUT for a text that is not of
+ *  the form of proofs, FSCHED_WRONG for a step that does not follow, and for a graph that proofs do
+ *  not cover; FSCHED_USAGE, FSCHED_SYSTEM; *bound is then 0. */
+FSCHED_API FSCHED_MUST_USE fsched_status fsched_verify_proof(fsched_context *ctx,
+                                                             const fsched_graph *graph,
+                                                             const char *text, size_t length,
+                                                             const char *name, uint64_t *bound);
 
 #ifdef __cplusplus
 }

@@ -94,6 +94,7 @@ fsched compile mem.yaml --memory=d|ddr.2
 fsched compile flow.json --memory |dram sram
 fsched compile apart.yml --memory |far
 fsched verify ops.fsb --graph mem.yaml --memory |cmx ddr.2
+fsched verify some.txt --proof some.t|FILE some.txt
 fsched explain ops.fsb |first second
 fsched explain ops.fsb s|second
 fsched explain ops.fsb first sec|second

@@ -48,6 +48,8 @@ bad verify - --graph -
 bad verify s.json
 bad verify prog.fsb --memory cmx=5
 bad verify prog.fsb --set concurrency=2
+bad verify s.json --proof p
+bad verify s.json --graph - --proof -
 bad run --pace 1000 prog.fsb
 bad run prog.fsb --pace 1000
 bad dis prog.fsb --format yaml

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The lines before the first "begin". */
+#include "verify/proof/proof.h"
+
+static fs_status read_ops(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  uint64_t n;
+  if (!fs_vtext_word(t, "fsched-proof 1\n")) {
+    return fs_vtext_syntax(t, t->pos, "the first line should be: fsched-proof 1");
+  }
+  if (!fs_vtext_word(t, "ops")) {
+    return fs_vtext_syntax(t, t->pos, "this line should begin with: ops");
+  }
+  FS_TRY(fs_vtext_next(t, "the number of ops", &n));
+  if (n != p->g->n_ops) {
+    return fs_vtext_wrong(t, t->pos - 1, "the graph has %u ops, not %llu", p->g->n_ops,
+                          (unsigned long long)n);
+  }
+  return fs_vtext_line_end(t);
+}
+
+static fs_status read_unit(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  if (!fs_vtext_word(t, "unit")) {
+    return fs_vtext_syntax(t, t->pos, "this line should begin with: unit");
+  }
+  size_t place = t->pos + 1;
+  FS_TRY(fs_vtext_next(t, "the unit of time", &p->unit));
+  if (p->unit == 0) {
+    return fs_vtext_wrong(t, place, "the unit of time is 0");
+  }
+  FS_TRY(fs_new(&p->arena, &p->time, p->g->n_ops));
+  for (uint32_t op = 0; op < p->g->n_ops; op++) {
+    if (p->g->op_time[op] % p->unit != 0) {
+      return fs_vtext_wrong(t, place, "the time of op %u, %llu, is no multiple of %llu", op,
+                            (unsigned long long)p->g->op_time[op], (unsigned long long)p->unit);
+    }
+    p->time[op] = p->g->op_time[op] / p->unit;
+  }
+  return fs_vtext_line_end(t);
+}
+
+static fs_status read_queues(fs_vproof *p) {
+  FS_SCRATCH(scratch, p->ctx);
+  fs_vtext *t = &p->text;
+  uint32_t n = 0, n_queues = p->g->target.n_queues, *queue;
+  bool *mark;
+  FS_TRY(fs_new(&scratch, &queue, n_queues));
+  FS_TRY(fs_new_zero(&scratch, &mark, n_queues));
+  do {
+    uint64_t id;
+    size_t place = t->pos + 1;
+    FS_TRY(fs_vtext_next(t, "a queue", &id));
+    if (id >= n_queues || mark[id]) {
+      return fs_vtext_wrong(t, place, "queue %llu is %s", (unsigned long long)id,
+                            id < n_queues ? "there already" : "none of the target's");
+    }
+    mark[id] = true;
+    queue[n++] = (uint32_t)id;
+  } while (fs_vtext_peek(t) == ' ');
+  return fs_vset_add_queues(p, queue, n);
+}
+
+static fs_status read_resource(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  uint64_t id;
+  FS_TRY(fs_vtext_next(t, "a resource", &id));
+  if (id >= p->g->target.n_resources) {
+    return fs_vtext_wrong(t, place, "resource %llu is none of the target's",
+                          (unsigned long long)id);
+  }
+  fs_vset set = {.kind = FS_VSET_RESOURCE,
+                 .resource = (uint32_t)id,
+                 .capacity = p->g->target.resource_capacity[id]};
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
+static fs_status read_set(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos;
+  if (fs_vtext_word(t, "queues")) {
+    FS_TRY(read_queues(p));
+  } else if (fs_vtext_word(t, "resource")) {
+    FS_TRY(read_resource(p));
+  } else if (fs_vtext_word(t, "concurrency")) {
+    fs_vset set = {.kind = FS_VSET_CONCURRENCY, .capacity = p->g->target.concurrency};
+    if (set.capacity == 0) {
+      return fs_vtext_wrong(t, place, "the target has no limit on ops that run at one time");
+    }
+    FS_TRY(fs_vec_push(p->ctx, &p->set, set));
+  } else {
+    return fs_vtext_syntax(t, place, "a set is of queues, a resource, or concurrency");
+  }
+  return fs_vtext_line_end(t);
+}
+
+fs_status fs_vproof_header(fs_vproof *p) {
+  FS_TRY(read_ops(p));
+  FS_TRY(read_unit(p));
+  while (fs_vtext_word(&p->text, "set ")) {
+    FS_TRY(read_set(p));
+  }
+  if (!fs_vtext_word(&p->text, "begin\n")) {
+    return fs_vtext_syntax(&p->text, p->text.pos, "this line should be a set, or: begin");
+  }
+  return FSCHED_OK;
+}

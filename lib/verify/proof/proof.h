@@ -1,0 +1,127 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inside of the checker of proofs (proof/proof.c), whose steps are those of fsched-proof(5). */
+#ifndef FS_VERIFY_PROOF_H
+#define FS_VERIFY_PROOF_H
+
+#include "base/keyed.h"
+#include "base/mem.h"
+#include "model/graph.h"
+#include "verify/proof/text.h"
+
+typedef enum fs_vset_kind { FS_VSET_QUEUES, FS_VSET_RESOURCE, FS_VSET_CONCURRENCY } fs_vset_kind;
+typedef struct fs_vset {
+  fs_vset_kind kind;
+  uint32_t resource;
+  uint64_t capacity;
+  uint32_t *of; /* of queues: what ops take, per domain, then per gang */
+} fs_vset;
+
+typedef enum fs_vform {
+  FS_VFORM_FROM,    /* id: an op, which starts at `bound` or later */
+  FS_VFORM_UNTIL,   /* or earlier */
+  FS_VFORM_FORWARD, /* id: a pair, whose first op is over when the second one starts */
+  FS_VFORM_BACKWARD /* or the second one when the first one starts */
+} fs_vform;
+typedef struct fs_vliteral {
+  int64_t bound;
+  uint32_t id;
+  fs_vform form;
+} fs_vliteral;
+
+/* Ops that exclude each other; first < second. */
+typedef struct fs_vpair {
+  uint32_t first, second;
+  bool known; /* the order is `order` */
+  fs_vform order;
+} fs_vpair;
+
+/* Clauses, one behind the other, each behind an entry of its own, whose bound is its length. */
+typedef struct fs_vclauses {
+  FS_VEC(fs_vliteral) literal;
+  FS_VEC(size_t) begin; /* per clause: where that entry is; SIZE_MAX: deleted */
+  size_t waste;         /* entries and literals of those that are deleted */
+} fs_vclauses;
+
+typedef struct fs_vproof {
+  fsched_context *ctx;
+  const fsched_graph *g;
+  fs_arena arena;   /* what lives as long as the check */
+  fs_arena scratch; /* of a step */
+  fs_vtext text;
+  uint64_t unit;
+  uint64_t *time; /* per op, in units, as are all times below */
+  uint64_t horizon;
+  FS_VEC(fs_vset) set;
+
+  /* The windows of starts that what is assumed leaves.  Of ops that nothing was assumed of they are
+   * 0 and horizon - time. */
+  int64_t *lb, *ub;
+  bool *named;
+  fs_ids op;  /* those that are named */
+  bool empty; /* some op that is named has no start, or some pair no order */
+  FS_VEC(fs_vpair) pair;
+  uint32_t *slot; /* hash table of pairs, FS_NONE: free */
+  uint32_t n_slots;
+  fs_arena slots;             /* holds it */
+  fs_ids ordered;             /* pairs whose order is known */
+  FS_VEC(fs_vliteral) clause; /* of the step */
+  fs_vclauses lemmas, axioms;
+} fs_vproof;
+
+/* ---- header.c */
+/* Reads the lines up to the first "begin". */
+fs_status fs_vproof_header(fs_vproof *p) FS_MUST_USE;
+
+/* ---- sets.c */
+/* Adds a set of queues.  Requires queues of the target, each once. */
+fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS_MUST_USE;
+/* What the op takes of the set.  Requires a set, and an op of the graph. */
+uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
+/* Do the ops take more than the capacity of some set together?  O(sets).  Requires ops of the
+ * graph. */
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b);
+
+/* ---- state.c */
+/* Takes memory for windows; nothing is assumed.  Requires times and a horizon. */
+fs_status fs_vproof_begin(fs_vproof *p) FS_MUST_USE;
+/* Forgets what was assumed.  O(what was). */
+void fs_vproof_forget(fs_vproof *p);
+/* The id of a pair; FS_NONE: they do not exclude each other.  Requires two ops of the graph, the
+ * lower id first. */
+fs_status fs_vproof_pair(fs_vproof *p, uint32_t a, uint32_t b, uint32_t *id) FS_MUST_USE;
+bool fs_vproof_fails(const fs_vproof *p, const fs_vliteral *l);
+bool fs_vproof_holds(const fs_vproof *p, const fs_vliteral *l);
+/* Assumes a literal, and names its ops. */
+fs_status fs_vproof_assume(fs_vproof *p, const fs_vliteral *l) FS_MUST_USE;
+/* Requires a number that can be negated: 0 to FS_VTEXT_MOST. */
+fs_vliteral fs_vliteral_negation(const fs_vliteral *l);
+
+/* ---- rules.c */
+typedef struct fs_vstep {
+  char rule;
+  uint32_t set; /* of the rules that name one */
+  uint32_t op;  /* of those that name one */
+} fs_vstep;
+/* Is the rule violated for sure by the ops that are named?  O(n log n) for n of these; of
+ * precedence O(their edges), or less.  Requires that nothing is empty. */
+fs_status fs_vproof_violated(fs_vproof *p, const fs_vstep *step, bool *violated) FS_MUST_USE;
+
+/* ---- clauses.c */
+fs_status fs_vclauses_add(fsched_context *ctx, fs_vclauses *c, const fs_vliteral *literal,
+                          size_t n) FS_MUST_USE;
+/* Is there a clause of that number, from 1? */
+static inline bool fs_vclauses_has(const fs_vclauses *c, uint64_t number) {
+  return number >= 1 && number <= c->begin.n && c->begin.at[number - 1] != SIZE_MAX;
+}
+/* The literals of a clause, and how many.  Requires one that is there. */
+const fs_vliteral *fs_vclauses_get(const fs_vclauses *c, uint64_t number, size_t *n);
+/* Deletes a clause; its memory is used again.  Requires one that is there. */
+void fs_vclauses_delete(fs_vclauses *c, uint64_t number);
+void fs_vclauses_clear(fs_vclauses *c);
+void fs_vclauses_free(fsched_context *ctx, fs_vclauses *c);
+
+/* ---- replay.c */
+/* Reads and checks the steps, of which the last one is a lemma without literals. */
+fs_status fs_vproof_replay(fs_vproof *p) FS_MUST_USE;
+
+#endif

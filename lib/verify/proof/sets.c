@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What ops take of sets.  Queues: an op that may run on some of the set's queues alone takes 1 of
+ * them, a gang as many as it has there.  So no more than the capacity is taken at one time. */
+#include "verify/proof/proof.h"
+
+#include "base/saturate.h"
+
+/* Fills in what is taken of the set whose queues are marked. */
+static void count_taken(const fs_vproof *p, const bool *mark, uint32_t *of) {
+  const fsched_graph *g = p->g;
+  const fs_target *t = &g->target;
+  for (uint32_t d = 0; d < t->n_domains; d++) {
+    bool all = true;
+    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+      all = all && mark[t->domain_queue[i]];
+    }
+    of[d] = all && t->domain_queue0[d] < t->domain_queue0[d + 1];
+  }
+  for (uint32_t gang = 0; gang < g->n_gangs; gang++) {
+    uint32_t n = 0;
+    for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+      n += mark[g->gang_queue[i]];
+    }
+    of[t->n_domains + gang] = n;
+  }
+}
+
+fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
+  assert(n <= p->g->target.n_queues);
+  FS_SCRATCH(scratch, p->ctx);
+  fs_vset set = {.kind = FS_VSET_QUEUES, .capacity = n};
+  bool *mark;
+  FS_TRY(fs_new_zero(&scratch, &mark, p->g->target.n_queues));
+  for (uint32_t i = 0; i < n; i++) {
+    assert(queue[i] < p->g->target.n_queues && !mark[queue[i]]);
+    mark[queue[i]] = true;
+  }
+  FS_TRY(fs_new(&p->arena, &set.of, (size_t)p->g->target.n_domains + p->g->n_gangs));
+  count_taken(p, mark, set.of);
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
+static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
+  for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
+    if (g->use_resource[u] == resource) {
+      return g->use_amount[u];
+    }
+  }
+  return 0;
+}
+
+uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
+  assert(set < p->set.n && op < p->g->n_ops);
+  const fs_vset *s = &p->set.at[set];
+  const fsched_graph *g = p->g;
+  if (p->time[op] == 0) {
+    return 0;
+  }
+  switch (s->kind) {
+    case FS_VSET_QUEUES:
+      return s
+          ->of[g->op_gang[op] == FS_NONE ? g->op_domain[op] : g->target.n_domains + g->op_gang[op]];
+    case FS_VSET_RESOURCE:
+      return amount_of(g, op, s->resource);
+    case FS_VSET_CONCURRENCY:
+      return 1;
+  }
+  return 0;
+}
+
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b) {
+  assert(a < p->g->n_ops && b < p->g->n_ops);
+  for (uint32_t set = 0; a != b && set < p->set.n; set++) {
+    uint64_t x = fs_vset_take(p, set, a), y = fs_vset_take(p, set, b);
+    if (x > 0 && y > 0 && fs_add_most(x, y) > p->set.at[set].capacity) {
+      return true;
+    }
+  }
+  return false;
+}
