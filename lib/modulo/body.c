@@ -89,7 +89,7 @@ static void add_tie(body_maker *m, const fs_modulo_tie *x) {
   assert(b->copies == 1);
   b->arc[b->n_arcs++] =
       (fs_modulo_arc){x->from, x->to, x->distance, FS_NONE, true, false, x->delay};
-  b->distances += x->distance;
+  b->distances += x->distance < 0 ? -x->distance : x->distance;
 }
 
 /* The writer takes slots that were given back at once. */

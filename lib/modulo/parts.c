@@ -170,6 +170,61 @@ fs_status fs_modulo_split_parts(fs_arena *arena, const fs_modulo_problem *p,
   return split_rings(&s);
 }
 
+/* Two parts, of two loops, on one queue: iteration j of the second one comes behind iteration i of
+ * the first one if j - i is at least this. */
+static int64_t turn_of(const fs_modulo_plan *plan, uint32_t a, uint32_t b) {
+  return fs_floor_div(plan->start[a] - plan->start[b], plan->period) + 1;
+}
+
+/* Whether two ops of a split problem are parts of two loops, the first one's first, on one queue.
+ */
+static bool meet(const fs_modulo_split *split, const fs_modulo_joined *joined, uint32_t a,
+                 uint32_t b) {
+  const fs_modulo_problem *q = &split->problem;
+  uint32_t x = split->op[a], y = split->op[b];
+  return x < y && joined[x].n_parts > 0 && joined[y].n_parts > 0 &&
+         q->eligible[q->eligible0[a]] == q->eligible[q->eligible0[b]];
+}
+
+/* The turns of two loops on the queues that they share, the least and the most. */
+typedef struct run_turns {
+  int64_t low, high;
+} run_turns;
+
+static run_turns turns_of(const fs_modulo_split *split, const fs_modulo_joined *joined,
+                          const fs_modulo_plan *plan, uint32_t x, uint32_t y) {
+  run_turns t = {INT64_MAX, INT64_MIN};
+  for (uint32_t a = split->first[x]; a < split->first[x] + joined[x].n_parts; a++) {
+    for (uint32_t b = split->first[y]; b < split->first[y] + joined[y].n_parts; b++) {
+      int64_t k = meet(split, joined, a, b) ? turn_of(plan, a, b) : t.low;
+      t.low = k < t.low ? k : t.low;
+      t.high = meet(split, joined, a, b) && k > t.high ? k : t.high;
+    }
+  }
+  return t;
+}
+
+fs_status fs_modulo_order_runs(fsched_context *ctx, const fs_modulo_split *split,
+                               const fs_modulo_joined *joined, const fs_modulo_plan *plan,
+                               fs_modulo_turns turns, fs_modulo_ties *out) {
+  const fs_modulo_problem *q = &split->problem;
+  assert(plan->copies == 1);
+  for (uint32_t a = 0; a < q->n; a++) {
+    for (uint32_t b = a + 1; b < q->n; b++) {
+      if (!meet(split, joined, a, b)) {
+        continue;
+      }
+      run_turns t = turns_of(split, joined, plan, split->op[a], split->op[b]);
+      int64_t k = turns == FS_TURNS_AHEAD ? t.low : turns == FS_TURNS_BEHIND ? t.high : 0;
+      if (t.low < t.high) {
+        FS_TRY(fs_vec_push(ctx, out, ((fs_modulo_tie){a, b, k, (int64_t)q->time[a]})));
+        FS_TRY(fs_vec_push(ctx, out, ((fs_modulo_tie){b, a, 1 - k, (int64_t)q->time[b]})));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 void fs_modulo_join_parts(const fs_modulo_split *split, const fs_modulo_joined *joined,
                           fs_rolled_loop *loop) {
   assert(loop->copies == 1);

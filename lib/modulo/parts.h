@@ -38,6 +38,20 @@ typedef struct fs_modulo_split {
 fs_status fs_modulo_split_parts(fs_arena *arena, const fs_modulo_problem *p,
                                 const fs_modulo_joined *joined, fs_modulo_split *out) FS_MUST_USE;
 
+/* In which order runs of two loops have their turns on all queues that they share, where a plan has
+ * them in several: as on the one on which the first loop is ahead most, or least, or in program
+ * order. */
+typedef enum fs_modulo_turns { FS_TURNS_AHEAD, FS_TURNS_BEHIND, FS_TURNS_IN_ORDER } fs_modulo_turns;
+
+typedef FS_VEC(fs_modulo_tie) fs_modulo_ties;
+
+/* Appends ties of the problem that was split, for each two loops whose runs would pass each other
+ * on two queues as planned: then each would be behind the other, as runs are one op to what is
+ * around them.  Requires a plan of one copy.  Complexity: O(ops^2).  Errors: FSCHED_SYSTEM. */
+fs_status fs_modulo_order_runs(fsched_context *ctx, const fs_modulo_split *split,
+                               const fs_modulo_joined *joined, const fs_modulo_plan *plan,
+                               fs_modulo_turns turns, fs_modulo_ties *out) FS_MUST_USE;
+
 /* Names the ops of the problem that was split in a loop that was made of a plan of the other
  * (modulo/rolled.h), and notes what its parts are.  `joined` is that of the split. */
 void fs_modulo_join_parts(const fs_modulo_split *split, const fs_modulo_joined *joined,

@@ -253,8 +253,21 @@ static fs_status fill_report(const planner *k, const fs_modulo_loop *loop,
   return FSCHED_OK;
 }
 
+/* Adds the ties that are given. */
+static fs_status add_ties(const planner *k, const fs_planned_options *o, fs_modulo_problem *q) {
+  fs_modulo_tie *tie;
+  FS_TRY(fs_new(k->arena, &tie, (size_t)q->n_ties + o->n_ties));
+  for (uint32_t i = 0; i < q->n_ties + o->n_ties; i++) {
+    tie[i] = i < q->n_ties ? q->tie[i] : o->tie[i - q->n_ties];
+  }
+  q->tie = tie;
+  q->n_ties += o->n_ties;
+  return FSCHED_OK;
+}
+
 /* Gives the ops that have parts these. */
-static fs_status split_loop(planner *k, const fs_modulo_joined *joined, fs_planned_loop *out) {
+static fs_status split_loop(planner *k, const fs_planned_options *o, fs_planned_loop *out) {
+  const fs_modulo_joined *joined = o->joined;
   fs_modulo_split *split;
   if (joined == NULL || out->loop.why_not != NULL) {
     return FSCHED_OK;
@@ -265,6 +278,7 @@ static fs_status split_loop(planner *k, const fs_modulo_joined *joined, fs_plann
   }
   FS_TRY(fs_new(k->arena, &split, 1));
   FS_TRY(fs_modulo_split_parts(k->arena, &out->loop.problem, joined, split));
+  FS_TRY(add_ties(k, o, &split->problem));
   k->split = out->split = split;
   k->joined = joined;
   out->loop.problem = split->problem;
@@ -333,7 +347,7 @@ fs_status fs_planned_loop_make(fsched_context *ctx, fs_arena *arena, const fsche
     return FSCHED_OK;
   }
   FS_TRY(fs_modulo_loop_make(arena, g, body, options->held_back, &out->loop));
-  FS_TRY(split_loop(&k, options->joined, out));
+  FS_TRY(split_loop(&k, options, out));
   out->report.why_not = out->loop.why_not;
   return out->loop.why_not != NULL ? FSCHED_OK : search(ctx, &k, options, out);
 }

@@ -22,6 +22,8 @@ typedef struct fs_planned_options {
   bool always;    /* where the search finds no plan, iterations run one after the other */
   bool single;    /* one copy */
   const fs_modulo_joined *joined; /* per member, with `single`; NULL: none has parts */
+  const fs_modulo_tie *tie;       /* of the parts, besides those that they have */
+  uint32_t n_ties;
 } fs_planned_options;
 
 /* Plans the body of a loop of a graph; of bodies of more than 64 ops only the interval is looked

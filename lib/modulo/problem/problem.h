@@ -50,7 +50,7 @@ typedef struct fs_modulo_edge {
 /* Where there are some, the body has one copy. */
 typedef struct fs_modulo_tie {
   uint32_t from, to; /* ops */
-  uint32_t distance; /* iterations */
+  int64_t distance;  /* iterations; may be negative */
   int64_t delay;     /* ticks */
 } fs_modulo_tie;
 

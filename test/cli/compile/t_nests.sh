@@ -404,8 +404,8 @@ sed 's/, "returns": true//' chain.json >lost.json
 run 0 "$FSCHED" asm lost.json -o lost.fsb
 run 4 "$FSCHED" verify lost.fsb --graph chain.yaml
 
-# Of two loops whose loads are slow, the parts of runs would pass each other on two queues; as each run
-# is one op to what is around it, they are not joined then.
+# Of two loops whose loads are slow, the parts of runs would pass each other on two queues, where each
+# run is one op to what is around it: they are joined in an order that both queues keep.
 cat >passing.yaml <<'END'
 fsched: 1
 target:
@@ -435,7 +435,14 @@ ops:
   - {name: end, on: q0, args: [{inout: y}, {out: z}]}
 END
 run 0 "$FSCHED" compile passing.yaml -Werror --verify -o passing.fsb --force
+expect "quicker than apart, which takes 28" holds err 'makespan 22,'
+expect "the first ones are joined" holds err '^  loop l1: .*, runs joined$'
+expect "and the others" holds err '^  loop l2: .*, runs joined$'
 run 0 "$FSCHED" compile passing.yaml -q --unroll -o flat.fsb --force
 run 0 "$FSCHED" run flat.fsb -q --check --output y=want --force
-run 0 "$FSCHED" run passing.fsb -q --on sim --check --output y=got --force
-expect "the bytes of the iterations" cmp want got
+for durations in planned random adversarial; do
+  run 0 "$FSCHED" run passing.fsb -q --on sim --durations $durations --check --output y=got --force
+  expect "the bytes of the iterations" cmp want got
+done
+run 0 "$FSCHED" run passing.fsb -q --check --output y=got --force
+expect "on threads" cmp want got

@@ -527,40 +527,87 @@ static fs_status make_whole(fs_roller *r, uint32_t loop, const fs_planned_loop *
   return FSCHED_OK;
 }
 
+/* A plan with runs of loops inside that are joined, and what it takes; UINT64_MAX: it locks up, or
+ * there is none. */
+typedef struct joined_plan {
+  fs_planned_loop planned;
+  fs_rolled_loop loop;
+  uint64_t span;
+} joined_plan;
+
+static fs_status plan_joined(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                             const fs_rolled *x, const fs_modulo_joined *joined,
+                             const fs_modulo_ties *ties, joined_plan *out) {
+  fs_planned_options o = {.steps = r->steps, .held_back = true, .single = true, .joined = joined};
+  fs_loop_body own = *body;
+  bool possible = false;
+  o.tie = ties->at;
+  o.n_ties = (uint32_t)ties->n;
+  out->span = UINT64_MAX;
+  FS_TRY(fs_new(r->scratch, &own.value, own.n_values));
+  memcpy(own.value, body->value, own.n_values * sizeof *own.value);
+  FS_TRY(make_plan(r, g, &own, &o, &out->planned));
+  if (out->planned.plan != NULL) {
+    FS_TRY(fs_modulo_rolled(r->b->ctx, &r->b->arena, &out->planned.loop.problem, out->planned.plan,
+                            &out->loop, &possible));
+  }
+  if (!possible) {
+    return FSCHED_OK;
+  }
+  fs_modulo_join_parts(out->planned.split, joined, &out->loop);
+  return time_rolled(r, &out->planned, x, &out->loop, &out->span);
+}
+
+enum { ORDER_ROUNDS = 3 }; /* plans in which other runs may pass each other */
+
+/* Of a plan in which runs pass each other on two queues, makes the quickest one that is found in
+ * which they keep some order. */
+static fs_status order_runs(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                            const fs_rolled *x, const fs_modulo_joined *joined, joined_plan *best) {
+  joined_plan first = *best;
+  fs_modulo_ties ties = {0};
+  fs_status status = FSCHED_OK;
+  for (uint32_t turns = FS_TURNS_AHEAD; turns <= FS_TURNS_IN_ORDER; turns++) {
+    joined_plan at = first;
+    ties.n = 0;
+    for (uint32_t n = 0; status == FSCHED_OK && n < ORDER_ROUNDS && at.span == UINT64_MAX; n++) {
+      size_t had = ties.n;
+      status = fs_modulo_order_runs(r->b->ctx, at.planned.split, joined, at.planned.plan,
+                                    (fs_modulo_turns)turns, &ties);
+      if (status == FSCHED_OK && ties.n > had) {
+        status = plan_joined(r, g, body, x, joined, &ties, &at);
+      }
+      if (ties.n == had || at.planned.plan == NULL) {
+        break;
+      }
+    }
+    if (at.span < best->span) {
+      *best = at;
+    }
+  }
+  fs_vec_free(r->b->ctx, &ties);
+  return status;
+}
+
 /* Joins the runs of loops inside, if that makes the loop quicker; else *out is NULL. */
 static fs_status join_runs(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
                            fs_planned_loop *p, fs_rolled *x, const fs_modulo_joined **out) {
   fs_modulo_joined *joined;
+  joined_plan apart;
+  uint64_t met;
   *out = NULL;
   FS_TRY(fs_roller_find_joined(r, g, body, &joined));
   if (joined == NULL) {
     return FSCHED_OK;
   }
-  fs_planned_options o = {.steps = r->steps, .held_back = true, .single = true, .joined = joined};
-  fs_loop_body own = *body;
-  fs_planned_loop other;
-  fs_rolled_loop loop;
-  bool possible;
-  uint64_t met, apart;
-  FS_TRY(fs_new(r->scratch, &own.value, own.n_values));
-  memcpy(own.value, body->value, own.n_values * sizeof *own.value);
-  FS_TRY(make_plan(r, g, &own, &o, &other));
-  if (other.plan == NULL) {
-    return FSCHED_OK;
+  FS_TRY(plan_joined(r, g, body, x, joined, &(fs_modulo_ties){0}, &apart));
+  if (apart.span == UINT64_MAX && apart.planned.plan != NULL) {
+    FS_TRY(order_runs(r, g, body, x, joined, &apart));
   }
-  FS_TRY(
-      fs_modulo_rolled(r->b->ctx, &r->b->arena, &other.loop.problem, other.plan, &loop, &possible));
-  if (!possible) {
-    return FSCHED_OK;
-  }
-  fs_modulo_join_parts(other.split, joined, &loop);
   FS_TRY(time_rolled(r, p, x, &x->loop, &met));
-  FS_TRY(time_rolled(r, &other, x, &loop, &apart));
-  /* With slow ops, parts of two runs may pass each other on two queues.  Each is then behind the
-   * other, as runs are one op to what is around them: that locks up, which is never quicker. */
-  if (apart < met) {
-    *p = other;
-    x->loop = loop;
+  if (apart.span < met) {
+    *p = apart.planned;
+    x->loop = apart.loop;
     *out = joined;
   }
   return FSCHED_OK;
