@@ -295,20 +295,24 @@ static fs_status add_gangs(fs_bounds *b, uint32_t d, uint32_t parts, uint64_t *m
   return FSCHED_OK;
 }
 
-static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
+fs_status fs_bounds_add_domain(fs_bounds *b, uint32_t d, uint64_t *queues, uint64_t *most) {
   assert(d < b->g->target.n_domains && b->jobs.n == 0);
-  enum { MOST_PARTS = 4 };
   const fs_target *t = &b->g->target;
-  uint64_t most = 0;
-  uint64_t queues =
-      t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
-  if (queues > 0) {
-    FS_TRY(add_domains(b, d, t->n_queues));
-    for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
-      FS_TRY(add_domains(b, d, t->domain_queue[i]));
-    }
-    FS_TRY(add_gangs(b, d, 0, &most));
+  *queues = t->implicit_queues ? t->concurrency : t->domain_queue0[d + 1] - t->domain_queue0[d];
+  if (*queues == 0) {
+    return FSCHED_OK;
   }
+  FS_TRY(add_domains(b, d, t->n_queues));
+  for (uint32_t i = t->domain_queue0[d]; i < t->domain_queue0[d + 1]; i++) {
+    FS_TRY(add_domains(b, d, t->domain_queue[i]));
+  }
+  return add_gangs(b, d, 0, most);
+}
+
+static fs_status domain_bound(fs_bounds *b, uint32_t d, fs_tick *out) {
+  enum { MOST_PARTS = 4 };
+  uint64_t most = 0, queues;
+  FS_TRY(fs_bounds_add_domain(b, d, &queues, &most));
   FS_TRY(fs_bounds_windows(b, queues, out));
   for (uint32_t parts = 1; most > 1 && parts <= MOST_PARTS && parts + 1 < queues; parts++) {
     FS_TRY(add_gangs(b, d, parts, &most));
@@ -454,6 +458,9 @@ static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
   FS_TRY(resource_bounds(b, &out->resource_work));
   FS_TRY(concurrency_bound(b, &out->resource_work));
   FS_TRY(fs_bounds_memories(b, &out->memory_work));
+  if (b->copies) {
+    FS_TRY(fs_bounds_trades(b, &out->memory_work));
+  }
   fs_arena_reset(b->arena, mark);
   return FSCHED_OK;
 }

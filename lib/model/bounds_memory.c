@@ -8,13 +8,17 @@
  *             |   | scratch |                    |    scratch: held by its op
  *             +---------------------------------+ makespan
  *
- * A version must not be counted twice at one time, so it is held by ops in sequence, and the best
- * of these is taken:
- *   - a chain of its ops, each an edge from the one before;
- *   - its first op and one that a longest path leads to.  Where nothing can be spilled, all of the
- *     path between them counts; else the gap counts at most as long as the copies that the version
- *     would need to leave and return (a read; and a write if its only writer stands at its begin,
- *     as no store has its content then).  A copy in the gap holds the version, too.
+ * A version must not be counted twice at one time, so it is held by a chain of its ops, of which
+ * paths lead from each to the next one, by the gaps between them, and by others of its ops of which
+ * no two, nor one and an op of the chain, can run at once; their time is taken off the gaps in
+ * which they may lie.
+ *
+ * A gap counts as long as the longest path in it.  Where the version can be spilled, it may be gone
+ * instead: then it is held only while its copies run, a read in the gap, and a write in the first
+ * gap behind a writer, as no store has its content then.  What is saved by that, and the copies
+ * that it takes, are kept as a trade (trades.c).  A version that an op writes over as a
+ * whole, or that racing ops write, may return without a read, and has no gaps.
+ *
  * In addition, with spilling, given content is held by its first read, which precedes all accesses,
  * and kept content by its first writer and by the write-back.  Without spilling, given content is
  * held from 0 to an access, kept content from a writer to the end, and content that is both reduces
@@ -25,10 +29,15 @@
  * rounding down keeps the bound valid.  Paths and chains end when the steps (limit.h) are used up,
  * which keeps it valid, too.
  */
+#include <stdlib.h>
+
 #include "base/group.h"
 #include "base/heap.h"
 #include "base/radix.h"
 #include "model/bounds_private.h"
+
+/* Ops of a version that are looked at for which of them can run at once. */
+enum { MOST_APART = 64 };
 
 typedef struct memory_search {
   fs_bounds *b;
@@ -48,12 +57,17 @@ typedef struct memory_search {
   uint32_t *place;
   fs_tick *path;
   FS_VEC(fs_bounds_job) jobs;
-  /* The ops that access the version, each once, in program order. */
+  FS_VEC(fs_bounds_gap) gaps;
+  /* The ops that access the version, each once, in topological order. */
   uint32_t n;
   uint32_t *op, *before; /* `before`: the previous op of the best chain that ends here, or
                           * FS_NONE */
-  fs_tick *chain;
+  fs_tick *chain, *gap;  /* what the chain is worth, and the path between `before` and the op */
+  uint64_t *later;       /* bits of ops that a path leads to, of up to 64 ops */
   bool *writes, *shares; /* `shares`: the version may lie on another while the op runs */
+  bool *wants;           /* the op finds content of the version, so a residency that begins with
+                          * it needs a read */
+  uint32_t stamp;        /* of `reached` */
 } memory_search;
 
 /* ---- units */
@@ -115,27 +129,45 @@ static fs_tick time_of(const memory_search *s, uint32_t i) {
   return fs_op_latency(s->b->g, s->op[i]);
 }
 
+static int by_key(const void *a, const void *b) { return fs_compare_u64(a, b); }
+
+/* Lists the ops in topological order. */
 static fs_status list_ops(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n_held <= s->b->g->n_ops);
   const fsched_graph *g = s->b->g;
   uint32_t n = g->version_access0[v + 1] - g->version_access0[v];
   fs_arena *a = s->b->arena;
+  uint64_t *key;
   s->n = 0;
+  FS_TRY(fs_new(a, &key, n));
   FS_TRY(fs_new(a, &s->op, n));
   FS_TRY(fs_new(a, &s->before, n));
-  FS_TRY(fs_new(a, &s->chain, n));
+  FS_TRY(fs_new_zero(a, &s->chain, n));
+  FS_TRY(fs_new_zero(a, &s->gap, n));
+  FS_TRY(fs_new_zero(a, &s->later, n));
   FS_TRY(fs_new_zero(a, &s->writes, n));
+  FS_TRY(fs_new_zero(a, &s->wants, n));
   FS_TRY(fs_new(a, &s->shares, n));
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     uint32_t op = g->access_op[i];
     FS_ASSERT_SLOW(op < g->n_ops);
     if (s->listed[op] != v) {
       s->listed[op] = v;
-      s->place[op] = s->n;
-      s->op[s->n] = op;
-      s->shares[s->n++] = s->shares_in[v] == op;
+      key[s->n++] = (uint64_t)s->b->position[op] << 32 | op;
     }
-    s->writes[s->place[op]] |= fs_tag_writes(g->arg_tag[g->access_arg[i]]);
+  }
+  qsort(key, s->n, sizeof *key, by_key);
+  for (uint32_t i = 0; i < s->n; i++) {
+    uint32_t op = s->op[i] = (uint32_t)key[i];
+    s->place[op] = i;
+    s->shares[i] = s->shares_in[v] == op;
+    s->before[i] = FS_NONE;
+  }
+  for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
+    uint32_t arg = g->access_arg[i], at = s->place[g->access_op[i]];
+    unsigned tag = g->arg_tag[arg];
+    s->writes[at] |= fs_tag_writes(tag);
+    s->wants[at] |= fs_tag_reads(tag) || (!fs_version_given(g, v) && !fs_arg_whole(g, arg));
   }
   return FSCHED_OK;
 }
@@ -145,55 +177,69 @@ static bool count_step(memory_search *s) {
   return s->steps > 0;
 }
 
-/* Finds the best chain that ends with each op; returns the end of the best of all. */
-static uint32_t find_chains(memory_search *s, uint32_t v) {
-  FS_ASSERT_SLOW(s->n > 0);
-  const fsched_graph *g = s->b->g;
-  uint32_t best = 0;
-  for (uint32_t i = 0; i < s->n; i++) {
-    uint32_t op = s->op[i];
-    s->before[i] = FS_NONE;
-    s->chain[i] = 0;
-    for (uint32_t p = g->pred0[op]; p < g->pred0[op + 1] && count_step(s); p++) {
-      uint32_t pred = g->pred[p];
-      if (s->listed[pred] == v && s->place[pred] < i &&
-          (s->before[i] == FS_NONE || s->chain[s->place[pred]] > s->chain[i])) {
-        s->before[i] = s->place[pred];
-        s->chain[i] = s->chain[s->place[pred]];
-      }
-    }
-    s->chain[i] += time_of(s, i);
-    best = s->chain[i] > s->chain[best] ? i : best;
-  }
-  return best;
-}
-
 /* Notes that a path of so many ticks leads to an op, which lies before `last`. */
-static fs_status reach(memory_search *s, uint32_t v, uint32_t op, fs_tick path, uint32_t last) {
-  bool again = s->reached[op] == v;
+static fs_status reach(memory_search *s, uint32_t op, fs_tick path, uint32_t last) {
+  bool again = s->reached[op] == s->stamp;
   s->path[op] = again ? fs_max(s->path[op], path) : path;
-  s->reached[op] = v;
+  s->reached[op] = s->stamp;
   return again || s->b->position[op] >= last
              ? FSCHED_OK
              : fs_heap_push(s->b->ctx, &s->open, s->b->position[op], op);
 }
 
-/* Finds the ticks between the end of the first op and the start of each op behind it. */
-static fs_status find_paths(memory_search *s, uint32_t v) {
-  FS_ASSERT_SLOW(s->n > 0);
+/* Finds the ticks between the end of the version's op and the start of each op behind it. */
+static fs_status find_paths(memory_search *s, uint32_t from) {
+  FS_ASSERT_SLOW(from < s->n);
   const fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
-  uint32_t last = 0;
-  for (uint32_t i = 0; i < s->n; i++) {
-    last = (uint32_t)fs_max(last, b->position[s->op[i]]);
-  }
+  uint32_t last = b->position[s->op[s->n - 1]];
   s->open.n = 0;
-  FS_TRY(reach(s, v, s->op[0], 0, last));
+  s->stamp++;
+  FS_TRY(reach(s, s->op[from], 0, last));
   while (s->open.n > 0 && count_step(s)) {
     uint32_t op = fs_heap_pop(&s->open).id;
-    fs_tick path = op == s->op[0] ? 0 : s->path[op] + fs_op_latency(g, op);
+    fs_tick path = op == s->op[from] ? 0 : s->path[op] + fs_op_latency(g, op);
     for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && count_step(s); k++) {
-      FS_TRY(reach(s, v, g->succ[k], path, last));
+      FS_TRY(reach(s, g->succ[k], path, last));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* What the version's copies take that would let it leave between two of its ops. */
+static fs_tick gone(const memory_search *s, uint32_t v, uint32_t from, uint32_t to) {
+  const fsched_graph *g = s->b->g;
+  if (!fs_memory_spills(&g->target.memory[s->memory])) {
+    return FS_TICK_NONE;
+  }
+  return !s->wants[to]     ? 0
+         : s->writes[from] ? fs_add_most(fs_bounds_read_time(g, v), fs_bounds_write_time(g, v))
+                           : fs_bounds_read_time(g, v);
+}
+
+/* Finds the best chain that ends with each op; returns the end of the best of all. */
+static fs_status find_chains(memory_search *s, uint32_t v, uint32_t *end) {
+  FS_ASSERT_SLOW(s->n > 0);
+  *end = 0;
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->chain[i] += time_of(s, i);
+    *end = s->chain[i] > s->chain[*end] ? i : *end;
+    if (i + 1 < s->n) {
+      FS_TRY(find_paths(s, i));
+    }
+    for (uint32_t k = i + 1; k < s->n; k++) {
+      uint32_t op = s->op[k];
+      if (s->reached[op] != s->stamp) {
+        continue;
+      }
+      fs_tick away = gone(s, v, i, k);
+      fs_tick worth = s->chain[i] + fs_min(s->path[op], fs_multiply_most(away, 2));
+      s->later[i] |= k < MOST_APART ? UINT64_C(1) << k : 0;
+      if (s->before[k] == FS_NONE || worth >= s->chain[k]) {
+        s->before[k] = i;
+        s->chain[k] = worth;
+        s->gap[k] = s->path[op];
+      }
     }
   }
   return FSCHED_OK;
@@ -219,59 +265,174 @@ static fs_tick start_tail(const memory_search *s, uint32_t i) {
   return s->b->tail[s->op[i]] + fs_op_latency(s->b->g, s->op[i]);
 }
 
-static void hold_chain(memory_search *s, uint32_t i, uint64_t units) {
-  FS_ASSERT_SLOW(i < s->n);
-  for (; i != FS_NONE; i = s->before[i]) {
-    hold_op(s, i, units);
-  }
-}
-
-/* The longest gap between two ops of a version that counts in full: its copies out and in would
- * take as long. */
-static fs_tick gone(const memory_search *s, uint32_t v) {
+/* May the version leave and return without a read, between any of its ops?  It may where an op
+ * writes over all of it, and where racing ops do so at a time that no order tells. */
+static bool returns_alone(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
-  if (!fs_memory_spills(&g->target.memory[s->memory])) {
-    return FS_TICK_NONE;
-  }
   uint32_t writers = 0;
+  bool alone = false;
   for (uint32_t i = 0; i < s->n; i++) {
     writers += s->writes[i];
+    alone = alone || (!s->wants[i] && (i > 0 || fs_version_given(g, v)));
   }
-  bool unstored = writers == 1 && s->writes[0] && !fs_version_given(g, v);
-  return fs_bounds_read_time(g, v) + (unstored ? fs_bounds_write_time(g, v) : 0);
+  return alone || (writers > 1 && fs_hazards_data_only(g->hazards));
 }
 
-/* Holds by the better of the best chain and of the first op with one behind it. */
+/* The queue of the op if it can have only that one; FS_NONE: it has several, or is a gang. */
+static uint32_t only_queue(const fsched_graph *g, uint32_t op) {
+  const fs_target *t = &g->target;
+  uint32_t d = g->op_domain[op];
+  return t->implicit_queues || d == FS_NONE || t->domain_queue0[d + 1] - t->domain_queue0[d] != 1
+             ? FS_NONE
+             : t->domain_queue[t->domain_queue0[d]];
+}
+
+/* Can the two ops not run at once? */
+static bool exclude(const memory_search *s, uint32_t i, uint32_t k) {
+  const fsched_graph *g = s->b->g;
+  if (((s->later[i] >> k | s->later[k] >> i) & 1) != 0) {
+    return true;
+  }
+  uint32_t queue = only_queue(g, s->op[i]);
+  return queue != FS_NONE && queue == only_queue(g, s->op[k]) && !fs_op_slow(g, s->op[i]) &&
+         !fs_op_slow(g, s->op[k]);
+}
+
+/* Finds the ops, as bits, of which no two run at once: the chain's and others. */
+static uint64_t find_apart(const memory_search *s, uint64_t chain) {
+  uint64_t apart = chain;
+  for (uint32_t i = 0; i < s->n; i++) {
+    bool all = (chain >> i & 1) == 0;
+    for (uint32_t k = 0; k < s->n && all; k++) {
+      all = (apart >> k & 1) == 0 || exclude(s, i, k);
+    }
+    apart |= all ? UINT64_C(1) << i : 0;
+  }
+  return apart;
+}
+
+/* The ticks of ops apart from the chain that may lie between two ops of it. */
+static fs_tick time_between(const memory_search *s, uint64_t others, uint32_t from, uint32_t to) {
+  fs_tick sum = 0;
+  for (uint32_t i = 0; i < s->n && others >> i != 0; i++) {
+    bool inside =
+        (others >> i & 1) != 0 && (s->later[i] >> from & 1) == 0 && (s->later[to] >> i & 1) == 0;
+    sum += inside ? time_of(s, i) : 0;
+  }
+  return sum;
+}
+
+/* A gap between two ops of the chain. */
+typedef struct chain_gap {
+  uint32_t from, to;
+  fs_tick ticks, left; /* held at least; the same if the version leaves */
+} chain_gap;
+
+static fs_status push_gap(memory_search *s, fs_bounds_gap gap) {
+  return gap.saved == 0 ? FSCHED_OK : fs_vec_push(s->b->ctx, &s->gaps, gap);
+}
+
+/* Adds the gaps of a part of the chain without a writer behind its first op.  They share one write,
+ * unless the store has the content. */
+static fs_status hold_part(memory_search *s, uint32_t v, const chain_gap *gap, uint32_t n,
+                           bool stored, uint64_t units) {
+  const fsched_graph *g = s->b->g;
+  fs_tick read = fs_bounds_read_time(g, v), write = stored ? 0 : fs_bounds_write_time(g, v);
+  fs_tick begin = end_head(s, gap[0].from), sum = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    sum = fs_add_most(sum, gap[i].ticks - fs_min(gap[i].left, gap[i].ticks));
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    fs_tick left = fs_min(gap[i].left, gap[i].ticks), saved = gap[i].ticks - left;
+    fs_bounds_gap x = {.head = end_head(s, gap[i].from),
+                       .tail = start_tail(s, gap[i].to),
+                       .saved = saved * units,
+                       .copies = read};
+    FS_TRY(hold(s, x.head, x.tail, left, units));
+    if (write > 0 && begin < x.head) {
+      x.after = begin + 1;
+      FS_TRY(push_gap(s, x));
+      x.after = 0;
+    }
+    if (sum > 0 && sum < FS_TICK_NONE >> 32 && write < UINT64_C(1) << 31) {
+      x.copies += write * saved / sum;
+    }
+    x.head = begin;
+    FS_TRY(push_gap(s, x));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status hold_gaps(memory_search *s, uint32_t v, chain_gap *gap, uint32_t n,
+                           uint64_t units) {
+  const fsched_graph *g = s->b->g;
+  if (n == 0 || (fs_memory_spills(&g->target.memory[s->memory]) && returns_alone(s, v))) {
+    return FSCHED_OK;
+  }
+  if (!fs_memory_spills(&g->target.memory[s->memory])) {
+    for (uint32_t i = 0; i < n; i++) {
+      FS_TRY(hold(s, end_head(s, gap[i].from), start_tail(s, gap[i].to), gap[i].ticks, units));
+    }
+    return FSCHED_OK;
+  }
+  for (uint32_t i = 0, to; i < n; i = to) {
+    bool dirty = s->writes[gap[i].from];
+    to = i + 1;
+    while (to < n && !s->writes[gap[to].from]) {
+      to++;
+    }
+    for (uint32_t k = i; k < to; k++) {
+      gap[k].left = fs_bounds_read_time(g, v);
+    }
+    gap[i].left += dirty ? fs_bounds_write_time(g, v) : 0;
+    bool kept = to == n && fs_bounds_write_needed(g, v);
+    FS_TRY(hold_part(s, v, gap + i, to - i, !dirty || kept, units));
+  }
+  return FSCHED_OK;
+}
+
+/* Lets the ops of the chain hold the version, and others that are apart, which are returned as
+ * bits; *gap lists what is between those of the chain. */
+static fs_status hold_chain(memory_search *s, uint32_t end, uint64_t units, chain_gap **gap,
+                            uint32_t *n) {
+  uint64_t chain = 0, others = 0;
+  *n = 0;
+  FS_TRY(fs_new(s->b->arena, gap, s->n));
+  for (uint32_t i = end; i != FS_NONE; i = s->before[i]) {
+    hold_op(s, i, units);
+    chain |= i < MOST_APART ? UINT64_C(1) << i : 0;
+    *n += s->before[i] != FS_NONE;
+  }
+  if (s->n <= MOST_APART) {
+    others = find_apart(s, chain) & ~chain;
+  }
+  for (uint32_t i = 0; i < s->n && others >> i != 0; i++) {
+    hold_op(s, i, (others >> i & 1) != 0 ? units : 0);
+  }
+  for (uint32_t i = end, k = *n; s->before[i] != FS_NONE; i = s->before[i]) {
+    fs_tick inside = time_between(s, others, s->before[i], i);
+    fs_tick ticks = s->gap[i] - fs_min(s->gap[i], inside);
+    (*gap)[--k] = (chain_gap){.from = s->before[i], .to = i, .ticks = ticks};
+  }
+  return FSCHED_OK;
+}
+
+/* Holds by the best chain, unless the first writer and the write-back hold for longer. */
 static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   assert(s->n > 0 && units > 0);
-  fs_tick most = gone(s, v), best_gap = 0;
-  uint32_t end = find_chains(s, v), best = FS_NONE;
-  fs_tick ticks = s->chain[end];
-  FS_TRY(find_paths(s, v));
-  for (uint32_t i = 1; i < s->n; i++) {
-    if (s->reached[s->op[i]] == v) {
-      fs_tick gap = fs_min(s->path[s->op[i]], most);
-      fs_tick sum = time_of(s, 0) + gap + time_of(s, i);
-      best = sum > ticks ? i : best;
-      best_gap = sum > ticks ? gap : best_gap;
-      ticks = fs_max(ticks, sum);
-    }
-  }
+  uint32_t end, n;
+  chain_gap *gap;
   fs_tick write = 0;
+  FS_TRY(find_chains(s, v, &end));
   if (fs_bounds_write_needed(s->b->g, v) && s->writes[0]) {
     write = fs_bounds_write_time(s->b->g, v);
   }
-  if (time_of(s, 0) + write > ticks) {
+  if (time_of(s, 0) + write > s->chain[end]) {
     hold_op(s, 0, units);
     return hold(s, end_head(s, 0), 0, write, units);
   }
-  if (best == FS_NONE) {
-    hold_chain(s, end, units);
-    return FSCHED_OK;
-  }
-  hold_op(s, 0, units);
-  hold_op(s, best, units);
-  return hold(s, end_head(s, 0), start_tail(s, best), best_gap, units);
+  FS_TRY(hold_chain(s, end, units, &gap, &n));
+  return hold_gaps(s, v, gap, n, units);
 }
 
 /* Holds from 0 to the latest access. */
@@ -341,6 +502,8 @@ static fs_status keep_amounts(memory_search *s, fs_bounds_memory *m) {
   if (m->n_jobs > 0) {
     memcpy(m->job, s->jobs.at, s->jobs.n * sizeof *m->job);
   }
+  FS_TRY(fs_bounds_keep_gaps(s->b, s->gaps.at, (uint32_t)s->gaps.n, m));
+  s->gaps.n = 0;
   fs_radix_sort_block(s->held, s->n_held);
   for (uint32_t i = 0; i < s->n_held; i++) {
     uint32_t op = (uint32_t)s->held[i];
@@ -445,6 +608,7 @@ fs_status fs_bounds_find_memories(fs_bounds *b) {
   memory_search s = {.b = b, .steps = fs_limits_of(b->ctx)->bound_path_steps};
   fs_status status = find_all(&s);
   fs_vec_free(b->ctx, &s.jobs);
+  fs_vec_free(b->ctx, &s.gaps);
   fs_vec_free(b->ctx, &s.open);
   return status;
 }

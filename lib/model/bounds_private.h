@@ -12,6 +12,14 @@ typedef struct fs_bounds_job {
   fs_tick head, tail, work;
 } fs_bounds_job;
 
+/* A gap between two ops of a version, in which it is held or leaves: a trade of amounts times ticks
+ * for ticks of queues.  It lies in the windows whose head is from `after` to `head` and whose tail
+ * is at most `tail`. */
+typedef struct fs_bounds_gap {
+  fs_tick after, head, tail;
+  fs_tick saved, copies; /* what is not held, and what the copies take at least, if it leaves */
+} fs_bounds_gap;
+
 /* The amounts that a memory holds in every schedule (bounds_memory.c). */
 typedef struct fs_bounds_memory {
   uint64_t capacity; /* less the amount that is always held */
@@ -20,6 +28,8 @@ typedef struct fs_bounds_memory {
   uint64_t *held_amount;
   uint32_t n_jobs; /* the other amounts */
   fs_bounds_job *job;
+  uint32_t n_gaps; /* by what is saved for a tick of the queues, the most first */
+  fs_bounds_gap *gap;
 } fs_bounds_memory;
 
 typedef struct fs_bounds_use { /* use of a resource */
@@ -75,6 +85,16 @@ fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) FS_MU
  * copies.
  * Requires positions in topological order. */
 fs_status fs_bounds_find_memories(fs_bounds *b) FS_MUST_USE;
+/* Stores the gaps of a memory, sorted.  trades.c */
+fs_status fs_bounds_keep_gaps(fs_bounds *b, const fs_bounds_gap *gap, uint32_t n,
+                              fs_bounds_memory *m) FS_MUST_USE;
+/* Collects the ops and copies that run on the queues of a domain as jobs; *queues is the number of
+ * queues, 0: there is no limit.  Raises *most to the largest share that an op has of them. */
+fs_status fs_bounds_add_domain(fs_bounds *b, uint32_t d, uint64_t *queues,
+                               uint64_t *most) FS_MUST_USE;
+/* Raises *out by the trades of each memory, of the whole graph.  Requires that
+ * fs_bounds_find_memories was called.  trades.c */
+fs_status fs_bounds_trades(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
  * called. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) FS_MUST_USE;

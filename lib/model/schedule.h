@@ -44,8 +44,8 @@ typedef struct fs_lower_bounds {
   fs_tick queue_work;    /* per domain, ops and unavoidable copies, with heads and tails */
   fs_tick resource_work; /* per resource and for the concurrency limit, with heads and tails */
   fs_tick copy_work;     /* unavoidable copies, on their own queues */
-  fs_tick memory_work;   /* per bounded memory, area that every schedule holds, with heads and
-                          * tails */
+  fs_tick memory_work;   /* per bounded memory, area that every schedule holds, or trades for
+                          * copies, with heads and tails */
   fs_tick series;        /* the sum over parts in series */
   fs_tick all;           /* the largest */
 } fs_lower_bounds;

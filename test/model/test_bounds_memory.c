@@ -332,7 +332,7 @@ static const struct {
      "  - {name: q, time: 4, after: [p]}\n"
      "  - {name: r, time: 1, after: [q], args: [{inout: x}]}\n"
      "  - {name: s, time: 7, scratch: {m: 4}}\n",
-     2 + 1 + 1 + 7},
+     2 + 4 + 1 + 7},
     {"sizes that have to be rounded", "capacity: 281474976710656",
      "ops:\n  - {name: a, time: 1000000, scratch: {m: 281474976710655}}\n"
      "  - {name: b, time: 1000000, scratch: {m: 281474976710654}}\n",
@@ -355,6 +355,31 @@ START_TEST(known_bounds)
   ck_assert_msg(bound == known[_i].bound, "%s: %u, expected %u", known[_i].what, (unsigned)bound,
                 (unsigned)known[_i].bound);
   ck_assert_uint_ge(b.all, bound);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* Six versions of a third of the memory each are held for 22 ticks (528 units in all), or leave for
+ * 10 ticks of the one queue that copies, and are held for 10 ticks less: L ticks let L / 10 of them
+ * leave, so 528 - 4 L <= 12 L.  A window that had neither would be of 24 ticks. */
+START_TEST(copies_take_time)
+{
+  char text[TEXT];
+  int n = snprintf(text, sizeof text,
+                   "fsched: 1\nname: k\ntarget:\n"
+                   "  queues: [{name: q0}, {name: q1}, {name: q2}, {name: x, class: copy}]\n"
+                   "  memories:\n    - {name: m, capacity: 12, backing: b, spill: {on: x, write: "
+                   "{fixed: 5}, read: {fixed: 5}}}\n    - {name: b}\nops:\n");
+  for (int i = 0; i < 6; i++) {
+    n += snprintf(text + n, sizeof text - (size_t)n,
+                  "  - {name: p%d, args: [{out: v%d, size: 4}]}\n"
+                  "  - {name: q%d, time: 20, after: [p%d]}\n"
+                  "  - {name: r%d, after: [q%d], args: [{in: v%d}]}\n",
+                  i, i, i, i, i, i, i);
+  }
+  fsched_graph *g;
+  ck_fs(ctx, fsched_graph_parse(ctx, "k", text, (size_t)n, NULL, &g));
+  ck_assert_uint_eq(bounds_of(g).memory_work, 33);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -415,8 +440,8 @@ END_TEST
 FS_SUITE(bounds_memory, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, never_above_the_optimum, never_above_a_schedule, strip_packing, in_the_statistics,
-           no_memory);
+  FS_TESTS(t, never_above_the_optimum, never_above_a_schedule, strip_packing, copies_take_time,
+           in_the_statistics, no_memory);
   FS_LOOPS(t, 0, 2, never_above_a_large_schedule);
   FS_LOOPS(t, 0, sizeof known / sizeof *known, known_bounds);
 }
