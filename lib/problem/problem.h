@@ -85,7 +85,10 @@ typedef struct fs_problem {
    * `tight`: those could be overfull, so that spills could help.  `exact` is `least` without any
    * tight memory. */
   bool least;
-  uint8_t *tight;           /* per memory */
+  uint8_t *tight; /* per memory */
+  /* Every schedule of the graph, less some of its copies, is one of this problem, but not the other
+   * way round (relaxed/relaxed.h). */
+  bool relaxed;
   bool (*stop)(void *user); /* called at times: true ends propagation and the making of models */
   void *user;               /* as if they had reached a limit; NULL: they are never stopped */
   uint64_t steps; /* the most that propagation may spend on one horizon (windows.c); 0: 2^25 */

@@ -6,6 +6,7 @@
 #include "base/warnings.h"
 #include "listsched/listsched.h"
 #include "problem/problem.h"
+#include "problem/relaxed/relaxed.h"
 #include "search/generation/evolve.h"
 #include "search/learning/learner.h"
 
@@ -20,7 +21,8 @@ enum {
   CHILDREN = 500,
   CONFLICTS = 250,
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
-  MOST_LEARNT_ITEMS = 1000
+  MOST_LEARNT_ITEMS = 1000,
+  BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
 };
 
 typedef struct search_run {
@@ -31,6 +33,7 @@ typedef struct search_run {
   fs_tick bound;
   uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
+  uint64_t before_trials;                  /* nodes */
   fs_tick told_makespan, told_bound;
 } search_run;
 
@@ -212,14 +215,16 @@ static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) 
   t.e.passes.stop = is_over;
   t.e.passes.user = s;
   FS_TRY(fs_new(arena, &t.order, p->n_items));
-  FS_TRY(add_known(s, p, &t.e, arena));
+  if (!p->relaxed) {
+    FS_TRY(add_known(s, p, &t.e, arena));
+  }
   t.learns = p->n_items <= MOST_LEARNT_ITEMS && fs_learner_knows(p);
   fs_status status = t.learns ? fs_learner_init(&t.l, p, arena) : FSCHED_OK;
   if (status == FSCHED_OK) {
     status = take_turns(&t);
   }
   fs_learner_release(&t.l);
-  return status == FSCHED_OK ? take_best(s, p, &t.e) : status;
+  return status == FSCHED_OK && !p->relaxed ? take_best(s, p, &t.e) : status;
 }
 
 /* Raises the bound by makespans that leave some item no start. */
@@ -267,9 +272,33 @@ static fs_status search_plain(search_run *s, fs_problem *p) {
 
 /* ---- graphs that wait for memory */
 
+/* Raises the bound by a part of the nodes and of the time, in which the relaxed problem is
+ * searched. Its makespans are no schedule's: what is proven of them is a bound. */
+static fs_status search_relaxed(search_run *s) {
+  fs_problem *p;
+  if (s->best == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p));
+  if (p == NULL) {
+    return FSCHED_OK;
+  }
+  search_run part = *s;
+  uint64_t now = fs_now_ns();
+  part.most_nodes = s->most_nodes == 0 ? 0 : s->nodes + (s->most_nodes - s->nodes) / BOUND_SHARE;
+  part.deadline_ns =
+      s->deadline_ns == 0 ? 0 : now + (s->deadline_ns - fs_min(now, s->deadline_ns)) / BOUND_SHARE;
+  fs_status status = search_plain(&part, p);
+  fs_problem_destroy(p);
+  s->bound = part.bound;
+  s->nodes = part.nodes;
+  tell(s, best_of(s));
+  return status;
+}
+
 static bool trial_over(void *user, uint64_t runs) {
   search_run *s = user;
-  s->nodes = runs;
+  s->nodes = s->before_trials + runs;
   tell(s, best_of(s));
   return is_over(s);
 }
@@ -283,6 +312,7 @@ static fs_status search_trials(search_run *s) {
                             .stop = trial_over,
                             .user = s};
   fs_schedule *found = NULL;
+  s->before_trials = s->nodes;
   fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
   if (status == FSCHED_OK) {
     offer(s, found);
@@ -309,7 +339,12 @@ static fs_status search_graph(search_run *s) {
   bool plain;
   fs_status status = is_plain(p, &plain);
   if (status == FSCHED_OK) {
-    status = plain ? search_plain(s, p) : search_trials(s);
+    if (!plain && has_form(s->g)) {
+      status = search_relaxed(s);
+    }
+    if (status == FSCHED_OK && best_of(s) > s->bound) {
+      status = plain ? search_plain(s, p) : search_trials(s);
+    }
   }
   fs_problem_destroy(p);
   return status;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search engine: better schedules than the list scheduler's, as long as its limits allow.
  *
- *   no bounded memory is short   evolution of orders (generation/evolve.h), in turns with a solver
- *                                that learns (learning/learner.h), where it knows all of the
- * problem; before, makespans that leave some item no start are refuted else the trials of the list
- * scheduler, under the limits of the search
+ * Where no bounded memory is short, makespans that leave some item no start are refuted; then
+ * orders evolve (generation/evolve.h), in turns with a solver that learns (learning/learner.h),
+ * where it knows all of the problem.  Else the same is done with the relaxed problem
+ * (problem/relaxed), for a bound, in a quarter of the time and of the nodes; then come trials of
+ * the list scheduler.
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.

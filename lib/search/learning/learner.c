@@ -48,7 +48,7 @@ static uint64_t taken_by_all(const fs_problem *p, uint32_t field) {
 
 bool fs_learner_knows(const fs_problem *p) {
   fs_tick sum = 0;
-  bool knows = p->exact && p->fixed == NULL && p->wait == 0;
+  bool knows = (p->exact || p->relaxed) && p->fixed == NULL && p->wait == 0;
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
     sum = fs_add_most(sum, p->time[i]);
     knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1;

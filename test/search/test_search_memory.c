@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Bounds of graphs whose memories spill, against the least makespan of tiny ones, which a search
+ * through all states of the memory finds: no bound is above it, no schedule is below it, and what
+ * is called optimal is it. */
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "ilp/spill_search.h"
+#include "kit/budget.h"
+#include "kit/gen.h"
+#include "kit/turn.h"
+#include "model/handle.h"
+#include "problem/relaxed/relaxed.h"
+#include "search/search.h"
+#include "verify/schedule/verify.h"
+
+#include "kit/context.h"
+
+enum { MOST_OPS = 5, MOST_BUFFERS = 6, TEXT = 4096 };
+
+typedef struct spill_script {
+  fs_rng rng;
+  char text[TEXT];
+  size_t n;
+  uint32_t n_in, n_ops, size[MOST_BUFFERS], capacity;
+  uint32_t arg[MOST_OPS][3], n_args[MOST_OPS]; /* buffers that an op accesses beside its own */
+  unsigned tag[MOST_OPS][3];
+  uint32_t scratch[MOST_OPS];
+} spill_script;
+
+static void put(spill_script *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void put(spill_script *s, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  s->n += (size_t)vsnprintf(s->text + s->n, TEXT - s->n, format, args);
+  va_end(args);
+  ck_assert_uint_lt(s->n, TEXT);
+}
+
+/* Draws what ops access; the capacity is what the largest of them needs, and now and then more. */
+static void draw_accesses(spill_script *s, bool scratch) {
+  s->n_in = fs_rng_below(&s->rng, 3);
+  s->n_ops = (uint32_t)fs_min(3 + fs_rng_below(&s->rng, 3), MOST_BUFFERS - s->n_in);
+  s->n_ops = (uint32_t)fs_min(s->n_ops, MOST_OPS);
+  for (uint32_t i = 0; i < s->n_in + s->n_ops; i++) {
+    s->size[i] = 1 + fs_rng_below(&s->rng, 4);
+  }
+  for (uint32_t k = 0; k < s->n_ops; k++) {
+    uint32_t need = s->size[s->n_in + k];
+    for (uint32_t b = 0; b < s->n_in + k && s->n_args[k] < 3; b++) {
+      if (fs_rng_one_in(&s->rng, 2)) {
+        need += s->size[b];
+        s->tag[k][s->n_args[k]] = fs_rng_below(&s->rng, 8);
+        s->arg[k][s->n_args[k]++] = b;
+      }
+    }
+    s->scratch[k] = scratch && fs_rng_one_in(&s->rng, 2) ? 1 + fs_rng_below(&s->rng, 2) : 0;
+    s->capacity = (uint32_t)fs_max(s->capacity, need + s->scratch[k]);
+  }
+  s->capacity += fs_rng_one_in(&s->rng, 2) ? 0 : 1 + fs_rng_below(&s->rng, 2);
+}
+
+static void put_target(spill_script *s, bool counted) {
+  put(s, "fsched: 1\nname: tiny\ntarget:\n  queues: [{name: q}%s, {name: d, class: copy}]\n",
+      fs_rng_one_in(&s->rng, 2) ? ", {name: r}" : "");
+  put(s, "  memories:\n    - {name: m, capacity: %u, placement: %s, backing: far, spill: {on: %s, ",
+      s->capacity, counted ? "counted" : "contiguous",
+      fs_rng_one_in(&s->rng, 4) ? "compute" : "copy");
+  put(s, "write: {fixed: %u}, ", 1 + fs_rng_below(&s->rng, 3));
+  put(s, "read: {fixed: %u}}}\n    - {name: far}\n", 1 + fs_rng_below(&s->rng, 3));
+}
+
+static void put_ops(spill_script *s) {
+  static const char *const tag[] = {"in", "in", "in", "in", "in", "in", "inout", "out_existing"};
+  put(s, "ops:\n");
+  for (uint32_t k = 0; k < s->n_ops; k++) {
+    put(s, "  - {name: o%u, on: %s, time: %u", k, fs_rng_one_in(&s->rng, 6) ? "copy" : "compute",
+        1 + fs_rng_below(&s->rng, 4));
+    if (s->scratch[k] > 0) {
+      put(s, ", scratch: {m: %u}", s->scratch[k]);
+    }
+    if (k > 0 && fs_rng_one_in(&s->rng, 3)) {
+      put(s, ", after: [o%u]", fs_rng_below(&s->rng, k));
+    }
+    put(s, ", args: [");
+    for (uint32_t i = 0; i < s->n_args[k]; i++) {
+      put(s, "{%s: b%u}, ", tag[s->tag[k][i]], s->arg[k][i]);
+    }
+    put(s, "{out: b%u}]}\n", s->n_in + k);
+  }
+}
+
+/* NULL: more than 15 units of addresses, which the search through states does not count. */
+static fsched_graph *tiny_graph(spill_script *s, uint64_t seed) {
+  static const char *const io[] = {"", "", "", ", io: output"};
+  fsched_graph *g;
+  *s = (spill_script){.rng = {seed}};
+  bool counted = fs_rng_one_in(&s->rng, 2);
+  draw_accesses(s, counted); /* the search through states gives scratch no addresses */
+  if (s->capacity > 14) {
+    return NULL;
+  }
+  put_target(s, counted);
+  put(s, "buffers:\n");
+  for (uint32_t b = 0; b < s->n_in + s->n_ops; b++) {
+    put(s, "  - {name: b%u, size: %u%s}\n", b, s->size[b],
+        b >= s->n_in                ? io[fs_rng_below(&s->rng, 4)]
+        : fs_rng_one_in(&s->rng, 3) ? ", io: state"
+                                    : ", io: input");
+  }
+  put_ops(s);
+  fs_status status = fsched_graph_parse(ctx, "t", s->text, s->n, NULL, &g);
+  ck_assert_msg(status == FSCHED_OK, "%s\n%s", fs_test_diags(ctx), s->text);
+  return g;
+}
+
+typedef struct spill_tally {
+  unsigned known, raised, proven;
+} spill_tally;
+
+static fs_tick relaxed_bound(const fsched_graph *g, fs_tick bound) {
+  fs_problem *p;
+  ck_fs(ctx, fs_problem_relax(ctx, g, 4 * bound, bound, &p));
+  if (p != NULL) {
+    ck_fs(ctx, fs_problem_destructive_bound(p, &bound));
+  }
+  fs_problem_destroy(p);
+  return bound;
+}
+
+static void tiny_case(uint64_t seed, spill_tally *sum) {
+  static spill_script script;
+  uint32_t states;
+  fs_lower_bounds bounds;
+  fsched_graph *g = tiny_graph(&script, seed);
+  fs_tick least = g == NULL ? FS_TICK_NONE : fs_spill_search(g, &states);
+  if (least == FS_TICK_NONE) {
+    fsched_graph_destroy(g);
+    return;
+  }
+  unsigned long long id = seed;
+  ck_fs(ctx, fs_graph_lower_bounds(ctx, g, &bounds));
+  ck_assert_msg(bounds.all <= least, "seed %llu: the bound %llu is above %llu\n%s", id,
+                (unsigned long long)bounds.all, (unsigned long long)least, script.text);
+  fs_tick relaxed = relaxed_bound(g, bounds.all);
+  ck_assert_msg(relaxed <= least, "seed %llu: the relaxed bound %llu is above %llu\n%s", id,
+                (unsigned long long)relaxed, (unsigned long long)least, script.text);
+  fsched_compile_options o = {.size = sizeof o,
+                              .refine = FSCHED_REFINE_SEARCH,
+                              .node_limit = 400,
+                              .effort = FSCHED_EFFORT(0)};
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  fs_tick found = s->schedule->makespan, bound = s->schedule->lower_bound;
+  ck_fs(ctx, fs_verify_schedule(ctx, g, s->schedule, NULL));
+  ck_assert_msg(bound <= least && found >= least, "seed %llu: %llu to %llu, but %llu is least\n%s",
+                id, (unsigned long long)bound, (unsigned long long)found, (unsigned long long)least,
+                script.text);
+  sum->known++;
+  sum->raised += bound > bounds.all;
+  sum->proven += bound == found && bound > bounds.all;
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+
+START_TEST(never_above_the_least)
+{
+  spill_tally sum = {0};
+  for (uint64_t i = 0; i < 60; i++) {
+    tiny_case(fs_turn() << 16 | i, &sum);
+  }
+  fs_assert_seen(sum.known, 50);
+  fs_assert_seen(sum.raised, 12);
+  fs_assert_seen(sum.proven, 5);
+}
+END_TEST
+
+/* What an op in between forces: v leaves before x and returns behind it, as x takes all but one
+ * unit. Then y, which takes all, runs before or behind all of that. */
+static const struct {
+  const char *what, *rest;
+  fs_tick bound;
+} forced[] = {
+    {"copies around an op", "", 1 + 2 + 5 + 3 + 1},
+    {"a second op that leaves no room", "  - {name: y, time: 4, scratch: {m: 8}}\n",
+     1 + 2 + 5 + 3 + 1 + 4},
+    {"what a reader finds is stored",
+     "  - {name: z, time: 2, scratch: {m: 7}, after: [r]}\n"
+     "  - {name: s, time: 1, after: [z], args: [{in: v}]}\n",
+     1 + 2 + 5 + 3 + 1 + 2 + 3 + 1},
+    {"what a writer leaves is not",
+     "  - {name: u, time: 1, after: [r], args: [{inout: v}]}\n"
+     "  - {name: z, time: 2, scratch: {m: 7}, after: [u]}\n"
+     "  - {name: s, time: 1, after: [z], args: [{in: v}]}\n",
+     1 + 2 + 5 + 3 + 1 + 1 + 2 + 2 + 3 + 1},
+    {"what is written over is not read",
+     "  - {name: z, time: 2, scratch: {m: 7}, after: [r]}\n"
+     "  - {name: s, time: 1, after: [z], args: [{out_existing: v}]}\n",
+     1 + 5 + 1 + 2 + 1},
+};
+
+START_TEST(forced_copies)
+{
+  char text[TEXT];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\nname: k\ntarget:\n  queues: [{name: a}, {name: b}, {name: c, class: "
+                 "copy}]\n  memories:\n    - {name: m, capacity: 8, backing: far, spill: {on: c, "
+                 "write: {fixed: 2}, read: {fixed: 3}}}\n    - {name: far}\nops:\n"
+                 "  - {name: w, time: 1, args: [{out: v, size: 2}]}\n"
+                 "  - {name: x, time: 5, scratch: {m: 7}, after: [w]}\n"
+                 "  - {name: r, time: 1, after: [x], args: [{in: v}]}\n%s",
+                 forced[_i].rest);
+  fsched_graph *g = fs_parse(text);
+  ck_assert_msg(relaxed_bound(g, 8) == forced[_i].bound, "%s: %llu, expected %llu", forced[_i].what,
+                (unsigned long long)relaxed_bound(g, 8), (unsigned long long)forced[_i].bound);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* Every allocation may fail. */
+START_TEST(relaxed_without_memory)
+{
+  for (long n = 0;; n++) {
+    fs_budget budget = {.left = 100000};
+    fsched_context_options o = {
+        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
+    fsched_context *own;
+    fsched_graph *g;
+    fs_problem *p;
+    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
+    fs_gen_params params = fs_gen_tight(3, 12);
+    ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
+    budget.left = n;
+    fs_status status = fs_problem_relax(own, g, 1000, 1, &p);
+    bool failed = budget.left < 0;
+    ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : FSCHED_OK);
+    ck_assert((p == NULL) == failed);
+    fs_problem_destroy(p);
+    fsched_graph_destroy(g);
+    fsched_context_destroy(own);
+    ck_assert_int_eq(budget.blocks, 0);
+    if (!failed) {
+      ck_assert_int_ge(n, 1);
+      break;
+    }
+  }
+}
+END_TEST
+
+FS_SUITE(search_memory, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  tcase_set_timeout(t, 120);
+  FS_TESTS(t, never_above_the_least, relaxed_without_memory);
+  FS_LOOPS(t, 0, sizeof forced / sizeof forced[0], forced_copies);
+}
