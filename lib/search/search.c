@@ -9,6 +9,7 @@
 #include "problem/relaxed/relaxed.h"
 #include "search/generation/evolve.h"
 #include "search/learning/learner.h"
+#include "search/tabu/tabu.h"
 
 enum {
   POPULATION = 600,
@@ -20,6 +21,12 @@ enum {
   FIRST_PER_ITEM = 5,
   CHILDREN = 500,
   CONFLICTS = 250,
+  /* Where items take turns alone: children in all; the work of a turn, of tabu search and of the
+   * learner, and how much more it is of the first one; moves that are counted as a node. */
+  TURN_CHILDREN = 8,
+  TURN_WORK = 1 << 22,
+  FIRST_TURN = 4,
+  MOVES_OF_NODE = 64,
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
   MOST_LEARNT_ITEMS = 1000,
   BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
@@ -134,8 +141,11 @@ typedef struct turns {
   fs_packed_form form;
   fs_evolution e;
   fs_learner l;
-  fs_tick limit; /* that the learner has: it looks for less */
-  bool learns;   /* the learner knows all of the problem, and it is small enough */
+  fs_tabu tabu;
+  fs_tick limit;     /* that the learner has: it looks for less */
+  bool learns;       /* the learner knows all of the problem, and it is small enough */
+  uint64_t turn_end; /* of the learner's turn: its work then */
+  bool has_tabu;     /* items take turns, and there is nothing else */
   uint32_t *order;
 } turns;
 
@@ -169,10 +179,16 @@ static void take_learnt(turns *t) {
   fs_evolution_add(&t->e, t->order);
 }
 
-static void take_learning_turn(turns *t, uint64_t conflicts) {
+static bool is_turn_over(void *user) {
+  const turns *t = user;
+  return t->l.work >= t->turn_end || is_over(t->s);
+}
+
+static void take_learning_turn(turns *t, uint64_t conflicts, uint64_t work) {
   search_run *s = t->s;
   uint64_t end = t->l.conflicts + conflicts;
-  while (!is_optimal(t) && t->l.conflicts < end && !is_over(s) && t->l.status == FSCHED_OK) {
+  t->turn_end = fs_add_most(t->l.work, work);
+  while (!is_optimal(t) && t->l.conflicts < end && !is_turn_over(t) && t->l.status == FSCHED_OK) {
     fs_tick best = fs_min(t->e.best.makespan, best_of(s));
     if (best < t->limit) {
       fs_learner_reset(&t->l);
@@ -184,7 +200,7 @@ static void take_learning_turn(turns *t, uint64_t conflicts) {
     }
     uint64_t before = t->l.conflicts;
     uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
-    fs_learned found = fs_learner_search(&t->l, fs_min(end - before, left), is_over, s);
+    fs_learned found = fs_learner_search(&t->l, fs_min(end - before, left), is_turn_over, t);
     s->nodes += t->l.conflicts - before;
     if (found == FS_LEARNED_SCHEDULE) {
       take_learnt(t);
@@ -195,11 +211,54 @@ static void take_learning_turn(turns *t, uint64_t conflicts) {
   }
 }
 
-static fs_status take_turns(turns *t) {
+/* What the tabu search has found is kept as it is. */
+static void take_moved(turns *t) {
+  if (t->tabu.best_makespan >= t->e.best.makespan) {
+    return;
+  }
+  fs_passed starts = {
+      .start = t->tabu.best_start, .way = t->e.back.way, .makespan = t->tabu.best_makespan};
+  memcpy(starts.way, t->form.way0, t->form.n * sizeof *starts.way); /* each has one */
+  fs_evolution_keep(&t->e, &starts);
+}
+
+static void take_tabu_turn(turns *t, uint64_t work) {
+  search_run *s = t->s;
+  uint64_t end = t->tabu.work + work;
+  while (t->tabu.work < end && !is_optimal(t) && !is_over(s)) {
+    fs_tabu_run(&t->tabu, MOVES_OF_NODE, s->bound, is_over, s);
+    s->nodes++;
+    take_moved(t);
+    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+  }
+}
+
+/* The orders of the first generation are where the tabu search begins. */
+static void offer_orders(turns *t) {
+  for (uint32_t k = 0; k < t->e.filled; k++) {
+    fs_tabu_offer(&t->tabu, t->e.order + (size_t)k * t->form.n);
+  }
+}
+
+static fs_status learn_and_move(turns *t) {
+  evolve(t, TURN_CHILDREN);
+  offer_orders(t);
+  take_tabu_turn(t, (uint64_t)(FIRST_TURN - 1) * TURN_WORK);
+  while (!is_optimal(t) && !is_over(t->s)) {
+    take_tabu_turn(t, TURN_WORK);
+    if (t->learns) {
+      take_learning_turn(t, UINT64_MAX / 2, TURN_WORK / 3);
+      FS_TRY(t->l.status);
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status learn_and_evolve(turns *t) {
   evolve(t, FIRST_CHILDREN + (uint64_t)FIRST_PER_ITEM * t->form.n);
   while (!is_optimal(t) && !is_over(t->s)) {
     if (t->learns) {
-      take_learning_turn(t, CONFLICTS);
+      take_learning_turn(t, CONFLICTS, UINT64_MAX);
       FS_TRY(t->l.status);
     }
     evolve(t, CHILDREN);
@@ -218,10 +277,14 @@ static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) 
   if (!p->relaxed) {
     FS_TRY(add_known(s, p, &t.e, arena));
   }
+  t.has_tabu = !p->relaxed && fs_tabu_knows(p);
+  if (t.has_tabu) {
+    FS_TRY(fs_tabu_init(&t.tabu, p, s->o->seed, arena));
+  }
   t.learns = p->n_items <= MOST_LEARNT_ITEMS && fs_learner_knows(p);
   fs_status status = t.learns ? fs_learner_init(&t.l, p, arena) : FSCHED_OK;
   if (status == FSCHED_OK) {
-    status = take_turns(&t);
+    status = t.has_tabu ? learn_and_move(&t) : learn_and_evolve(&t);
   }
   fs_learner_release(&t.l);
   return status == FSCHED_OK && !p->relaxed ? take_best(s, p, &t.e) : status;

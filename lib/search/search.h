@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search engine: better schedules than the list scheduler's, as long as its limits allow.
  *
- * Where no bounded memory is short, makespans that leave some item no start are refuted; then
- * orders evolve (generation/evolve.h), in turns with a solver that learns (learning/learner.h),
- * where it knows all of the problem.  Else the same is done with the relaxed problem
- * (problem/relaxed), for a bound, in a quarter of the time and of the nodes; then come trials of
- * the list scheduler.
+ * Where no bounded memory is short, makespans that leave some item no start are refuted; then a
+ * solver that learns (learning/learner.h), where it knows all of the problem, takes turns with tabu
+ * search (tabu/tabu.h) where items take turns on queues and there is nothing else, or else with
+ * evolution of orders (generation/evolve.h).  Where one is short, the same is done with the relaxed
+ * problem (problem/relaxed), for a bound, in a quarter of the time and of the nodes; then come
+ * trials of the list scheduler.
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.
@@ -22,7 +23,7 @@
 enum { FS_SEARCH_ITEMS = 2000000, FS_SEARCH_FEWEST = 50 };
 
 typedef struct fs_search_options {
-  uint64_t time_limit_ns, node_limit; /* 0: none; a node is a schedule or a conflict */
+  uint64_t time_limit_ns, node_limit; /* 0: none; a node is a schedule, 64 moves or a conflict */
   uint64_t seed;
   fsched_evict evict;
   const volatile int *stop; /* or NULL */

@@ -108,12 +108,13 @@ START_TEST(job_shops)
   known_set set = {.folder = "jobshop",
                    .suffix = ".txt",
                    .format = FSCHED_FORMAT_JOBSHOP,
-                   .nodes = 4000,
+                   .nodes = 20000,
                    .most_best = 1000,
                    .every = 1};
   if (try_set(&set)) {
     ck_assert_uint_ge(set.n, 10);
-    ck_assert_uint_ge(set.proven, set.n / 3);
+    ck_assert_uint_ge(set.proven, set.n * 6 / 10);
+    ck_assert_uint_ge(set.found, set.n * 8 / 10);
   }
 }
 END_TEST

@@ -1,18 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "search/generation/evolve.h"
 
-/* Steele, Lea, Flood, Fast splittable pseudorandom number generators (2014). */
-static uint64_t next_random(fs_evolution *e) {
-  uint64_t z = e->random += UINT64_C(0x9e3779b97f4a7c15);
-  z = (z ^ z >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ z >> 27) * UINT64_C(0x94d049bb133111eb);
-  return z ^ z >> 31;
-}
+#include "base/random.h"
 
-static uint32_t below(fs_evolution *e, uint32_t n) {
-  assert(n > 0);
-  return (uint32_t)((next_random(e) >> 32) * n >> 32);
-}
+static uint32_t below(fs_evolution *e, uint32_t n) { return fs_random_below(&e->random, n); }
 
 fs_status fs_evolution_init(fs_evolution *e, const fs_packed_form *form, uint32_t size,
                             uint64_t seed, fs_arena *arena) {

@@ -145,6 +145,7 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) ids;
 
   uint64_t conflicts, decisions;
+  uint64_t work; /* that the rules had: items, tasks and pairs that were looked at */
   uint64_t pause, next_restart; /* conflicts between restarts; at the next one */
   fs_status status;             /* memory ran out */
 } fs_learner;

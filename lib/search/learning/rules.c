@@ -89,6 +89,7 @@ static void explain_starts(fs_learner *s, const fs_growth *g) {
 }
 
 static void follow_pairs(fs_learner *s, uint32_t item) {
+  s->work += 1 + s->pair0[item + 1] - s->pair0[item];
   for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1] && !s->conflict; k++) {
     uint32_t other = s->pair[k];
     if (s->pair_order[k] != FS_NONE) {
@@ -196,6 +197,7 @@ static uint32_t add_step(fs_learner *s, uint32_t n, fs_side_value time, fs_side_
 /* The heights of the sure parts, from each time on; returns their number. */
 static uint32_t make_steps(fs_learner *s, const fs_learner_table *table, fs_side_value *highest) {
   uint32_t n = 0;
+  s->work += table->task1 - table->task0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];
     fs_side_value from = fs_latest(s, a->item);

@@ -124,6 +124,7 @@ static void look_at_end(const set_rule *r, const uint32_t *item, fs_side_value e
   fs_learner *s = r->s;
   uint32_t n = r->table->task1 - r->table->task0, longest = FS_NONE;
   fs_side_value sum = 0, over = INT64_MIN, from = 0;
+  s->work += n;
   for (uint32_t k = 0; k < n && !s->conflict; k++) {
     uint32_t i = item[k];
     fs_side_value begin = begin_of(r, i), time = s->time[i];
