@@ -19,7 +19,9 @@
 #include "model/handle.h"
 
 typedef struct fs_job {
-  const char *input, *output, *depfile; /* depfile: NULL if none is wanted */
+  const char *input, *output, *depfile, *proof_path; /* the last two: NULL if none is wanted */
+  char *proof;
+  size_t proof_length;
   fs_emit *emit;
   size_t n_emits;
   fs_dumps dumps;
@@ -42,18 +44,22 @@ static fs_status name_files(fs_cli *cli, fs_job *job) {
     job->output =
         fs_cli_is_std(job->input) ? "-" : fs_cli_with_suffix(cli, job->input, NULL, ".fsb");
   }
+  job->proof_path = fs_args_last(&cli->args, FS_OPTION_PROOF);
   return job->output == NULL ? FSCHED_SYSTEM : fs_depfile_name(cli, job->output, &job->depfile);
 }
 
 /* Checks that no two results go to one file, and that none replaces an input. */
 static fs_status check_files(fs_cli *cli, fs_job *job) {
-  FS_TRY(fs_new(&cli->arena, &job->result, 2 * job->n_emits + job->dumps.n + 2));
+  FS_TRY(fs_new(&cli->arena, &job->result, 2 * job->n_emits + job->dumps.n + 3));
   job->result[job->n_results++] = job->output;
   for (size_t i = 0; i < job->n_emits; i++) {
     job->result[job->n_results++] = job->emit[i].path;
     if (job->emit[i].header != NULL) {
       job->result[job->n_results++] = job->emit[i].header;
     }
+  }
+  if (job->proof_path != NULL) {
+    job->result[job->n_results++] = job->proof_path;
   }
   job->n_products = job->n_results;
   for (size_t i = 0; i < job->dumps.n; i++) {
@@ -193,6 +199,10 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   fs_dumps_ask(&job->dumps, &job->options);
   fs_emit_source source = {.graph = job->graph, .options = &job->options};
   FS_TRY(fs_emit_before(cli, job->emit, job->n_emits, &source));
+  if (job->proof_path != NULL) {
+    job->options.proof = &job->proof;
+    job->options.proof_length = &job->proof_length;
+  }
   FS_TRY(fs_cli_refine_begin(cli, &job->options, &job->refinement));
   fs_status status =
       fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
@@ -210,6 +220,9 @@ static fs_status write_all(fs_cli *cli, fs_job *job) {
   }
   for (size_t i = 0; i < job->n_emits; i++) {
     FS_TRY(fs_emit_write(cli, &job->emit[i], &source));
+  }
+  if (job->proof_path != NULL) {
+    FS_TRY(fs_file_write(cli->ctx, job->proof_path, job->proof, job->proof_length));
   }
   FS_TRY(fs_dumps_write(&job->dumps));
   size_t size;
@@ -624,6 +637,7 @@ fs_status fs_cli_compile(fs_cli *cli) {
   fs_emit_drop(cli, job.emit, job.n_emits);
   fs_dumps_drop(&job.dumps);
   fsched_program_destroy(job.program);
+  fsched_text_free(cli->ctx, job.proof, job.proof_length);
   fsched_schedule_destroy(job.schedule);
   fsched_graph_destroy(job.graph);
   return status;

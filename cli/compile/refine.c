@@ -20,7 +20,8 @@ static fs_status check_needs_refine(fs_cli *cli, bool refine) {
   } others[] = {{FS_OPTION_TIME_LIMIT, "--time-limit"},
                 {FS_OPTION_NODE_LIMIT, "--node-limit"},
                 {FS_OPTION_SOLVER_CMD, "--solver-cmd"},
-                {FS_OPTION_SOLUTION, "--solution"}};
+                {FS_OPTION_SOLUTION, "--solution"},
+                {FS_OPTION_PROOF, "--proof"}};
   for (size_t i = 0; i < sizeof others / sizeof *others && !refine; i++) {
     if (fs_args_has(&cli->args, others[i].option)) {
       return fs_usage(cli->ctx, "add --refine search, ilp or pack",
@@ -45,6 +46,14 @@ static fs_status check_needs_models(fs_cli *cli, fsched_refine refine) {
   return FSCHED_OK;
 }
 
+/* A model's bound is what a solver says. */
+static fs_status check_proof(fs_cli *cli, fsched_refine refine) {
+  return fs_args_has(&cli->args, FS_OPTION_PROOF) && !fs_refine_searches(refine)
+             ? fs_usage(cli->ctx, "give --refine search",
+                        "--proof is for --refine search; models leave no proof")
+             : FSCHED_OK;
+}
+
 static fs_status take_limits(fs_cli *cli, fsched_compile_options *o) {
   const char *seconds = fs_args_last(&cli->args, FS_OPTION_TIME_LIMIT);
   const char *nodes = fs_args_last(&cli->args, FS_OPTION_NODE_LIMIT);
@@ -63,6 +72,7 @@ fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
   o->refine = (fsched_refine)fs_args_choice(&cli->args, FS_OPTION_REFINE, FSCHED_REFINE_NONE);
   FS_TRY(check_needs_refine(cli, fs_refine_improves(o->refine)));
   FS_TRY(check_needs_models(cli, o->refine));
+  FS_TRY(check_proof(cli, o->refine));
   FS_TRY(take_limits(cli, o));
   o->solver_cmd = fs_args_last(&cli->args, FS_OPTION_SOLVER_CMD);
   if (o->solver_cmd != NULL && o->solver_cmd[strspn(o->solver_cmd, " \t\n")] == '\0') {

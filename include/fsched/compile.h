@@ -95,6 +95,11 @@ typedef struct fsched_compile_options {
    * one run, and each of the levels above, up to FSCHED_EFFORT_MOST, about doubles the work of the
    * one before and never gives a longer schedule; the usual one is FSCHED_EFFORT_USUAL. */
   uint32_t effort;
+  /** NULL, or gets a proof of the schedule's lower bound, in the form of fsched-proof(5); released
+   *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone.  The lower bound is then the greatest
+   *  one that has a proof.  FSCHED_USAGE of graphs of which none can be written. */
+  char **proof;
+  size_t *proof_length;
 } fsched_compile_options;
 #define FSCHED_EFFORT_USUAL 3
 #define FSCHED_EFFORT_MOST 9

@@ -102,14 +102,22 @@ static fs_status pass_listsched(pipeline *p) {
 
 static fs_status search_schedule(pipeline *p) {
   const fsched_compile_options *o = &p->options;
+  fs_text proof;
+  fs_text_init(&proof, p->ctx);
   fs_search_options s = {.time_limit_ns = o->time_limit_ms * 1000000,
                          .node_limit = o->node_limit,
                          .seed = o->seed,
                          .evict = o->evict,
                          .stop = o->stop,
                          .news = o->refine_news,
-                         .user = o->refine_user};
-  return fs_search_run(p->ctx, p->graph, &s, p->as_ops, &p->schedule);
+                         .user = o->refine_user,
+                         .proof = o->proof == NULL ? NULL : &proof};
+  fs_status status = fs_search_run(p->ctx, p->graph, &s, p->as_ops, &p->schedule);
+  if (status == FSCHED_OK && o->proof != NULL) {
+    return fs_text_take(&proof, o->proof, o->proof_length);
+  }
+  fs_text_drop(&proof);
+  return status;
 }
 
 static fs_status solve_models(pipeline *p) {
@@ -407,6 +415,12 @@ static fs_status check_refine(const pipeline *p) {
   if (o->time_limit_ms > FSCHED_MOST_TIME_LIMIT_MS) {
     return bad_option(p, "'time_limit_ms' is above FSCHED_MOST_TIME_LIMIT_MS");
   }
+  if ((o->proof == NULL) != (o->proof_length == NULL)) {
+    return bad_option(p, "'proof' and 'proof_length' go together");
+  }
+  if (o->proof != NULL && !fs_refine_searches(o->refine)) {
+    return bad_option(p, "'proof' is for FSCHED_REFINE_SEARCH: other refinements write none");
+  }
   if (o->solution != NULL && !fs_refine_has_models(o->refine)) {
     return bad_option(p, "'solution' is set, and 'refine' says of no model");
   }
@@ -515,6 +529,10 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
   }
   FS_TRY(take_options(&p, options));
   FS_TRY(choose_sync(&p));
+  if (p.options.proof != NULL) {
+    *p.options.proof = NULL;
+    *p.options.proof_length = 0;
+  }
   fs_status status = run_passes(&p);
   if (status == FSCHED_OK && schedule != NULL) {
     status = hand_out(&p, schedule);

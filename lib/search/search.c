@@ -8,7 +8,8 @@
 #include "problem/problem.h"
 #include "problem/relaxed/relaxed.h"
 #include "search/generation/evolve.h"
-#include "search/learning/learner.h"
+#include "search/learning/log.h"
+#include "search/prove.h"
 #include "search/tabu/tabu.h"
 
 enum {
@@ -28,7 +29,6 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
-  MOST_LEARNT_ITEMS = 1000,
   BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
 };
 
@@ -141,6 +141,7 @@ typedef struct turns {
   fs_packed_form form;
   fs_evolution e;
   fs_learner l;
+  fs_proof_log log;
   fs_tabu tabu;
   fs_tick limit;     /* that the learner has: it looks for less */
   bool learns;       /* the learner knows all of the problem, and it is small enough */
@@ -281,12 +282,16 @@ static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) 
   if (t.has_tabu) {
     FS_TRY(fs_tabu_init(&t.tabu, p, s->o->seed, arena));
   }
-  t.learns = p->n_items <= MOST_LEARNT_ITEMS && fs_learner_knows(p);
+  t.learns = p->n_items <= FS_LEARNER_MOST && fs_learner_knows(p);
   fs_status status = t.learns ? fs_learner_init(&t.l, p, arena) : FSCHED_OK;
+  if (status == FSCHED_OK && s->o->proof != NULL) {
+    status = fs_log_begin(&t.log, &t.l, s->o->proof);
+  }
   if (status == FSCHED_OK) {
     status = t.has_tabu ? learn_and_move(&t) : learn_and_evolve(&t);
   }
   fs_learner_release(&t.l);
+  fs_log_release(&t.log, s->ctx);
   return status == FSCHED_OK && !p->relaxed ? take_best(s, p, &t.e) : status;
 }
 
@@ -325,10 +330,30 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
   return *plain ? find_room(p, plain) : FSCHED_OK;
 }
 
+/* Only what is proven counts as a bound, so the one that was given does not. */
+static fs_status search_proof(search_run *s, fs_problem *p, fs_arena *arena) {
+  fs_tick bound;
+  FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &bound));
+  if (bound < best_of(s)) {
+    s->bound = 0;
+    FS_TRY(search_in_turns(s, p, arena));
+  }
+  if (bound == best_of(s)) {
+    s->bound = bound;
+  } else if (s->bound == 0) { /* the learner has not come to an end */
+    FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &s->bound));
+  }
+  fs_log_end(s->o->proof, s->bound);
+  return FSCHED_OK;
+}
+
 static fs_status search_plain(search_run *s, fs_problem *p) {
   FS_SCRATCH(arena, s->ctx);
   p->stop = is_over;
   p->user = s;
+  if (s->o->proof != NULL) {
+    return search_proof(s, p, &arena);
+  }
   FS_TRY(raise_bound(s, p));
   return best_of(s) <= s->bound ? FSCHED_OK : search_in_turns(s, p, &arena);
 }
@@ -389,9 +414,17 @@ static bool has_form(const fsched_graph *g) {
   return !g->gangs_open && fs_graph_first_slow(g) == FS_NONE;
 }
 
+/* A graph of which no proof can be written. */
+static fs_status refuse_proof(const search_run *s, const char *why) {
+  fs_report(s->ctx, FSCHED_ERROR, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
+            "fsched-proof(5) lists what they cover",
+            "no proof can be written of graph '%s', which %s", s->g->name, why);
+  return FSCHED_USAGE;
+}
+
 static fs_status search_graph(search_run *s) {
   fs_problem *p = NULL;
-  if (best_of(s) <= s->bound) {
+  if (best_of(s) <= s->bound && s->o->proof == NULL) {
     return FSCHED_OK;
   }
   if (has_form(s->g)) {
@@ -399,8 +432,9 @@ static fs_status search_graph(search_run *s) {
     FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, &p));
   }
   s->most_nodes = nodes_of(s, p == NULL ? s->g->n_ops : p->n_items);
-  bool plain;
+  bool plain = false;
   fs_status status = is_plain(p, &plain);
+  fs_log_release(&t.log, s->ctx);
   if (status == FSCHED_OK) {
     if (!plain && has_form(s->g)) {
       status = search_relaxed(s);

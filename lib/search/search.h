@@ -28,6 +28,9 @@ typedef struct fs_search_options {
   fsched_evict evict;
   const volatile int *stop; /* or NULL */
   fsched_refine_fn news;    /* or NULL */
+  /* NULL, or gets a proof of the bound, in the form of fsched-proof(5); the bound is then the one
+   * that it proves.  FSCHED_USAGE, reported, of graphs of which none can be written. */
+  fs_text *proof;
   void *user;
 } fs_search_options;
 

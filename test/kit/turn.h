@@ -16,8 +16,9 @@ static inline uint64_t fs_turn(void) {
 }
 
 /* Asserts that a random test has seen more than `least` of something, without which it would show
- * little.  This judges the sample, not the product: it is asked as it stands of turn 0, whose sample
- * changes with the code alone, and a quarter of it of any other turn, so that luck fails no test. */
+ * little.  This judges the sample, not the product: it is asked as it stands of turn 0, whose
+ * sample changes with the code alone, and a quarter of it of any other turn, so that luck fails no
+ * test. */
 static inline void fs_assert_seen(uint64_t seen, uint64_t least) {
   if (fs_turn() == 0) {
     ck_assert_uint_gt(seen, least);

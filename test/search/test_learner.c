@@ -43,8 +43,8 @@ static void judge_schedule(learner_judge *j) {
   for (size_t k = 0; k < j->l->learnt.n; k++) {
     const uint32_t *clause = &j->l->clause.at[j->l->learnt.at[k]];
     bool right = false;
-    for (uint32_t i = 0; i < clause[0] && !right; i++) {
-      right = is_right(j, j->l->literal.at[clause[2 + i]].l);
+    for (uint32_t i = 0; i < clause[FS_CLAUSE_LENGTH] && !right; i++) {
+      right = is_right(j, j->l->literal.at[clause[FS_CLAUSE_IDS + i]].l);
     }
     j->clauses++;
     j->wrong = right ? j->wrong : "a clause";

@@ -3,7 +3,7 @@
  * implication).  What has to hold for the clash is kept per side, as the strongest value that is
  * needed of it; growths are undone on the way, so that reasons are asked for in the state in which
  * they were given. */
-#include "search/learning/learner.h"
+#include "search/learning/log.h"
 
 typedef struct tracer {
   fs_learner *s;
@@ -21,6 +21,7 @@ static void need(tracer *t, fs_literal l) {
   uint32_t g = fs_learner_growth(s, l.side, l.value);
   assert(s->value[l.side] >= l.value);
   if (g == FS_NONE) { /* it holds at the root */
+    fs_log_root(s, l);
     return;
   }
   if (!s->listed[l.side]) {
@@ -70,6 +71,7 @@ static bool follows(fs_learner *s, uint32_t side) {
       return false;
     }
   }
+  fs_log_dropped(s, &growth, g, s->needed[side]);
   return true;
 }
 
@@ -134,6 +136,7 @@ uint32_t fs_learner_trace(fs_learner *s) {
   fs_growth g;
   s->involved.n = 0;
   s->premise.n = 0;
+  fs_log_clash(s);
   for (size_t k = 0; k < s->clash.n; k++) {
     need(&t, s->clash.at[k]);
   }
@@ -155,10 +158,12 @@ uint32_t fs_learner_trace(fs_learner *s) {
     }
     s->premise.n = 0;
     fs_learner_explain(s, &g, needed);
+    fs_log_traced(s, &g, needed);
     need_premises(&t);
   }
   fs_literal first = {g.side, s->needed[g.side]};
   uint32_t back = make_clause(s, first);
+  fs_log_lemma(s);
   clear(s);
   return back;
 }

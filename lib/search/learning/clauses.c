@@ -2,18 +2,16 @@
 /* Clauses: which of them a growth makes unit or false, and which are forgotten. */
 #include <stdlib.h>
 
-#include "search/learning/learner.h"
-
-enum { CLAUSE_LENGTH, CLAUSE_ACTIVITY, CLAUSE_IDS };
+#include "search/learning/log.h"
 
 static float activity_of(const fs_learner *s, uint32_t clause) {
   float a;
-  memcpy(&a, &s->clause.at[clause + CLAUSE_ACTIVITY], sizeof a);
+  memcpy(&a, &s->clause.at[clause + FS_CLAUSE_ACTIVITY], sizeof a);
   return a;
 }
 
 static void set_activity(fs_learner *s, uint32_t clause, float a) {
-  memcpy(&s->clause.at[clause + CLAUSE_ACTIVITY], &a, sizeof a);
+  memcpy(&s->clause.at[clause + FS_CLAUSE_ACTIVITY], &a, sizeof a);
 }
 
 static void watch(fs_learner *s, uint32_t id, uint32_t clause, uint32_t other) {
@@ -21,18 +19,23 @@ static void watch(fs_learner *s, uint32_t id, uint32_t clause, uint32_t other) {
   fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[id].watch, w));
 }
 
+uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause) {
+  return s->clause.at[clause + FS_CLAUSE_LEMMA];
+}
+
 static void clash_of(fs_learner *s, uint32_t clause) {
+  s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_CLAUSE, .reason = clause};
   s->conflict = true;
   s->clash.n = 0;
   for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
-    fs_literal l = s->literal.at[s->clause.at[clause + CLAUSE_IDS + k]].l;
+    fs_literal l = s->literal.at[s->clause.at[clause + FS_CLAUSE_IDS + k]].l;
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, fs_negated(l)));
   }
 }
 
 /* A literal of the clause, behind the two that are watched, that does not fail. */
 static bool watch_another(fs_learner *s, uint32_t clause) {
-  uint32_t *id = &s->clause.at[clause + CLAUSE_IDS];
+  uint32_t *id = &s->clause.at[clause + FS_CLAUSE_IDS];
   for (uint32_t k = 2; k < s->clause.at[clause]; k++) {
     if (!fs_fails(s, s->literal.at[id[k]].l)) {
       uint32_t other = id[k];
@@ -52,7 +55,7 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
     fs_clause_watch w = s->literal.at[failed].watch.at[k];
     bool stays = true;
     if (!fs_holds(s, s->literal.at[w.other].l)) {
-      uint32_t *id = &s->clause.at[w.clause + CLAUSE_IDS];
+      uint32_t *id = &s->clause.at[w.clause + FS_CLAUSE_IDS];
       if (id[0] == failed) {
         id[0] = id[1];
         id[1] = failed;
@@ -114,6 +117,7 @@ void fs_learner_learn(fs_learner *s) {
   uint32_t clause = (uint32_t)s->clause.n;
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, (uint32_t)s->found.n));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, 0));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, fs_log_last(s)));
   for (size_t k = 0; k < s->ids.n; k++) {
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, s->ids.at[k]));
   }
@@ -137,7 +141,7 @@ void fs_learner_credit(fs_learner *s, uint32_t clause) {
     s->clause_bump *= 1e-20f;
   }
   for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
-    fs_learner_bump(s, s->clause.at[clause + CLAUSE_IDS + k]);
+    fs_learner_bump(s, s->clause.at[clause + FS_CLAUSE_IDS + k]);
   }
 }
 
@@ -150,7 +154,7 @@ static int by_float(const void *a, const void *b) {
 static void watch_again(fs_learner *s) {
   size_t kept = 0;
   for (size_t k = 0; k < s->learnt.n; k++) {
-    uint32_t c = s->learnt.at[k], *id = &s->clause.at[c + CLAUSE_IDS], open = 0;
+    uint32_t c = s->learnt.at[k], *id = &s->clause.at[c + FS_CLAUSE_IDS], open = 0;
     bool holds = false;
     for (uint32_t i = 0; i < s->clause.at[c]; i++) {
       fs_literal l = s->literal.at[id[i]].l;
@@ -162,12 +166,15 @@ static void watch_again(fs_learner *s) {
       }
     }
     if (holds) {
+      fs_log_forget(s, c);
       continue;
     }
     s->learnt.at[kept++] = c;
-    if (open < 2) {
+    if (open == 0) {
+      clash_of(s, c);
+    } else if (open == 1) {
       fs_literal l = s->literal.at[id[0]].l;
-      s->conflict = s->conflict || open == 0;
+      fs_log_left(s, c, l);
       fs_learner_grow(s, l.side, l.value, FS_BY_DECISION, FS_NONE, 0);
     } else {
       watch(s, id[0], c, id[1]);
@@ -195,9 +202,11 @@ void fs_learner_forget(fs_learner *s) {
     for (size_t k = 0; k < s->learnt.n; k++) {
       uint32_t c = s->learnt.at[k], length = s->clause.at[c];
       if (activity_of(s, c) > middle || length <= 2) {
-        memmove(&s->clause.at[to], &s->clause.at[c], (length + CLAUSE_IDS) * sizeof(uint32_t));
+        memmove(&s->clause.at[to], &s->clause.at[c], (length + FS_CLAUSE_IDS) * sizeof(uint32_t));
         s->learnt.at[kept++] = (uint32_t)to;
-        to += length + CLAUSE_IDS;
+        to += length + FS_CLAUSE_IDS;
+      } else {
+        fs_log_forget(s, c);
       }
     }
     s->learnt.n = kept;
@@ -209,7 +218,7 @@ void fs_learner_forget(fs_learner *s) {
 
 void fs_learner_clause_premises(fs_learner *s, uint32_t clause) {
   for (uint32_t k = 1; k < s->clause.at[clause]; k++) {
-    fs_literal l = s->literal.at[s->clause.at[clause + CLAUSE_IDS + k]].l;
+    fs_literal l = s->literal.at[s->clause.at[clause + FS_CLAUSE_IDS + k]].l;
     fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, fs_negated(l)));
   }
 }

@@ -5,6 +5,7 @@
 #include "search/learning/learner.h"
 
 #include "base/saturate.h"
+#include "search/learning/log.h"
 
 enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, MOST_PAIRED = 2000, ASK_EVERY = 16 };
 
@@ -118,7 +119,7 @@ static fs_status make_tables(fs_learner *s) {
       continue;
     }
     fs_learner_table *t = &s->table[s->n_tables];
-    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .task0 = n, .task1 = n};
+    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .field = f, .task0 = n};
     for (uint32_t i = 0; i < p->n_items; i++) {
       for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
@@ -334,11 +335,15 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
   assert(s->level.n == 0 && !s->conflict);
   const fs_problem *p = s->p;
   for (uint32_t i = 0; i < s->n; i++) {
-    fs_tick behind = (p->time[i] + p->path[i]) / s->unit;
+    /* A proof shows by rules what lies behind an item. */
+    fs_tick behind = (p->time[i] + (s->log == NULL ? p->path[i] : 0)) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }
   settle_root(s);
+  if (s->conflict) {
+    fs_log_none(s);
+  }
   return !s->conflict;
 }
 
@@ -409,11 +414,9 @@ static bool decide_next(fs_learner *s) {
 /* False: the clash needs no decision. */
 static bool learn_clause(fs_learner *s) {
   s->conflicts++;
-  if (s->level.n == 0) {
-    return false;
-  }
-  uint32_t back = fs_learner_trace(s);
-  if (s->found.n == 0) {
+  uint32_t back = s->level.n == 0 ? 0 : fs_learner_trace(s);
+  if (s->level.n == 0 || s->found.n == 0) {
+    fs_log_none(s);
     return false;
   }
   go_back(s, back);

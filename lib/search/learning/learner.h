@@ -31,17 +31,20 @@
 #include "base/limit.h"
 #include "problem/problem.h"
 
+/* The most items that are worth it. */
+enum { FS_LEARNER_MOST = 1000 };
+
 typedef int64_t fs_side_value;
 
 typedef enum fs_cause {
-  FS_BY_DECISION,
-  FS_BY_CLAUSE, /* reason: the clause */
-  FS_BY_EDGE,   /* reason: the item at the other end */
-  FS_BY_TABLE,  /* reason: the task; at: the moment at which too much would be taken */
-  FS_BY_PAIR,   /* reason: the other item; at: the latest start of the one that comes first */
-  FS_BY_ORDER,  /* reason: the other item; at: the side of the order that is decided */
-  FS_BY_STARTS, /* of an order; at: the latest start of the item that comes first */
-  FS_BY_SET     /* reason: the set that it comes behind */
+  FS_BY_DECISION, /* or, at the root, by the limit, or a clause of one literal */
+  FS_BY_CLAUSE,   /* reason: the clause */
+  FS_BY_EDGE,     /* reason: the item at the other end */
+  FS_BY_TABLE,    /* reason: the task; at: the moment at which too much would be taken */
+  FS_BY_PAIR,     /* reason: the other item; at: the latest start of the one that comes first */
+  FS_BY_ORDER,    /* reason: the other item; at: the side of the order that is decided */
+  FS_BY_STARTS,   /* of an order; at: the latest start of the item that comes first */
+  FS_BY_SET       /* reason: the set that it comes behind */
 } fs_cause;
 
 typedef struct fs_growth {
@@ -71,8 +74,20 @@ typedef struct fs_learner_task {
   fs_side_value amount;
 } fs_learner_task;
 
+/* What a clause begins with: its number of literals, its activity (float), its lemma in the log;
+ * then the ids of its literals. */
+typedef enum fs_clause_word {
+  FS_CLAUSE_LENGTH,
+  FS_CLAUSE_ACTIVITY,
+  FS_CLAUSE_LEMMA,
+  FS_CLAUSE_IDS
+} fs_clause_word;
+
+typedef struct fs_proof_log fs_proof_log; /* learning/log.h */
+
 typedef struct fs_learner_table {
   fs_side_value capacity;
+  uint32_t field; /* of the problem: its class, or behind the classes its amount */
   uint32_t task0, task1;
   bool waits; /* is in the list of those to look at */
   bool turns; /* its tasks take turns: sets are looked at in place of heights */
@@ -104,6 +119,10 @@ typedef struct fs_learner {
   size_t visited;         /* growths that rules have seen */
   bool conflict;
   FS_VEC(fs_literal) clash; /* what cannot all hold */
+  /* The growth that would have crossed the other side; with side FS_NONE: a clause of which all
+   * fails, or (`reason`) a table that is too high, or a set of a table that takes too long. */
+  fs_growth crossed;
+  fs_proof_log *log; /* NULL: none */
 
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
@@ -114,7 +133,7 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) heap;      /* pairs, the most active first */
   double bump;
 
-  /* Clauses: [offset] literals, activity (float), learnt; then ids. */
+  /* Clauses: by offset; their number of literals, and what fs_clause_word says. */
   FS_VEC(uint32_t) clause;
   FS_VEC(uint32_t) learnt; /* offsets */
   float clause_bump;
@@ -165,6 +184,9 @@ typedef enum fs_learned { FS_LEARNED_NOTHING, FS_LEARNED_SCHEDULE, FS_LEARNED_NO
 fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user);
 /* Back to the root. */
 void fs_learner_reset(fs_learner *s);
+/* Is a limit refuted without any decision?  By rules up to a fixpoint, and energy: what must lie
+ * between two times.  `log`: NULL, or where steps go.  O(n^2) beside the rules.  root.c */
+bool fs_learner_refutes(fs_learner *s, fs_tick makespan);
 
 /* trail.c */
 /* The side reaches the value. */
@@ -178,6 +200,8 @@ void fs_learner_bump(fs_learner *s, uint32_t id);
 uint32_t fs_learner_choose(fs_learner *s);
 
 /* clauses.c */
+/* The number of the clause's lemma in the log. */
+uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause);
 /* What the growth of a side decides: clauses. */
 void fs_learner_visit(fs_learner *s, const fs_growth *g);
 /* Adds the clause of found[], whose first literal is made to hold. */
@@ -193,6 +217,8 @@ void fs_learner_clause_premises(fs_learner *s, uint32_t clause);
 uint32_t fs_learner_trace(fs_learner *s);
 
 /* rules.c */
+/* Grows the earliest starts along edges, in place of those that the problem gives. */
+void fs_learner_grow_heads(fs_learner *s);
 /* Applies all rules up to a fixpoint, or a clash. */
 void fs_learner_propagate(fs_learner *s);
 /* sets.c: what follows for sets of items of a table that takes turns. */

@@ -37,6 +37,16 @@ static void follow_edges(fs_learner *s, uint32_t side) {
   }
 }
 
+void fs_learner_grow_heads(fs_learner *s) {
+  const fs_problem *p = s->p;
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->value[2 * i] = 0;
+  }
+  for (uint32_t k = 0; k < s->n; k++) {
+    follow_edges(s, 2 * p->topo[k]);
+  }
+}
+
 static void explain_edge(fs_learner *s, const fs_growth *g, fs_side_value value) {
   uint32_t item = g->side / 2;
   bool upper = g->side & 1;
@@ -168,6 +178,8 @@ static void explain_table(fs_learner *s, const fs_growth *g, fs_side_value value
 }
 
 static void clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t) {
+  uint32_t which = (uint32_t)(table - s->table);
+  s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_TABLE, .reason = which};
   s->premise.n = 0;
   explain_height(s, table, t, table->capacity, FS_NONE);
   s->conflict = true;

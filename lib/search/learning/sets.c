@@ -89,6 +89,8 @@ static fs_side_value add_set(const set_rule *r, const fs_learner_set *set, uint3
 static void clash_of_set(const set_rule *r, fs_side_value begin, fs_side_value end) {
   fs_learner *s = r->s;
   fs_learner_set set = {.begin = begin, .end = end, .from = begin};
+  uint32_t table = (uint32_t)(r->table - s->table);
+  s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_SET, .reason = table};
   s->premise.n = 0;
   (void)add_set(r, &set, FS_NONE, 0);
   s->conflict = true;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The trail, the literals on it, and which of them is decided next. */
-#include "search/learning/learner.h"
+#include "search/learning/log.h"
 
 /* ---- the heap of literals */
 
@@ -136,6 +136,7 @@ uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
 /* The growth would cross the other side: what is needed for the least value that does so. */
 static void cross(fs_learner *s, const fs_growth *g) {
   fs_literal other = {g->side ^ 1, s->value[g->side ^ 1]};
+  s->crossed = *g;
   s->conflict = true;
   s->clash.n = 0;
   s->premise.n = 0;
@@ -156,6 +157,9 @@ void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause
   if (value > -s->value[side ^ 1]) {
     cross(s, &g);
     return;
+  }
+  if (root) {
+    fs_log_growth(s, &g, value);
   }
   s->latest[side] = root ? FS_NONE : (uint32_t)s->trail.n; /* at the root, it is for rules to see */
   s->value[side] = value;

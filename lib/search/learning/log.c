@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "search/learning/log.h"
+
+#include <stdlib.h>
+
+/* ---- words */
+
+static void put_number(fs_text *t, const char *before, uint64_t n) {
+  fs_text_puts(t, before);
+  fs_text_u64(t, n);
+}
+
+static void put_signed(fs_text *t, fs_side_value n) {
+  put_number(t, n < 0 ? "-" : "", n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
+}
+
+static void put_literal(const fs_learner *s, fs_literal l) {
+  fs_text *t = s->log->text;
+  bool upper = l.side & 1;
+  if (l.side < 2 * s->n) {
+    put_number(t, " ", l.side / 2);
+    fs_text_puts(t, upper ? "<=" : ">=");
+    put_signed(t, upper ? -l.value : l.value);
+    return;
+  }
+  uint32_t order = l.side / 2 - s->n;
+  put_number(t, " ", upper ? s->order_second[order] : s->order_first[order]);
+  put_number(t, "<", upper ? s->order_first[order] : s->order_second[order]);
+}
+
+/* ---- header */
+
+static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
+  uint32_t n_queues =
+      field < p->n_classes ? p->class_queue0[field + 1] - p->class_queue0[field] : 0;
+  if (n_queues > 0) {
+    fs_text_puts(t, "set queues");
+    for (uint32_t k = 0; k < n_queues; k++) {
+      put_number(t, " ", p->class_queue[p->class_queue0[field] + k]);
+    }
+  } else if (field >= p->n_classes && field - p->n_classes < p->graph->target.n_resources) {
+    put_number(t, "set resource ", field - p->n_classes);
+  } else { /* queues that nobody has named are as many as may run at one time */
+    fs_text_puts(t, "set concurrency");
+  }
+  fs_text_puts(t, "\n");
+}
+
+fs_status fs_log_begin(fs_proof_log *log, fs_learner *s, fs_text *text) {
+  *log = (fs_proof_log){.text = text};
+  FS_TRY(fs_new_zero(s->arena, &log->root, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &log->seen, s->n_sides));
+  text->n = 0;
+  fs_text_puts(text, "fsched-proof 1\n");
+  put_number(text, "ops ", s->n);
+  put_number(text, "\nunit ", s->unit);
+  fs_text_puts(text, "\n");
+  for (uint32_t t = 0; t < s->n_tables; t++) {
+    put_set(text, s->p, s->table[t].field);
+  }
+  fs_text_puts(text, "begin\n");
+  s->log = log;
+  fs_learner_grow_heads(s);
+  return s->status;
+}
+
+void fs_log_release(fs_proof_log *log, fsched_context *ctx) {
+  fs_vec_free(ctx, &log->roots);
+  fs_vec_free(ctx, &log->dropped);
+  fs_vec_free(ctx, &log->traced);
+}
+
+/* ---- axioms */
+
+static void put_rule(const fs_learner *s, const fs_growth *g) {
+  fs_text *t = s->log->text;
+  switch (g->cause) {
+    case FS_BY_EDGE:
+      fs_text_puts(t, "p");
+      break;
+    case FS_BY_PAIR:
+      fs_text_puts(t, "x");
+      break;
+    case FS_BY_ORDER:
+    case FS_BY_STARTS:
+      fs_text_puts(t, "o");
+      break;
+    case FS_BY_TABLE:
+      put_number(t, "t ", s->task[g->reason].table);
+      break;
+    case FS_BY_SET:
+      put_number(t, g->side & 1 ? "b " : "f ", s->set.at[g->reason].table);
+      put_number(t, " ", g->side / 2);
+      break;
+    case FS_BY_DECISION:
+    case FS_BY_CLAUSE:
+      assert(!"these are lemmas");
+      break;
+  }
+}
+
+/* Behind the rule: that not all premises hold, or the literal does. */
+static int64_t put_axiom(fs_learner *s, const fs_literal *premise, size_t n, fs_literal l) {
+  for (size_t k = 0; k < n; k++) {
+    put_literal(s, fs_negated(premise[k]));
+  }
+  if (l.side != FS_NONE) {
+    put_literal(s, l);
+  }
+  fs_text_puts(s->log->text, "\n");
+  return -++s->log->axioms;
+}
+
+/* The step by which the growth follows from premise[]; 0: none is needed. */
+static int64_t step_of(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  if (g->cause == FS_BY_DECISION) {
+    return 0;
+  }
+  if (g->cause == FS_BY_CLAUSE) {
+    return (int64_t)fs_learner_lemma(s, g->reason);
+  }
+  put_rule(s, g);
+  return put_axiom(s, s->premise.at, s->premise.n, (fs_literal){g->side, value});
+}
+
+/* The step that all of clash[] cannot hold. */
+static int64_t step_of_clash(fs_learner *s) {
+  const fs_growth *g = &s->crossed;
+  if (g->cause == FS_BY_DECISION) {
+    return 0;
+  }
+  if (g->cause == FS_BY_CLAUSE) {
+    return (int64_t)fs_learner_lemma(s, g->reason);
+  }
+  if (g->side != FS_NONE) {
+    put_rule(s, g);
+  } else {
+    put_number(s->log->text, g->cause == FS_BY_TABLE ? "t " : "s ", g->reason);
+  }
+  return put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE});
+}
+
+/* ---- hints */
+
+void fs_log_root(fs_learner *s, fs_literal l) {
+  fs_proof_log *log = s->log;
+  if (log == NULL || log->root[l.side] == 0 || log->seen[l.side] == log->lemmas + 1) {
+    return;
+  }
+  log->seen[l.side] = log->lemmas + 1;
+  fs_log_hint h = {0, (int64_t)log->root[l.side]};
+  fs_learner_note(s, fs_vec_push(s->ctx, &log->roots, h));
+}
+
+void fs_log_traced(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  if (s->log != NULL) {
+    fs_log_hint h = {0, step_of(s, g, value)};
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->log->traced, h));
+  }
+}
+
+void fs_log_dropped(fs_learner *s, const fs_growth *g, uint32_t at, fs_side_value value) {
+  if (s->log != NULL) {
+    fs_log_hint h = {at, step_of(s, g, value)};
+    for (size_t k = 0; k < s->premise.n; k++) {
+      if (fs_learner_growth(s, s->premise.at[k].side, s->premise.at[k].value) == FS_NONE) {
+        fs_log_root(s, s->premise.at[k]);
+      }
+    }
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->log->dropped, h));
+  }
+}
+
+static int by_place(const void *a, const void *b) {
+  const fs_log_hint *x = a, *y = b;
+  return (x->at > y->at) - (x->at < y->at);
+}
+
+static void put_hint(const fs_proof_log *log, int64_t step) {
+  if (step > 0) {
+    put_number(log->text, " ", (uint64_t)step);
+  } else if (step < 0) {
+    put_number(log->text, " @", (uint64_t)-step);
+  }
+}
+
+/* Ends the lemma, behind its literals. */
+static void put_hints(fs_proof_log *log, int64_t last) {
+  fs_text_puts(log->text, " :");
+  for (size_t k = 0; k < log->roots.n; k++) {
+    put_hint(log, log->roots.at[k].step);
+  }
+  if (log->dropped.n > 1) {
+    qsort(log->dropped.at, log->dropped.n, sizeof *log->dropped.at, by_place);
+  }
+  for (size_t k = 0; k < log->dropped.n; k++) {
+    put_hint(log, log->dropped.at[k].step);
+  }
+  for (size_t k = log->traced.n; k-- > 0;) {
+    put_hint(log, log->traced.at[k].step);
+  }
+  put_hint(log, last);
+  fs_text_puts(log->text, "\n");
+  log->roots.n = log->dropped.n = log->traced.n = 0;
+  log->axioms = 0;
+  log->lemmas++;
+}
+
+/* ---- lemmas */
+
+void fs_log_clash(fs_learner *s) {
+  if (s->log != NULL) {
+    s->log->clash = step_of_clash(s);
+  }
+}
+
+void fs_log_lemma(fs_learner *s) {
+  if (s->log == NULL) {
+    return;
+  }
+  fs_text_puts(s->log->text, "l");
+  for (size_t k = 0; k < s->found.n; k++) {
+    put_literal(s, s->found.at[k]);
+  }
+  put_hints(s->log, s->log->clash);
+  if (s->found.n == 1) {
+    s->log->root[s->found.at[0].side] = s->log->lemmas;
+  }
+}
+
+void fs_log_growth(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  if (s->log == NULL || g->cause == FS_BY_DECISION) {
+    return;
+  }
+  s->premise.n = 0;
+  fs_learner_explain(s, g, value);
+  for (size_t k = 0; k < s->premise.n; k++) {
+    fs_log_root(s, s->premise.at[k]);
+  }
+  int64_t step = step_of(s, g, value);
+  fs_text_puts(s->log->text, "l");
+  put_literal(s, (fs_literal){g->side, value});
+  put_hints(s->log, step);
+  s->log->root[g->side] = s->log->lemmas;
+}
+
+void fs_log_left(fs_learner *s, uint32_t clause, fs_literal l) {
+  if (s->log == NULL) {
+    return;
+  }
+  s->premise.n = 0;
+  fs_learner_clause_premises(s, clause);
+  for (size_t k = 0; k < s->premise.n; k++) {
+    fs_log_root(s, s->premise.at[k]);
+  }
+  fs_text_puts(s->log->text, "l");
+  put_literal(s, l);
+  put_hints(s->log, (int64_t)fs_learner_lemma(s, clause));
+  s->log->root[l.side] = s->log->lemmas;
+}
+
+void fs_log_none(fs_learner *s) {
+  if (s->log == NULL) {
+    return;
+  }
+  for (size_t k = 0; k < s->clash.n; k++) {
+    fs_log_root(s, s->clash.at[k]);
+  }
+  if (s->crossed.cause == FS_BY_DECISION) {
+    fs_log_root(s, (fs_literal){s->crossed.side, s->crossed.value});
+  }
+  int64_t step = step_of_clash(s);
+  fs_text_puts(s->log->text, "l");
+  put_hints(s->log, step);
+}
+
+void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value begin,
+                   fs_side_value end) {
+  if (s->log == NULL) {
+    return;
+  }
+  s->clash.n = 0;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    uint32_t i = s->task[k].item;
+    fs_literal from = {2 * i, begin}, to = {2 * i + 1, s->time[i] - end};
+    if (fs_holds(s, from) && fs_holds(s, to)) {
+      fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, from));
+      fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));
+    }
+  }
+  for (size_t k = 0; k < s->clash.n; k++) {
+    fs_log_root(s, s->clash.at[k]);
+  }
+  put_number(s->log->text, "e ", (uint64_t)(table - s->table));
+  int64_t step = put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE});
+  fs_text_puts(s->log->text, "l");
+  put_hints(s->log, step);
+}
+
+uint32_t fs_log_last(const fs_learner *s) { return s->log == NULL ? 0 : (uint32_t)s->log->lemmas; }
+
+void fs_log_forget(fs_learner *s, uint32_t clause) {
+  if (s->log != NULL) {
+    put_number(s->log->text, "d ", fs_learner_lemma(s, clause));
+    fs_text_puts(s->log->text, "\n");
+  }
+}
+
+void fs_log_end(fs_text *text, fs_tick makespan) {
+  put_number(text, "end ", makespan);
+  fs_text_puts(text, "\n");
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is refuted without a decision. */
+#include <stdlib.h>
+
+#include "base/saturate.h"
+#include "search/learning/log.h"
+
+typedef struct root_task {
+  fs_side_value begin, end, energy;
+} root_task;
+
+static int by_end(const void *a, const void *b) {
+  const root_task *x = a, *y = b;
+  return (x->end > y->end) - (x->end < y->end);
+}
+
+/* Saturates: the products may be long. */
+static fs_side_value area(fs_side_value a, fs_side_value b) {
+  return (fs_side_value)fs_min(fs_multiply_most((uint64_t)a, (uint64_t)b), INT64_MAX);
+}
+
+/* Lists the tasks of the table, by the latest end; returns their number. */
+static uint32_t list_tasks(const fs_learner *s, const fs_learner_table *table, root_task *task) {
+  uint32_t n = 0;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    task[n++] = (root_task){fs_earliest(s, a->item), fs_latest(s, a->item) + s->time[a->item],
+                            area(a->amount, s->time[a->item])};
+  }
+  qsort(task, n, sizeof *task, by_end);
+  return n;
+}
+
+/* Is there too much between `begin` and the end of some task? */
+static bool is_overfull(fs_learner *s, const fs_learner_table *table, const root_task *task,
+                        uint32_t n, fs_side_value begin) {
+  fs_side_value sum = 0;
+  for (uint32_t k = 0; k < n; k++) {
+    if (task[k].begin >= begin) {
+      sum = (fs_side_value)fs_min(fs_add_most((uint64_t)sum, (uint64_t)task[k].energy), INT64_MAX);
+      if (sum > area(table->capacity, task[k].end - begin)) {
+        fs_log_energy(s, table, begin, task[k].end);
+        return true;
+      }
+    }
+  }
+  return false;
+}
+
+bool fs_learner_refutes(fs_learner *s, fs_tick makespan) {
+  FS_SCRATCH(arena, s->ctx);
+  root_task *task;
+  if (!fs_learner_limit(s, makespan)) {
+    return true;
+  }
+  fs_learner_note(s, fs_new(&arena, &task, s->n_tasks));
+  for (uint32_t t = 0; t < s->n_tables && s->status == FSCHED_OK; t++) {
+    uint32_t n = list_tasks(s, &s->table[t], task);
+    for (uint32_t k = 0; k < n; k++) {
+      if (is_overfull(s, &s->table[t], task, n, task[k].begin)) {
+        return true;
+      }
+    }
+  }
+  return false;
+}

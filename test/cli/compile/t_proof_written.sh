@@ -1,0 +1,50 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: Apache-2.0
+# compile --proof: what is written, for proven and for other bounds, and what has no proof.
+cat > shop.yaml <<'END'
+fsched: 1
+name: shop
+target:
+  queues: [{name: m0}, {name: m1}, {name: m2}]
+ops:
+  - {name: a0, on: m0, time: 6}
+  - {name: a1, on: m1, time: 4, after: [a0]}
+  - {name: a2, on: m2, time: 8, after: [a1]}
+  - {name: b0, on: m1, time: 6}
+  - {name: b1, on: m0, time: 8, after: [b0]}
+  - {name: b2, on: m2, time: 2, after: [b1]}
+  - {name: c0, on: m0, time: 4}
+  - {name: c1, on: m2, time: 6, after: [c0]}
+  - {name: c2, on: m1, time: 4, after: [c1]}
+END
+value() { sed -n "s/.*\"$1\": \"*\([a-z0-9]*\)\"*,*.*/\1/p" "$2" | head -n 1; }
+end() { sed -n 's/^end //p' "$1"; }
+
+run 0 "$FSCHED" compile shop.yaml --refine search --proof shop.proof -o shop.fsb --emit schedule=shop.json
+expect 'it is proven' holds err '(optimal)'
+expect 'the form is told' [ "$(head -n 1 shop.proof)" = 'fsched-proof 1' ]
+expect 'times have a common divisor' holds shop.proof 'unit 2'
+expect 'it ends with the bound' [ "$(end shop.proof)" = "$(value lower_bound shop.json)" ]
+expect 'nothing is left before' [ "$(grep '^l' shop.proof | tail -n 1 | cut -d ' ' -f 2)" = ':' ]
+cp shop.proof first.proof
+run 0 "$FSCHED" compile shop.yaml --refine search --proof shop.proof -o shop.fsb -MD
+expect 'the same each time' same first.proof shop.proof
+expect 'the depfile names it' holds shop.d 'shop.proof'
+
+# ---- a bound without a search
+run 0 "$FSCHED" compile shop.yaml --refine search --node-limit 1 --proof short.proof -o short.fsb \
+  --emit schedule=short.json
+expect 'it ends with the bound' [ "$(end short.proof)" = "$(value lower_bound short.json)" ]
+printf 'fsched: 1\nname: z\nops:\n  - {name: a, time: 0}\n' > z.yaml
+run 0 "$FSCHED" compile z.yaml --refine search --proof z.proof -o z.fsb
+expect 'nothing is shorter than nothing' [ "$(end z.proof)" = 0 ]
+
+# ---- what has none
+run 2 "$FSCHED" compile shop.yaml --proof no.proof -o no.fsb
+expect 'a refinement is needed' holds err 'add --refine search'
+run 2 "$FSCHED" compile shop.yaml --refine ilp --proof no.proof -o no.fsb
+expect 'models have none' holds err 'models leave no proof'
+run 2 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --proof no.proof -o no.fsb
+expect 'memories may be short' holds err 'no proof can be written of graph'
+expect 'nothing is written' [ ! -e no.proof ] && [ ! -e no.fsb ]
+run 2 "$FSCHED" compile shop.yaml --refine search --proof same.fsb -o same.fsb
