@@ -20,10 +20,7 @@ static fs_status try_bound(const fs_problem *p, fs_tick bound, fs_text *text, bo
   if (status == FSCHED_OK && text != NULL) {
     status = fs_log_begin(&log, &l, text);
   }
-  if (status == FSCHED_OK && bound == 0) { /* no op has room to start: there is nothing to show */
-    *holds = true;
-    fs_log_none(&l);
-  } else if (status == FSCHED_OK) {
+  if (status == FSCHED_OK) {
     *holds = fs_learner_refutes(&l, bound - 1);
     status = l.status;
   }
@@ -33,8 +30,8 @@ static fs_status try_bound(const fs_problem *p, fs_tick bound, fs_text *text, bo
 }
 
 fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text, fs_tick *bound) {
-  assert(fs_prove_refused(p) == NULL);
-  fs_tick low = 0, high = most;
+  assert(fs_prove_refused(p) == NULL && most > 0);
+  fs_tick low = 1, high = most; /* some op takes time */
   bool holds;
   FS_TRY(try_bound(p, most, NULL, &holds));
   low = holds ? most : low;

@@ -434,12 +434,17 @@ static fs_status search_graph(search_run *s) {
   s->most_nodes = nodes_of(s, p == NULL ? s->g->n_ops : p->n_items);
   bool plain = false;
   fs_status status = is_plain(p, &plain);
-  fs_log_release(&t.log, s->ctx);
-  if (status == FSCHED_OK) {
+  const char *why = !has_form(s->g)             ? "has latencies, or gangs that choose"
+                    : best_of(s) == 0           ? "takes no time"
+                    : !plain || s->best == NULL ? "has memories that may be short"
+                                                : fs_prove_refused(p);
+  if (status == FSCHED_OK && s->o->proof != NULL && why != NULL) {
+    status = refuse_proof(s, why);
+  } else if (status == FSCHED_OK) {
     if (!plain && has_form(s->g)) {
       status = search_relaxed(s);
     }
-    if (status == FSCHED_OK && best_of(s) > s->bound) {
+    if (status == FSCHED_OK && (best_of(s) > s->bound || s->o->proof != NULL)) {
       status = plain ? search_plain(s, p) : search_trials(s);
     }
   }

@@ -73,3 +73,69 @@ fsched_graph *fs_small_graph(const search_case *c) {
   fsched_builder_destroy(b);
   return g;
 }
+
+/* ---- all orders, on a table of ticks */
+
+enum { MOST_TICKS = 64 };
+
+typedef struct search_orders {
+  const search_case *c;
+  unsigned used[MOST_TICKS][FIELDS], start[MOST_OPS], best;
+} search_orders;
+
+static bool has_room(const search_orders *o, uint32_t op, unsigned from) {
+  for (unsigned t = from; t < from + o->c->time[op]; t++) {
+    for (unsigned f = 0; f < FIELDS; f++) {
+      if (o->used[t][f] + o->c->need[op][f] > o->c->capacity[f]) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+static void occupy(search_orders *o, uint32_t op, bool put) {
+  for (unsigned t = o->start[op]; t < o->start[op] + o->c->time[op]; t++) {
+    for (unsigned f = 0; f < FIELDS; f++) {
+      o->used[t][f] = put ? o->used[t][f] + o->c->need[op][f] : o->used[t][f] - o->c->need[op][f];
+    }
+  }
+}
+
+/* Tries all orders of what is left. */
+static void try_orders(search_orders *o, unsigned placed, unsigned makespan) {
+  if (makespan >= o->best) {
+    return;
+  }
+  if (placed + 1 == 1U << o->c->n) {
+    o->best = makespan;
+    return;
+  }
+  for (uint32_t op = 0; op < o->c->n; op++) {
+    unsigned from = 0;
+    bool ready = (placed >> op & 1) == 0;
+    for (uint32_t b = 0; b < op && ready; b++) {
+      bool waits = o->c->after[op][b];
+      ready = !waits || (placed >> b & 1) != 0;
+      from = waits && o->start[b] + o->c->time[b] > from ? o->start[b] + o->c->time[b] : from;
+    }
+    if (!ready) {
+      continue;
+    }
+    while (!has_room(o, op, from)) {
+      from++;
+    }
+    o->start[op] = from;
+    occupy(o, op, true);
+    unsigned end = from + o->c->time[op];
+    try_orders(o, placed | 1U << op, end > makespan ? end : makespan);
+    o->start[op] = from;
+    occupy(o, op, false);
+  }
+}
+
+unsigned fs_small_least(const search_case *c) {
+  search_orders o = {.c = c, .best = MOST_TICKS};
+  try_orders(&o, 0, 0);
+  return o.best;
+}

@@ -20,5 +20,8 @@ typedef struct search_case {
 /* At most `most_ops`, of at most `most_time` ticks each. */
 search_case fs_small_case(fs_rng *r, uint32_t most_ops, unsigned most_time);
 fsched_graph *fs_small_graph(const search_case *c);
+/* The least makespan in ticks of the table, by all orders.  Active schedules contain a shortest
+ * one, and each comes from some order. */
+unsigned fs_small_least(const search_case *c);
 
 #endif

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The search engine against all orders of small graphs, tried one by one on a table of ticks: no
- * makespan is below the least one, nothing that is called optimal is above it, and no bound is.
- * Active schedules contain a shortest one, and each comes from some order. */
+ * makespan is below the least one, nothing that is called optimal is above it, and no bound is. */
 #include <stdio.h>
 
 #include "fsched/compile.h"
@@ -14,71 +13,7 @@
 
 #include "kit/context.h"
 
-/* ---- small graphs and their least makespan */
-
-enum { MOST_TICKS = 64 };
-
-typedef struct search_orders {
-  const search_case *c;
-  unsigned used[MOST_TICKS][FIELDS], start[MOST_OPS], best;
-} search_orders;
-
-static bool has_room(const search_orders *o, uint32_t op, unsigned from) {
-  for (unsigned t = from; t < from + o->c->time[op]; t++) {
-    for (unsigned f = 0; f < FIELDS; f++) {
-      if (o->used[t][f] + o->c->need[op][f] > o->c->capacity[f]) {
-        return false;
-      }
-    }
-  }
-  return true;
-}
-
-static void occupy(search_orders *o, uint32_t op, bool put) {
-  for (unsigned t = o->start[op]; t < o->start[op] + o->c->time[op]; t++) {
-    for (unsigned f = 0; f < FIELDS; f++) {
-      o->used[t][f] = put ? o->used[t][f] + o->c->need[op][f] : o->used[t][f] - o->c->need[op][f];
-    }
-  }
-}
-
-/* Tries all orders of what is left. */
-static void try_orders(search_orders *o, unsigned placed, unsigned makespan) {
-  if (makespan >= o->best) {
-    return;
-  }
-  if (placed + 1 == 1U << o->c->n) {
-    o->best = makespan;
-    return;
-  }
-  for (uint32_t op = 0; op < o->c->n; op++) {
-    unsigned from = 0;
-    bool ready = (placed >> op & 1) == 0;
-    for (uint32_t b = 0; b < op && ready; b++) {
-      bool waits = o->c->after[op][b];
-      ready = !waits || (placed >> b & 1) != 0;
-      from = waits && o->start[b] + o->c->time[b] > from ? o->start[b] + o->c->time[b] : from;
-    }
-    if (!ready) {
-      continue;
-    }
-    while (!has_room(o, op, from)) {
-      from++;
-    }
-    o->start[op] = from;
-    occupy(o, op, true);
-    unsigned end = from + o->c->time[op];
-    try_orders(o, placed | 1U << op, end > makespan ? end : makespan);
-    o->start[op] = from;
-    occupy(o, op, false);
-  }
-}
-
-static unsigned least_makespan(const search_case *c) {
-  search_orders o = {.c = c, .best = MOST_TICKS};
-  try_orders(&o, 0, 0);
-  return o.best;
-}
+/* ---- searches */
 
 static fs_tick list_bound(const fsched_graph *g) {
   fs_lower_bounds bounds;
@@ -103,7 +38,7 @@ START_TEST(as_all_orders)
     uint64_t seed = fs_turn() << 16 | i;
     fs_rng r = {seed};
     search_case c = fs_small_case(&r, MOST_OPS, 6);
-    unsigned least = least_makespan(&c);
+    unsigned least = fs_small_least(&c);
     fsched_graph *g = fs_small_graph(&c);
     fs_schedule *s = search_alone(g, i, 2000);
     ck_assert_msg(s->makespan >= least * c.tick, "seed %llu: %llu is below %u",
@@ -192,7 +127,7 @@ START_TEST(learns_amounts_of_many_bits)
   ck_fs(ctx, fsched_builder_finish(b, &g));
   fsched_builder_destroy(b);
   fs_schedule *s = search_alone(g, 0, 1000);
-  ck_assert_uint_eq(s->makespan, least_makespan(&c));
+  ck_assert_uint_eq(s->makespan, fs_small_least(&c));
   ck_assert_uint_eq(s->makespan, s->lower_bound);
   fs_schedule_destroy(s);
   fsched_graph_destroy(g);

@@ -7,6 +7,7 @@
 #include "base/files/file.h"
 #include "fsched/compile.h"
 #include "fsched/import.h"
+#include "fsched/verify.h"
 
 #include "kit/context.h"
 
@@ -45,6 +46,26 @@ static fsched_graph *import_instance(const known_set *set, const char *name) {
   return g;
 }
 
+/* What is proven with a file is shown by it. */
+static void check_proof(const known_set *set, const fsched_graph *g, const char *name,
+                        uint64_t best) {
+  char *text;
+  size_t n;
+  uint64_t shown;
+  fsched_compile_options o = {.size = sizeof o,
+                              .refine = FSCHED_REFINE_SEARCH,
+                              .node_limit = set->nodes,
+                              .proof = &text,
+                              .proof_length = &n};
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  ck_fs(ctx, fsched_verify_proof(ctx, g, text, n, name, &shown));
+  ck_assert_uint_eq(shown, fsched_schedule_lower_bound(s));
+  ck_assert_uint_le(shown, best);
+  fsched_schedule_destroy(s);
+  fsched_text_free(ctx, text, n);
+}
+
 static void try_instance(known_set *set, const char *name, uint64_t least, uint64_t best) {
   fsched_graph *g = import_instance(set, name);
   fsched_compile_options o = {
@@ -56,6 +77,9 @@ static void try_instance(known_set *set, const char *name, uint64_t least, uint6
                 (unsigned long long)least);
   ck_assert_msg(bound <= best, "%s: the bound %llu is above %llu", name, (unsigned long long)bound,
                 (unsigned long long)best);
+  if (set->n % 4 == 0) {
+    check_proof(set, g, name, best);
+  }
   set->n++;
   set->proven += makespan == bound;
   set->found += makespan == best;

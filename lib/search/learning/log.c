@@ -10,17 +10,16 @@ static void put_number(fs_text *t, const char *before, uint64_t n) {
   fs_text_u64(t, n);
 }
 
-static void put_signed(fs_text *t, fs_side_value n) {
-  put_number(t, n < 0 ? "-" : "", n < 0 ? 0 - (uint64_t)n : (uint64_t)n);
-}
-
 static void put_literal(const fs_learner *s, fs_literal l) {
   fs_text *t = s->log->text;
   bool upper = l.side & 1;
   if (l.side < 2 * s->n) {
+    /* A time below 0 is in no window: what names the item then is a start behind all of them. */
+    bool below = upper ? l.value > 0 : l.value < 0;
+    fs_side_value never = (fs_side_value)(s->p->horizon / s->unit) + 1;
     put_number(t, " ", l.side / 2);
-    fs_text_puts(t, upper ? "<=" : ">=");
-    put_signed(t, upper ? -l.value : l.value);
+    fs_text_puts(t, upper && !below ? "<=" : ">=");
+    put_number(t, "", (uint64_t)(upper && below ? never : below ? 0 : upper ? -l.value : l.value));
     return;
   }
   uint32_t order = l.side / 2 - s->n;

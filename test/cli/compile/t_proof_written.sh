@@ -27,6 +27,7 @@ expect 'times have a common divisor' holds shop.proof 'unit 2'
 expect 'it ends with the bound' [ "$(end shop.proof)" = "$(value lower_bound shop.json)" ]
 expect 'nothing is left before' [ "$(grep '^l' shop.proof | tail -n 1 | cut -d ' ' -f 2)" = ':' ]
 cp shop.proof first.proof
+run 0 "$FSCHED" verify shop.json --graph shop.yaml --proof shop.proof
 run 0 "$FSCHED" compile shop.yaml --refine search --proof shop.proof -o shop.fsb -MD
 expect 'the same each time' same first.proof shop.proof
 expect 'the depfile names it' holds shop.d 'shop.proof'
@@ -35,9 +36,7 @@ expect 'the depfile names it' holds shop.d 'shop.proof'
 run 0 "$FSCHED" compile shop.yaml --refine search --node-limit 1 --proof short.proof -o short.fsb \
   --emit schedule=short.json
 expect 'it ends with the bound' [ "$(end short.proof)" = "$(value lower_bound short.json)" ]
-printf 'fsched: 1\nname: z\nops:\n  - {name: a, time: 0}\n' > z.yaml
-run 0 "$FSCHED" compile z.yaml --refine search --proof z.proof -o z.fsb
-expect 'nothing is shorter than nothing' [ "$(end z.proof)" = 0 ]
+run 0 "$FSCHED" verify short.json --graph shop.yaml --proof short.proof
 
 # ---- what has none
 run 2 "$FSCHED" compile shop.yaml --proof no.proof -o no.fsb
@@ -46,5 +45,8 @@ run 2 "$FSCHED" compile shop.yaml --refine ilp --proof no.proof -o no.fsb
 expect 'models have none' holds err 'models leave no proof'
 run 2 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --proof no.proof -o no.fsb
 expect 'memories may be short' holds err 'no proof can be written of graph'
+printf 'fsched: 1\nname: z\nops:\n  - {name: a, time: 0}\n' > z.yaml
+run 2 "$FSCHED" compile z.yaml --refine search --proof no.proof -o no.fsb
+expect 'nothing is shorter than nothing' holds err 'which takes no time'
 expect 'nothing is written' [ ! -e no.proof ] && [ ! -e no.fsb ]
 run 2 "$FSCHED" compile shop.yaml --refine search --proof same.fsb -o same.fsb

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Proofs that the search writes, against the checker, which shares nothing with it, and against all
+ * orders of small graphs: each proof is accepted and shows the bound that the schedule has, no
+ * bound is above the least makespan, and no damaged proof shows one. */
+#include <stdio.h>
+
+#include "fsched/compile.h"
+#include "fsched/verify.h"
+#include "kit/turn.h"
+#include "search/small_case.h"
+
+#include "kit/context.h"
+
+enum { CASES = 120, DAMAGED = 25, DAMAGES = 40 };
+
+typedef struct written_proof {
+  char *text;
+  size_t n;
+  uint64_t makespan, bound;
+} written_proof;
+
+static written_proof prove(const fsched_graph *g, uint64_t seed, uint64_t nodes) {
+  written_proof p = {0};
+  fsched_compile_options o = {.size = sizeof o,
+                              .verify = 1,
+                              .seed = seed,
+                              .refine = FSCHED_REFINE_SEARCH,
+                              .node_limit = nodes,
+                              .proof = &p.text,
+                              .proof_length = &p.n};
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  p.makespan = fsched_schedule_makespan(s);
+  p.bound = fsched_schedule_lower_bound(s);
+  fsched_schedule_destroy(s);
+  return p;
+}
+
+/* Few nodes leave bounds that no search was needed for. */
+START_TEST(small_proofs)
+{
+  unsigned proven = 0, others = 0;
+  for (unsigned k = 0; k < CASES; k++) {
+    uint64_t seed = fs_turn() << 16 | k, shown;
+    fs_rng r = {seed};
+    search_case c = fs_small_case(&r, MOST_OPS, 6);
+    uint64_t least = fs_small_least(&c) * c.tick;
+    fsched_graph *g = fs_small_graph(&c);
+    if (least > 0) {
+      written_proof p = prove(g, k, k % 3 == 0 ? 1 : 2000);
+      fsched_status status = fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown);
+      ck_assert_msg(status == FSCHED_OK, "seed %llu: %s\n%s", (unsigned long long)seed,
+                    fsched_diag_get(ctx, 0)->message, p.text);
+      ck_assert_uint_eq(shown, p.bound);
+      ck_assert_uint_le(shown, least);
+      proven += shown == p.makespan;
+      others += shown < p.makespan;
+      fsched_text_free(ctx, p.text, p.n);
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(proven, CASES / 2);
+  fs_assert_seen(others, 0);
+}
+END_TEST
+
+/* ---- damages */
+
+static size_t begin_of_line(const written_proof *p, size_t at) {
+  while (at > 0 && p->text[at - 1] != '\n') {
+    at--;
+  }
+  return at;
+}
+
+/* Changes a byte, or leaves a line out; the end is never damaged so that less is claimed. */
+static void damage(const written_proof *p, fs_rng *r, fs_text *t) {
+  size_t at = fs_rng_below(r, (uint32_t)p->n), line = begin_of_line(p, at);
+  const char *end = memchr(p->text + at, '\n', p->n - at);
+  ck_assert_ptr_nonnull(end);
+  if (fs_rng_one_in(r, 4)) {
+    fs_text_add(t, p->text, line);
+    fs_text_add(t, end + 1, p->n - (size_t)(end + 1 - p->text));
+    return;
+  }
+  static const char bytes[] = "0123456789<>=@:poxtsefbld ";
+  fs_text_add(t, p->text, at);
+  fs_text_add(t, &bytes[fs_rng_below(r, sizeof bytes - 1)], 1);
+  fs_text_add(t, p->text + at + 1, p->n - at - 1);
+}
+
+START_TEST(damaged_proofs)
+{
+  unsigned refused = 0;
+  for (unsigned k = 0; k < DAMAGED; k++) {
+    fs_rng r = {fs_turn() << 16 | k};
+    search_case c = fs_small_case(&r, MOST_OPS, 6);
+    uint64_t least = fs_small_least(&c) * c.tick;
+    fsched_graph *g = fs_small_graph(&c);
+    written_proof p = {0};
+    if (least > 0) {
+      p = prove(g, k, 2000);
+    }
+    for (unsigned i = 0; p.n > 0 && i < DAMAGES; i++) {
+      uint64_t shown;
+      fs_text t;
+      fs_text_init(&t, ctx);
+      damage(&p, &r, &t);
+      if (fsched_verify_proof(ctx, g, t.at, t.n, "p", &shown) == FSCHED_OK) {
+        ck_assert_msg(shown <= least, "%llu is above %llu:\n%.*s", (unsigned long long)shown,
+                      (unsigned long long)least, (int)t.n, t.at);
+      } else {
+        refused++;
+      }
+      fsched_diag_clear(ctx);
+      fs_text_drop(&t);
+    }
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(refused, DAMAGED * DAMAGES / 4);
+}
+END_TEST
+
+/* ---- options */
+
+START_TEST(asked_in_vain)
+{
+  fs_rng r = {1};
+  search_case c = fs_small_case(&r, MOST_OPS, 6);
+  fsched_graph *g = fs_small_graph(&c);
+  char *text = NULL;
+  size_t n = 7;
+  fsched_compile_options o = {.size = sizeof o, .refine = FSCHED_REFINE_SEARCH, .proof = &text};
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, NULL), FSCHED_USAGE);
+  o.proof_length = &n;
+  o.refine = FSCHED_REFINE_NONE;
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, NULL), FSCHED_USAGE);
+  o.refine = FSCHED_REFINE_ILP;
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, NULL, NULL), FSCHED_USAGE);
+  ck_assert_ptr_null(text);
+  ck_assert_uint_eq(fsched_diag_count(ctx), 3);
+  fsched_diag_clear(ctx);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+FS_SUITE(search_proof, s) {
+  TCase *t = fs_case(s, fs_test_context);
+  FS_TESTS(t, small_proofs, damaged_proofs, asked_in_vain);
+}
