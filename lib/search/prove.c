@@ -11,13 +11,14 @@ const char *fs_prove_refused(const fs_problem *p) {
                                          : NULL;
 }
 
-/* Is there no schedule that ends before the bound?  `text`: NULL, or gets the steps. */
+/* Is there no schedule that ends before the bound?  The text gets the steps; with them, a learner
+ * takes no heads and tails from the problem, which may know more than the rules. */
 static fs_status try_bound(const fs_problem *p, fs_tick bound, fs_text *text, bool *holds) {
   FS_SCRATCH(arena, p->ctx);
   fs_learner l;
   fs_proof_log log = {0};
   fs_status status = fs_learner_init(&l, p, &arena);
-  if (status == FSCHED_OK && text != NULL) {
+  if (status == FSCHED_OK) {
     status = fs_log_begin(&log, &l, text);
   }
   if (status == FSCHED_OK) {
@@ -33,11 +34,11 @@ fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text, fs_
   assert(fs_prove_refused(p) == NULL && most > 0);
   fs_tick low = 1, high = most; /* some op takes time */
   bool holds;
-  FS_TRY(try_bound(p, most, NULL, &holds));
+  FS_TRY(try_bound(p, most, text, &holds));
   low = holds ? most : low;
   while (low < high && high - low > 1) {
     fs_tick middle = low + (high - low) / 2;
-    FS_TRY(try_bound(p, middle, NULL, &holds));
+    FS_TRY(try_bound(p, middle, text, &holds));
     low = holds ? middle : low;
     high = holds ? high : middle;
   }

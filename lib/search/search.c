@@ -29,7 +29,7 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
-  BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
+  BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
 };
 
 typedef struct search_run {
@@ -330,18 +330,17 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
   return *plain ? find_room(p, plain) : FSCHED_OK;
 }
 
-/* Only what is proven counts as a bound, so the one that was given does not. */
+/* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
+ * learner count if it has come to its end; else what follows without them is written once more. */
 static fs_status search_proof(search_run *s, fs_problem *p, fs_arena *arena) {
-  fs_tick bound;
-  FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &bound));
-  if (bound < best_of(s)) {
-    s->bound = 0;
+  fs_tick root;
+  FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &root));
+  s->bound = root;
+  if (root < best_of(s)) {
     FS_TRY(search_in_turns(s, p, arena));
-  }
-  if (bound == best_of(s)) {
-    s->bound = bound;
-  } else if (s->bound == 0) { /* the learner has not come to an end */
-    FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &s->bound));
+    if (s->bound == root) {
+      FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &s->bound));
+    }
   }
   fs_log_end(s->o->proof, s->bound);
   return FSCHED_OK;

@@ -125,6 +125,10 @@ static int64_t step_of(fs_learner *s, const fs_growth *g, fs_side_value value) {
 /* The step that all of clash[] cannot hold. */
 static int64_t step_of_clash(fs_learner *s) {
   const fs_growth *g = &s->crossed;
+  if (g->cause == FS_BY_DECISION && (g->side & 1) != 0 && g->value > 0) {
+    fs_text_puts(s->log->text, "p"); /* an item that takes longer than the limit: all is true */
+    return put_axiom(s, NULL, 0, (fs_literal){g->side, g->value});
+  }
   if (g->cause == FS_BY_DECISION) {
     return 0;
   }
