@@ -9,6 +9,7 @@ typedef struct nest_gen {
   uint32_t n_queues, class_of[3], n_ops, n_loops;
   uint32_t depth; /* loops around what comes next */
   uint32_t total; /* iterations back to the value that goes on from run to run; 0: there is none */
+  bool anew;      /* the loop around begins that */
   bool begun[DEPTH + 1][RINGS]; /* by the bodies that are open */
   bool resource;
 } nest_gen;
@@ -345,7 +346,18 @@ static void put_tiles(nest_gen *g) {
     put_named(g, "clear");
     fs_text_puts(g->t, "{out: s}]}\n");
   }
+  if (g->anew) {
+    put_named(g, "anew");
+    put_range(g, "in", "x");
+    fs_text_puts(g->t, ", {out: p}]}\n");
+  }
   put_streams(g, 0, sum);
+  if (g->total > 0 && fs_rng_one_in(&g->more, 2)) {
+    put_named(g, "seen");
+    fs_text_puts(g->t, "{in: p}, ");
+    put_range(g, "out_existing", "y");
+    fs_text_puts(g->t, "]}\n");
+  }
   if (one_in(g, 2)) {
     put_named(g, "other");
     put_range(g, "in", "x");
@@ -385,6 +397,7 @@ void fs_nest_gen_joined(uint64_t seed, fs_text *t) {
   nest_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
   g.n_queues = 2 + below(&g, 2);
   g.total = fs_rng_one_in(&g.more, 3) ? 1 + fs_rng_one_in(&g.more, 4) : 0;
+  g.anew = g.total > 0 && fs_rng_one_in(&g.more, 2);
   fs_text_puts(t, "fsched: 1\ntarget:\n  queues: [");
   for (uint32_t q = 0; q < g.n_queues; q++) {
     fs_text_printf(t, "%s{name: q%u, class: c%u}", q == 0 ? "" : ", ", q, q);

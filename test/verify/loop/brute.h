@@ -5,7 +5,7 @@
 
 #include "verify/loop/loop.h"
 
-enum { FS_BRUTE_MEMBERS = 6, FS_BRUTE_TRIPS = 40 };
+enum { FS_BRUTE_MEMBERS = 8, FS_BRUTE_TRIPS = 40 };
 
 /* Returns what is wrong with n trips of a loop that is not malformed, or NULL: a deadlock, an
  * order, ring or lane that some durations break.  Up to FS_BRUTE_MEMBERS members and FS_BRUTE_TRIPS

@@ -180,11 +180,27 @@ START_TEST(compiled_nests)
 }
 END_TEST
 
+/* Whether the loop around uses the value that a loop's runs find in a ring. */
+static bool is_used_around(const fs_stream *s, const fs_stream_loop *l) {
+  bool used = false;
+  for (uint32_t k = l->ring0; k < l->ring0 + l->n_rings; k++) {
+    const fs_stream_loop *around = &s->loops[l->within];
+    for (uint32_t op = around->op0; op < around->op0 + around->n_ops; op++) {
+      const fs_stream_loop_op *o = &s->loop_ops[op];
+      for (uint32_t a = o->arg0; op != l->op && a < o->arg0 + o->n_args; a++) {
+        used = used || (s->rings[k].entry != FS_RING_EMPTY &&
+                        s->loop_args[a].buffer == s->loop_args[s->rings[k].arg].buffer);
+      }
+    }
+  }
+  return used;
+}
+
 /* Those of loops that may be joined are, often enough. */
 START_TEST(joined_nests)
 {
   enum { GRAPHS = 100 };
-  uint32_t joined = 0;
+  uint32_t joined = 0, anew = 0;
   for (uint64_t k = 0; k < GRAPHS; k++) {
     fs_text t;
     fsched_graph *g;
@@ -195,6 +211,7 @@ START_TEST(joined_nests)
     if (compile(t.at, false, &g, &p) == FSCHED_OK) {
       for (uint32_t l = 0; l < p->view.n_loops; l++) {
         joined += p->view.loops[l].joined;
+        anew += p->view.loops[l].joined != 0 && is_used_around(&p->view, &p->view.loops[l]);
       }
     }
     fsched_program_destroy(p);
@@ -203,6 +220,7 @@ START_TEST(joined_nests)
     fsched_diag_clear(ctx);
   }
   fs_assert_seen(joined, GRAPHS / 20);
+  fs_assert_seen(anew, GRAPHS / 25);
 }
 END_TEST
 

@@ -2,8 +2,9 @@
 /* Which loops in a loop may have their runs joined (model/stream/stream.h), so that each of their
  * queues enters and leaves on its own and rings go on from run to run.
  *
- * What their ops begin must be of no use to others, but that values may go on from run to run; what
- * they write besides that must be touched by one queue alone, on which all runs come in order; and
+ * What their ops begin must be of no use to others, but that values may go on from run to run, and
+ * be begun anew or read between two of them if one queue alone uses them in the loop; what they
+ * write besides that must be touched by one queue alone, on which all runs come in order; and
  * the parts of a run, as it is planned, must have a moment at which all of them run: then whatever
  * comes behind one part and before another one of the same run would have to be over before it
  * begins, so no plan can have such a circle. */
@@ -105,12 +106,20 @@ static bool is_last_read(const fs_rolled *x, uint32_t ring) {
   return last;
 }
 
-/* Whether each run finds the values of a ring where the run before has left them, and nothing else
- * in the loop around uses them: a run is whole turns of the slots, and what its first iterations
- * find is the last value. */
+/* Whether one queue alone uses a ring: then all that runs do with it is in their order. */
+static bool has_one_user(const fs_rolled *x, uint32_t ring) {
+  uint64_t all = queues_at(x, x->slots[ring].buffer, false);
+  return (all & (all - 1)) == 0;
+}
+
+/* Whether each run finds the values of a ring where the run before has left them, or where the loop
+ * around has put another one: a run is whole turns of the slots, and what its first iterations find
+ * is the last value; nothing else in the loop around uses them, or one queue alone does here. */
 static bool goes_on(const joined_finder *f, const fs_rolled *x, uint32_t op, uint32_t ring) {
   return is_last_read(x, ring) && x->least == x->trip && x->trip % x->loop.ring[ring].depth == 0 &&
-         is_alone(f, op, x->slots[ring].buffer) && !is_used_slowly(x, ring);
+         (is_alone(f, op, x->slots[ring].buffer) ||
+          (x->slots[ring].entry && has_one_user(x, ring))) &&
+         !is_used_slowly(x, ring);
 }
 
 /* Whether the slots of a loop have values for its own iterations alone, or such that go on from run

@@ -15,7 +15,10 @@
  * own runs, and of the slots that they have, the inside tells.  No part ends before all have begun,
  * so for circles of waits all are one.
  *
- * Slots are counted on from run to run, so no other op may look for a value in them. */
+ * Slots are counted on from run to run, so no other op may look for a value in them.  But if runs
+ * are whole turns of a ring with a value on entry, that value and the last one have one place in
+ * all runs; and if one queue alone uses the ring, by quick ops, its accesses are in the order of
+ * the parts, whoever begins the value: of what other ops do with it, the outside tells. */
 #include "verify/stream/loops/parts.h"
 
 static const fs_stream_loop *joined_at(const fs_vloop *x, uint32_t member) {
@@ -185,6 +188,22 @@ static bool goes_on(const fs_vloop *x, uint32_t ring) {
   return last;
 }
 
+/* Whether all that uses a ring is on one queue, and none of it slow. */
+static bool is_of_one_queue(const fs_vloop *x, uint32_t ring) {
+  const fs_stream *s = x->v->s;
+  bool one = true;
+  for (uint32_t i = 0; i < x->n_accesses && one; i++) {
+    const fs_vbody_access *a = &x->access[i];
+    const fs_stream_loop_op *o = fs_vloop_op(x, a->member);
+    for (uint32_t k = 0; k < x->n_accesses && s->loop_args[a->arg].ring == ring && one; k++) {
+      const fs_vbody_access *b = &x->access[k];
+      one = s->loop_args[b->arg].ring != ring || fs_vloop_on_one_queue(x, a->member, b->member);
+    }
+    one = one && (s->loop_args[a->arg].ring != ring || o->latency == o->time);
+  }
+  return one;
+}
+
 void fs_vloop_joined(fs_vloop *x) {
   const fs_stream *s = x->v->s;
   assert(x->l->joined == 0 || x->l->within != FS_NONE);
@@ -205,7 +224,8 @@ void fs_vloop_joined(fs_vloop *x) {
           "of %.40s",
           x->name, fs_vs_string(x->v, s->buffers[buffer].name));
     }
-    if (carried ? !is_alone_around(x, buffer) : !is_alone(x, buffer)) {
+    bool anew = s->rings[x->l->ring0 + k].entry != 0 && is_of_one_queue(x, x->l->ring0 + k);
+    if (carried ? !anew && !is_alone_around(x, buffer) : !is_alone(x, buffer)) {
       FS_LOOP_WRONG(x, FS_DIAG_VERIFY_EDGE,
                     "loop %.60s: its runs are joined, and another op uses the slots of %.40s",
                     x->name, fs_vs_string(x->v, s->buffers[buffer].name));
