@@ -374,13 +374,24 @@ static void write_kernels(fs_codegen *c) {
   }
 }
 
+/* What the item of a command has of the command's queue. */
+static fs_item_part part_of(const fs_codegen *c, uint32_t item, uint32_t id) {
+  const fs_sync *y = c->sync;
+  uint32_t k = 0;
+  while (y->item_command[y->item_command0[item] + k] != id) {
+    k++;
+  }
+  return fs_item_part_on(c->s, item, k);
+}
+
 static fs_stream_command command(const fs_codegen *c, uint32_t id, uint32_t epoch) {
   const fs_sync *sync = c->sync;
   uint32_t item = sync->command_item[id], n_ops = c->g->n_ops;
   bool copy = fs_item_is_copy(c->s, item);
   uint32_t gang = fs_item_gang(c->s, item);
-  return (fs_stream_command){.start = c->s->start[item],
-                             .end = c->s->end[item],
+  fs_item_part part = part_of(c, item, id);
+  return (fs_stream_command){.start = part.begin,
+                             .end = part.end,
                              .target = copy ? c->s->copy_version[item - n_ops] : item,
                              .epoch = epoch,
                              .gang_axis = gang == FS_NONE ? FS_NONE : c->s->n_queues + gang,

@@ -233,12 +233,25 @@ static void put_edges(fs_text *t, const fs_rolled_loop *r) {
   }
 }
 
+/* What each queue has of a run, from its begin on, if these enter and leave it on their own. */
+static void put_queues(fs_text *t, const fs_schedule *s, const fs_rolled *x) {
+  const fs_rolled_part *part = x->within == FS_NONE ? fs_op_parts(s->graph, x->op) : NULL;
+  for (uint32_t q = 0; part != NULL && q < x->loop.n_queues; q++) {
+    fs_text_puts(t, q == 0 ? ", \"queues\": [{\"queue\": " : ", {\"queue\": ");
+    fs_text_json_string(t, s->queue_name[x->loop.queue[q]]);
+    put_u64(t, ", \"begin\": ", part[q].begin);
+    put_u64(t, ", \"end\": ", part[q].end);
+    fs_text_puts(t, q + 1 == x->loop.n_queues ? "}]" : "}");
+  }
+}
+
 void fs_loops_put_body(fs_text *t, const fs_schedule *s, uint32_t loop) {
   assert(loop < s->graph->n_rolled);
   const fs_rolled *x = &s->graph->rolled[loop];
   put_u64(t, "{\"trip\": ", x->trip);
   put_u64(t, ", \"copies\": ", x->loop.copies);
   fs_text_puts(t, x->joined ? ", \"joined\": true" : "");
+  put_queues(t, s, x);
   fs_text_puts(t, ", \"ops\": [");
   put_ops(t, s, x);
   fs_text_puts(t, "], \"commands\": [");

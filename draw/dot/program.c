@@ -222,6 +222,16 @@ static fs_status add_items(program_drawer *f, fs_heap *ready) {
   return FSCHED_OK;
 }
 
+/* An item goes on from the first start of its commands to the last end. */
+static void time_items(program_drawer *f) {
+  for (uint32_t c = 0; c < f->s->n_commands; c++) {
+    const fs_stream_command *k = &f->s->commands[c];
+    fs_pic_item *item = &f->p->item[f->place[f->of[c]]];
+    item->start = fs_min(item->start, k->start);
+    item->end = fs_max(item->end, k->end);
+  }
+}
+
 static fs_status order_items(program_drawer *f) {
   fs_arena *arena = &f->p->arena;
   FS_TRY(fs_new_zero(arena, &f->next0, (size_t)f->n + 2));
@@ -238,6 +248,9 @@ static fs_status order_items(program_drawer *f) {
   fs_heap ready = {0};
   fs_status status = add_items(f, &ready);
   fs_vec_free(f->p->ctx, &ready);
+  if (status == FSCHED_OK) {
+    time_items(f);
+  }
   return status;
 }
 

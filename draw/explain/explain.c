@@ -63,6 +63,28 @@ const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t 
   return e->order.order + e->wants.position[item];
 }
 
+uint64_t fs_explain_start(const fs_explain *e, uint32_t item) {
+  assert(item < e->s->n_commands);
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  uint64_t start = UINT64_MAX;
+  for (uint32_t i = 0; i < n; i++) {
+    start = fs_min(start, e->s->commands[members[i]].start);
+  }
+  return start;
+}
+
+uint64_t fs_explain_end(const fs_explain *e, uint32_t item) {
+  assert(item < e->s->n_commands);
+  uint32_t n;
+  const uint32_t *members = fs_explain_members(e, item, &n);
+  uint64_t end = 0;
+  for (uint32_t i = 0; i < n; i++) {
+    end = fs_max(end, e->s->commands[members[i]].end);
+  }
+  return end;
+}
+
 /* Whether the item runs on this queue only, and keeps it until it is complete. */
 static bool alone_on(const fs_explain *e, uint32_t item, uint32_t queue) {
   uint32_t n;
@@ -167,13 +189,12 @@ typedef struct chooser {
 /* A link that holds until the end of `before`. */
 static fs_link link_after(const fs_explain *e, fs_hold_why hold, const fs_want *want,
                           uint32_t before) {
-  return (fs_link){hold, want, before, FS_NONE, e->s->commands[before].end, 0};
+  return (fs_link){hold, want, before, FS_NONE, fs_explain_end(e, before), 0};
 }
 
 static void offer(chooser *c, fs_link link, uint32_t rank) {
-  const fs_stream_command *k = c->e->s->commands;
   const uint32_t *position = c->e->wants.position;
-  uint64_t start = k[c->item].start;
+  uint64_t start = fs_explain_start(c->e, c->item);
   if (position[link.before] >= position[c->item] || link.until > start) {
     return; /* only a wrong stream has such an ordering */
   }
@@ -203,7 +224,7 @@ static void offer_sync(chooser *c, uint32_t command) {
   for (uint32_t g = p->gate0[command]; g < p->gate0[command + 1]; g++) {
     uint32_t from = e->wants.item[p->gate[g]];
     fs_link gate = link_after(e, FS_HOLD_GATE, NULL, from);
-    gate.until = e->s->commands[from].start;
+    gate.until = fs_explain_start(e, from);
     offer(c, gate, FS_WANT_CONCURRENCY + 3);
   }
 }
@@ -222,9 +243,27 @@ static void offer_slow(chooser *c, const fs_want *want) {
     if (last != members[i]) {
       fs_link link = link_after(e, FS_HOLD_QUEUE, NULL, e->wants.item[last]);
       link.queue = queue;
+      link.until = k[last].end;
       offer(c, link, FS_WANT_CONCURRENCY + 1);
     }
   }
+}
+
+/* Offers the item before a member on its queue, if there is one.  A loop may enter the queue later
+ * than it starts: then that item holds it as long as it would if it did not. */
+static void offer_queue(chooser *c, uint32_t member, bool alone) {
+  const fs_explain *e = c->e;
+  uint32_t queue = e->order.queue[member];
+  if (member == e->s->queues[queue].command0) {
+    return;
+  }
+  uint32_t before = e->wants.item[member - 1];
+  uint64_t enter = e->s->commands[member].start - fs_explain_start(e, c->item);
+  uint64_t until = fs_command_free(e->s, &e->s->commands[member - 1]);
+  fs_link link = link_after(e, alone ? FS_HOLD_QUEUE : FS_HOLD_GANG, NULL, before);
+  link.queue = queue;
+  link.until = fs_max(until - fs_min(until, enter), fs_explain_start(e, before));
+  offer(c, link, FS_WANT_CONCURRENCY + 1);
 }
 
 /* The start that the graph gives an op, or FS_TICK_NONE. */
@@ -240,8 +279,7 @@ bool fs_explain_given(const fs_explain *e, uint32_t item) {
 
 fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   assert(item < e->s->n_commands && e->wants.item[item] == item);
-  const fs_stream *s = e->s;
-  uint64_t start = s->commands[item].start;
+  uint64_t start = fs_explain_start(e, item);
   chooser c = {
       e, item, 0, {.hold = FS_HOLD_START, .before = FS_NONE, .queue = FS_NONE, .gap = start}};
   if (start == 0) {
@@ -257,15 +295,7 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   uint32_t n;
   const uint32_t *members = fs_explain_members(e, item, &n);
   for (uint32_t i = 0; i < n; i++) {
-    uint32_t queue = e->order.queue[members[i]];
-    if (members[i] > s->queues[queue].command0) {
-      uint32_t before = e->wants.item[members[i] - 1];
-      fs_hold_why hold = n == 1 ? FS_HOLD_QUEUE : FS_HOLD_GANG;
-      fs_link link = link_after(e, hold, NULL, before);
-      link.queue = queue;
-      link.until = fs_command_free(s, &s->commands[before]);
-      offer(&c, link, FS_WANT_CONCURRENCY + 1);
-    }
+    offer_queue(&c, members[i], n == 1);
     offer_sync(&c, members[i]);
   }
   return c.link;
@@ -330,7 +360,7 @@ static uint32_t last_item(const fs_explain *e) {
   uint32_t last = FS_NONE;
   for (uint32_t i = 0; i < e->s->n_commands; i++) {
     uint32_t item = e->wants.item[e->order.order[i]];
-    if (last == FS_NONE || e->s->commands[item].end > e->s->commands[last].end) {
+    if (last == FS_NONE || fs_explain_end(e, item) > fs_explain_end(e, last)) {
       last = item;
     }
   }

@@ -80,6 +80,10 @@ fs_stream_wait fs_explain_complete(const fs_explain *e, uint32_t item);
 uint32_t fs_explain_awaited(const fs_explain *e, const fs_stream_wait *w);
 /* The members of an item.  Requires an item. */
 const uint32_t *fs_explain_members(const fs_explain *e, uint32_t item, uint32_t *n);
+/* When the first of an item's members is planned to start, and the last one to end.  Requires an
+ * item. */
+uint64_t fs_explain_start(const fs_explain *e, uint32_t item);
+uint64_t fs_explain_end(const fs_explain *e, uint32_t item);
 
 /* Why an item starts when it does: the kind of its predecessor that ends last. */
 typedef enum fs_hold_why {

@@ -200,8 +200,8 @@ static fs_status put_frontier(const fs_explain *e, uint32_t command) {
 }
 
 static void put_times(const fs_explain *e, uint32_t item) {
-  put_u64(e, ", \"start\": ", e->s->commands[item].start);
-  put_u64(e, ", \"end\": ", e->s->commands[item].end);
+  put_u64(e, ", \"start\": ", fs_explain_start(e, item));
+  put_u64(e, ", \"end\": ", fs_explain_end(e, item));
   if (fs_command_slow(e->s, &e->s->commands[item])) {
     put_u64(e, ", \"free\": ", fs_command_free(e->s, &e->s->commands[item]));
   }

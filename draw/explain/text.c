@@ -353,7 +353,7 @@ static void put_known_hold(const fs_explain *e, fs_text *t, uint32_t item, const
       fs_text_puts(t, "a barrier that is free when that starts");
       break;
     case FS_HOLD_START:
-      fs_text_puts(t, e->s->commands[item].start == 0 ? "the beginning" : "nothing");
+      fs_text_puts(t, fs_explain_start(e, item) == 0 ? "the beginning" : "nothing");
       break;
   }
 }
@@ -374,10 +374,9 @@ static void put_hold(const fs_explain *e, fs_text *t, uint32_t item, const fs_li
 }
 
 static void put_link(const fs_explain *e, fs_explain_rows *l, uint32_t item, const fs_link *k) {
-  const fs_stream_command *c = &e->s->commands[item];
-  fs_text_u64(&l->c.text, c->start);
+  fs_text_u64(&l->c.text, fs_explain_start(e, item));
   fs_columns_cell(&l->c, FS_RIGHT);
-  fs_text_u64(&l->c.text, c->end);
+  fs_text_u64(&l->c.text, fs_explain_end(e, item));
   fs_columns_cell(&l->c, FS_RIGHT);
   put_epoch(e, &l->c.text, fs_explain_complete(e, item));
   fs_explain_cell(l);
@@ -391,13 +390,14 @@ typedef struct shares { /* ticks before a start: in ops, in copies, in gaps */
   uint64_t ops, copies, gaps;
 } shares;
 
-static void add_share(shares *s, const fs_stream_command *c, uint64_t until) {
-  switch (fs_command_kind_of(c)) {
+static void add_share(const fs_explain *e, shares *s, uint32_t item, uint64_t until) {
+  uint64_t start = fs_explain_start(e, item);
+  switch (fs_command_kind_of(&e->s->commands[item])) {
     case FS_COMMAND_RUN:
-      s->ops += until - c->start;
+      s->ops += until - start;
       break;
     case FS_COMMAND_COPY:
-      s->copies += until - c->start;
+      s->copies += until - start;
       break;
   }
 }
@@ -416,8 +416,7 @@ static fs_status put_links(const fs_explain *e, uint32_t item, shares *s) {
     s->gaps += k.gap;
     at = k.before;
     if (at != FS_NONE && k.hold != FS_HOLD_GATE) {
-      const fs_stream_command *c = &e->s->commands[at];
-      add_share(s, c, k.until);
+      add_share(e, s, at, k.until);
     }
   }
   return fs_explain_end_rows(e, &l);
@@ -433,11 +432,11 @@ static void put_shares(const fs_explain *e, const char *what, const shares *s) {
 
 static fs_status put_start(const fs_explain *e, uint32_t item) {
   shares s;
-  if (e->s->commands[item].start == 0) {
+  if (fs_explain_start(e, item) == 0) {
     fs_text_puts(e->t, "  starts at the beginning\n");
     return FSCHED_OK;
   }
-  put_u64(e->t, "  starts at ", e->s->commands[item].start);
+  put_u64(e->t, "  starts at ", fs_explain_start(e, item));
   fs_text_puts(e->t, " and not before: each line is held by the one below it\n");
   FS_TRY(put_links(e, item, &s));
   put_shares(e, "    ", &s);
@@ -451,8 +450,8 @@ static void put_item_head(const fs_explain *e, uint32_t item) {
   put_what(e, e->t, item);
   fs_text_puts(e->t, ": ");
   put_epoch(e, e->t, fs_explain_complete(e, item));
-  put_u64(e->t, ", planned from ", c->start);
-  put_u64(e->t, " to ", c->end);
+  put_u64(e->t, ", planned from ", fs_explain_start(e, item));
+  put_u64(e->t, " to ", fs_explain_end(e, item));
   put_unit(e, e->t);
   if (fs_command_slow(e->s, c)) {
     put_u64(e->t, ", queue free at ", fs_command_free(e->s, c));
@@ -610,8 +609,7 @@ static fs_status put_summary(fs_explain *e) {
   shares share;
   fs_text_puts(e->t, "  what makes the makespan: each line is held by the one below it\n");
   FS_TRY(put_links(e, s.last, &share));
-  const fs_stream_command *last = &e->s->commands[s.last];
-  add_share(&share, last, last->end);
+  add_share(e, &share, s.last, fs_explain_end(e, s.last));
   put_shares(e, "    ", &share);
   return FSCHED_OK;
 }

@@ -97,8 +97,9 @@ static fs_status collect_boxes(fs_svg *v, fs_svg_rows *rows) {
       fs_cent y = rows->y[queues[k]] + rows->gap / 2;
       rows->item[b] = item;
       rows->queue[b] = queues[k];
-      rows->box[b] = (fs_svg_box){fs_svg_x(v, s->start[item]), fs_svg_x(v, fs_item_free(s, item)),
-                                  y, y + rows->pitch - rows->gap, b};
+      fs_item_part part = fs_item_part_on(s, item, k);
+      rows->box[b] = (fs_svg_box){fs_svg_x(v, part.begin), fs_svg_x(v, part.free), y,
+                                  y + rows->pitch - rows->gap, b};
     }
   }
   return FSCHED_OK;
@@ -235,7 +236,10 @@ static void ribbons(fs_svg *v, const fs_svg_rows *rows, const fs_svg_pieces *pie
   for (uint32_t i = 0; i < pieces->n; i++) {
     const fs_svg_piece *p = &pieces->piece[i];
     uint32_t b = p->box.id;
-    if (p->n == 1 && b + 1 < rows->n_boxes && rows->item[b + 1] == rows->item[b]) {
+    bool together = b + 1 < rows->n_boxes && rows->item[b + 1] == rows->item[b] &&
+                    rows->box[b + 1].x0 == rows->box[b].x0 &&
+                    rows->box[b + 1].x1 == rows->box[b].x1; /* a loop's rows may be apart */
+    if (p->n == 1 && together) {
       ribbon(v, rows, &p->box, rows->queue[b + 1]);
     }
   }

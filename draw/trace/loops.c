@@ -217,11 +217,11 @@ void fs_trace_instances(fs_tracer *r, uint32_t command) {
                   .times = times,
                   .moved = r->begin[command] - fs_min(r->begin[command], r->run->begin[command]),
                   .queue = r->order.queue[command],
-                  .begin = r->begin[command],
-                  .length = r->end[command] - r->begin[command],
+                  .begin = r->loop_begin[loop],
+                  .length = r->loop_end[loop] - r->loop_begin[loop],
                   .end = r->end[command],
                   .span = r->loops[loop].span,
-                  .plan = c->start,
+                  .plan = r->loop_plan[loop],
                   .drawn_until = r->begin[command]};
   shown_run run = {&x.loops[loop], 0, 0};
   uint32_t q = fs_shown_queue(run.loop, x.queue);

@@ -31,6 +31,9 @@ typedef struct fs_tracer {
   const fs_trace_run *run;
   uint32_t pid, tid0;    /* thread of queue q: tid0 + q */
   uint64_t *begin, *end; /* per command, as drawn, in ns */
+  /* Per loop in no other: the first begin of its commands, and the last end; the tick at which the
+   * first one is planned. */
+  uint64_t *loop_begin, *loop_end, *loop_plan;
 } fs_tracer;
 
 fs_status fs_trace_find_arrows(fs_arena *arena, const fs_stream *s, const fs_stream_order *order,

@@ -98,11 +98,28 @@ static void put_process(fs_tracer *r) {
 
 /* ---- all of it */
 
+/* Each command of a loop has times of its own. */
+static fs_status draw_loops(fs_tracer *r, fs_arena *arena) {
+  FS_TRY(fs_new_none(arena, &r->loop_begin, r->s->n_loops));
+  FS_TRY(fs_new_none(arena, &r->loop_plan, r->s->n_loops));
+  FS_TRY(fs_new_zero(arena, &r->loop_end, r->s->n_loops));
+  for (uint32_t c = 0; c < r->s->n_commands; c++) {
+    uint32_t op = fs_command_op(&r->s->commands[c]), l = op == FS_NONE ? FS_NONE : r->loop_of[op];
+    if (l != FS_NONE) {
+      r->loop_begin[l] = fs_min(r->loop_begin[l], r->begin[c]);
+      r->loop_end[l] = fs_max(r->loop_end[l], r->end[c]);
+      r->loop_plan[l] = fs_min(r->loop_plan[l], r->s->commands[c].start);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status put_run(fs_tracer *r, fs_arena *arena) {
   fs_arena_mark mark = fs_arena_set_mark(arena);
   FS_TRY(fs_new(arena, &r->begin, r->s->n_commands));
   FS_TRY(fs_new(arena, &r->end, r->s->n_commands));
   FS_TRY(fs_trace_draw(arena, r, r->run, r->begin, r->end));
+  FS_TRY(draw_loops(r, arena));
   put_process(r);
   fs_trace_slices(r);
   FS_TRY(fs_trace_counters(r, arena));

@@ -50,6 +50,7 @@ typedef struct pipeline {
   fs_arena arena; /* of the plans of loops */
   fs_loop_plans loops;
   fs_schedule *schedule;
+  fs_schedule *apart; /* while another one is refined, of loops that take their queues as a whole */
   fs_sync *sync;
   fsched_program *program;
 } pipeline;
@@ -80,13 +81,14 @@ static fs_status pass_loops(pipeline *p) {
                        &p->loops);
 }
 
-static fs_status list_schedule(pipeline *p, bool silent) {
+static fs_status list_schedule(pipeline *p, bool silent, bool whole_loops) {
   fs_listsched_options o = {.evict = p->options.evict,
                             .seed = p->options.seed,
                             .lower_bound = p->as_ops,
                             .effort = trial_effort(p),
                             .position = p->loops.position,
-                            .silent = silent};
+                            .silent = silent,
+                            .whole_loops = whole_loops};
   FS_TRY(fs_listsched_run(p->ctx, p->graph, &o, &p->schedule));
   p->schedule->lower_bound = p->bounds.all;
   set_status(p->schedule);
@@ -96,7 +98,7 @@ static fs_status list_schedule(pipeline *p, bool silent) {
 /* If the heuristic finds no schedule, this reports nothing: a refinement may still find one. */
 static fs_status pass_listsched(pipeline *p) {
   bool refine = fs_refine_improves(p->options.refine);
-  fs_status status = list_schedule(p, refine);
+  fs_status status = list_schedule(p, refine, false);
   return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
@@ -135,10 +137,46 @@ static fs_status solve_models(pipeline *p) {
   return fs_refine_run(p->ctx, p->graph, &r, p->as_ops, &p->schedule);
 }
 
+/* Puts a schedule aside in which queues enter or leave a loop on their own, for one that can be
+ * refined. */
+static fs_status list_whole(pipeline *p) {
+  bool any = false;
+  for (uint32_t op = 0; op < p->graph->n_ops && p->graph->n_rolled > 0 && !any; op++) {
+    any = fs_op_parts(p->graph, op) != NULL;
+  }
+  if (!any || p->schedule == NULL) {
+    return FSCHED_OK;
+  }
+  p->apart = p->schedule;
+  p->schedule = NULL;
+  fs_status status = list_schedule(p, true, true);
+  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+/* Takes the schedule that was put aside, if nothing better was found. */
+static void take_shorter(pipeline *p) {
+  fs_schedule *apart = p->apart, *refined = p->schedule;
+  if (apart == NULL) {
+    return;
+  }
+  fs_tick before = apart->makespan;
+  if (refined != NULL) {
+    apart->refine_end = refined->refine_end;
+    apart->search_nodes = refined->search_nodes;
+    refined->refined_from = before;
+  }
+  apart->refined_from = before;
+  bool better = refined != NULL && refined->makespan <= before;
+  p->schedule = better ? refined : apart;
+  p->apart = better ? apart : refined;
+}
+
 static fs_status pass_refine(pipeline *p) {
+  FS_TRY(list_whole(p));
   FS_TRY(fs_refine_has_models(p->options.refine) ? solve_models(p) : search_schedule(p));
+  take_shorter(p);
   if (p->schedule == NULL) { /* once more, to report the reason */
-    FS_TRY(list_schedule(p, false));
+    FS_TRY(list_schedule(p, false, false));
   }
   if (p->graph->n_rolled > 0) { /* what was proven holds for loops that are ops */
     p->schedule->lower_bound = fs_min(p->schedule->lower_bound, p->bounds.all);
@@ -512,6 +550,7 @@ static fs_status hand_out(pipeline *p, fsched_schedule **out) {
 static void drop(pipeline *p) {
   fs_sync_destroy(p->sync);
   fs_schedule_destroy(p->schedule);
+  fs_schedule_destroy(p->apart);
   fsched_program_destroy(p->program);
   fs_arena_release(&p->arena);
 }
@@ -547,7 +586,7 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
 
 static fs_status make_model(pipeline *p, fsched_model_format format, char **text, size_t *length) {
   FS_TRY(pass_bounds(p));
-  fs_status status = list_schedule(p, true);
+  fs_status status = list_schedule(p, true, true);
   if (status != FSCHED_OK && status != FSCHED_INFEASIBLE) {
     return status;
   }

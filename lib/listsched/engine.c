@@ -271,25 +271,27 @@ static fs_status use_versions(fs_engine *e, uint32_t op) {
   return FSCHED_OK;
 }
 
-/* Are the queues of a running op free by the time when its epochs are reached, and not before? */
-static bool frees_when_reached(const fs_engine *e, uint32_t op) {
-  return e->op_start[op] + e->g->op_time[op] == e->op_reached[op];
+/* When a running op lets the k-th of its queues go on. */
+static fs_tick free_at(const fs_engine *e, uint32_t op, const fs_rolled_part *part, uint32_t k) {
+  return e->op_start[op] + (part == NULL ? e->g->op_time[op] : part[k].end);
 }
 
 /* The op, which starts now, takes its queues and adds the events to come. */
 static fs_status issue_queues(fs_engine *e, uint32_t op) {
   uint32_t n;
   const uint32_t *queues = fs_engine_queues_of(e, op, &n);
-  fs_tick free = e->now + e->g->op_time[op];
+  const fs_rolled_part *part = fs_engine_parts(e, op);
   e->op_reached[op] = e->op_end[op];
   for (uint32_t i = 0; i < n; i++) {
-    FS_TRY(fs_engine_occupy(e, queues[i], free, e->op_end[op], &e->op_reached[op]));
+    fs_tick free = free_at(e, op, part, i), end = part == NULL ? e->op_end[op] : free;
+    FS_TRY(fs_engine_occupy(e, queues[i], free, end, &e->op_reached[op]));
   }
   for (uint32_t i = 0; i < n && e->any_slow; i++) {
     e->queue_op.at[queues[i]] = n == 1 ? op : FS_NONE;
   }
-  for (uint32_t i = 0; i < n && !frees_when_reached(e, op); i++) {
-    FS_TRY(fs_engine_free_at(e, queues[i], free));
+  for (uint32_t i = 0; i < n; i++) {
+    fs_tick free = free_at(e, op, part, i);
+    FS_TRY(free == e->op_reached[op] ? FSCHED_OK : fs_engine_free_at(e, queues[i], free));
   }
   return fs_heap_push(e->ctx, &e->ends, e->op_reached[op], op);
 }
@@ -304,7 +306,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   e->op_end[op] = e->now + fs_op_latency(g, op);
   e->op_queue[op] = queue;
   e->issue_count++;
-  e->slot_left[fs_engine_slot(e, op)] -= g->op_time[op];
+  e->slot_left[fs_engine_slot(e, op)] -= fs_engine_keeps(e, op);
   e->given_up |= e->now + e->op_rank[op] > e->limit;
   uint32_t at = e->position[op];
   e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];
@@ -368,8 +370,10 @@ static fs_status end_op(fs_engine *e, uint32_t op) {
   }
   uint32_t n;
   const uint32_t *queues = fs_engine_queues_of(e, op, &n);
-  for (uint32_t i = 0; i < n && frees_when_reached(e, op); i++) {
-    FS_TRY(fs_engine_release_queue(e, queues[i]));
+  const fs_rolled_part *part = fs_engine_parts(e, op);
+  for (uint32_t i = 0; i < n; i++) { /* the others have events of their own */
+    bool now = free_at(e, op, part, i) == e->now;
+    FS_TRY(now ? fs_engine_release_queue(e, queues[i]) : FSCHED_OK);
   }
   e->concurrency_free += g->target.concurrency != 0;
   for (uint32_t i = g->op_use0[op]; i < g->op_use0[op + 1]; i++) {

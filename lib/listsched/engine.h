@@ -124,6 +124,7 @@ typedef struct fs_engine {
   FS_VEC(uint32_t) queue_op;  /* its latest op, if its latest item is one alone on it, or FS_NONE */
   FS_VEC(fs_tick) queue_until;   /* when its latest item lets it go on */
   FS_VEC(fs_tick) queue_reached; /* when all of its items so far have ended */
+  FS_VEC(uint32_t) queue_behind; /* items that take it over when those before let it go on */
   FS_VEC(uint64_t) queue_held;   /* position of the gang it is kept for, else UINT64_MAX */
   FS_VEC(fs_tick) queue_held_until;
   FS_VEC(uint32_t) held;              /* queues that are kept, some of them twice */
@@ -141,7 +142,8 @@ typedef struct fs_engine {
   fs_heap ends;               /* events: item, when its epochs are reached; FS_ENGINE_WAKE + slot:
                                * what waits may start; FS_ENGINE_WAKE + n_slots + queue: it is free
                                * again, before the epoch of its item is reached */
-  fs_tick *op_wake;           /* with a target's wait: the last event of that kind for the op */
+  fs_tick *op_wake;           /* the last event of that kind for the op */
+  bool waits_cost;            /* the target has a wait that counts */
   FS_VEC(uint32_t) parked;    /* this round: runnable ops that cannot start */
   FS_VEC(uint32_t) set_aside; /* this round: ops whose claim failed */
   int claim_failures;
@@ -377,6 +379,20 @@ static inline uint32_t fs_engine_next_use(fs_engine *e, uint32_t version) {
     ++*at;
   }
   return *at < e->v_use0[version + 1] ? e->v_use[*at] : e->g->n_ops;
+}
+/* What each queue of an op has of it (graph.h); NULL: all are taken for its time.  Requires an op
+ * of the graph. */
+static inline const fs_rolled_part *fs_engine_parts(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  bool whole = e->g->op_gang[op] == FS_NONE || e->options->whole_loops;
+  return whole ? NULL : fs_op_parts(e->g, op);
+}
+/* How long an op keeps one of its queues at least, the same for all ops of its slot.  Requires an
+ * op of the graph. */
+static inline fs_tick fs_engine_keeps(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  const fs_rolled_part *part = e->g->op_gang[op] == FS_NONE ? NULL : fs_op_parts(e->g, op);
+  return part == NULL ? e->g->op_time[op] : part[0].end - part[0].begin;
 }
 /* The distinct versions in bounded memories that an op touches. */
 #define FS_ENGINE_EACH_VERSION(e, op, i, v)                                                       \

@@ -93,7 +93,8 @@ static fs_status init_ops(fs_engine *e) {
   if (e->any_slow) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_listed, n));
   }
-  if (fs_graph_wait(g) != 0) {
+  e->waits_cost = fs_graph_wait(g) != 0;
+  if (e->waits_cost || g->n_rolled > 0) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_wake, n));
   }
   for (uint32_t op = 0; op < n; op++) {
@@ -164,7 +165,7 @@ static fs_status prepare_slots(fs_engine *e) {
     e->slot_quota[s] = t->implicit_queues ? IMPLICIT_QUOTA : members + 1;
   }
   for (uint32_t op = 0; op < e->g->n_ops; op++) {
-    e->slot_work[fs_engine_slot(e, op)] += e->g->op_time[op];
+    e->slot_work[fs_engine_slot(e, op)] += fs_engine_keeps(e, op);
   }
   if (e->g->gangs_open) {
     FS_TRY(prepare_members(e));
@@ -189,6 +190,7 @@ static fs_status add_queues(fs_engine *e) {
     FS_TRY(fs_vec_push(e->ctx, &e->queue_busy, 0));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_until, none));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, none));
+    FS_TRY(fs_vec_push(e->ctx, &e->queue_behind, 0));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_op, FS_NONE));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
     FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, none));
@@ -390,7 +392,7 @@ static void forget_run(fs_engine *e) {
   e->issue_count = e->next_checked = 0;
   e->next_asked = 0;
   e->queue_busy.n = e->queue_until.n = e->queue_held.n = e->queue_held_until.n = 0;
-  e->queue_idle.n = e->queue_reached.n = e->copy_reached.n = e->queue_op.n = 0;
+  e->queue_idle.n = e->queue_behind.n = e->queue_reached.n = e->copy_reached.n = e->queue_op.n = 0;
   e->n_memory_woken = e->n_domain_opened = 0;
   e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
   e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
@@ -444,6 +446,7 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->queue_idle);
   fs_vec_free(ctx, &e->queue_until);
   fs_vec_free(ctx, &e->queue_reached);
+  fs_vec_free(ctx, &e->queue_behind);
   fs_vec_free(ctx, &e->queue_op);
   fs_vec_free(ctx, &e->copy_reached);
   fs_vec_free(ctx, &e->queue_held);

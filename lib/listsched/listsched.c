@@ -113,10 +113,8 @@ fs_status fs_engine_schedule(fsched_context *ctx, const fs_engine *e, fs_tick ma
   return FSCHED_OK;
 }
 
-fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
-                           const fs_listsched_options *options, fs_schedule **out) {
-  assert(g->topo != NULL || g->n_ops == 0);
-  assert(options->effort <= FS_EFFORT_MOST);
+static fs_status run_trials(fsched_context *ctx, const fsched_graph *g,
+                            const fs_listsched_options *options, fs_schedule **out) {
   fs_trials t = {.ctx = ctx, .g = g, .options = options};
   fs_status status = fs_trials_run(&t);
   if (status != FSCHED_OK) {
@@ -125,4 +123,52 @@ fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
   }
   *out = t.schedule;
   return t.schedule == NULL ? FSCHED_INFEASIBLE : FSCHED_OK;
+}
+
+static bool has_parts(const fsched_graph *g) {
+  bool found = false;
+  for (uint32_t op = 0; op < g->n_ops && g->n_rolled > 0 && !found; op++) {
+    found = fs_op_parts(g, op) != NULL;
+  }
+  return found;
+}
+
+/* Runs the trials with loops that take their queues as a whole, too, and keeps the better schedule:
+ * so that what queues do on their own makes none longer, as it may where each choice is greedy. */
+static fs_status run_both(fsched_context *ctx, const fsched_graph *g,
+                          const fs_listsched_options *options, fs_schedule **out) {
+  fs_listsched_options o = *options;
+  fs_schedule *whole = NULL, *apart = NULL;
+  o.whole_loops = o.silent = true;
+  fs_status status = run_trials(ctx, g, &o, &whole);
+  if (status == FSCHED_OK && whole->makespan <= o.lower_bound) {
+    *out = whole;
+    return status;
+  }
+  if (status == FSCHED_OK || status == FSCHED_INFEASIBLE) {
+    o.whole_loops = false;
+    o.silent = options->silent || whole != NULL;
+    status = run_trials(ctx, g, &o, &apart);
+  }
+  if (status != FSCHED_OK && status != FSCHED_INFEASIBLE) {
+    fs_schedule_destroy(whole);
+    return status;
+  }
+  bool shorter = apart != NULL && (whole == NULL || apart->makespan <= whole->makespan);
+  fs_schedule *other = shorter ? whole : apart;
+  *out = shorter ? apart : whole;
+  if (other != NULL) {
+    (*out)->trial_runs += other->trial_runs;
+    (*out)->trial_steps += other->trial_steps;
+  }
+  fs_schedule_destroy(other);
+  return *out == NULL ? FSCHED_INFEASIBLE : FSCHED_OK;
+}
+
+fs_status fs_listsched_run(fsched_context *ctx, const fsched_graph *g,
+                           const fs_listsched_options *options, fs_schedule **out) {
+  assert(g->topo != NULL || g->n_ops == 0);
+  assert(options->effort <= FS_EFFORT_MOST);
+  bool both = !options->whole_loops && options->stop == NULL && has_parts(g);
+  return both ? run_both(ctx, g, options, out) : run_trials(ctx, g, options, out);
 }

@@ -5,13 +5,16 @@
  * Determinism: a function of graph and options alone.
  * Complexity: a run takes O((V + E) log V), and a bounded search for each placement and eviction
  * (places.h, evict.c); trials.c says how many runs are made.
- * A loop that stays one is an op here, which starts on all of its queues at once, after all that it
- * follows; the stream lets each queue enter on its own, so a run may be shorter than planned. To
- * plan that, such an op would need an offset for each queue, of the first command there, and each
- * edge to it a lag, of the first op inside that uses what it brings (or, of an edge from it, is the
- * last to make it). They would count in ranks, ready times and bounds, in what queues are taken
- * for, in retiming, and where schedules are verified, written and explained.  Lives of versions
- * would stay as they are.
+ * A loop that stays one is an op here, which starts after all that it follows, and is followed by
+ * what comes after all of it.  Its queues enter and leave it on their own, as its plan has their
+ * first and last commands: each is taken from its own part's begin to that part's end, so the loop
+ * may start while some are busy, and what follows it on a queue alone need not wait for the others.
+ * A queue that is free before its part begins stays idle until then.  The queues of loops with
+ * barriers or block syncs are taken as a whole.
+ * To let a queue enter before all is over that the loop follows, each edge to it would need a lag,
+ * of the first op inside that uses what it brings (or, of an edge from it, is the last to make it),
+ * in ranks, ready times and bounds, and where schedules are verified; and in the stream each queue
+ * of the loop waits of its own, which its verifier would have to see.
  *
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
  * schedule generator; listsched.c says what was repaired. */
@@ -28,6 +31,7 @@ typedef struct fs_listsched_options {
   uint64_t seed;            /* 0: ties by id */
   fs_tick lower_bound;      /* of the makespan: reaching it ends the search; 0: not known */
   bool silent;              /* a failure to find a schedule is not reported */
+  bool whole_loops;         /* loops take all of their queues for as long as they run */
   const uint32_t *position; /* per op: its place in an order, a linear extension, that is tried
                              * after the first run; NULL: none */
   /* Asked between steps, with the number of runs that have ended: true ends the trials, with the

@@ -13,6 +13,7 @@ static fs_status add_queue(fs_engine *e) {
   FS_TRY(fs_vec_push(e->ctx, &e->queue_idle, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_until, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_reached, 0));
+  FS_TRY(fs_vec_push(e->ctx, &e->queue_behind, 0));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_op, FS_NONE));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held, UINT64_MAX));
   FS_TRY(fs_vec_push(e->ctx, &e->queue_held_until, 0));
@@ -93,7 +94,13 @@ fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) {
 fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick end,
                            fs_tick *reached) {
   assert(until <= end && end <= *reached);
-  FS_TRY(fs_engine_acquire(e, queue, until));
+  if (queue < e->n_queues && e->queue_busy.at[queue]) { /* it is still busy, but not for long */
+    assert(until >= e->queue_until.at[queue]);
+    e->queue_behind.at[queue]++;
+    e->queue_until.at[queue] = until;
+  } else {
+    FS_TRY(fs_engine_acquire(e, queue, until));
+  }
   e->queue_reached.at[queue] = fs_max(e->queue_reached.at[queue], end);
   *reached = fs_max(*reached, e->queue_reached.at[queue]);
   return FSCHED_OK;
@@ -106,6 +113,10 @@ fs_status fs_engine_free_at(fs_engine *e, uint32_t queue, fs_tick until) {
 
 fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) {
   assert(queue < e->n_queues && e->queue_busy.at[queue] && e->n_busy > 0);
+  if (e->queue_behind.at[queue] > 0) {
+    e->queue_behind.at[queue]--;
+    return FSCHED_OK;
+  }
   e->queue_busy.at[queue] = 0;
   e->n_busy--;
   if (!e->g->target.implicit_queues) {
@@ -315,7 +326,7 @@ static fs_tick gang_ready(const fs_engine *e, uint32_t op) {
  * kept all the same. */
 static bool waits_count(const fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
-  return e->op_wake != NULL && (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE);
+  return e->waits_cost && (g->op_start == NULL || g->op_start[op] == FS_TICK_NONE);
 }
 
 uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op) {
@@ -323,7 +334,7 @@ uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op) {
   const fsched_graph *g = e->g;
   uint32_t queue = FS_NONE;
   bool can =
-      e->any_slow && e->op_running_preds[op] > 0 && g->op_gang[op] == FS_NONE && e->op_wake == NULL;
+      e->any_slow && e->op_running_preds[op] > 0 && g->op_gang[op] == FS_NONE && !e->waits_cost;
   for (uint32_t i = g->pred0[op]; can && i < g->pred0[op + 1]; i++) {
     uint32_t p = g->pred[i];
     if (e->op_phase[p] == FS_OP_DONE) {
@@ -403,6 +414,32 @@ static fs_status queue_of_choice(fs_engine *e, uint32_t op, uint32_t *queue) {
   return FSCHED_OK;
 }
 
+/* The first queue of a loop that enters each of its queues on its own, FS_NONE if it cannot start.
+ * Each queue has to be free when its part begins; those that are free before are kept until then.
+ */
+static fs_status queue_of_parts(fs_engine *e, uint32_t op, const fs_rolled_part *part,
+                                uint32_t *queue) {
+  uint32_t n;
+  const uint32_t *member = fs_engine_queues_of(e, op, &n);
+  fs_tick at = e->now;
+  bool allowed = true;
+  for (uint32_t i = 0; i < n; i++) {
+    uint32_t q = member[i];
+    allowed = allowed && queue_allows(e, q, e->position[op], part[i].end);
+    if (e->queue_busy.at[q] && e->queue_until.at[q] > part[i].begin) {
+      at = fs_max(at, e->queue_until.at[q] - part[i].begin);
+    }
+  }
+  *queue = allowed && at == e->now ? member[0] : FS_NONE;
+  if (*queue != FS_NONE) {
+    return FSCHED_OK;
+  }
+  for (uint32_t i = 0; i < n; i++) {
+    FS_TRY(keep_queues(e, op, &member[i], 1, at + part[i].begin));
+  }
+  return at > e->now ? wake_at(e, op, at) : FSCHED_OK;
+}
+
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
@@ -428,6 +465,10 @@ fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
     bool free = q != FS_NONE && queue_allows(e, q, e->position[op], g->op_time[op]);
     *queue = free ? q : FS_NONE;
     return FSCHED_OK;
+  }
+  const fs_rolled_part *part = fs_engine_parts(e, op);
+  if (part != NULL) {
+    return queue_of_parts(e, op, part, queue);
   }
   fs_tick latest = e->now;
   bool all_free = true;

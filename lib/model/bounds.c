@@ -234,13 +234,24 @@ static fs_status add_copies(fs_bounds *b, uint32_t d) {
   return FSCHED_OK;
 }
 
+/* How long an op keeps each of its queues, at least. */
+static fs_tick least_kept(const fsched_graph *g, uint32_t op) {
+  uint32_t gang = g->op_gang[op];
+  const fs_rolled_part *part = gang == FS_NONE ? NULL : fs_op_parts(g, op);
+  fs_tick least = g->op_time[op];
+  for (uint32_t k = 0; part != NULL && k < g->gang_members[gang]; k++) {
+    least = fs_min(least, part[k].end - part[k].begin);
+  }
+  return least;
+}
+
 static fs_status add_ops(fs_bounds *b, uint32_t slot, uint64_t share) {
   assert(slot < b->g->target.n_domains + b->g->n_gangs);
   for (uint32_t i = b->slot0[slot]; share > 0 && i < b->slot0[slot + 1]; i++) {
     uint32_t op = b->slot_op[i];
     fs_tick late =
         fs_op_latency(b->g, op) - b->g->op_time[op]; /* the queue is free before the end */
-    FS_TRY(add_op(b, op, late, b->g->op_time[op] * share));
+    FS_TRY(add_op(b, op, late, least_kept(b->g, op) * share));
   }
   return FSCHED_OK;
 }

@@ -2,6 +2,7 @@
 #include "model/graph.h"
 
 #include "base/saturate.h"
+#include "model/loop_report.h"
 
 void fsched_graph_destroy(fsched_graph *g) {
   if (g != NULL) {
@@ -215,6 +216,14 @@ uint32_t fs_op_rolled(const fsched_graph *g, uint32_t op) {
   }
   bool found = low < g->n_rolled && g->rolled[low].within == FS_NONE && g->rolled[low].op == op;
   return found ? low : FS_NONE;
+}
+
+const fs_rolled_part *fs_op_parts(const fsched_graph *g, uint32_t op) {
+  FS_ASSERT_SLOW(op < g->n_ops);
+  uint32_t loop = g->n_rolled == 0 ? FS_NONE : fs_op_rolled(g, op);
+  const fs_rolled *x = loop == FS_NONE ? NULL : &g->rolled[loop];
+  bool planned = x != NULL && x->part != NULL && x->report->span == g->op_time[op];
+  return planned ? x->part : NULL; /* of a time that was measured nothing is known */
 }
 
 uint64_t fs_version_slots(const fsched_graph *g, uint32_t version) {

@@ -312,6 +312,10 @@ static inline bool fs_version_spills(const fsched_graph *g, uint32_t version) {
 /* The loop that stays one which an op is, of the graph's rolled ones; FS_NONE: it is none.
  * O(log loops).  Requires an op of the graph. */
 uint32_t fs_op_rolled(const fsched_graph *g, uint32_t op);
+/* What each queue of an op has of it, where they enter and leave on their own: of a loop that stays
+ * one, in the order of its queues; NULL: all are taken from its start on, for its time.  O(log
+ * loops).  Requires an op of the graph. */
+const fs_rolled_part *fs_op_parts(const fsched_graph *g, uint32_t op);
 /* The slots of all rings of a version: of one that a loop in a loop begins, those of all levels. 0:
  * no loop that stays one begins it.  O(rings).  Requires a version of the graph. */
 uint64_t fs_version_slots(const fsched_graph *g, uint32_t version);

@@ -271,8 +271,11 @@ static void find_parts(const fs_rolled_loop *r, const fs_rolled_starts *x, const
     for (uint32_t c = r->command0[q]; c < r->command0[q + 1]; c++) {
       uint64_t last = x->start[x->first[c + 1] - 1];
       part[q].begin = fs_min(part[q].begin, x->start[x->first[c]]);
-      part[q].end = fs_max(part[q].end, last + latency[r->command[c].member] + later);
-      part[q].free = fs_max(part[q].free, last + time[r->command[c].member] + later);
+      const fs_rolled_command *k = &r->command[c];
+      uint64_t lasts = k->lasts > 0 ? k->lasts : latency[k->member];
+      uint64_t keeps = k->lasts > 0 ? k->keeps : time[k->member];
+      part[q].end = fs_max(part[q].end, last + lasts + later);
+      part[q].free = fs_max(part[q].free, last + keeps + later);
       part[q].work =
           fs_add_most(part[q].work, fs_multiply_most(trip / r->copies, time[r->command[c].member]));
     }

@@ -244,6 +244,9 @@ typedef struct fs_rolled {
   fs_body_slots *slots; /* per ring of the loop */
   fs_rolled_loop loop;
   struct fs_loop_report *report;
+  /* Per queue that takes part, what it has of a run, of a loop in no other that was planned so;
+   * NULL: each queue counts as taken for all of it. */
+  const fs_rolled_part *part;
   /* While loops are being found: per op, the loop that it is, or NULL; and `loop` as it is where
    * its runs are joined, of a loop in a loop, or NULL; and whether some ring has more slots than
    * are of use if they are not; and whether iterations of ops with scratch come one after the

@@ -88,6 +88,17 @@ const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n)
   return gang == FS_NONE ? &s->queue[item] : s->gang_queue + s->gang_queue0[gang];
 }
 
+fs_item_part fs_item_part_on(const fs_schedule *s, uint32_t item, uint32_t k) {
+  FS_ASSERT_SLOW(item < s->n_items);
+  const fs_rolled_part *part =
+      fs_item_gang(s, item) == FS_NONE ? NULL : fs_op_parts(s->graph, item);
+  fs_tick start = s->start[item];
+  if (part == NULL) {
+    return (fs_item_part){start, fs_item_free(s, item), s->end[item]};
+  }
+  return (fs_item_part){start + part[k].begin, start + part[k].end, start + part[k].end};
+}
+
 static bool in_store(const fs_schedule *s, uint32_t r) {
   return s->res_memory[r] != fs_version_memory(s->graph, s->res_version[r]);
 }
@@ -141,7 +152,7 @@ fs_status fs_schedule_reached(const fs_schedule *s, fs_arena *arena, fs_tick **o
     const uint32_t *queues = fs_item_queues(s, item, &n);
     (*out)[item] = s->end[item];
     for (uint32_t k = 0; k < n; k++) {
-      queue[queues[k]] = fs_max(queue[queues[k]], s->end[item]);
+      queue[queues[k]] = fs_max(queue[queues[k]], fs_item_part_on(s, item, k).end);
       (*out)[item] = fs_max((*out)[item], queue[queues[k]]);
     }
   }

@@ -136,8 +136,16 @@ static inline fs_tick fs_item_free(const fs_schedule *s, uint32_t item) {
   FS_ASSERT_SLOW(item < s->n_items);
   return fs_item_slow(s, item) ? s->start[item] + s->graph->op_time[item] : s->end[item];
 }
-/* Finds per item when its epochs are reached, in the arena: it and all items before it on its
- * queues have ended then.  Requires an order of issue.  O(items and their queues).
+/* What an item has of one of its queues: the queue is taken from `begin` on, and goes on when it is
+ * `free`; the item's command there is over at `end`. */
+typedef struct fs_item_part {
+  fs_tick begin, free, end;
+} fs_item_part;
+/* That of the k-th of the item's queues.  O(log loops).  Requires an item of the schedule, and k
+ * below the number of its queues. */
+fs_item_part fs_item_part_on(const fs_schedule *s, uint32_t item, uint32_t k);
+/* Finds per item when its epochs are reached, in the arena: its commands and all before them on
+ * their queues are over then.  Requires an order of issue.  O(items and their queues).
  * lib/model/schedule.c */
 fs_status fs_schedule_reached(const fs_schedule *s, fs_arena *arena, fs_tick **out) FS_MUST_USE;
 /* Finds the fs_copy_role of every copy, in the arena.  O(items + versions).

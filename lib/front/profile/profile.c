@@ -82,11 +82,12 @@ static fs_status copy_text(profile_maker *m, const char *text, const char **out)
 static void describe(const profile_maker *m, uint32_t command, fs_profile_item *item) {
   const fs_stream *s = m->s;
   const fs_stream_command *c = &s->commands[command];
+  bool loop = fs_command_has_op(c) && m->is_loop[c->target]; /* the command has a part of it */
   *item = (fs_profile_item){
       .name = fs_command_target_name(s, c),
       .version = fs_command_has_version(c) ? s->versions[c->target].index : 0,
       .kind = (uint8_t)fs_profile_kind_of(c),
-      .planned = c->end - c->start,
+      .planned = loop ? s->ops[c->target].time : c->end - c->start,
       .at = FS_NOWHERE,
   };
 }

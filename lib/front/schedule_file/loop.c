@@ -117,10 +117,30 @@ static fs_status read_edges(const body_reader *r, uint32_t list) {
   return FSCHED_OK;
 }
 
+/* What each queue has of a run, if these enter and leave it on their own. */
+static fs_status read_queues(const body_reader *r, uint32_t list) {
+  enum { QUEUE, BEGIN, END, FIELDS };
+  static const fs_field fields[FIELDS] = {{"queue", true}, {"begin", true}, {"end", true}};
+  const fs_rolled *x = r->x;
+  const fs_rolled_part *part = x->within == FS_NONE ? fs_op_parts(r->p->g, x->op) : NULL;
+  uint32_t node, value[FIELDS];
+  FS_TRY(open_list(r, list, "the number of its queues with times of their own",
+                   part == NULL ? 0 : x->loop.n_queues, &node));
+  for (uint32_t q = 0; part != NULL && q < x->loop.n_queues; q++) {
+    FS_TRY(fs_fields_mapping(&r->p->f, node, fields, FIELDS, value));
+    FS_TRY(compare_name(r, value[QUEUE], "a queue", r->p->g->target.queue[x->loop.queue[q]].name));
+    FS_TRY(compare(r, node, value[BEGIN], "the begin on a queue", 0, part[q].begin));
+    FS_TRY(compare(r, node, value[END], "the end on a queue", 0, part[q].end));
+    node = fs_fields_next(&r->p->f, node);
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_schedule_compare_loop(const fs_sparse *p, uint32_t node, uint32_t loop) {
-  enum { TRIP, COPIES, JOINED, OPS, COMMANDS, EDGES, FIELDS };
-  static const fs_field fields[FIELDS] = {{"trip", true}, {"copies", true},   {"joined", false},
-                                          {"ops", true},  {"commands", true}, {"edges", true}};
+  enum { TRIP, COPIES, JOINED, QUEUES, OPS, COMMANDS, EDGES, FIELDS };
+  static const fs_field fields[FIELDS] = {{"trip", true},    {"copies", true}, {"joined", false},
+                                          {"queues", false}, {"ops", true},    {"commands", true},
+                                          {"edges", true}};
   uint32_t value[FIELDS];
   bool joined = false;
   if (loop == FS_NONE) {
@@ -135,6 +155,7 @@ fs_status fs_schedule_compare_loop(const fs_sparse *p, uint32_t node, uint32_t l
   if (joined != r.x->joined) {
     return differs(&r, node, "'joined'", r.x->joined);
   }
+  FS_TRY(value[QUEUES] == FS_NONE ? FSCHED_OK : read_queues(&r, value[QUEUES]));
   FS_TRY(read_ops(&r, value[OPS]));
   FS_TRY(read_commands(&r, value[COMMANDS]));
   return read_edges(&r, value[EDGES]);

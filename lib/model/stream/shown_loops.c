@@ -117,16 +117,6 @@ static fs_status take_joined(fs_arena *arena, const fs_stream *s, fs_shown_loop 
   return FSCHED_OK;
 }
 
-/* Ticks of the op that a loop is: of its first command. */
-static uint64_t span_of(const fs_stream *s, uint32_t op) {
-  for (uint32_t c = 0; c < s->n_commands; c++) {
-    if (fs_command_op(&s->commands[c]) == op) {
-      return s->commands[c].end - s->commands[c].start;
-    }
-  }
-  return 0;
-}
-
 static fs_status make_list(fs_arena *arena, const fs_stream *s, const uint64_t *trips,
                            fs_shown_loop **out) {
   fs_shown_loop *list;
@@ -141,7 +131,7 @@ static fs_status make_list(fs_arena *arena, const fs_stream *s, const uint64_t *
     x->trip = trips == NULL ? from->trip : trips[l];
     x->op = outer ? from->op : FS_NONE;
     x->title = fs_stream_string(s, outer ? s->ops[from->op].name : s->loop_ops[from->op].name);
-    x->span = outer ? span_of(s, from->op) : s->loop_ops[from->op].latency;
+    x->span = outer ? s->ops[from->op].time : s->loop_ops[from->op].latency;
     FS_TRY(take_commands(arena, s, from, &x->loop));
     FS_TRY(take_stops(arena, s, from, &x->loop));
     FS_TRY(take_members(arena, s, from, x));

@@ -21,6 +21,7 @@
 #include "base/progress.h"
 #include "fsched/verify.h"
 #include "model/handle.h"
+#include "model/loop_report.h"
 #include "verify/schedule/schedule.h"
 
 enum { PARTS = 3 }; /* the parts: times, memory, values */
@@ -186,6 +187,23 @@ static fs_tick queue_free(const fs_vsched *v, uint32_t item) {
   return is_slow(v, item) ? v->s->start[item] + v->g->op_time[item] : v->s->end[item];
 }
 
+/* What each queue of an op has of it, if it is a loop whose queues enter and leave on their own. */
+static const fs_rolled_part *parts_of(const fs_vsched *v, uint32_t item) {
+  const fsched_graph *g = v->g;
+  const fs_rolled *x = NULL;
+  for (uint32_t l = 0; item < g->n_ops && l < g->n_rolled && x == NULL; l++) {
+    x = g->rolled[l].within == FS_NONE && g->rolled[l].op == item ? &g->rolled[l] : NULL;
+  }
+  return x == NULL || x->report->span != g->op_time[item] ? NULL : x->part;
+}
+
+/* When the item takes the k-th of its queues, and lets it go on. */
+static void taken(const fs_vsched *v, uint32_t item, uint32_t k, fs_tick *from, fs_tick *until) {
+  const fs_rolled_part *part = parts_of(v, item);
+  *from = v->s->start[item] + (part == NULL ? 0 : part[k].begin);
+  *until = part == NULL ? queue_free(v, item) : v->s->start[item] + part[k].end;
+}
+
 static void check_durations(fs_vsched *v) {
   char name[FS_SNAME];
   const fs_schedule *s = v->s;
@@ -226,7 +244,7 @@ static bool in_order(const fs_vsched *v, uint32_t before, uint32_t after) {
  * queues. */
 static fs_status find_reached(fs_vsched *v, fs_tick **out) {
   const fs_schedule *s = v->s;
-  fs_tick *latest;
+  fs_tick *latest, from, until;
   FS_TRY(fs_new(&v->arena, out, s->n_items));
   FS_TRY(fs_new_zero(&v->arena, &latest, s->n_queues));
   for (uint32_t i = 0; i < s->n_items; i++) {
@@ -234,7 +252,8 @@ static fs_status find_reached(fs_vsched *v, fs_tick **out) {
     const uint32_t *queue = item_queues(v, item, &n);
     (*out)[item] = s->end[item];
     for (uint32_t k = 0; k < n; k++) {
-      latest[queue[k]] = fs_max(latest[queue[k]], s->end[item]);
+      taken(v, item, k, &from, &until);
+      latest[queue[k]] = fs_max(latest[queue[k]], parts_of(v, item) == NULL ? s->end[item] : until);
       (*out)[item] = fs_max((*out)[item], latest[queue[k]]);
     }
   }
@@ -313,12 +332,15 @@ static bool queue_allowed(const fs_vsched *v, uint32_t item) {
 }
 
 /* Checks items by queue in order of issue: none starts before an item issued before it lets the
- * queue go on, at its end or, if it is slow, earlier. */
+ * queue go on, at its end or, if it is slow, earlier.  A loop does both on each queue on its own.
+ */
 static fs_status check_queues(fs_vsched *v) {
   const fs_schedule *s = v->s;
   uint32_t *last;
+  fs_tick *free_at;
   char name[FS_SNAME], other[FS_SNAME];
   FS_TRY(fs_new_none(&v->arena, &last, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &free_at, s->n_queues));
   for (uint32_t i = 0; i < s->n_items; i++) {
     uint32_t item = s->order[i], n;
     const uint32_t *queue = item_queues(v, item, &n);
@@ -328,12 +350,15 @@ static fs_status check_queues(fs_vsched *v) {
     }
     for (uint32_t k = 0; k < n; k++) {
       uint32_t before = last[queue[k]];
-      if (before != FS_NONE && queue_free(v, before) > s->start[item]) {
+      fs_tick from, until;
+      taken(v, item, k, &from, &until);
+      if (before != FS_NONE && free_at[queue[k]] > from) {
         FS_REFUTE(v, FS_DIAG_VERIFY_QUEUE_OVERLAP, "%s starts on %s before the end at %llu of %s",
                   fs_vsched_item(v, item, name), s->queue_name[queue[k]],
-                  (unsigned long long)queue_free(v, before), fs_vsched_item(v, before, other));
+                  (unsigned long long)free_at[queue[k]], fs_vsched_item(v, before, other));
       }
       last[queue[k]] = item;
+      free_at[queue[k]] = until;
     }
   }
   return FSCHED_OK;

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/context.h"
+#include "model/loop_report.h"
 #include "verify/overlap.h"
 #include "verify/stream/stream.h"
 
@@ -274,14 +275,41 @@ static bool same_lists(const compare *c, const fs_stream_op *o) {
   return ok;
 }
 
-/* Whether the commands of the op are planned to take its latency. */
+/* Whether the commands of the op are planned to take its latency; those of a loop have parts. */
 static bool same_latency(const compare *c, uint32_t op) {
   const fs_vs *v = c->v;
   const fsched_graph *g = c->g;
   bool same = true;
+  if (fs_vs_is_loop(v, op)) {
+    return true;
+  }
   for (uint32_t k = v->op_command0[op]; g->op_latency != NULL && k < v->op_command0[op + 1]; k++) {
     const fs_stream_command *m = &v->s->commands[v->op_command[k]];
     same = same && m->end - m->start == g->op_latency[op];
+  }
+  return same;
+}
+
+/* Whether the commands of the op have those parts of it, from the first start on, that the graph
+ * plans. */
+static bool same_parts(const compare *c, uint32_t op) {
+  const fs_vs *v = c->v;
+  const fs_rolled_part *part = NULL;
+  uint64_t first = UINT64_MAX;
+  bool same = true;
+  for (uint32_t l = 0; l < c->g->n_rolled; l++) {
+    const fs_rolled *x = &c->g->rolled[l];
+    bool planned = x->within == FS_NONE && x->op == op && x->report->span == c->g->op_time[op];
+    part = planned ? x->part : part;
+  }
+  for (uint32_t k = v->op_command0[op]; k < v->op_command0[op + 1]; k++) {
+    first = fs_min(first, v->s->commands[v->op_command[k]].start);
+  }
+  for (uint32_t k = v->op_command0[op]; k < v->op_command0[op + 1]; k++) {
+    const fs_stream_command *m = &v->s->commands[v->op_command[k]];
+    uint32_t i = k - v->op_command0[op];
+    same = same && m->start - first == (part == NULL ? 0 : part[i].begin) &&
+           (part == NULL || m->end - first == part[i].end);
   }
   return same;
 }
@@ -317,6 +345,9 @@ static const char *op_difference(const compare *c, uint32_t op) {
   if (o->slow != (g->op_latency != NULL && g->op_latency[op] > g->op_time[op]) ||
       !same_latency(c, op)) {
     return "latency of op";
+  }
+  if (!same_parts(c, op)) {
+    return "queues of op";
   }
   if (o->slots != (g->op_slots == NULL ? 1 : g->op_slots[op])) {
     return "slots of op";

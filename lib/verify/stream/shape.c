@@ -275,6 +275,45 @@ static void check_once(fs_vs *v) {
   }
 }
 
+bool fs_vs_is_loop(const fs_vs *v, uint32_t op) {
+  uint32_t low = 0, high = v->s->n_loops; /* those in other loops come last */
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    const fs_stream_loop *l = &v->s->loops[middle];
+    if (l->within == FS_NONE && l->op < op) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low < v->s->n_loops && v->s->loops[low].within == FS_NONE && v->s->loops[low].op == op;
+}
+
+uint32_t fs_vs_first_of(const fs_vs *v, uint32_t occ) {
+  assert(occ < v->n_occ);
+  uint32_t first = v->occ_command[v->occ_command0[occ]];
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    uint32_t c = v->occ_command[k];
+    first = v->s->commands[c].start < v->s->commands[first].start ? c : first;
+  }
+  return first;
+}
+
+uint32_t fs_vs_last_of(const fs_vs *v, uint32_t occ) {
+  assert(occ < v->n_occ);
+  uint32_t last = v->occ_command[v->occ_command0[occ]];
+  for (uint32_t k = v->occ_command0[occ]; k < v->occ_command0[occ + 1]; k++) {
+    uint32_t c = v->occ_command[k];
+    last = v->s->commands[c].end > v->s->commands[last].end ? c : last;
+  }
+  return last;
+}
+
+/* Members begin and end together, but those of a loop. */
+static bool same_times(const fs_vs *v, const fs_stream_command *a, const fs_stream_command *b) {
+  return (a->start == b->start && a->end == b->end) || fs_vs_is_loop(v, a->target);
+}
+
 static bool same_places(const fs_stream *s, const fs_stream_command *a,
                         const fs_stream_command *b) {
   return a->n_places == b->n_places &&
@@ -289,8 +328,7 @@ static void check_gangs(fs_vs *v) {
     for (uint32_t k = v->occ_command0[o] + 1; k < v->occ_command0[o + 1]; k++) {
       const fs_stream_command *a = &v->s->commands[first];
       const fs_stream_command *b = &v->s->commands[v->occ_command[k]];
-      if (a->target != b->target || a->start != b->start || a->end != b->end ||
-          !same_places(v->s, a, b)) {
+      if (a->target != b->target || !same_times(v, a, b) || !same_places(v->s, a, b)) {
         FS_WRONG(v, FS_DIAG_VERIFY_GANG, "%s differs from the gang's first member",
                  fs_vs_command_name(v, v->occ_command[k], name));
       }

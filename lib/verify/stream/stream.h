@@ -161,6 +161,12 @@ typedef struct fs_vs_runs {
 fs_vs_runs fs_vs_runs_of(const fs_vs *v, uint32_t arg, uint64_t base);
 bool fs_vs_run(fs_vs_runs *r);
 
+/* Whether an op of the stream is a loop, whose commands have times of their own.  O(log loops). */
+bool fs_vs_is_loop(const fs_vs *v, uint32_t op);
+/* The command of an occurrence that is planned to start first, and that is planned to end last.
+ * Requires an occurrence. */
+uint32_t fs_vs_first_of(const fs_vs *v, uint32_t occ);
+uint32_t fs_vs_last_of(const fs_vs *v, uint32_t occ);
 /* Whether the command may still run when the next one of its queue starts.  Requires a command. */
 static inline bool fs_vs_slow(const fs_vs *v, uint32_t command) {
   assert(command < v->s->n_commands);

@@ -76,11 +76,16 @@ static bool point_known(const fs_vs *v, const fs_vdense *d, const fs_stream_wait
 
 /* --- one command --- */
 
-/* Whether a run is planned to take its op's time, or, if that is slow, more. */
+/* Whether a run is planned to take its op's time, or, if that is slow, more; of a loop, all of its
+ * commands together. */
 static bool is_its_time(const fs_vs *v, uint32_t command) {
   const fs_stream_command *c = &v->s->commands[command];
-  uint64_t time = v->s->ops[c->target].time;
-  return fs_vs_slow(v, command) ? c->end - c->start > time : c->end - c->start == time;
+  uint64_t time = v->s->ops[c->target].time, end = c->end, start = c->start;
+  if (c->gang_axis != FS_NONE && fs_vs_is_loop(v, c->target)) {
+    start = v->s->commands[fs_vs_first_of(v, v->command_occ[command])].start;
+    end = v->s->commands[fs_vs_last_of(v, v->command_occ[command])].end;
+  }
+  return fs_vs_slow(v, command) ? end - start > time : end - start == time;
 }
 
 /* The planned time at which all commands that the point stands for, and those before them on their
@@ -114,7 +119,7 @@ static void check_plan(fs_vwalk *walk, uint32_t command) {
   for (uint32_t i = 0; i < c->n_waits; i++) {
     const fs_stream_wait *w = &v->s->waits[c->wait0 + i];
     uint32_t target = is_queue(v, w->axis) ? queue_command(v, w->axis, w->epoch)
-                                           : v->occ_command[v->occ_command0[point_occ(v, w)]];
+                                           : fs_vs_last_of(v, point_occ(v, w));
     if (v->s->commands[target].end > c->start) {
       FS_WRONG(v, FS_DIAG_VERIFY_PLAN, "%s is planned before the end of %s, for which it waits",
                fs_vs_command_name(v, command, name), fs_vs_command_name(v, target, other));

@@ -176,10 +176,10 @@ static const char one_behind_the_other[] =
     "  - {name: get, on: p, time: 4, args: [{out: b, size: 8}]}\n"
     "  - {name: put, on: q, time: 4, args: [{in: b}, {out_existing: y, size: 8}]}\n"
     "- {name: last_p, on: p, time: 1, args: [{out: s, size: 8}]}\n"
-    "- {name: last_q, on: q, time: 1, args: [{out: t, size: 8}]}\n";
+    "- {name: last_q, on: q, time: 1, after: [second], args: [{out: t, size: 8}]}\n";
 
 /* No queue waits for the other at the begin or end of a loop: p needs 12 ticks for each loop, and q
- * is 4 behind it. */
+ * is 4 behind it.  It is planned so. */
 START_TEST(queues_enter_and_leave_on_their_own)
 {
   static const uint64_t begin[2][3] = {{0, 12, 24}, {0, 16, 28}};
@@ -193,7 +193,9 @@ START_TEST(queues_enter_and_leave_on_their_own)
   for (uint32_t q = 0; q < 2; q++) {
     ck_assert_uint_eq(s->queues[q].n_commands, 3);
     for (uint32_t i = 0; i < 3; i++) {
-      ck_assert_uint_eq(r.record.begin[s->queues[q].command0 + i], begin[q][i] * 1000);
+      uint32_t at = s->queues[q].command0 + i;
+      ck_assert_uint_eq(r.record.begin[at], begin[q][i] * 1000);
+      ck_assert_uint_eq(s->commands[at].start, begin[q][i] + (at == s->queues[1].command0 ? 4 : 0));
     }
   }
   ck_assert_uint_eq(r.record.end[s->n_commands - 1], 29000);

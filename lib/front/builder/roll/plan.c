@@ -225,15 +225,21 @@ static void time_issued(const fs_roller *r, const fs_planned_loop *p, const fs_r
   }
 }
 
+/* The times of a loop's members, in two arrays. */
+static fs_status fill_times(fs_roller *r, const fs_rolled *x, uint64_t **time, uint64_t **latency) {
+  FS_TRY(fs_new(r->scratch, time, x->n_ops));
+  FS_TRY(fs_new(r->scratch, latency, x->n_ops));
+  for (uint32_t m = 0; m < x->n_ops; m++) {
+    (*time)[m] = x->body[m].time;
+    (*latency)[m] = x->body[m].latency;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status time_rolled(fs_roller *r, const fs_planned_loop *p, const fs_rolled *x,
                              const fs_rolled_loop *loop, uint64_t *span) {
   uint64_t *time, *latency;
-  FS_TRY(fs_new(r->scratch, &time, x->n_ops));
-  FS_TRY(fs_new(r->scratch, &latency, x->n_ops));
-  for (uint32_t m = 0; m < x->n_ops; m++) {
-    time[m] = x->body[m].time;
-    latency[m] = x->body[m].latency;
-  }
+  FS_TRY(fill_times(r, x, &time, &latency));
   return fs_rolled_span(r->b->ctx, loop, time, latency, x->trip, (uint64_t)p->plan->ii.num,
                         (uint64_t)p->plan->ii.den, span);
 }
@@ -251,6 +257,29 @@ static bool counts_too_much(const fs_roller *r, uint32_t loop, const fs_rolled *
   return fs_multiply_most(runs, fs_multiply_most(steps, x->loop.n_commands)) > MOST_COMMANDS;
 }
 
+/* Finds what each queue has of a run, as it is planned.  Barriers and block syncs take the queues
+ * of a loop as a whole. */
+static fs_status find_parts(fs_roller *r, fs_rolled *x) {
+  uint64_t *time, *latency, again, end = 0;
+  fs_rolled_part *part;
+  bool known = false, *slow;
+  x->part = NULL;
+  if (x->loop.issued || x->loop.guarded || x->loop.n_queues < 2 || x->trip == 0 ||
+      x->trip % x->loop.copies != 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&r->b->arena, &part, x->loop.n_queues));
+  FS_TRY(fs_new_zero(r->scratch, &slow, x->loop.n_queues));
+  FS_TRY(fill_times(r, x, &time, &latency));
+  FS_TRY(fs_rolled_parts(r->b->ctx, &x->loop, time, latency, x->trip, slow, part, &again, &known));
+  for (uint32_t q = 0; q < x->loop.n_queues && known; q++) {
+    known = part[q].begin <= part[q].end;
+    end = fs_max(end, part[q].end);
+  }
+  x->part = known && end == x->report->span ? part : NULL;
+  return FSCHED_OK;
+}
+
 static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
@@ -264,6 +293,7 @@ static fs_status find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p
     FS_TRY(time_rolled(r, p, x, &x->loop, &x->report->span));
     x->report->waits = x->loop.n_waits;
     x->report->executed = fs_rolled_waits(&x->loop, x->trip);
+    FS_TRY(fs_loop_at(r->b, loop)->parent == FS_NONE ? find_parts(r, x) : FSCHED_OK);
   }
   if (counts_too_much(r, loop, x)) {
     return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
