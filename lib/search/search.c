@@ -372,7 +372,9 @@ static fs_status search_relaxed(search_run *s) {
   }
   search_run part = *s;
   uint64_t now = fs_now_ns();
-  part.most_nodes = s->most_nodes == 0 ? 0 : s->nodes + (s->most_nodes - s->nodes) / BOUND_SHARE;
+  if (s->most_nodes != 0) { /* at least 1, as 0 is no limit */
+    part.most_nodes = fs_max(1, s->nodes + (s->most_nodes - s->nodes) / BOUND_SHARE);
+  }
   part.deadline_ns =
       s->deadline_ns == 0 ? 0 : now + (s->deadline_ns - fs_min(now, s->deadline_ns)) / BOUND_SHARE;
   fs_status status = search_plain(&part, p);
