@@ -250,7 +250,7 @@ static void put_earlier(const fs_explain *e, const fs_explained *x, uint32_t op,
   put(e, " before in all runs (");
   put_instance(e, x, op, back);
   put(e, " if ");
-  put_name(e, l->param);
+  put_name(e, e->s->params[l->param].name);
   put_u64(e, " is ", l->trip);
   if (trips_for(e, x, back) > l->least) {
     put_u64(e, ", none below ", trips_for(e, x, back));
@@ -340,7 +340,7 @@ void fs_explain_instance_text(const fs_explain *e, const fs_explained *x) {
   put_name(e, l->within == FS_NONE ? e->s->ops[l->op].name : e->s->loop_ops[l->op].name);
   put(e, " of ");
   if (is_open(l)) {
-    put_name(e, l->param);
+    put_name(e, e->s->params[l->param].name);
     put_u64(e, " (", l->least);
     put_u64(e, " to ", l->most);
     put(e, ") iterations");
@@ -368,7 +368,7 @@ static void json_exists(const fs_explain *e, const fs_explained *x, uint64_t bac
 static void json_trips(const fs_explain *e, const fs_stream_loop *l) {
   if (is_open(l)) {
     put(e, ", \"trip\": {\"param\": ");
-    fs_text_quoted(e->t, fs_explain_string(e, l->param));
+    fs_text_quoted(e->t, fs_explain_string(e, e->s->params[l->param].name));
     put_u64(e, ", \"min\": ", l->least);
     put_u64(e, ", \"max\": ", l->most);
     put(e, "}");
