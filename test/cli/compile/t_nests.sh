@@ -495,3 +495,34 @@ expect "on two queues" holds err '^  loop cols: [^,]*$'
 sed '/loop: cols/,/trip/s/trip: 4/trip: 5/' anew.yaml >five.yaml
 run 0 "$FSCHED" compile five.yaml --verify -o five.fsb
 expect "no whole turns" holds err '^  loop cols: [^,]*$'
+
+# A loop begins a value for those around it by its last iteration alone: with fewer ones, the slot that
+# is read behind them all is not written, by none of the loops.
+cat >slots.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}], memories: [{name: m, capacity: 4096}]}
+buffers: [{name: o, size: 8, io: output}]
+ops:
+  - loop: all
+    trip: 2
+    ops:
+      - loop: body
+        trip: 2
+        ops:
+          - loop: first
+            trip: 2
+            buffers: {r: {depth: 2}}
+            ops: [{name: a, on: p, args: [{out: r, size: 8}]}]
+          - loop: second
+            trip: 3
+            buffers: {r: {depth: 3}}
+            ops: [{name: b, on: p, args: [{out: r}]}]
+      - {name: c, on: p, args: [{in: r}]}
+  - {name: h, on: p, args: [{out: o}]}
+END
+run 0 "$FSCHED" compile slots.yaml -q --verify -o slots.fsb
+run 0 "$FSCHED" dis slots.fsb --format json -o slots.json
+sed 's/\("op": "second", "within": [0-9]*, "trip": \)3/\12/' slots.json >fewer.json
+run 0 "$FSCHED" asm fewer.json -o fewer.fsb
+run 4 "$FSCHED" verify fewer.fsb
+expect "a slot that nothing wrote" holds err 'op c\[0\] reads r where nothing was written yet \[verify-value\]'

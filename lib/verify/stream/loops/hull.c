@@ -159,6 +159,37 @@ static fs_status write_arg(own_walk *w, uint32_t *set, const fs_stream_loop_arg 
   return FSCHED_OK;
 }
 
+static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_t arg, uint64_t at);
+
+/* What the ops of a body write, in the iteration that begins it, of the version of a ring that lies
+ * at `at`: loops in the body may leave out parts of what they begin, or write over. */
+static fs_status write_version(own_walk *w, uint32_t *set, uint32_t loop, uint32_t ring,
+                               uint64_t at) {
+  const fs_vs *v = w->x->v;
+  const fs_stream_loop *l = &v->s->loops[loop];
+  for (uint32_t m = l->op0; m < l->op0 + l->n_ops; m++) {
+    const fs_stream_loop_op *o = &v->s->loop_ops[m];
+    for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+      const fs_stream_loop_arg *a = &v->s->loop_args[i];
+      if (a->ring != ring || a->back != 0 || !fs_tag_writes(a->tag)) {
+        continue;
+      }
+      if (o->loop != FS_NONE && (fs_tag_begins(a->tag) || v->in_loop_part[i] != 0)) {
+        FS_TRY(write_slots(w, set, o->loop, i, at + a->offset));
+        continue;
+      }
+      bool coarse;
+      uint64_t size = v->s->rings[ring].size;
+      fs_vbytes b = {at + fs_min(a->offset, size), at + fs_min(a->offset + a->length, size)};
+      fs_view_runs runs = fs_vloop_runs(v->s, a, b, &coarse);
+      for (fs_view_walk r = {.at = 0}; !coarse && fs_view_walk_on(&runs, &r);) {
+        FS_TRY(write_bytes(w, set, (fs_vbytes){r.low, r.high}));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Slots of the rings that the loop of an op begins in an arg of it, and so the loops in that do. */
 static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_t arg,
                              uint64_t at) {
@@ -168,8 +199,7 @@ static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_
     const fs_stream_ring *r = &s->rings[k];
     uint64_t n = fs_min(fs_min(r->depth, l->least), WALKED);
     for (uint64_t i = 0; r->arg == arg && i < n; i++) {
-      uint64_t low = at + i * r->slot;
-      FS_TRY(write_bytes(w, set, (fs_vbytes){low, low + r->size}));
+      FS_TRY(write_version(w, set, inner, k, at + i * r->slot));
     }
   }
   for (uint32_t m = l->op0; l->least > 0 && m < l->op0 + l->n_ops; m++) {
@@ -377,7 +407,7 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
     const fs_stream_ring *r = &x->v->s->rings[k];
     if (r->arg == own_arg && r->depth == 1 && x->l->least > 0) { /* each iteration begins it */
-      FS_TRY(write_bytes(w, &set, (fs_vbytes){own.offset, own.offset + r->size}));
+      FS_TRY(write_version(w, &set, (uint32_t)(x->l - x->v->s->loops), k, own.offset));
     }
   }
   for (uint32_t k = 0; k < x->n_accesses; k++) {
