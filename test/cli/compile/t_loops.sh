@@ -168,6 +168,32 @@ expect "one that has its value" holds err "no loop of the program takes its trip
 sed -e '/name: zero/d' -e 's/{in: acc, distance: 1}, {out: acc}/{out: acc, size: 64}/' param.yaml >none.yaml
 run 1 "$FSCHED" compile none.yaml
 expect "nothing begun" holds err "loop 'tiles' may run 0 times, and then nothing has begun 'acc'"
+# Behind it, the value is read on entry to a loop that then begins the buffer itself.
+cat >entry.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}, {name: q}]}
+buffers: [{name: y, size: 64, io: output}, {name: r, size: 64}]
+ops:
+  - loop: one
+    trip: {param: n, min: 0, max: 3}
+    ops: [{name: w, on: p, time: 2, args: [{out: r}]}]
+  - {name: init, on: q, time: 1, args: [{out: y}]}
+  - loop: two
+    trip: 2
+    ops:
+      - {name: v, on: p, time: 2, args: [{out: r}]}
+      - {name: u, on: q, time: 1, args: [{in: r, distance: 1}, {inout: y}]}
+END
+run 1 "$FSCHED" compile entry.yaml
+expect "nothing begun on entry" holds err "loop 'one' may run 0 times, and then nothing has begun 'r'"
+sed 's/min: 0/min: 1/' entry.yaml >once.yaml
+run 0 "$FSCHED" compile once.yaml -q --verify -o once.fsb
+for n in 1 3; do
+  run 0 "$FSCHED" run once.fsb -q --check --set-param n=$n --output y=loop.y
+  run 0 "$FSCHED" compile once.yaml -q --unroll --set-param n=$n -o flat.fsb
+  run 0 "$FSCHED" run flat.fsb -q --check --output y=flat.y
+  expect "as unrolled, $n" cmp loop.y flat.y
+done
 sed 's/min: 0/min: 1/' none.yaml >one.yaml
 run 0 "$FSCHED" compile one.yaml -q --verify -o one.fsb
 for n in 1 4 9; do

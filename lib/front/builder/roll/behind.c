@@ -14,6 +14,17 @@ static bool may_pass(const fs_roller *r, uint32_t op, uint32_t op0) {
   return may;
 }
 
+/* Whether an op of a loop around it, of those that begin at op0 or behind, reads the value that the
+ * buffer has on entry, before or behind this op. */
+static bool reads_entry(const fs_roller *r, uint32_t op, uint32_t op0, uint32_t buffer) {
+  uint32_t loop = r->in.loop_of[op];
+  bool reads = false;
+  for (; loop != FS_NONE && !reads; loop = fs_loop_at(r->b, loop)->parent) {
+    reads = fs_loop_at(r->b, loop)->op0 >= op0 && fs_roller_is_carried(r, loop, buffer);
+  }
+  return reads;
+}
+
 /* How the first op of those from op0 on that accesses a buffer does so. */
 typedef enum first_access { ACCESS_NONE, ACCESS_BEGINS, ACCESS_OTHER } first_access;
 
@@ -32,7 +43,8 @@ static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_en
       other = other || (here && !fs_tag_begins(a->tag));
     }
     if (begins || other) {
-      return other || may_pass(r, op, op0) ? ACCESS_OTHER : ACCESS_BEGINS;
+      other = other || may_pass(r, op, op0) || reads_entry(r, op, op0, buffer);
+      return other ? ACCESS_OTHER : ACCESS_BEGINS;
     }
   }
   return ACCESS_NONE;
