@@ -2,7 +2,7 @@
 /* Barriers in small cases with known answers, in all graphs of four items, and what is refused. */
 #include <stdlib.h>
 
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 #include "kit/budget.h"
 #include "kit/suite.h"
 

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "barrier/order.h"
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 #include "kit/shared_facts.h"
 
 #include "kit/context.h"

@@ -4,7 +4,7 @@
  * cost. */
 #include <string.h>
 
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 
 #include "kit/context.h"
 

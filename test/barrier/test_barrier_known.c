@@ -13,7 +13,7 @@
  * FSCHED_KNOWN=N in the environment asks for N instances of each kind. */
 #include <stdlib.h>
 
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 
 #include "kit/context.h"
 

@@ -4,7 +4,7 @@
  * are split; members that no command needs to hear of update nothing. */
 #include <stdlib.h>
 
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 
 #include "kit/context.h"
 

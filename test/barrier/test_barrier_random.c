@@ -3,7 +3,7 @@
  * time. */
 #include <stdlib.h>
 
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 
 #include "kit/context.h"
 

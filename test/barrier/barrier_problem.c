@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "kit/barrier_machine.h"
+#include "barrier/barrier_machine.h"
 
 #include <stdlib.h>
 #include <string.h>
