@@ -142,7 +142,7 @@ FAKE_CUDA=hang=slow:6
 for kind in cuda cuda-graph; do
   run 6 timeout 60 "$FSCHED" run --on $kind --timeout 0.1 --modules "$TOP/test/cuda_modules" hang-loop.fsb
   expect "$kind: the iteration is not named: $(cat err)" \
-    holds err "queue 'q' is stuck at command 1 (op 'L', iteration 5 of 'g'): its kernel, function 'slow'"
+    holds err "queue 'q' is stuck at command 2 (op 'L', iteration 5 of 'g'): its kernel, function 'slow'"
 done
 FAKE_CUDA=hang=slow:1
 run 6 "$FSCHED" run --on cuda --timeout 0.1 --diagnostics json --format json \
