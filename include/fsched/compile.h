@@ -97,7 +97,8 @@ typedef struct fsched_compile_options {
   uint32_t effort;
   /** NULL, or gets a proof of the schedule's lower bound, in the form of fsched-proof(5); released
    *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone.  The lower bound is then the greatest
-   *  one that has a proof.  FSCHED_USAGE of graphs of which none can be written. */
+   *  one that has a proof.  NULL after any error.  FSCHED_USAGE of graphs of which none can be
+   *  written. */
   char **proof;
   size_t *proof_length;
 } fsched_compile_options;

@@ -555,6 +555,15 @@ static void drop(pipeline *p) {
   fs_arena_release(&p->arena);
 }
 
+/* A pass behind the one that has written it failed. */
+static void take_proof_back(const pipeline *p) {
+  if (p->options.proof != NULL) {
+    fsched_text_free(p->ctx, *p->options.proof, *p->options.proof_length);
+    *p->options.proof = NULL;
+    *p->options.proof_length = 0;
+  }
+}
+
 fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
                              const fsched_compile_options *options, fsched_schedule **schedule,
                              fsched_program **program) {
@@ -579,6 +588,9 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
   if (status == FSCHED_OK && program != NULL) {
     *program = p.program;
     p.program = NULL;
+  }
+  if (status != FSCHED_OK) {
+    take_proof_back(&p);
   }
   drop(&p);
   return status;

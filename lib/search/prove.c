@@ -4,7 +4,7 @@
 #include "search/learning/log.h"
 
 const char *fs_prove_refused(const fs_problem *p) {
-  return p->graph->n_loops > 0           ? "has loops"
+  return p->graph->n_rolled > 0          ? "has loops that stay loops"
          : p->n_items != p->graph->n_ops ? "has copies"
          : p->n_items > FS_LEARNER_MOST  ? "has more than 1000 ops"
          : !fs_learner_knows(p)

@@ -154,12 +154,18 @@ static bool is_optimal(const turns *t) {
   return fs_min(t->e.best.makespan, best_of(t->s)) <= t->s->bound;
 }
 
+/* What is found of a relaxed problem is no schedule of the graph. */
+static void tell_turn(const turns *t) {
+  fs_tick best = best_of(t->s);
+  tell(t->s, t->p->relaxed ? best : fs_min(t->e.best.makespan, best));
+}
+
 static void evolve(turns *t, uint64_t children) {
   search_run *s = t->s;
   for (uint64_t k = 0; k < children && !is_optimal(t) && !is_over(s); k++) {
     fs_evolution_step(&t->e);
     s->nodes++;
-    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+    tell_turn(t);
   }
 }
 
@@ -208,7 +214,7 @@ static void take_learning_turn(turns *t, uint64_t conflicts, uint64_t work) {
     } else if (found == FS_LEARNED_NONE) {
       s->bound = best;
     }
-    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+    tell_turn(t);
   }
 }
 
@@ -230,7 +236,7 @@ static void take_tabu_turn(turns *t, uint64_t work) {
     fs_tabu_run(&t->tabu, MOVES_OF_NODE, s->bound, is_over, s);
     s->nodes++;
     take_moved(t);
-    tell(s, fs_min(t->e.best.makespan, best_of(s)));
+    tell_turn(t);
   }
 }
 
@@ -331,19 +337,25 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
 }
 
 /* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
- * learner count if it has come to its end; else what follows without them is written once more. */
+ * learner are the proof if it has come to its end; else they are what showed the bound without it.
+ */
 static fs_status search_proof(search_run *s, fs_problem *p, fs_arena *arena) {
-  fs_tick root;
-  FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &root));
-  s->bound = root;
-  if (root < best_of(s)) {
-    FS_TRY(search_in_turns(s, p, arena));
-    if (s->bound == root) {
-      FS_TRY(fs_prove_at_root(p, best_of(s), s->o->proof, &s->bound));
-    }
+  fs_text root;
+  fs_tick bound;
+  fs_text_init(&root, s->ctx);
+  fs_status status = fs_prove_at_root(p, best_of(s), &root, &bound);
+  if (status == FSCHED_OK) {
+    s->bound = bound;
+    status = bound < best_of(s) ? search_in_turns(s, p, arena) : FSCHED_OK;
+  }
+  if (status == FSCHED_OK && s->bound == bound) {
+    s->o->proof->n = 0;
+    fs_text_add(s->o->proof, root.at, root.n);
   }
   fs_log_end(s->o->proof, s->bound);
-  return FSCHED_OK;
+  s->o->proof->failed = s->o->proof->failed || root.failed;
+  fs_text_drop(&root);
+  return status;
 }
 
 static fs_status search_plain(search_run *s, fs_problem *p) {

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "ilp/spill_search.h"
-#include "kit/budget.h"
+#include "kit/fail_each.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
 #include "model/handle.h"
@@ -218,32 +218,46 @@ START_TEST(forced_copies)
 }
 END_TEST
 
-/* Every allocation may fail. */
+static fsched_status relax_with(fsched_context *own, fs_budget *budget, long left) {
+  fsched_graph *g;
+  fs_problem *p;
+  fs_gen_params params = fs_gen_tight(3, 12);
+  ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
+  budget->left = left;
+  fs_status status = fs_problem_relax(own, g, 1000, 1, &p);
+  ck_assert((p == NULL) == (status != FSCHED_OK));
+  fs_problem_destroy(p);
+  fsched_graph_destroy(g);
+  return status;
+}
+
 START_TEST(relaxed_without_memory)
+{ fs_fail_each(relax_with, 1); }
+END_TEST
+
+/* What is found of the relaxed problem is no schedule, and is not told as one. */
+static void hear(void *user, const fsched_refine_state *state) {
+  fs_tick *least = user;
+  *least = state->incumbent < *least ? state->incumbent : *least;
+}
+
+START_TEST(tells_of_schedules)
 {
-  for (long n = 0;; n++) {
-    fs_budget budget = {.left = 100000};
-    fsched_context_options o = {
-        .size = sizeof o, .reallocate = fs_budget_reallocate, .user = &budget};
-    fsched_context *own;
+  for (uint64_t k = 0; k < 10; k++) {
+    fs_gen_params params = fs_gen_tight(fs_turn() * 10 + k, 14);
     fsched_graph *g;
-    fs_problem *p;
-    ck_assert_int_eq(fsched_context_create(&o, &own), FSCHED_OK);
-    fs_gen_params params = fs_gen_tight(3, 12);
-    ck_assert_int_eq(fs_gen_graph(own, &params, &g), FSCHED_OK);
-    budget.left = n;
-    fs_status status = fs_problem_relax(own, g, 1000, 1, &p);
-    bool failed = budget.left < 0;
-    ck_assert_int_eq(status, failed ? FSCHED_SYSTEM : FSCHED_OK);
-    ck_assert((p == NULL) == failed);
-    fs_problem_destroy(p);
+    fs_tick least = FS_TICK_NONE;
+    ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+    fsched_compile_options o = {.size = sizeof o,
+                                .refine = FSCHED_REFINE_SEARCH,
+                                .node_limit = 400,
+                                .refine_news = hear,
+                                .refine_user = &least};
+    fsched_schedule *s;
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+    ck_assert_uint_ge(least, fsched_schedule_makespan(s));
+    fsched_schedule_destroy(s);
     fsched_graph_destroy(g);
-    fsched_context_destroy(own);
-    ck_assert_int_eq(budget.blocks, 0);
-    if (!failed) {
-      ck_assert_int_ge(n, 1);
-      break;
-    }
   }
 }
 END_TEST
@@ -251,6 +265,6 @@ END_TEST
 FS_SUITE(search_memory, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, never_above_the_least, relaxed_without_memory);
+  FS_TESTS(t, never_above_the_least, relaxed_without_memory, tells_of_schedules);
   FS_LOOPS(t, 0, sizeof forced / sizeof forced[0], forced_copies);
 }

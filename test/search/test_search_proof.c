@@ -6,6 +6,7 @@
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "kit/fail_each.h"
 #include "kit/turn.h"
 #include "search/small_case.h"
 
@@ -122,6 +123,51 @@ START_TEST(damaged_proofs)
 }
 END_TEST
 
+/* ---- memory */
+
+static const char shop[] =
+    "fsched: 1\nname: shop\n"
+    "target: {queues: [{name: m}, {name: n}], concurrency: 2}\n"
+    "ops:\n"
+    "  - {name: a, on: m, time: 3}\n"
+    "  - {name: b, on: n, time: 2, after: [a]}\n"
+    "  - {name: c, on: n, time: 4}\n"
+    "  - {name: d, on: m, time: 2, after: [c]}\n"
+    "  - {name: e, on: m, time: 2}\n";
+
+/* A proof is whole, or there is none. */
+static fsched_status prove_with(fsched_context *own, fs_budget *budget, long left) {
+  fsched_graph *g, *again;
+  ck_assert_int_eq(fsched_graph_parse(own, "shop", shop, strlen(shop), NULL, &g), FSCHED_OK);
+  char *text = NULL;
+  size_t n = 0;
+  fsched_compile_options o = {.size = sizeof o,
+                              .refine = FSCHED_REFINE_SEARCH,
+                              .node_limit = 30,
+                              .proof = &text,
+                              .proof_length = &n};
+  fsched_schedule *s = NULL;
+  budget->left = left;
+  fsched_status status = fsched_compile(own, g, &o, &s, NULL);
+  if (status == FSCHED_OK) {
+    uint64_t shown;
+    ck_fs(ctx, fsched_graph_parse(ctx, "shop", shop, strlen(shop), NULL, &again));
+    ck_fs(ctx, fsched_verify_proof(ctx, again, text, n, "p", &shown));
+    ck_assert_uint_eq(shown, fsched_schedule_lower_bound(s));
+    fsched_graph_destroy(again);
+  } else {
+    ck_assert_ptr_null(text);
+  }
+  fsched_text_free(own, text, n);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  return status;
+}
+
+START_TEST(without_memory)
+{ fs_fail_each(prove_with, 5); }
+END_TEST
+
 /* ---- options */
 
 START_TEST(asked_in_vain)
@@ -147,5 +193,5 @@ END_TEST
 
 FS_SUITE(search_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, small_proofs, damaged_proofs, asked_in_vain);
+  FS_TESTS(t, small_proofs, damaged_proofs, without_memory, asked_in_vain);
 }

@@ -155,6 +155,15 @@ void fs_log_root(fs_learner *s, fs_literal l) {
   fs_learner_note(s, fs_vec_push(s->ctx, &log->roots, h));
 }
 
+/* What of the literals holds at the root. */
+static void add_roots(fs_learner *s, const fs_literal *l, size_t n) {
+  for (size_t k = 0; k < n; k++) {
+    if (fs_learner_growth(s, l[k].side, l[k].value) == FS_NONE) {
+      fs_log_root(s, l[k]);
+    }
+  }
+}
+
 void fs_log_traced(fs_learner *s, const fs_growth *g, fs_side_value value) {
   if (s->log != NULL) {
     fs_log_hint h = {0, step_of(s, g, value)};
@@ -165,11 +174,7 @@ void fs_log_traced(fs_learner *s, const fs_growth *g, fs_side_value value) {
 void fs_log_dropped(fs_learner *s, const fs_growth *g, uint32_t at, fs_side_value value) {
   if (s->log != NULL) {
     fs_log_hint h = {at, step_of(s, g, value)};
-    for (size_t k = 0; k < s->premise.n; k++) {
-      if (fs_learner_growth(s, s->premise.at[k].side, s->premise.at[k].value) == FS_NONE) {
-        fs_log_root(s, s->premise.at[k]);
-      }
-    }
+    add_roots(s, s->premise.at, s->premise.n);
     fs_learner_note(s, fs_vec_push(s->ctx, &s->log->dropped, h));
   }
 }
@@ -187,8 +192,13 @@ static void put_hint(const fs_proof_log *log, int64_t step) {
   }
 }
 
-/* Ends the lemma, behind its literals. */
-static void put_hints(fs_proof_log *log, int64_t last) {
+/* What is left of a clause of one literal is known at the root. */
+static void put_lemma(fs_learner *s, const fs_literal *l, size_t n, int64_t last) {
+  fs_proof_log *log = s->log;
+  fs_text_puts(log->text, "l");
+  for (size_t k = 0; k < n; k++) {
+    put_literal(s, l[k]);
+  }
   fs_text_puts(log->text, " :");
   for (size_t k = 0; k < log->roots.n; k++) {
     put_hint(log, log->roots.at[k].step);
@@ -207,6 +217,9 @@ static void put_hints(fs_proof_log *log, int64_t last) {
   log->roots.n = log->dropped.n = log->traced.n = 0;
   log->axioms = 0;
   log->lemmas++;
+  if (n == 1) {
+    log->root[l[0].side] = log->lemmas;
+  }
 }
 
 /* ---- lemmas */
@@ -218,16 +231,8 @@ void fs_log_clash(fs_learner *s) {
 }
 
 void fs_log_lemma(fs_learner *s) {
-  if (s->log == NULL) {
-    return;
-  }
-  fs_text_puts(s->log->text, "l");
-  for (size_t k = 0; k < s->found.n; k++) {
-    put_literal(s, s->found.at[k]);
-  }
-  put_hints(s->log, s->log->clash);
-  if (s->found.n == 1) {
-    s->log->root[s->found.at[0].side] = s->log->lemmas;
+  if (s->log != NULL) {
+    put_lemma(s, s->found.at, s->found.n, s->log->clash);
   }
 }
 
@@ -237,14 +242,9 @@ void fs_log_growth(fs_learner *s, const fs_growth *g, fs_side_value value) {
   }
   s->premise.n = 0;
   fs_learner_explain(s, g, value);
-  for (size_t k = 0; k < s->premise.n; k++) {
-    fs_log_root(s, s->premise.at[k]);
-  }
-  int64_t step = step_of(s, g, value);
-  fs_text_puts(s->log->text, "l");
-  put_literal(s, (fs_literal){g->side, value});
-  put_hints(s->log, step);
-  s->log->root[g->side] = s->log->lemmas;
+  add_roots(s, s->premise.at, s->premise.n);
+  fs_literal l = {g->side, value};
+  put_lemma(s, &l, 1, step_of(s, g, value));
 }
 
 void fs_log_left(fs_learner *s, uint32_t clause, fs_literal l) {
@@ -253,28 +253,19 @@ void fs_log_left(fs_learner *s, uint32_t clause, fs_literal l) {
   }
   s->premise.n = 0;
   fs_learner_clause_premises(s, clause);
-  for (size_t k = 0; k < s->premise.n; k++) {
-    fs_log_root(s, s->premise.at[k]);
-  }
-  fs_text_puts(s->log->text, "l");
-  put_literal(s, l);
-  put_hints(s->log, (int64_t)fs_learner_lemma(s, clause));
-  s->log->root[l.side] = s->log->lemmas;
+  add_roots(s, s->premise.at, s->premise.n);
+  put_lemma(s, &l, 1, (int64_t)fs_learner_lemma(s, clause));
 }
 
 void fs_log_none(fs_learner *s) {
   if (s->log == NULL) {
     return;
   }
-  for (size_t k = 0; k < s->clash.n; k++) {
-    fs_log_root(s, s->clash.at[k]);
-  }
+  add_roots(s, s->clash.at, s->clash.n);
   if (s->crossed.cause == FS_BY_DECISION) {
     fs_log_root(s, (fs_literal){s->crossed.side, s->crossed.value});
   }
-  int64_t step = step_of_clash(s);
-  fs_text_puts(s->log->text, "l");
-  put_hints(s->log, step);
+  put_lemma(s, NULL, 0, step_of_clash(s));
 }
 
 void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value begin,
@@ -291,13 +282,9 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
       fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));
     }
   }
-  for (size_t k = 0; k < s->clash.n; k++) {
-    fs_log_root(s, s->clash.at[k]);
-  }
+  add_roots(s, s->clash.at, s->clash.n);
   put_number(s->log->text, "e ", (uint64_t)(table - s->table));
-  int64_t step = put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE});
-  fs_text_puts(s->log->text, "l");
-  put_hints(s->log, step);
+  put_lemma(s, NULL, 0, put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE}));
 }
 
 uint32_t fs_log_last(const fs_learner *s) { return s->log == NULL ? 0 : (uint32_t)s->log->lemmas; }
