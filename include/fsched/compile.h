@@ -76,8 +76,9 @@ typedef struct fsched_compile_options {
    *  limit a solver is run at most 1000 times, at most 100 of them to ask for one makespan after
    *  the other: so the refinement ends by itself, and always with the same result, provided that
    *  the solver keeps node_limit.  A time limit is kept within 0.2 s.
-   *  Of FSCHED_REFINE_SEARCH a node is a schedule that is made, a conflict, or 64 moves; without
-   *  limits there are FSCHED_SEARCH_NODES, or fewer in graphs of more than 100 ops. */
+   *  Of FSCHED_REFINE_SEARCH a node is a schedule that is made, or 8 of them where they take turns
+   *  with conflicts, a conflict, or 64 moves; without limits there are FSCHED_SEARCH_NODES, or
+   *  fewer in graphs of more than 100 ops. */
   uint64_t time_limit_ms, node_limit;
   /** The solver's command: words separated by spaces, of which the first is looked up in PATH.
    *  NULL: fsched-glpk, where it was installed, else in PATH. */

@@ -4,9 +4,10 @@
  * Where no bounded memory is short, makespans that leave some item no start are refuted; then a
  * solver that learns (learning/learner.h), where it knows all of the problem, takes turns with tabu
  * search (tabu/tabu.h) where items take turns on queues and there is nothing else, or else with
- * evolution of orders (generation/evolve.h).  Where one is short, the same is done with the relaxed
- * problem (problem/relaxed), for a bound, in a quarter of the time and of the nodes; then come
- * trials of the list scheduler.
+ * evolution of orders (generation/evolve.h), which gets as much time while it finds better ones.
+ * The best schedule known guides what the solver decides.  Where one is short, the same is done
+ * with the relaxed problem (problem/relaxed), for a bound, in a quarter of the time and of the
+ * nodes; then come trials of the list scheduler.
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.
@@ -23,7 +24,8 @@
 enum { FS_SEARCH_ITEMS = 2000000, FS_SEARCH_FEWEST = 50 };
 
 typedef struct fs_search_options {
-  uint64_t time_limit_ns, node_limit; /* 0: none; a node is a schedule, 64 moves or a conflict */
+  uint64_t time_limit_ns, node_limit; /* 0: none; a node is a conflict, 64 moves, a schedule
+                                         that is made, or 8 where the learner takes turns */
   uint64_t seed;
   fsched_evict evict;
   const volatile int *stop; /* or NULL */

@@ -115,9 +115,21 @@ static void stir(fs_learner *l, fs_rng *r, unsigned limit) {
   }
 }
 
+/* What decisions are guided by need not be a schedule. */
+static void guide_at_random(fs_learner *l, fs_rng *r, unsigned limit) {
+  fs_tick start[MOST_OPS];
+  for (uint32_t i = 0; i < l->n; i++) {
+    start[i] = fs_rng_below(r, limit + 2);
+  }
+  fs_learner_guide(l, start);
+}
+
 static void learn_much(fs_learner *l, fs_rng *r, unsigned limit) {
   for (unsigned round = 0; round < ROUNDS; round++) {
     stir(l, r, limit);
+    if (round >= ROUNDS / 2) {
+      guide_at_random(l, r, limit);
+    }
     if (fs_learner_search(l, CONFLICTS, NULL, NULL) == FS_LEARNED_NONE) {
       return; /* the judge says whether there is one */
     }
@@ -189,8 +201,68 @@ START_TEST(stops_between_decisions)
 }
 END_TEST
 
+enum { GUIDED_OPS = 60 };
+
+/* Starts of a short schedule, whose makespan is returned. */
+static fs_tick find_short(const fs_problem *p, fs_tick *start) {
+  fs_learner l;
+  fs_tick makespan = 100000;
+  ck_fs(ctx, fs_learner_init(&l, p, &own_arena));
+  while (fs_learner_limit(&l, makespan - 1) &&
+         fs_learner_search(&l, 300, NULL, NULL) == FS_LEARNED_SCHEDULE) {
+    makespan = 0;
+    for (uint32_t i = 0; i < p->n_items; i++) {
+      start[i] = fs_learner_start(&l, i);
+      makespan = fs_max(makespan, start[i] + p->time[i]);
+    }
+    fs_learner_reset(&l);
+  }
+  fs_learner_release(&l);
+  return makespan;
+}
+
+/* The conflicts on the way to a schedule of at most that makespan. */
+static uint64_t count_conflicts(const fs_problem *p, fs_tick makespan, const fs_tick *guide) {
+  fs_learner l;
+  ck_fs(ctx, fs_learner_init(&l, p, &own_arena));
+  ck_assert(fs_learner_limit(&l, makespan));
+  if (guide != NULL) {
+    fs_learner_guide(&l, guide);
+  }
+  fs_learned found = fs_learner_search(&l, 2000, NULL, NULL);
+  ck_assert_int_ne(found, FS_LEARNED_NONE);
+  ck_assert(guide == NULL || found == FS_LEARNED_SCHEDULE);
+  uint64_t conflicts = l.conflicts;
+  fs_learner_release(&l);
+  return conflicts;
+}
+
+/* A schedule that guides decisions is found again soon. */
+START_TEST(follows_its_guide)
+{
+  uint64_t guided = 0, alone = 0;
+  for (uint64_t seed = 1; seed <= 20; seed++) {
+    fs_gen_params params = {.seed = seed, .n_ops = GUIDED_OPS, .resources = true};
+    fsched_graph *g;
+    fs_problem *p;
+    fs_tick start[GUIDED_OPS];
+    ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+    ck_fs(ctx, fs_problem_from_graph(ctx, g, 100000, 0, &p));
+    ck_assert(p->n_items == GUIDED_OPS && fs_learner_knows(p));
+    fs_tick makespan = find_short(p, start);
+    guided += count_conflicts(p, makespan, start);
+    alone += count_conflicts(p, makespan, NULL);
+    fs_problem_destroy(p);
+    fsched_graph_destroy(g);
+  }
+  ck_assert_uint_gt(alone, 100);
+  ck_assert_msg(guided < alone / 2, "%llu conflicts, without a guide %llu",
+                (unsigned long long)guided, (unsigned long long)alone);
+}
+END_TEST
+
 FS_SUITE(learner, s) {
   TCase *t = fs_case(s, fs_test_arena);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, clauses_hold, stops_between_decisions);
+  FS_TESTS(t, clauses_hold, stops_between_decisions, follows_its_guide);
 }

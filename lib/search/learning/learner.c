@@ -278,6 +278,7 @@ fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
                     .pause = FIRST_RESTART,
                     .next_restart = FIRST_RESTART};
   FS_TRY(make_times(s));
+  FS_TRY(fs_new(arena, &s->guide_room, p->n_items));
   FS_TRY(make_tables(s));
   FS_TRY(index_tasks(s));
   FS_TRY(make_pairs(s));
@@ -391,24 +392,61 @@ static uint32_t next_order(const fs_learner *s) {
   return best;
 }
 
+void fs_learner_guide(fs_learner *s, const fs_tick *start) {
+  s->guide = s->guide_room;
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->guide[i] = (fs_side_value)(start[i] / s->unit);
+  }
+}
+
+/* Of an order, the side that the guide has. */
+static uint32_t guided_order(const fs_learner *s, uint32_t order) {
+  bool first = s->guide[s->order_first[order]] < s->guide[s->order_second[order]];
+  return fs_order_side(s, order) + !first;
+}
+
+/* Whether a literal holds in the guide. */
+static bool holds_in_guide(const fs_learner *s, fs_literal l) {
+  if (l.side >= 2 * s->n) {
+    return guided_order(s, (l.side - 2 * s->n) / 2) == l.side;
+  }
+  fs_side_value at = s->guide[l.side / 2];
+  return ((l.side & 1) == 0 ? at : -at) >= l.value;
+}
+
+static void decide_pair(fs_learner *s, uint32_t pair) {
+  const fs_known_literal *both = &s->literal.at[2 * (size_t)pair];
+  bool first = s->guide == NULL ? s->phase.at[pair] != 0 : holds_in_guide(s, both[0].l);
+  decide(s, both[first ? 0 : 1].l);
+}
+
+/* The item starts where the guide has it, if it may, or as early as it can. */
+static void decide_item(fs_learner *s, uint32_t item) {
+  fs_side_value at = fs_earliest(s, item);
+  if (s->guide != NULL && s->guide[item] > at && s->guide[item] < fs_latest(s, item)) {
+    at = s->guide[item];
+  }
+  decide(s, (fs_literal){2 * item + 1, -at});
+}
+
 /* False: all is decided. */
 static bool decide_next(fs_learner *s) {
   uint32_t pair = fs_learner_choose(s);
   if (pair != FS_NONE) {
-    decide(s, s->literal.at[2 * (size_t)pair + (s->phase.at[pair] ? 0 : 1)].l);
+    decide_pair(s, pair);
     return true;
   }
   uint32_t order = next_order(s);
   if (order != FS_NONE) {
+    order = s->guide == NULL ? order : guided_order(s, (order - 2 * s->n) / 2);
     decide(s, fs_order_literal(order));
     return true;
   }
   uint32_t item = next_item(s);
-  if (item == FS_NONE) {
-    return false;
+  if (item != FS_NONE) {
+    decide_item(s, item);
   }
-  decide(s, (fs_literal){2 * item + 1, -fs_earliest(s, item)});
-  return true;
+  return item != FS_NONE;
 }
 
 /* False: the clash needs no decision. */

@@ -132,6 +132,10 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) place;     /* per pair: where it is in the heap; FS_NONE */
   FS_VEC(uint32_t) heap;      /* pairs, the most active first */
   double bump;
+  /* Per item: its start in a schedule that is known; NULL: none.  What is decided is decided as it
+   * is there (Demirovic, Chu, Stuckey, Solution-based phase saving for CP, 2018; beyond it: also
+   * what no clause has a literal of). */
+  fs_side_value *guide, *guide_room;
 
   /* Clauses: by offset; their number of literals, and what fs_clause_word says. */
   FS_VEC(uint32_t) clause;
@@ -164,7 +168,7 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) ids;
 
   uint64_t conflicts, decisions;
-  uint64_t work; /* that the rules had: items, tasks and pairs that were looked at */
+  uint64_t work;                /* that the rules had: items, tasks and pairs that were looked at */
   uint64_t pause, next_restart; /* conflicts between restarts; at the next one */
   fs_status status;             /* memory ran out */
 } fs_learner;
@@ -179,6 +183,8 @@ bool fs_learner_knows(const fs_problem *p);
 /* No schedule may be longer than this from now on; at the root.  False: there is none. */
 bool fs_learner_limit(fs_learner *s, fs_tick makespan);
 typedef enum fs_learned { FS_LEARNED_NOTHING, FS_LEARNED_SCHEDULE, FS_LEARNED_NONE } fs_learned;
+/* The schedule of these starts, in ticks, guides decisions from now on.  O(items). */
+void fs_learner_guide(fs_learner *s, const fs_tick *start);
 /* Searches until a schedule is found (fs_learner_start has the starts), none exists, `conflicts`
  * more have been met, or `stop` says so. */
 fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user);
