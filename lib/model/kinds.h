@@ -112,7 +112,8 @@ extern const char *const fs_words_spill[FS_N_COPY_KINDS];
 /* What keeps iterations of a loop from beginning more often.  X(ID, "word"):
  * roles  whole ops have to be divided among queues
  * order  none of the others alone
- * syncs  full ones, which stop everything */
+ * syncs  full ones, which stop everything
+ * trips  so few that more slots of the ring, which would do, are of no use */
 #define FS_LOOP_LIMITS(X)     \
   X(QUEUE, "queue")           \
   X(RESOURCE, "resource")     \
@@ -121,7 +122,8 @@ extern const char *const fs_words_spill[FS_N_COPY_KINDS];
   X(ROLES, "roles")           \
   X(ORDER, "order")           \
   X(MEMORY, "memory")         \
-  X(SYNCS, "syncs")
+  X(SYNCS, "syncs")           \
+  X(TRIPS, "trips")
 #define FS_LOOP_LIMIT_MEMBER_(id, ...) FS_LOOP_BY_##id,
 typedef enum fs_loop_limit { FS_LOOP_LIMITS(FS_LOOP_LIMIT_MEMBER_) } fs_loop_limit;
 enum { FS_N_LOOP_LIMITS = 0 FS_LOOP_LIMITS(FS_COUNT_ROW_) };

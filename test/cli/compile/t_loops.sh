@@ -744,4 +744,27 @@ ops:
       - {name: more, on: e, time: 4, args: [{in: x}, {in: y}]}
 END
 run 0 "$FSCHED" compile few.yaml --verify -o few.fsb
-expect "a bound without limited slots" holds err 'one every 6 planned, at least 4 (slots x)'
+expect "a bound without limited slots" holds err 'one every 6 planned, at least 4 (trips x)'
+
+# With more slots the interval would be smaller, but so few trips have no use for them.
+cat >few.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}, {name: q}], memories: [{name: m, capacity: 4096}]}
+buffers: [{name: o, size: 8, io: output}]
+ops:
+  - loop: L
+    trip: 3
+    ops:
+      - {name: load, on: p, time: 1, latency: 9, args: [{out: t, size: 8}]}
+      - {name: use, on: q, time: 1, args: [{in: t}]}
+  - {name: h, on: p, args: [{out: o}]}
+END
+run 0 "$FSCHED" compile few.yaml --verify -o few.fsb --emit schedule=few.json
+expect "trips limit the slots" holds err '^  loop L: .* planned, at least 1 (trips t)$'
+expect "so says JSON" holds few.json '"limited_by": "trips"'
+sed 's/    trip: 3/    trip: 3\n    buffers: {t: {depth: 3}}/' few.yaml >given.yaml
+run 0 "$FSCHED" compile given.yaml --verify -o given.fsb
+expect "a depth that is given limits them itself" holds err '^  loop L: .*(slots t)$'
+sed 's/trip: 3/trip: 30/' few.yaml >many.yaml
+run 0 "$FSCHED" compile many.yaml --verify -o many.fsb
+expect "many trips do not" holds err '^  loop L: .*; one every 1 at best (queue [pq])$'

@@ -295,14 +295,27 @@ static bool same_ticks(fs_loop_ticks a, fs_loop_ticks b) {
   return a.num == b.num && a.den == b.den;
 }
 
+/* Whether a ring of which the trips limit the slots is what limits the plan. */
+static bool limits(const fs_loop_body *body, const bool *limited, const fs_loop_report *report) {
+  bool found = false;
+  for (uint32_t v = 0; v < body->n_values && report->limited_by == FS_LOOP_BY_SLOTS; v++) {
+    const fs_body_value *value = &body->value[v];
+    found = found || (limited[v] && strlen(report->limit) == value->n_name &&
+                      memcmp(report->limit, value->name, value->n_name) == 0);
+  }
+  return found;
+}
+
 /* Slots that were limited are not given: what is told without them holds. */
-static void report_unlimited(const fs_loop_report *unlimited, fs_loop_report *report) {
+static void report_unlimited(const fs_loop_body *body, const bool *limited,
+                             const fs_loop_report *unlimited, fs_loop_report *report) {
   if (same_ticks(unlimited->ii, report->ii)) {
     report->proven = unlimited->proven;
     report->limited_by = unlimited->limited_by;
     report->limit = unlimited->limit;
   } else {
     report->proven = false;
+    report->limited_by = limits(body, limited, report) ? FS_LOOP_BY_TRIPS : report->limited_by;
   }
   report->bound = unlimited->bound;
 }
@@ -320,7 +333,7 @@ static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_bo
     any = true;
   }
   if (any && p->plan != NULL) {
-    report_unlimited(&unlimited, &p->report);
+    report_unlimited(body, limited, &unlimited, &p->report);
   }
   for (uint32_t v = 0; v < body->n_values && p->plan != NULL; v++) {
     p->report.slots[v].given &= !limited[v];
