@@ -18,14 +18,16 @@ enum {
   ORDERS = 1 << 22, /* items of all orders of a population */
   TELL_NS = 500000000,
   /* Children before the learner gets its first turn; conflicts in each turn of it, and the fewest
-   * children in each turn that they get.  The most are those that take about as long as its turn
-   * has taken: half a step of its work for each item.  Where they find nothing better there are an
-   * eighth less in the next turn.  A child takes a part of the time of a conflict. */
+   * children in each turn that they get.  The most are two items of them for each step of the
+   * learner's work, which take up to ten times as long, and fewer where there are few items, as
+   * those are soon proven; where they find nothing better there are an eighth less in the next
+   * turn.  A child takes a part of the time of a conflict. */
   FIRST_CHILDREN = 100,
   FIRST_PER_ITEM = 5,
   CHILDREN = 500,
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
+  MANY_WORK = 8192, /* 2 items for a step from 128 items on */
   /* Where items take turns alone: children in all; the work of a turn, of tabu search and of the
    * learner, and how much more it is of the first one; moves that are counted as a node. */
   TURN_CHILDREN = 8,
@@ -271,12 +273,13 @@ static fs_status learn_and_move(turns *t) {
   return FSCHED_OK;
 }
 
-/* As long a turn as the learner's was that took so much work, or less.  Of a relaxed problem no
- * schedule is wanted, but its bound. */
+/* Behind a turn of the learner that took so much work.  Of a relaxed problem no schedule is wanted,
+ * but its bound. */
 static void take_evolving_turn(turns *t, uint64_t work) {
   fs_tick before = t->e.best.makespan;
-  uint64_t as_long = t->p->relaxed ? 0 : 2 * work / (1 + (uint64_t)t->form.n);
-  t->children = fs_max(CHILDREN, fs_min(t->children, as_long));
+  uint64_t n = 1 + (uint64_t)t->form.n;
+  uint64_t most = fs_min(2 * work / n, n * work / MANY_WORK);
+  t->children = fs_max(CHILDREN, fs_min(t->children, t->p->relaxed ? 0 : most));
   evolve(t, t->children);
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
 }
