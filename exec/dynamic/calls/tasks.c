@@ -73,7 +73,8 @@ static fs_status add_member(task_handing *h, uint32_t member, const fs_submit_ac
 static fs_status add_members(task_handing *h) {
   fsched_dynamic *d = h->d;
   d->arg.n = d->member.n = d->value.n = 0;
-  const fs_submit_access *a = h->t->access, *end = a + h->t->n_accesses, *next = end;
+  const fs_submit_access *a = h->t->access; /* NULL where there is none */
+  const fs_submit_access *end = h->t->n_accesses == 0 ? a : a + h->t->n_accesses, *next = end;
   for (uint32_t m = 0; m < h->t->n_members; m++, a = next) {
     if (h->t->n_members > 1) {
       for (next = a; next < end && next->member == m; next++) {
