@@ -239,7 +239,7 @@ void fs_task_job_fill(fs_task_job *job, const fs_workers_task *task, unsigned ch
     }
   }
   for (uint32_t m = count_calls(task); m < job->n_members; m++) {
-    where += task->submission.member[m].n_args;
+    where = where == NULL ? NULL : where + task->submission.member[m].n_args;
   }
   for (uint32_t i = 0; i < task->submission.n_scratch; i++, where++) {
     job->scratch[i] =

@@ -229,7 +229,7 @@ static void place_members(program_walk *k, uint32_t n_members) {
   const fs_dynamic_arg *at = k->args.at;
   for (uint32_t m = 0; m < n_members; m++) {
     k->member[m] = (fs_dynamic_member){m < k->n_calls ? k->member[m].n_args : 0, at};
-    at += k->member[m].n_args;
+    at = at == NULL ? NULL : at + k->member[m].n_args; /* NULL where there is none */
   }
 }
 
