@@ -768,3 +768,23 @@ expect "a depth that is given limits them itself" holds err '^  loop L: .*(slots
 sed 's/trip: 3/trip: 30/' few.yaml >many.yaml
 run 0 "$FSCHED" compile many.yaml --verify -o many.fsb
 expect "many trips do not" holds err '^  loop L: .*; one every 1 at best (queue [pq])$'
+
+# What is read of longer ago than there are iterations is there on entry, and is not written before it was
+# read: the op that does so ends behind the queue's next start.
+for distance in 1 2 3; do
+  cat >ago.yaml <<END
+fsched: 1
+target: {queues: [{name: q0}], memories: [{name: cmx, capacity: 16KiB}]}
+buffers: [{name: z, size: 64, io: output}, {name: r, size: 64}]
+ops:
+  - {name: pre, on: q0, args: [{out: r}]}
+  - loop: lp
+    trip: 1
+    ops:
+      - {name: a, time: 9, latency: 13, on: q0, args: [{in: r, distance: $distance}]}
+      - {name: b, time: 8, on: q0, args: [{inout: r}]}
+      - {name: c, time: 5, on: q0, args: [{out: r}]}
+  - {name: last, on: q0, args: [{out: z}]}
+END
+  run 0 "$FSCHED" compile ago.yaml -q --verify -o ago.fsb --force
+done

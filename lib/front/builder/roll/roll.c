@@ -571,6 +571,17 @@ static fs_status keep_params(fs_roller *r) {
   return FSCHED_OK;
 }
 
+/* What is read of longer ago than the loop has iterations is the value on entry, as is what is read
+ * of as many ago.  The sample has more iterations, in which it would be another value. */
+static void cut_distances(fs_roller *r) {
+  for (uint32_t op = 0; op < r->in.n_ops; op++) {
+    uint64_t most = r->in.loop_of[op] == FS_NONE ? 1 : fs_max(1, r->in.trip[r->in.loop_of[op]]);
+    for (uint32_t m = r->in.moving0[op]; m < r->in.moving0[op + 1]; m++) {
+      r->b->moving.at[m].distance = fs_min(r->b->moving.at[m].distance, most);
+    }
+  }
+}
+
 /* Makes ops of the loops of this level. */
 static fs_status roll_level(fs_roller *r) {
   fsched_builder *b = r->b;
@@ -579,6 +590,7 @@ static fs_status roll_level(fs_roller *r) {
   FS_TRY(b->contracted ? FSCHED_OK : keep_params(r));
   FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_written(r));
   FS_TRY(b->contracted || b->bad ? FSCHED_OK : fs_roller_members(r));
+  cut_distances(r);
   FS_TRY(fs_new_zero(r->scratch, &r->rolled, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->use, b->loop.n));
   FS_TRY(fs_new_zero(r->scratch, &r->scratch_use, b->loop.n));

@@ -21,7 +21,7 @@
 #include "base/ranges.h"
 #include "verify/stream/loops/parts.h"
 
-enum { WALKED = 64 };
+enum { WALKED = 64, MOST_WRITES = 1 << 16 };
 
 fs_vbytes fs_vloop_hull(const fs_vloop *x, const fs_stream_loop_arg *a, uint64_t trips) {
   int64_t way = fs_vloop_way(x, a, trips);
@@ -104,6 +104,8 @@ typedef struct own_walk {
   bool *own;         /* per access: it reads what the loop has written */
   uint32_t *written; /* per access: of it and those of its kind behind it, if it is the first */
   uint32_t *kind;    /* per access: the first one of its kind */
+  uint32_t slots;    /* that were written at once: slots of slots are many, and those beyond
+                      * MOST_WRITES count as not written */
 } own_walk;
 
 /* Reports what the loop by itself does not show, unless all loops in the outermost one together do.
@@ -198,7 +200,8 @@ static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_
   for (uint32_t k = l->ring0; k < l->ring0 + l->n_rings; k++) {
     const fs_stream_ring *r = &s->rings[k];
     uint64_t n = fs_min(fs_min(r->depth, l->least), WALKED);
-    for (uint64_t i = 0; r->arg == arg && i < n; i++) {
+    for (uint64_t i = 0; r->arg == arg && i < n && w->slots < MOST_WRITES; i++) {
+      w->slots++;
       FS_TRY(write_version(w, set, inner, k, at + i * r->slot));
     }
   }
@@ -235,6 +238,7 @@ static fs_status walk_iteration(own_walk *w, uint64_t iteration) {
         FS_TRY(write_arg(w, &w->written[w->kind[i]], a, iteration));
       } else if (x->access[i].writes && a->ring == FS_NONE) {
         uint32_t inner = fs_vloop_op(x, x->access[i].member)->loop;
+        w->slots = 0;
         FS_TRY(write_slots(w, &w->written[w->kind[i]], inner, x->access[i].arg,
                            fs_vloop_bytes(x, a, iteration).low));
       }
@@ -407,6 +411,7 @@ static fs_status writes_all(own_walk *w, uint32_t own_arg, bool *yes) {
   for (uint32_t k = x->l->ring0; k < x->l->ring0 + x->l->n_rings; k++) {
     const fs_stream_ring *r = &x->v->s->rings[k];
     if (r->arg == own_arg && r->depth == 1 && x->l->least > 0) { /* each iteration begins it */
+      w->slots = 0;
       FS_TRY(write_version(w, &set, (uint32_t)(x->l - x->v->s->loops), k, own.offset));
     }
   }
@@ -478,6 +483,7 @@ static fs_status check_begun(own_walk *w) {
     bool right;
     uint64_t size = s->rings[a->ring].size;
     fs_vbytes read = {fs_min(a->offset, size), fs_min(a->offset + a->length, size)};
+    w->slots = 0;
     FS_TRY(write_slots(w, &set, inner, begin, 0));
     FS_TRY(are_written(w, set, read, &right));
     fs_ranges_clear(&w->ranges, &set);
