@@ -18,6 +18,7 @@
 #include "fsched/verify.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
+#include "problem/settled/settled.h"
 #include "model/handle.h"
 #include "search/search.h"
 #include "verify/schedule/verify.h"
@@ -95,10 +96,31 @@ static fs_status list_schedule(pipeline *p, bool silent, bool whole_loops) {
   return FSCHED_OK;
 }
 
-/* If the heuristic finds no schedule, this reports nothing: a refinement may still find one. */
+/* Where all starts are given, addresses are found for all at once. */
+static fs_status settle(pipeline *p) {
+  FS_SCRATCH(arena, p->ctx);
+  fs_settled settled;
+  fs_settling o = {.lower_bound = p->as_ops, .nodes = fs_limits_of(p->ctx)->settle_first_nodes};
+  fs_status status = fs_settle(p->ctx, p->graph, &o, &arena, &settled);
+  if (status == FSCHED_OK && settled.found) {
+    status = fs_settled_schedule(&settled, &p->schedule);
+  }
+  fs_settled_release(&settled);
+  if (status == FSCHED_OK && p->schedule != NULL) {
+    p->schedule->lower_bound = p->bounds.all;
+    set_status(p->schedule);
+  }
+  return status;
+}
+
+/* If the heuristic finds no schedule, this reports nothing where another way may still find one. */
 static fs_status pass_listsched(pipeline *p) {
-  bool refine = fs_refine_improves(p->options.refine);
-  fs_status status = list_schedule(p, refine, false);
+  bool refine = fs_refine_improves(p->options.refine), settles = fs_settles(p->graph);
+  fs_status status = list_schedule(p, refine || settles, false);
+  if (status == FSCHED_INFEASIBLE && settles && !refine) {
+    FS_TRY(settle(p));
+    status = p->schedule != NULL ? FSCHED_OK : list_schedule(p, false, false);
+  }
   return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 

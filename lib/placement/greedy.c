@@ -10,11 +10,18 @@
 
 #include "placement/private.h"
 
-enum { ORDERS = 8, ROUNDS = 400 };
+enum { BY_SIZE, BY_AREA, BY_LENGTH, BY_CONFLICTS, BY_BEGIN, ORDERS };
+enum { ROUNDS = 400 };
 
 typedef struct address_span {
   uint64_t low, high;
 } address_span;
+
+/* A rectangle that is placed. */
+typedef struct placed_span {
+  uint64_t low, high;  /* addresses */
+  uint64_t begin, end; /* times */
+} placed_span;
 
 typedef struct greedy {
   const fs_parcel *c;
@@ -23,8 +30,12 @@ typedef struct greedy {
   uint64_t *weight; /* per rectangle: those with a larger weight come earlier */
   uint32_t *order;
   address_span *taken;
+  placed_span *placed; /* all that are placed, by address; NULL: conflicts are few, and sorted */
+  uint32_t n_placed;
   uint64_t peak, steps, most_steps;
 } greedy;
+
+enum { SCANS = 8 }; /* of this many placed ones are looked at in the time that one is sorted */
 
 typedef struct weighed_parcel {
   uint64_t given, weight, size;
@@ -66,15 +77,29 @@ static int by_low(const void *a, const void *b) {
   return x->low != y->low ? (x->low < y->low ? -1 : 1) : (x->high > y->high) - (x->high < y->high);
 }
 
-/* Lists the places that conflict with rectangle i, by address.  Of the rectangles that i may share
- * a place with, only `except` is left out. */
-static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
-  assert(i < g->c->n && except != i);
+static uint32_t list_placed(greedy *g, uint32_t i) {
+  const uint64_t begin = g->c->begin[i], end = g->c->end[i];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < g->n_placed; k++) {
+    const placed_span *x = &g->placed[k];
+    g->taken[n] = (address_span){x->low, x->high};
+    n += x->begin < end && begin < x->end;
+  }
+  g->steps += g->n_placed / SCANS + 1;
+  return n;
+}
+
+/* Lists the places that conflict with rectangle i, by address. */
+static uint32_t list_taken(greedy *g, uint32_t i) {
+  assert(i < g->c->n);
   const fs_parcel *c = g->c;
   uint32_t n = 0;
+  if (g->placed != NULL) {
+    return list_placed(g, i);
+  }
   for (uint32_t k = c->other0[i]; k < c->other0[i + 1]; k++) {
     uint32_t o = c->other[k];
-    if (g->address[o] != FS_UNBOUNDED && o != except) {
+    if (g->address[o] != FS_UNBOUNDED) {
       g->taken[n++] = (address_span){g->address[o], g->address[o] + c->size[o]};
     }
   }
@@ -83,6 +108,23 @@ static uint32_t list_taken(greedy *g, uint32_t i, uint32_t except) {
   }
   g->steps += c->other0[i + 1] - c->other0[i] + 2 * (uint64_t)n;
   return n;
+}
+
+static void keep_placed(greedy *g, uint32_t i) {
+  const fs_parcel *c = g->c;
+  uint64_t low = g->address[i];
+  uint32_t first = 0, last = g->n_placed;
+  while (first < last) {
+    uint32_t middle = first + (last - first) / 2;
+    if (g->placed[middle].low < low) {
+      first = middle + 1;
+    } else {
+      last = middle;
+    }
+  }
+  memmove(g->placed + first + 1, g->placed + first, (g->n_placed - first) * sizeof *g->placed);
+  g->placed[first] = (placed_span){low, low + c->size[i], c->begin[i], c->end[i]};
+  g->n_placed++;
 }
 
 /* An address that i may share with a rectangle placed before, and that is free of all others. */
@@ -106,11 +148,11 @@ static uint64_t shared_place(greedy *g, uint32_t i) {
 static uint64_t find_place(greedy *g, uint32_t i, bool tight) {
   assert(i < g->c->n);
   uint64_t low = 0, gap = FS_UNBOUNDED, best = FS_UNBOUNDED, size = g->c->size[i];
-  uint64_t shared = shared_place(g, i);
+  uint64_t shared = g->c->any_together ? shared_place(g, i) : FS_UNBOUNDED;
   if (shared != FS_UNBOUNDED) {
     return shared;
   }
-  uint32_t n = list_taken(g, i, FS_NONE);
+  uint32_t n = list_taken(g, i);
   for (uint32_t k = 0; k < n; k++) {
     const address_span *s = &g->taken[k];
     if (s->low >= low && s->low - low >= size && s->low - low < gap) {
@@ -144,6 +186,7 @@ static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
 static void place_all(greedy *g, bool tight, uint64_t *peak) {
   const fs_parcel *c = g->c;
   *peak = 0;
+  g->n_placed = 0;
   memset(g->address, 0xFF, c->n * sizeof *g->address);
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t i = g->order[k];
@@ -154,6 +197,9 @@ static void place_all(greedy *g, bool tight, uint64_t *peak) {
     }
     g->address[i] = given ? c->given[i] : find_place(g, i, tight);
     *peak = fs_max(*peak, g->address[i] + c->size[i]);
+    if (g->placed != NULL) {
+      keep_placed(g, i);
+    }
   }
   if (*peak < g->peak) {
     g->peak = *peak;
@@ -169,14 +215,14 @@ static void weigh(greedy *g, int order) {
   const fs_parcel *c = g->c;
   for (uint32_t i = 0; i < c->n; i++) {
     uint64_t length = c->end[i] - c->begin[i], near = 0;
-    for (uint32_t k = c->other0[i]; k < c->other0[i + 1] && order / 2 == 3; k++) {
-      near += c->size[c->other[k]];
+    for (uint32_t k = 0; order == BY_CONFLICTS && k < c->other0[i + 1] - c->other0[i]; k++) {
+      near += c->size[c->other[c->other0[i] + k]];
     }
-    g->weight[i] = order / 2 == 0   ? c->size[i]
-                   : order / 2 == 1 ? product(c->size[i], length)
-                   : order / 2 == 2 ? length
-                   : order == 6     ? near
-                                    : FS_UNBOUNDED - c->begin[i];
+    g->weight[i] = order == BY_SIZE        ? c->size[i]
+                   : order == BY_AREA      ? product(c->size[i], length)
+                   : order == BY_LENGTH    ? length
+                   : order == BY_CONFLICTS ? near
+                                           : FS_UNBOUNDED - c->begin[i];
   }
 }
 
@@ -197,19 +243,22 @@ static void raise_weights(greedy *g, uint64_t peak) {
   }
 }
 
-static fs_status place_greedily(greedy *g, uint64_t enough) {
+static fs_status place_greedily(greedy *g, uint64_t enough, bool improve) {
   uint64_t peak;
   for (int order = 0; order < ORDERS && g->peak > enough && g->steps < g->most_steps; order++) {
+    if (order == BY_CONFLICTS && g->c->other0 == NULL) {
+      continue;
+    }
     weigh(g, order);
     FS_TRY(sort_order(g));
     for (int tight = 0; tight < 2 && g->peak > enough; tight++) {
       place_all(g, tight, &peak);
     }
   }
-  weigh(g, 2);
+  weigh(g, BY_AREA);
   FS_TRY(sort_order(g));
-  for (uint32_t round = 0; round < ROUNDS && g->peak > enough && g->steps < g->most_steps;
-       round++) {
+  for (uint32_t round = 0;
+       improve && round < ROUNDS && g->peak > enough && g->steps < g->most_steps; round++) {
     place_all(g, round % 2, &peak);
     if (peak == FS_UNBOUNDED) {
       break;
@@ -220,16 +269,21 @@ static fs_status place_greedily(greedy *g, uint64_t enough) {
   return FSCHED_OK;
 }
 
-fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, uint64_t *address, uint64_t *peak) {
-  assert(p->n > 0 && p->other0 != NULL);
+fs_status fs_parcel_greedy(const fs_parcel *p, uint64_t enough, bool improve, uint64_t *address,
+                           uint64_t *peak) {
+  assert(p->n > 0 && (p->other0 != NULL || (!p->any_given && !p->any_together)));
   greedy g = {.c = p, .best = address, .peak = FS_UNBOUNDED};
-  g.most_steps = fs_limits_of(p->ctx)->greedy_steps;
+  const fs_limits *limits = fs_limits_of(p->ctx);
+  g.most_steps = p->n <= limits->search_rectangles ? limits->greedy_steps : limits->scan_steps;
+  if (p->other0 == NULL || p->other0[p->n] / p->n > p->n / SCANS) {
+    FS_TRY(fs_new(p->arena, &g.placed, (size_t)p->n + 1));
+  }
   memset(address, 0, p->n * sizeof *address);
   FS_TRY(fs_new(p->arena, &g.address, p->n));
   FS_TRY(fs_new(p->arena, &g.weight, p->n));
   FS_TRY(fs_new(p->arena, &g.order, p->n));
-  FS_TRY(fs_new(p->arena, &g.taken, p->n));
-  FS_TRY(place_greedily(&g, enough));
+  FS_TRY(fs_new(p->arena, &g.taken, (size_t)p->n + 1));
+  FS_TRY(place_greedily(&g, enough, improve));
   *peak = g.peak;
   return FSCHED_OK;
 }

@@ -262,6 +262,7 @@ static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, 
   }
   *listed = total <= most;
   if (!*listed) {
+    c->other0 = NULL;
     return FSCHED_OK;
   }
   FS_TRY(fs_new(c->arena, &c->other, total));
@@ -271,6 +272,7 @@ static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, 
   for (uint32_t i = 0; i < c->n; i++) {
     for (uint32_t k = i + 1; k < c->n && c->begin[k] < c->end[i]; k++) {
       uint8_t together = may_share(l, first + i, first + k);
+      c->any_together = c->any_together || together;
       c->together[next[i]] = c->together[next[k]] = together;
       c->other[next[i]++] = k;
       c->other[next[k]++] = i;
@@ -279,32 +281,88 @@ static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, 
   return FSCHED_OK;
 }
 
-/* Searches a part: for any placement within the capacity, or for the lowest one. */
+static bool is_plain(const fs_parcel *c) { return !c->any_given && !c->any_together; }
+
+/* Asks whether there is a placement within `most`, with a share of the nodes; *nodes: those that
+ * are left, none if the search has to stop. */
+static fs_status ask_part(const fs_parcel *c, uint64_t most, uint64_t share, uint64_t *nodes,
+                          uint64_t *address, fs_decision *fits) {
+  uint64_t left = share;
+  FS_TRY(is_plain(c) ? fs_parcel_niches(c, most, &left, address, fits)
+                     : fs_parcel_search(c, most, &left, address, fits));
+  *nodes = c->stop != NULL && c->stop(c->user) ? 0 : *nodes - (share - left);
+  return FSCHED_OK;
+}
+
+static uint64_t peak_of(const fs_parcel *c, const uint64_t *address) {
+  uint64_t peak = 0;
+  for (uint32_t i = 0; i < c->n; i++) {
+    peak = fs_max(peak, address[i] + c->size[i]);
+  }
+  return peak;
+}
+
+/* Searches a part: for any placement within the capacity, or for the lowest one.  That is asked for
+ * in rounds, with more nodes from round to round: at the bound, then halfway between what is known
+ * and what was asked for in vain. */
 static fs_status search_part(placing *l, const fs_parcel *c, uint64_t *address, uint64_t *peak,
                              bool *proven) {
-  uint64_t *trial, capacity = l->p->capacity;
-  uint64_t least = l->lowest ? l->bound : capacity;
+  const uint64_t capacity = l->p->capacity, wanted = l->lowest ? 0 : capacity;
+  uint64_t *trial, bound = l->bound; /* no peak is below the bound */
+  uint64_t nodes = c->n <= fs_limits_of(c->ctx)->search_rectangles ? l->nodes : 0;
+  uint64_t share = fs_ceil_div(nodes, (uint64_t)64), least = FS_UNBOUNDED;
   FS_TRY(fs_new(c->arena, &trial, c->n));
-  *proven = *peak <= l->bound;
-  for (uint32_t round = 0; *peak > least && l->nodes > 0; round++) {
-    bool first = round == 0 && l->lowest;
+  while (*peak > fs_max(wanted, bound) && bound <= capacity && nodes > 0) {
+    bool fit = *peak <= capacity;
+    uint64_t known = fit ? *peak - 1 : capacity, most;
     fs_decision fits;
-    uint64_t share = first ? l->nodes / 4 : l->nodes, left = share;
-    uint64_t most = first ? least : l->lowest ? fs_min(capacity, *peak - 1) : capacity;
-    FS_TRY(fs_parcel_search(c, most, &left, trial, &fits));
-    l->nodes -= share - left;
+    if (!fit) {
+      most = capacity;
+      share = nodes;
+    } else if (least > known) { /* a round begins */
+      share = least == FS_UNBOUNDED ? share : 4 * share;
+      most = least = bound;
+    } else {
+      most = least + (known - least) / 2;
+    }
+    FS_TRY(ask_part(c, most, fs_min(share, nodes), &nodes, trial, &fits));
     if (fits.is == FS_YES) {
       memcpy(address, trial, c->n * sizeof *trial);
-      for (uint32_t i = (uint32_t)(*peak = 0); i < c->n; i++) {
-        *peak = fs_max(*peak, trial[i] + c->size[i]);
-      }
-      *proven = *peak <= l->bound;
-    } else if (!first) {
-      *proven = fits.is == FS_NO;
-      break;
+      *peak = peak_of(c, address);
+    } else {
+      bound = fits.is == FS_NO ? most + 1 : bound;
+      least = most + 1;
     }
+    share = fit ? share : fs_ceil_div(nodes, (uint64_t)64);
+    l->nodes = nodes;
+  }
+  *proven = *peak <= bound || bound > capacity;
+  return FSCHED_OK;
+}
+
+static fs_status improve(placing *l, const fs_parcel *c, uint64_t enough, uint64_t *address,
+                         uint64_t *peak) {
+  uint64_t *trial, lower;
+  FS_TRY(fs_new(l->arena, &trial, c->n));
+  FS_TRY(fs_parcel_greedy(c, enough, true, trial, &lower));
+  if (lower < *peak) {
+    memcpy(address, trial, c->n * sizeof *trial);
+    *peak = lower;
   }
   return FSCHED_OK;
+}
+
+/* A search of plain rectangles gains more in the time that greedy placements take to improve, which
+ * are only for what it does not find. */
+static fs_status place_listed(placing *l, const fs_parcel *c, uint64_t *address, uint64_t *peak,
+                              bool *proven) {
+  const uint64_t enough = l->lowest ? l->bound : l->p->capacity;
+  bool later = is_plain(c) && l->nodes > 0 && c->n <= fs_limits_of(c->ctx)->search_rectangles;
+  FS_TRY(fs_parcel_greedy(c, enough, !later, address, peak));
+  FS_TRY(search_part(l, c, address, peak, proven));
+  bool stopped = c->stop != NULL && c->stop(c->user);
+  return later && *peak > enough && !*proven && !stopped ? improve(l, c, enough, address, peak)
+                                                         : FSCHED_OK;
 }
 
 /* Places the rectangles by begin, each at the best gap between those that live then; needs no list
@@ -341,6 +399,14 @@ static fs_status place_by_begin(const fs_parcel *c, uint64_t *address, uint64_t 
   return FSCHED_OK;
 }
 
+/* By begin, which is quick, then in other orders if these are not too many to be scanned. */
+static fs_status place_unlisted(placing *l, const fs_parcel *c, uint64_t *address, uint64_t *peak) {
+  const uint64_t enough = l->lowest ? l->bound : l->p->capacity;
+  FS_TRY(place_by_begin(c, address, peak));
+  bool few = c->n <= 16 * fs_limits_of(c->ctx)->scan_steps / c->n;
+  return *peak > enough && few ? improve(l, c, enough, address, peak) : FSCHED_OK;
+}
+
 static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *peak) {
   fs_parcel c = {.ctx = l->ctx,
                  .arena = l->arena,
@@ -360,12 +426,11 @@ static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *pe
   FS_TRY(fs_new(l->arena, &address, n));
   FS_TRY(list_conflicts(l, &c, first, &listed));
   if (listed) {
-    FS_TRY(fs_parcel_greedy(&c, l->lowest ? l->bound : l->p->capacity, address, peak));
-    FS_TRY(search_part(l, &c, address, peak, &proven));
+    FS_TRY(place_listed(l, &c, address, peak, &proven));
   } else if (c.any_given) {
     *peak = FS_UNBOUNDED;
   } else {
-    FS_TRY(place_by_begin(&c, address, peak));
+    FS_TRY(place_unlisted(l, &c, address, peak));
   }
   l->found = *peak <= l->p->capacity;
   l->refuted = proven && !l->found && l->exact;

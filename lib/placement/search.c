@@ -493,10 +493,6 @@ fs_status fs_parcel_search(const fs_parcel *p, uint64_t capacity, uint64_t *node
   place_search s = {.c = p, .capacity = capacity, .n = p->n};
   bool found = false, done = false;
   *fits = fs_not_decided();
-  if (p->n > fs_limits_of(p->ctx)->search_rectangles) {
-    *nodes = 0;
-    return FSCHED_OK;
-  }
   fs_arena_mark mark = fs_arena_set_mark(p->arena);
   fs_status status = search_places(&s, nodes, address, &found, &done);
   fs_vec_free(p->ctx, &s.option);

@@ -7,6 +7,7 @@
 #include "listsched/listsched.h"
 #include "problem/problem.h"
 #include "problem/relaxed/relaxed.h"
+#include "problem/settled/settled.h"
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
 #include "search/prove.h"
@@ -460,8 +461,48 @@ static fs_status refuse_proof(const search_run *s, const char *why) {
   return FSCHED_USAGE;
 }
 
+/* ---- graphs whose starts are all given */
+
+static fs_status take_lower(search_run *s, fs_settled *settled) {
+  fs_schedule *found;
+  uint64_t old = UINT64_MAX, new;
+  FS_TRY(fs_settled_schedule(settled, &found));
+  if (found == NULL) {
+    return FSCHED_OK;
+  }
+  fs_status status = s->best == NULL ? FSCHED_OK : fs_settled_extent(s->best, &old);
+  if (status == FSCHED_OK) {
+    status = fs_settled_extent(found, &new);
+  }
+  bool lower = status == FSCHED_OK && new < old;
+  fs_schedule_destroy(lower ? s->best : found);
+  s->best = lower ? found : s->best;
+  return status;
+}
+
+/* Searches for addresses with lower peaks. */
+static fs_status search_addresses(search_run *s) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_settled settled;
+  fs_settling o = {
+      .lower_bound = s->bound,
+      .nodes = s->o->node_limit != 0 ? s->o->node_limit : fs_limits_of(s->ctx)->settle_nodes,
+      .lowest = true,
+      .stop = is_over,
+      .user = s};
+  fs_status status = fs_settle(s->ctx, s->g, &o, &arena, &settled);
+  if (status == FSCHED_OK && settled.found) {
+    status = take_lower(s, &settled);
+  }
+  fs_settled_release(&settled);
+  return status;
+}
+
 static fs_status search_graph(search_run *s) {
   fs_problem *p = NULL;
+  if (fs_settles(s->g) && s->o->proof == NULL) {
+    return search_addresses(s);
+  }
   if (best_of(s) <= s->bound && s->o->proof == NULL) {
     return FSCHED_OK;
   }

@@ -58,7 +58,8 @@ typedef struct known_tally {
 /* Limits of the refinement as a whole: only the part with the solver below meets them. */
 static bool refined_alone(uint32_t limit) {
   return limit == LIMIT_probes || limit == LIMIT_searches || limit == LIMIT_forbid_rounds ||
-         limit == LIMIT_settle_nodes || limit == LIMIT_settle_rectangles;
+         limit == LIMIT_settle_nodes || limit == LIMIT_settle_rectangles ||
+         limit == LIMIT_settle_first_nodes;
 }
 
 /* Sets the usual limits, except that models of many ticks are not made: the limits that are met
@@ -70,9 +71,10 @@ static void usual_ones(fs_limits *l, uint32_t limit) {
   l->starts = limit == LIMIT_few_items ? 1 : l->starts;
   l->greedy_steps = limit == LIMIT_place_nodes || limit == LIMIT_spill_place_nodes ||
                             limit == LIMIT_search_rectangles || limit == LIMIT_settle_nodes ||
-                            limit == LIMIT_settle_rectangles
+                            limit == LIMIT_settle_rectangles || limit == LIMIT_settle_first_nodes
                         ? 1
                         : l->greedy_steps;
+  l->search_rectangles = limit == LIMIT_scan_steps ? 1 : l->search_rectangles;
   l->settle_nodes = limit == LIMIT_settle_rectangles ? 1 : l->settle_nodes;
   l->place_nodes = limit == LIMIT_greedy_steps ? 1 : l->place_nodes;
 }
@@ -93,6 +95,7 @@ static fs_known_look *look_for(uint32_t limit, uint64_t seed, fs_known_params *p
   switch (limit) {
     case LIMIT_search_rectangles:
     case LIMIT_greedy_steps:
+    case LIMIT_scan_steps:
     case LIMIT_place_nodes:
       *p = (fs_known_params){.seed = p->seed, .strip = true, .tick = p->tick, .unit = p->unit};
       p->n_ops = 10 + (uint32_t)(seed % 60);
@@ -232,9 +235,11 @@ static uint64_t refine(const fs_known_case *k, fsched_refine how, const char *so
 static fs_known_params refined_params(uint32_t limit, uint64_t seed) {
   fs_known_params p = fs_known_any(seed, 8);
   p.tick = fs_min(p.tick, 7);
-  if (limit == LIMIT_settle_nodes || limit == LIMIT_settle_rectangles) {
+  if (limit == LIMIT_settle_nodes || limit == LIMIT_settle_rectangles ||
+      limit == LIMIT_settle_first_nodes) {
     p = (fs_known_params){.seed = p.seed, .strip = true, .tick = 1, .unit = 1};
-    p.all_fixed = p.roomy = true;
+    p.all_fixed = true;
+    p.roomy = limit != LIMIT_settle_first_nodes;
     p.n_ops = 6 + (uint32_t)(seed % 9);
   } else if (limit == LIMIT_forbid_rounds) {
     p = (fs_known_params){.seed = p.seed, .strip = true, .jigsaw = true, .unit = p.unit};
@@ -259,8 +264,10 @@ static void check_refined(uint64_t seed, const char *solver, uint32_t limit, kno
   ck_fs(ctx, fs_known_make(ctx, &p, k));
   for (int i = refined_alone(limit) ? 0 : 1; i < 2; i++) {
     fs_limits_set(ctx, i == 0 ? &usual : &less);
-    sign[i] = mix(sign[i], refine(k, FSCHED_REFINE_PACK, solver, seed));
-    sign[i] = mix(sign[i], refine(k, FSCHED_REFINE_ILP, solver, seed));
+    bool plain = limit == LIMIT_settle_first_nodes; /* a refinement would search on its own */
+    sign[i] =
+        mix(sign[i], refine(k, plain ? FSCHED_REFINE_NONE : FSCHED_REFINE_PACK, solver, seed));
+    sign[i] = mix(sign[i], refine(k, plain ? FSCHED_REFINE_NONE : FSCHED_REFINE_ILP, solver, seed));
   }
   n->within += sign[0] == sign[1];
   n->beyond += sign[0] != sign[1];

@@ -7,6 +7,7 @@
 
 #include "kit/budget.h"
 #include "kit/gen.h"
+#include "kit/turn.h"
 #include "placement/placement_kit.h"
 #include "placement/private.h"
 
@@ -203,9 +204,9 @@ START_TEST(small_ones_are_exact)
 }
 END_TEST
 
-/* Tests the search on its own, which small instances hardly ever need: it finds the least peak, and
- * proves that there is none below. */
-static void check_search(sample *s, unsigned long seed, uint64_t least) {
+/* Tests the searches on their own, which small instances hardly ever need: they find the least
+ * peak, and prove that there is none below.  Returns whether both were asked. */
+static bool check_search(sample *s, unsigned long seed, uint64_t least) {
   uint32_t other0[MOST], other[MOST], n = 0;
   uint8_t together[MOST];
   fs_arena arena;
@@ -230,22 +231,27 @@ static void check_search(sample *s, unsigned long seed, uint64_t least) {
                  .other0 = other0,
                  .other = other,
                  .together = together};
-  for (int below = 0; below < 2 && least >= (uint64_t)below; below++) {
-    uint64_t nodes = 10000000, address[MOST];
+  bool plain = s->p.n_pairs == 0 && s->p.given == NULL;
+  for (int turn = 0; turn < (plain ? 4 : 2); turn++) {
+    uint64_t nodes = 10000000, address[MOST], below = turn % 2;
     fs_decision fits;
-    ck_assert_int_eq(fs_parcel_search(&c, least - (uint64_t)below, &nodes, address, &fits),
-                     FSCHED_OK);
-    if (fits.is != (below ? FS_NO : FS_YES) || (!below && judge(s, address) > least)) {
-      ck_abort_msg("seed %lu: peak %lu, below %d: found %d", seed, (unsigned long)least, below,
-                   fits.is);
+    if (below <= least) {
+      ck_assert_int_eq(turn < 2 ? fs_parcel_search(&c, least - below, &nodes, address, &fits)
+                                : fs_parcel_niches(&c, least - below, &nodes, address, &fits),
+                       FSCHED_OK);
+      if (fits.is != (below ? FS_NO : FS_YES) || (!below && judge(s, address) > least)) {
+        ck_abort_msg("seed %lu: peak %lu, turn %d: found %d", seed, (unsigned long)least, turn,
+                     fits.is);
+      }
     }
   }
   fs_arena_release(&arena);
+  return plain;
 }
 
 START_TEST(search_is_exact)
 {
-  uint32_t searched = 0;
+  uint32_t searched = 0, both = 0;
   for (unsigned long seed = 1; seed <= 4000; seed++) {
     sample s;
     uint64_t address[MOST];
@@ -259,10 +265,230 @@ START_TEST(search_is_exact)
     uint64_t least = least_peak(&s, 0, address, 0, 20);
     if (sorted && least != UINT64_MAX) {
       searched++;
-      check_search(&s, seed, least);
+      both += check_search(&s, seed, least);
     }
   }
   ck_assert_uint_gt(searched, 100);
+  ck_assert_uint_gt(both, 20);
+}
+END_TEST
+
+/* ---- larger ones, and two algorithms */
+
+/* Rectangles by begin that fill a capacity: `columns` ticks with long ones, and one in each tick
+ * for what they leave.  Every second sample leaves some of it at some ticks; in the others no gap
+ * is allowed at all. */
+static void filled_sample(sample *s, unsigned long seed, uint32_t columns, uint64_t capacity) {
+  fs_rng r = {seed * 131 + 7};
+  uint64_t left[MOST], size[MOST];
+  fs_tick begin[MOST], end[MOST];
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < columns; k++) {
+    left[k] = capacity;
+  }
+  for (uint32_t tries = 0; tries < 3 * columns; tries++) {
+    fs_tick from = fs_rng_below(&r, columns - 1), to = from + 2 + fs_rng_below(&r, 3);
+    uint64_t most = 1 + fs_rng_below(&r, (uint32_t)capacity / 2);
+    to = to > columns ? columns : to;
+    for (fs_tick k = from; k < to; k++) {
+      most = left[k] < most ? left[k] : most;
+    }
+    for (fs_tick k = from; k < to && most > 0; k++) {
+      left[k] -= most;
+    }
+    size[n] = most;
+    begin[n] = from;
+    end[n] = to;
+    n += most > 0;
+  }
+  for (uint32_t k = 0; k < columns; k++) {
+    uint64_t free = seed % 2 == 0 ? fs_rng_below(&r, 3) : 0;
+    size[n] = left[k] - (free < left[k] ? free : left[k]);
+    begin[n] = k;
+    end[n] = k + 1;
+    n += size[n] > 0;
+  }
+  start(s);
+  for (fs_tick k = 0; k < columns; k++) {
+    for (uint32_t i = 0; i < n; i++) {
+      if (begin[i] == k) {
+        add(s, size[i], begin[i], end[i]);
+      }
+    }
+  }
+}
+
+/* Asks both searches whether a placement within the capacity exists; of many rectangles the second
+ * alone. */
+static void ask_both(sample *s, uint64_t capacity, fs_decision *fits, unsigned long seed) {
+  static const uint8_t together[MOST * 16] = {0};
+  uint32_t other0[MOST], other[MOST * 16], n = 0;
+  uint64_t open[MOST], address[MOST];
+  fs_arena arena;
+  fs_arena_init(&arena, ctx);
+  for (uint32_t i = 0; i < s->p.n; i++) {
+    open[i] = UINT64_MAX;
+    other0[i] = n;
+    for (uint32_t k = 0; k < s->p.n; k++) {
+      if (k != i && meet(s, i, k)) {
+        other[n++] = k;
+      }
+    }
+  }
+  other0[s->p.n] = n;
+  fs_parcel c = {.ctx = ctx,
+                 .arena = &arena,
+                 .n = s->p.n,
+                 .size = s->size,
+                 .begin = s->begin,
+                 .end = s->end,
+                 .given = open,
+                 .other0 = other0,
+                 .other = other,
+                 .together = (uint8_t *)together};
+  for (int niches = s->p.n > 40; niches < 2; niches++) {
+    uint64_t nodes = 3000000;
+    ck_assert_int_eq(niches ? fs_parcel_niches(&c, capacity, &nodes, address, &fits[niches])
+                            : fs_parcel_search(&c, capacity, &nodes, address, &fits[niches]),
+                     FSCHED_OK);
+    ck_assert_msg(fits[niches].is != FS_YES || judge(s, address) <= capacity, "seed %lu", seed);
+  }
+  fs_arena_release(&arena);
+}
+
+START_TEST(niches_are_exact)
+{
+  uint32_t none = 0;
+  for (unsigned long seed = 1; seed <= 1500; seed++) {
+    sample s;
+    uint64_t address[MOST], bound;
+    fs_decision fits[2];
+    filled_sample(&s, seed, 5 + seed % 2, 8);
+    ck_assert_int_eq(fs_placement_bound(ctx, &s.p, &bound), FSCHED_OK);
+    ck_assert(seed % 2 == 0 || bound == 8);
+    for (uint64_t capacity = 7; capacity < 10; capacity++) {
+      bool exists = least_peak(&s, 0, address, 0, capacity) != UINT64_MAX;
+      none += capacity == 8 && !exists;
+      ask_both(&s, capacity, fits, seed);
+      ck_assert_msg(fits[0].is == (exists ? FS_YES : FS_NO) && fits[1].is == fits[0].is,
+                    "seed %lu, capacity %lu: %d, %d and %d", seed, (unsigned long)capacity, exists,
+                    fits[0].is, fits[1].is);
+    }
+  }
+  ck_assert_uint_gt(none, 5);
+}
+END_TEST
+
+START_TEST(searches_agree)
+{
+  uint32_t decided = 0, none = 0, fit = 0;
+  for (unsigned long seed = 1; seed <= 200; seed++) {
+    sample s;
+    filled_sample(&s, fs_turn() * 1000 + seed, 6 + seed % 6, 12);
+    for (uint64_t capacity = 12; capacity < 14; capacity++) {
+      fs_decision fits[2];
+      ask_both(&s, capacity, fits, seed);
+      bool both = fits[0].is != FS_NOT_DECIDED && fits[1].is != FS_NOT_DECIDED;
+      ck_assert_msg(!both || fits[0].is == fits[1].is, "seed %lu, capacity %lu", seed,
+                    (unsigned long)capacity);
+      decided += both;
+      none += both && fits[0].is == FS_NO;
+      fit += both && fits[0].is == FS_YES;
+    }
+  }
+  ck_assert_uint_gt(decided, 350);
+  ck_assert_uint_gt(none, 5);
+  ck_assert_uint_gt(fit, 100);
+}
+END_TEST
+
+/* Cuts columns by capacity into pieces, some of which are left out: a placement is known. */
+static void cut_sample(sample *s, unsigned long seed, uint32_t pieces, uint32_t columns,
+                       uint32_t capacity) {
+  fs_rng r = {seed * 733 + 1};
+  uint64_t size[MOST] = {capacity};
+  fs_tick begin[MOST] = {0}, end[MOST] = {columns};
+  uint32_t n = 1;
+  while (n < pieces) {
+    uint32_t i = fs_rng_below(&r, n);
+    bool upright = fs_rng_one_in(&r, 2);
+    uint64_t length = upright ? end[i] - begin[i] : size[i];
+    if (length < 2) {
+      continue;
+    }
+    uint64_t cut = 1 + fs_rng_below(&r, (uint32_t)length - 1);
+    size[n] = upright ? size[i] : size[i] - cut;
+    begin[n] = upright ? begin[i] + cut : begin[i];
+    end[n] = end[i];
+    size[i] = upright ? size[i] : cut;
+    end[i] = upright ? begin[n] : end[i];
+    n++;
+  }
+  start(s);
+  for (fs_tick k = 0; k < columns; k++) {
+    for (uint32_t i = 0; i < n; i++) {
+      if (begin[i] == k && (i + seed) % 5 != 0) {
+        add(s, size[i], begin[i], end[i]);
+      }
+    }
+  }
+}
+
+START_TEST(cut_ones_are_placed)
+{
+  uint32_t placed = 0;
+  for (unsigned long seed = 1; seed <= 400; seed++) {
+    sample s;
+    fs_decision fits[2] = {{FS_NOT_DECIDED}, {FS_NOT_DECIDED}};
+    bool large = seed % 4 == 0;
+    cut_sample(&s, fs_turn() * 1000 + seed, large ? 100 : 18 + seed % 12, large ? 40 : 12, 24);
+    ask_both(&s, 24, fits, seed);
+    ck_assert_msg(fits[0].is != FS_NO && fits[1].is != FS_NO, "seed %lu: %d, %d", seed, fits[0].is,
+                  fits[1].is);
+    placed += fits[1].is == FS_YES;
+  }
+  ck_assert_uint_gt(placed, 380);
+}
+END_TEST
+
+/* Of more than are searched, other orders than that of begin are tried. */
+START_TEST(many_are_placed)
+{
+  enum { N = 3000 };
+  uint64_t *size = malloc(N * sizeof *size), *address = malloc(N * sizeof *address), peak, bound;
+  fs_tick *begin = malloc(N * sizeof *begin), *end = malloc(N * sizeof *end);
+  bool found, proven;
+  fs_rng r = {17};
+  for (uint32_t i = 0; i < N; i++) {
+    begin[i] = fs_rng_below(&r, N);
+    end[i] = begin[i] + (1u << fs_rng_below(&r, 12));
+    size[i] = 64 * (1 + (1u << fs_rng_below(&r, 10)));
+  }
+  fs_placement p = {.n = N, .size = size, .begin = begin, .end = end, .capacity = FS_UNBOUNDED};
+  p.nodes = 100;
+  for (int few = 0; few < 2; few++) {
+    fs_limits limits = fs_limits_usual;
+    limits.conflicts = few ? 1 : limits.conflicts; /* they are not listed */
+    fs_limits_set(ctx, &limits);
+    ck_assert_int_eq(fs_placement_bound(ctx, &p, &bound), FSCHED_OK);
+    ck_assert_int_eq(fs_test_place(ctx, &p, true, address, &peak, &found, &proven), FSCHED_OK);
+    ck_assert(found);
+    ck_assert_uint_le(peak, bound + bound / 25);
+    for (uint32_t a = 0; a < N; a++) {
+      ck_assert_uint_le(address[a] + size[a], peak);
+      for (uint32_t b = a + 1; b < N; b++) {
+        if (begin[a] < end[b] && begin[b] < end[a] && address[a] < address[b] + size[b] &&
+            address[b] < address[a] + size[a]) {
+          ck_abort_msg("%u and %u overlap", a, b);
+        }
+      }
+    }
+  }
+  fs_limits_set(ctx, &fs_limits_usual);
+  free(size);
+  free(address);
+  free(begin);
+  free(end);
 }
 END_TEST
 
@@ -316,6 +542,19 @@ START_TEST(known_ones)
   ck_assert(found && proven);
   ck_assert_uint_eq(peak, 12);
   s.p.capacity = 11;
+  ck_assert_int_eq(fs_test_place(ctx, &s.p, false, address, &peak, &found, &proven), FSCHED_OK);
+  ck_assert(!found && proven);
+  /* Eight fill 6 at all times, and fit in no way. */
+  static const uint64_t full[][3] = {{4, 0, 1}, {2, 0, 4}, {3, 1, 2}, {1, 1, 5},
+                                     {1, 2, 4}, {2, 2, 6}, {3, 4, 5}, {4, 5, 6}};
+  start(&s);
+  for (size_t i = 0; i < sizeof full / sizeof full[0]; i++) {
+    add(&s, full[i][0], full[i][1], full[i][2]);
+  }
+  s.p.nodes = 1000;
+  ck_assert_int_eq(fs_test_place(ctx, &s.p, true, address, &peak, &found, &proven), FSCHED_OK);
+  ck_assert(found && proven && peak == 7);
+  s.p.capacity = 6;
   ck_assert_int_eq(fs_test_place(ctx, &s.p, false, address, &peak, &found, &proven), FSCHED_OK);
   ck_assert(!found && proven);
   start(&s); /* nothing at all */
@@ -416,6 +655,7 @@ END_TEST
 FS_SUITE(placement, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, small_ones_are_exact, search_is_exact, larger_ones_are_right, known_ones,
-           gaps_are_proven, too_many_conflicts, memory_fails_cleanly);
+  FS_TESTS(t, small_ones_are_exact, search_is_exact, niches_are_exact, searches_agree,
+           cut_ones_are_placed, many_are_placed, larger_ones_are_right, known_ones, gaps_are_proven,
+           too_many_conflicts, memory_fails_cleanly);
 }

@@ -29,7 +29,7 @@ static bool worked_enough(const fs_refiner *r) {
 bool fs_refiner_done(const fs_refiner *r) {
   return (r->o->stop != NULL && __atomic_load_n(r->o->stop, __ATOMIC_RELAXED) != 0) ||
          r->fault[0] != '\0' || out_of_time(r) || worked_enough(r) ||
-         (bound_reached(r) && !fs_refine_settles(r->g));
+         (bound_reached(r) && !fs_settles(r->g));
 }
 
 /* `found`: a makespan that the running solver can reach; `nodes`: its nodes so far. */
@@ -49,23 +49,10 @@ void fs_refiner_tell(fs_refiner *r) { tell(r, FS_TICK_NONE, 0); }
 
 void fs_refiner_raise(fs_refiner *r, fs_tick bound) { r->bound = fs_max(r->bound, bound); }
 
-/* The sum of the highest addresses of all memories, which counts where all starts are given. */
-static fs_status extent_of(const fs_refiner *r, const fs_schedule *s, uint64_t *sum) {
-  uint64_t *extent;
-  FS_SCRATCH(arena, r->ctx);
-  *sum = 0;
-  FS_TRY(fs_new_zero(&arena, &extent, (size_t)r->g->target.n_memories + 1));
-  fs_schedule_extents(s, extent);
-  for (uint32_t m = 0; m < r->g->target.n_memories; m++) {
-    *sum += extent[m];
-  }
-  return FSCHED_OK;
-}
-
 static fs_status lower_extent(const fs_refiner *r, const fs_schedule *s, bool *lower) {
   uint64_t old, new;
-  FS_TRY(extent_of(r, r->best, &old));
-  FS_TRY(extent_of(r, s, &new));
+  FS_TRY(fs_settled_extent(r->best, &old));
+  FS_TRY(fs_settled_extent(s, &new));
   *lower = new < old;
   return FSCHED_OK;
 }
@@ -74,7 +61,7 @@ fs_status fs_refiner_offer(fs_refiner *r, fs_schedule *s, bool *taken) {
   assert(s != NULL && s->graph == r->g);
   bool better = r->best == NULL || s->makespan < r->best->makespan;
   fs_status status = FSCHED_OK;
-  if (!better && s->makespan == r->best->makespan && fs_refine_settles(r->g)) {
+  if (!better && s->makespan == r->best->makespan && fs_settles(r->g)) {
     status = lower_extent(r, s, &better);
   }
   *taken = better && status == FSCHED_OK;
@@ -185,7 +172,7 @@ static fs_status plain_first(fs_refiner *r, fs_attempt *spill) {
 }
 
 static fs_status run_refiner(fs_refiner *r) {
-  bool settles = fs_refine_settles(r->g) && r->o->solution == NULL;
+  bool settles = fs_settles(r->g) && r->o->solution == NULL;
   if (settles) {
     return fs_refine_settle(r);
   }
@@ -222,7 +209,7 @@ static bool is_stopped(const fs_refiner *r) {
 
 /* Why the refinement has ended, although something may be left to gain. */
 static fs_refine_end end_of(const fs_refiner *r) {
-  if (r->best->makespan <= r->bound || fs_refine_settles(r->g) || r->o->solution != NULL) {
+  if (r->best->makespan <= r->bound || fs_settles(r->g) || r->o->solution != NULL) {
     return FS_REFINE_END_NONE;
   }
   return r->fault[0] != '\0' ? FS_REFINE_END_FAULT
@@ -246,7 +233,7 @@ static void warn(const fs_refiner *r) {
     fs_report(r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
               late || stopped ? "the refinement was stopped before it found a schedule"
                               : "the refinement found no schedule within its limits");
-  } else if (!r->any && r->best->makespan > r->bound && !fs_refine_settles(r->g) &&
+  } else if (!r->any && r->best->makespan > r->bound && !fs_settles(r->g) &&
              r->o->solution == NULL && !stopped) {
     fs_report(
         r->ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE,
@@ -334,7 +321,7 @@ static fs_status refine_chosen(fsched_context *ctx, const fsched_graph *g,
   fs_status returned = return_gangs(g, s);
   s->lower_bound = fs_min(bound, s->makespan);
   s->relaxation = 0;
-  bool open = s->makespan > bound && !fs_refine_settles(g) && o->solution == NULL;
+  bool open = s->makespan > bound && !fs_settles(g) && o->solution == NULL;
   if (open && s->refine_end == FS_REFINE_END_NONE) {
     s->refine_end = FS_REFINE_END_GANGS;
   }

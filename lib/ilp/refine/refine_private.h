@@ -8,6 +8,7 @@
 #include "base/limit.h"
 #include "ilp/pack/model.h"
 #include "problem/problem.h"
+#include "problem/settled/settled.h"
 #include "ilp/refine/refine.h"
 #include "ilp/solver/solver.h"
 #include "ilp/spill/model.h"
@@ -82,9 +83,8 @@ fs_status fs_attempt_run(fs_refiner *r, fs_attempt *a) FS_MUST_USE;
 
 /* Improves the best schedule by windows that slide over it.  Requires a schedule.  slide.c */
 fs_status fs_refine_slide(fs_refiner *r) FS_MUST_USE;
-/* For graphs whose starts are all given: addresses with a lower peak.  settle.c */
-bool fs_refine_settles(const fsched_graph *g);
-/* Requires a graph that settles. */
+/* For graphs whose starts are all given: addresses with a lower peak.  Requires a graph that
+ * settles.  settle.c */
 fs_status fs_refine_settle(fs_refiner *r) FS_MUST_USE;
 
 #endif
