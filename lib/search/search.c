@@ -154,7 +154,6 @@ typedef struct turns {
   bool learns;       /* the learner knows all of the problem, and it is small enough */
   uint64_t turn_end; /* of the learner's turn: its work then */
   bool has_tabu;     /* items take turns, and there is nothing else */
-  uint64_t made;     /* children */
   uint64_t children; /* that the next turn of them has at most */
   uint32_t *order;
 } turns;
@@ -174,7 +173,7 @@ static void evolve(turns *t, uint64_t children) {
   uint64_t each = t->learns ? CHILDREN_OF_NODE : 1;
   for (uint64_t k = 0; k < children && !is_optimal(t) && !is_over(s); k++) {
     fs_evolution_step(&t->e);
-    s->nodes += (t->made++ + 1) % each == 0;
+    s->nodes += t->e.made % each == 0;
     tell_turn(t);
   }
 }

@@ -4,10 +4,12 @@
  * Where no bounded memory is short, makespans that leave some item no start are refuted; then a
  * solver that learns (learning/learner.h), where it knows all of the problem, takes turns with tabu
  * search (tabu/tabu.h) where items take turns on queues and there is nothing else, or else with
- * evolution of orders (generation/evolve.h), which gets as much time while it finds better ones.
+ * evolution of orders (generation/evolve.h), which gets up to ten times as much time while it finds
+ * better ones.
  * The best schedule known guides what the solver decides.  Where one is short, the same is done
  * with the relaxed problem (problem/relaxed), for a bound, in a quarter of the time and of the
- * nodes; then come trials of the list scheduler.
+ * nodes; then come trials of the list scheduler.  Where all starts are given, lower addresses are
+ * searched for (problem/settled).
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.
