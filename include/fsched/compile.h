@@ -34,13 +34,17 @@ typedef void (*fsched_dump_fn)(void *user, uint32_t pass, const char *text, size
 
 /** How the heuristic schedule is improved: not at all, by time-indexed models, by strip packing
  *  models, or by fsched's own search.  Both kinds of models run a solver in a process of its own
- *  (fsched-solver(7)); the search runs in this one. */
+ *  (fsched-solver(7)); the search runs in this one.  FSCHED_REFINE_AUTO chooses by counts, never by
+ *  time or by what is installed: the search for graphs of up to FSCHED_AUTO_OPS ops, and nothing for
+ *  larger ones, in which 50 schedules would take longer and longer. */
 typedef enum fsched_refine {
   FSCHED_REFINE_NONE,
   FSCHED_REFINE_ILP,
   FSCHED_REFINE_PACK,
-  FSCHED_REFINE_SEARCH
+  FSCHED_REFINE_SEARCH,
+  FSCHED_REFINE_AUTO
 } fsched_refine;
+#define FSCHED_AUTO_OPS 40000
 
 /** How far a refinement has come: `incumbent` is the makespan of the best schedule so far, and no
  *  schedule is shorter than `bound`, both in ticks. */
@@ -97,7 +101,7 @@ typedef struct fsched_compile_options {
    * one before and never gives a longer schedule; the usual one is FSCHED_EFFORT_USUAL. */
   uint32_t effort;
   /** NULL, or gets a proof of the schedule's lower bound, in the form of fsched-proof(5); released
-   *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone.  The lower bound is then the greatest
+   *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone, or chosen by FSCHED_REFINE_AUTO.  The lower bound is then the greatest
    *  one that has a proof.  NULL after any error.  FSCHED_USAGE of graphs of which none can be
    *  written. */
   char **proof;

@@ -500,6 +500,10 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
   if (p->options.effort > FSCHED_EFFORT(FSCHED_EFFORT_MOST)) {
     return bad_option(p, "'effort' is above FSCHED_EFFORT(FSCHED_EFFORT_MOST)");
   }
+  if (fs_refine_is_open(p->options.refine)) {
+    p->options.refine =
+        p->graph->n_ops <= FSCHED_AUTO_OPS ? FSCHED_REFINE_SEARCH : FSCHED_REFINE_NONE;
+  }
   FS_TRY(check_refine(p));
   FS_TRY(check_waits(p, fs_refine_has_models(p->options.refine)));
   FS_TRY(check_latencies(p, fs_refine_has_models(p->options.refine)));

@@ -347,24 +347,31 @@ static inline bool fs_evict_looks_ahead(fsched_evict evict) {
   return FS_IN_(evict, FS_EVICTS(FS_EVICT_AHEAD_));
 }
 
-/* The method that improves a schedule.  X(ID, "word", models, packs, searches):
+/* The method that improves a schedule.  X(ID, "word", models, packs, searches, open):
  * models  by integer programs, which a solver solves,
  * packs   of places in strips; else of starts in time,
- * searches  by a search of our own. */
-#define FS_REFINES(X)                  \
-  X(NONE, "none", false, false, false) \
-  X(ILP, "ilp", true, false, false)    \
-  X(PACK, "pack", true, true, false)   \
-  X(SEARCH, "search", false, false, true)
+ * searches  by a search of our own,
+ * open    to be chosen by counts: that search, or nothing. */
+#define FS_REFINES(X)                            \
+  X(NONE, "none", false, false, false, false)    \
+  X(ILP, "ilp", true, false, false, false)       \
+  X(PACK, "pack", true, true, false, false)      \
+  X(SEARCH, "search", false, false, true, false) \
+  X(AUTO, "auto", false, false, true, true)
 bool fs_refine_known(unsigned refine);
-#define FS_REFINE_MODELS_(id, word, models, packs, searches) FS_IF_(models, FSCHED_REFINE_##id)
-#define FS_REFINE_PACKS_(id, word, models, packs, searches) FS_IF_(packs, FSCHED_REFINE_##id)
-#define FS_REFINE_SEARCHES_(id, word, models, packs, searches) FS_IF_(searches, FSCHED_REFINE_##id)
+#define FS_REFINE_MODELS_(id, word, models, ...) FS_IF_(models, FSCHED_REFINE_##id)
+#define FS_REFINE_PACKS_(id, word, models, packs, ...) FS_IF_(packs, FSCHED_REFINE_##id)
+#define FS_REFINE_SEARCHES_(id, word, models, packs, searches, open) \
+  FS_IF_(searches, FSCHED_REFINE_##id)
+#define FS_REFINE_OPEN_(id, word, models, packs, searches, open) FS_IF_(open, FSCHED_REFINE_##id)
 static inline bool fs_refine_packs(fsched_refine refine) {
   return FS_IN_(refine, FS_REFINES(FS_REFINE_PACKS_));
 }
 static inline bool fs_refine_searches(fsched_refine refine) {
   return FS_IN_(refine, FS_REFINES(FS_REFINE_SEARCHES_));
+}
+static inline bool fs_refine_is_open(fsched_refine refine) {
+  return FS_IN_(refine, FS_REFINES(FS_REFINE_OPEN_));
 }
 static inline bool fs_refine_has_models(fsched_refine refine) {
   return FS_IN_(refine, FS_REFINES(FS_REFINE_MODELS_));

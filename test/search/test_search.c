@@ -243,8 +243,49 @@ START_TEST(ends_by_nodes)
 }
 END_TEST
 
+/* ---- the choice by counts */
+
+/* Was the schedule of so many ops, one after the other, looked at by a refinement? */
+static bool auto_refines(uint32_t n) {
+  fsched_builder *b;
+  fsched_graph *g;
+  fsched_schedule *s;
+  double *seconds = calloc(fsched_pass_count(), sizeof *seconds);
+  bool refined = false;
+  ck_fs(ctx, fsched_builder_create(ctx, "g", &b));
+  for (uint32_t i = 0; i < n; i++) {
+    char name[20];
+    (void)snprintf(name, sizeof name, "o%u", i);
+    fsched_op_desc op = {.size = sizeof op, .name = name, .has_time = 1, .time = 1};
+    uint32_t id;
+    ck_fs(ctx, fsched_builder_op(b, &op, &id));
+  }
+  ck_fs(ctx, fsched_builder_finish(b, &g));
+  fsched_builder_destroy(b);
+  fsched_compile_options o = {.size = sizeof o,
+                              .refine = FSCHED_REFINE_AUTO,
+                              .effort = FSCHED_EFFORT(0),
+                              .pass_seconds = seconds};
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  for (uint32_t k = 0; k < fsched_pass_count(); k++) {
+    refined = refined || (strcmp(fsched_pass_name(k), "refine") == 0 && seconds[k] > 0);
+  }
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+  free(seconds);
+  return refined;
+}
+
+START_TEST(auto_counts_ops)
+{
+  ck_assert(auto_refines(3));
+  ck_assert(auto_refines(FSCHED_AUTO_OPS));
+  ck_assert(!auto_refines(FSCHED_AUTO_OPS + 1));
+}
+END_TEST
+
 FS_SUITE(search, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, as_all_orders, any_graph, strips_fit, learns_amounts_of_many_bits, ends_with_long_ops,
-           stops_and_tells, ends_by_nodes);
+           stops_and_tells, ends_by_nodes, auto_counts_ops);
 }

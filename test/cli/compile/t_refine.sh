@@ -30,7 +30,7 @@ usage() {
 value() { sed -n "s/.*\"$1\": \"*\([a-z0-9]*\)\"*,*.*/\1/p" "$2" | head -n 1; }
 
 # ---- options
-usage "is one of none|ilp|pack|search, not 'best'" compile g.yaml --refine best
+usage "is one of none|ilp|pack|search|auto, not 'best'" compile g.yaml --refine best
 for o in '--solver-cmd x' '--solution s'; do
   # shellcheck disable=SC2086 # an option and its value
   usage 'is for models, which --refine search does not make' compile g.yaml --refine search $o

@@ -22,6 +22,10 @@ run 0 "$FSCHED" compile g.yaml --refine search --verify -o one.fsb --emit schedu
 expect 'it is proven' holds err '(optimal)'
 run 0 "$FSCHED" compile g.yaml --refine search -o two.fsb
 expect 'the same each time' same one.fsb two.fsb
+run 0 "$FSCHED" compile g.yaml --refine auto -o auto.fsb
+expect 'auto is the search' same one.fsb auto.fsb
+run 0 "$FSCHED" compile g.yaml --refine auto --proof auto.proof -o auto.fsb --emit schedule=auto.json
+run 0 "$FSCHED" verify auto.json -g g.yaml --proof auto.proof
 run 0 "$FSCHED" verify one.fsb -g g.yaml
 run 0 "$FSCHED" verify one.json -g g.yaml
 if [ -x "$BUILD/fsched-glpk" ]; then
