@@ -31,6 +31,17 @@ const void *fsched_program_bytes(const fsched_program *p, size_t *size) {
   return p->bytes;
 }
 
+uint32_t fsched_program_params(const fsched_program *p) { return p->view.n_params; }
+
+fsched_param_range fsched_program_param(const fsched_program *p, uint32_t index) {
+  if (index >= p->view.n_params) {
+    return (fsched_param_range){0};
+  }
+  const fs_stream_param *param = &p->view.params[index];
+  return (fsched_param_range){
+      .name = fs_stream_string(&p->view, param->name), .min = param->least, .max = param->most};
+}
+
 fs_status fsched_program_load(fsched_context *ctx, const char *name, const void *bytes, size_t size,
                               fsched_program **out) {
   *out = NULL;

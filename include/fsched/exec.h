@@ -469,7 +469,7 @@ typedef struct fsched_parameter {
  * often as it allows.  If several name the same parameter, the last one counts. */
 typedef struct fsched_trips {
   const char *param; /* its name in the graph */
-  uint64_t trips;    /* iterations, within the range that the graph gives */
+  uint64_t trips;    /* iterations, within the range of fsched_program_param */
 } fsched_trips;
 
 typedef struct fsched_invocation {

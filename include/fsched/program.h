@@ -44,6 +44,21 @@ FSCHED_API void fsched_program_destroy(fsched_program *p);
 /** The binary form; valid for as long as the program exists. */
 FSCHED_API const void *fsched_program_bytes(const fsched_program *p, size_t *size);
 
+/** A parameter that gives loops their trips. */
+typedef struct fsched_param_range {
+  const char *name;  /* not empty, and of no other of the program's; lives as long as that */
+  uint64_t min, max; /* iterations that may be given, at most FSCHED_MAX_TIME (graph.h) */
+} fsched_param_range;
+
+/** The parameters to which an invocation may give values (fsched_trips in exec.h): their number,
+ *  and each by index from 0, in the order in which the graph's loops name them first; for an index
+ *  that is not below that number the name is NULL, and the range 0 to 0.  A parameter of several
+ *  loops has the range that all of them allow.  One that the graph has a value for
+ *  (fsched_builder_param, --set-param) is not among them; one whose loops are not in the program,
+ *  as they hold no op or never run, is.  O(1). */
+FSCHED_API uint32_t fsched_program_params(const fsched_program *p);
+FSCHED_API fsched_param_range fsched_program_param(const fsched_program *p, uint32_t index);
+
 /** The program as text for people, and as JSON from which fsched_program_assemble makes the same
  *  bytes again (fsched-stream(5)).  The texts are released with fsched_text_free.  `name` is used
  * in diagnostics.  Errors: FSCHED_BAD_INPUT for JSON that is malformed, FSCHED_SYSTEM for memory.

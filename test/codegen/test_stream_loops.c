@@ -9,6 +9,7 @@
  * first.
  */
 #include "codegen/stream_kit.h"
+#include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/golden_case.h"
 
@@ -32,6 +33,75 @@ START_TEST(forms)
 {
   fsched_program *p = open_golden(ctx, golden[_i]);
   fs_check_forms(ctx, p, golden[_i]);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* ---- parameters */
+
+static void is_param(const fsched_program *p, uint32_t index, const char *name, uint64_t min,
+                     uint64_t max) {
+  fsched_param_range range = fsched_program_param(p, index);
+  ck_assert_pstr_eq(range.name, name);
+  ck_assert_uint_eq(range.min, min);
+  ck_assert_uint_eq(range.max, max);
+}
+
+static void has_params_of_golden(const fsched_program *p) {
+  ck_assert_uint_eq(fsched_program_params(p), 2);
+  is_param(p, 0, "m", 2, 5);
+  is_param(p, 1, "n", 0, 4);
+  is_param(p, 2, NULL, 0, 0);
+  is_param(p, FSCHED_NONE, NULL, 0, 0);
+}
+
+/* A program that was loaded tells its own names. */
+START_TEST(params_listed)
+{
+  fsched_program *p = open_golden(ctx, "params"), *loaded;
+  has_params_of_golden(p);
+  size_t size;
+  const void *bytes = fsched_program_bytes(p, &size);
+  ck_fs(ctx, fsched_program_load(ctx, "params.fsb", bytes, size, &loaded));
+  fsched_program_destroy(p);
+  has_params_of_golden(loaded);
+  fsched_program_destroy(loaded);
+}
+END_TEST
+
+START_TEST(no_params_listed)
+{
+  fsched_program *p = open_golden(ctx, "loops");
+  ck_assert_uint_eq(fsched_program_params(p), 0);
+  is_param(p, 0, NULL, 0, 0);
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* Loops share n, the one of m never runs, and k has a value. */
+START_TEST(params_compiled)
+{
+  static const char text[] =
+      "fsched: 1\n"
+      "target: {queues: [{name: q}]}\n"
+      "buffers: [{name: x, size: 64, io: state}]\n"
+      "ops:\n"
+      "- {loop: A, trip: {param: n, max: 64}, ops: [{name: a, time: 1, args: [{inout: x}]}]}\n"
+      "- {loop: B, trip: {param: m, max: 0}, ops: [{name: b, time: 1, args: [{inout: x}]}]}\n"
+      "- {loop: C, trip: {param: k, max: 9}, ops: [{name: c, time: 1, args: [{inout: x}]}]}\n"
+      "- loop: D\n"
+      "  ops: [{name: d, time: 1, args: [{inout: x}]}]\n"
+      "  trip: {param: n, min: 3, max: 70}\n";
+  fsched_read_options o = {.size = sizeof o, .params = (const char *const[]){"k=5"}, .n_params = 1};
+  fsched_graph *g;
+  fsched_program *p;
+  ck_fs(ctx, fsched_graph_parse(ctx, "params.yaml", text, sizeof text - 1, &o, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  fsched_graph_destroy(g);
+  ck_assert_uint_eq(fsched_program_params(p), 2);
+  is_param(p, 0, "n", 3, 64);
+  is_param(p, 1, "m", 0, 0);
+  is_param(p, 2, NULL, 0, 0);
   fsched_program_destroy(p);
 }
 END_TEST
@@ -159,6 +229,10 @@ static void walk(const fsched_program *p) {
   char *text;
   size_t n;
   fs_check_round_trip(ctx, p);
+  for (uint32_t i = 0; i < fsched_program_params(p); i++) {
+    fsched_param_range range = fsched_program_param(p, i);
+    ck_assert(range.name[0] != '\0' && range.min <= range.max && range.max <= FSCHED_MAX_TIME);
+  }
   fsched_status status = fsched_verify_program(ctx, p, NULL);
   ck_assert(status == FSCHED_OK || status == FSCHED_WRONG);
   fsched_diag_clear(ctx);
@@ -350,6 +424,7 @@ FS_SUITE(stream_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 5, forms);
   FS_LOOPS(t, 0, 5, out_of_memory);
+  FS_TESTS(t, params_listed, no_params_listed, params_compiled);
   FS_LOOPS(t, 0, (int)(sizeof right / sizeof right[0]), allowed);
   FS_LOOPS(t, 0, 12, signed_damage_random);
   FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), each_rule);

@@ -110,6 +110,25 @@ static void reload(const param_case *c, fsched_program **p) {
   *p = loaded;
 }
 
+/* The program tells the parameters of the graph's loops, with the ranges that these share. */
+static void check_ranges(const param_case *c, const fsched_program *p) {
+  uint32_t n = 0;
+  for (uint32_t k = 0; k < PARAMS; k++) {
+    n += c->range[k].used;
+  }
+  ck_assert_uint_eq(fsched_program_params(p), n);
+  for (uint32_t i = 0; i < n; i++) {
+    fsched_param_range got = fsched_program_param(p, i);
+    uint32_t k = 0;
+    while (k < PARAMS && !(c->range[k].used && strcmp(names[k], got.name) == 0)) {
+      k++;
+    }
+    ck_assert_uint_lt(k, PARAMS);
+    ck_assert_uint_eq(got.min, c->range[k].least);
+    ck_assert_uint_eq(got.max, c->range[k].most);
+  }
+}
+
 static fs_status compile(const param_case *c, bool unroll, fsched_program **out) {
   fsched_read_options o = {.size = sizeof o, .unroll = unroll};
   fsched_compile_options k = {.size = sizeof k, .effort = FSCHED_EFFORT(0), .verify = 1};
@@ -207,6 +226,7 @@ static void judge(param_case *c, param_counts *counts) {
     counts->too_large += !unsupported && !refused;
     return;
   }
+  check_ranges(c, loop);
   for (uint32_t turn = 0; turn < TRIED; turn++) {
     choose_trips(c, turn);
     compare(c, loop);
