@@ -101,9 +101,9 @@ typedef struct fsched_compile_options {
    * one before and never gives a longer schedule; the usual one is FSCHED_EFFORT_USUAL. */
   uint32_t effort;
   /** NULL, or gets a proof of the schedule's lower bound, in the form of fsched-proof(5); released
-   *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone, or chosen by FSCHED_REFINE_AUTO.  The lower bound is then the greatest
-   *  one that has a proof.  NULL after any error.  FSCHED_USAGE of graphs of which none can be
-   *  written. */
+   *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone, or where FSCHED_REFINE_AUTO
+   *  chooses it.  The lower bound is then the greatest one that has a proof.  NULL after any error.
+   *  FSCHED_USAGE of graphs of which none can be written. */
   char **proof;
   size_t *proof_length;
 } fsched_compile_options;

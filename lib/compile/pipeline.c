@@ -18,8 +18,8 @@
 #include "fsched/verify.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
-#include "problem/settled/settled.h"
 #include "model/handle.h"
+#include "problem/settled/settled.h"
 #include "search/search.h"
 #include "verify/schedule/verify.h"
 #include "verify/stream/stream.h"
@@ -117,9 +117,9 @@ static fs_status settle(pipeline *p) {
 static fs_status pass_listsched(pipeline *p) {
   bool refine = fs_refine_improves(p->options.refine), settles = fs_settles(p->graph);
   fs_status status = list_schedule(p, refine || settles, false);
-  if (status == FSCHED_INFEASIBLE && settles && !refine) {
+  if (status == FSCHED_INFEASIBLE && settles) {
     FS_TRY(settle(p));
-    status = p->schedule != NULL ? FSCHED_OK : list_schedule(p, false, false);
+    status = p->schedule != NULL ? FSCHED_OK : refine ? status : list_schedule(p, false, false);
   }
   return refine && status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
@@ -501,8 +501,11 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
     return bad_option(p, "'effort' is above FSCHED_EFFORT(FSCHED_EFFORT_MOST)");
   }
   if (fs_refine_is_open(p->options.refine)) {
-    p->options.refine =
-        p->graph->n_ops <= FSCHED_AUTO_OPS ? FSCHED_REFINE_SEARCH : FSCHED_REFINE_NONE;
+    bool few = p->graph->n_ops <= FSCHED_AUTO_OPS;
+    p->options.refine = few ? FSCHED_REFINE_SEARCH : FSCHED_REFINE_NONE;
+    if (!few && p->options.proof != NULL) {
+      return bad_option(p, "no proof is written, as a graph of more than 40000 ops is not refined");
+    }
   }
   FS_TRY(check_refine(p));
   FS_TRY(check_waits(p, fs_refine_has_models(p->options.refine)));

@@ -592,7 +592,7 @@ static bool stopped(fs_engine *e) {
     return false;
   }
   e->next_asked = e->steps + STEPS;
-  return o->stop(o->user, e->runs);
+  return o->stop(o->user, e->runs, e->limit);
 }
 
 fs_status fs_engine_run(fs_engine *e, bool explain, bool *infeasible) {

@@ -88,7 +88,8 @@ typedef struct fs_engine {
   fs_tick now;
   uint64_t steps; /* work done in this run; each is about as long as the next (trials.c) */
 
-  /* A run that cannot end by `limit` is given up, and one that is stopped (listsched.h). */
+  /* A run that cannot end by `limit`, the best makespan so far, is given up, and one that is stopped
+   * (listsched.h). */
   fs_tick limit;
   const fs_listsched_options *options;
   uint64_t runs, next_asked; /* for options->stop: the runs so far; steps at which it is asked */

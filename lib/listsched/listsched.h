@@ -34,9 +34,9 @@ typedef struct fs_listsched_options {
   bool whole_loops;         /* loops take all of their queues for as long as they run */
   const uint32_t *position; /* per op: its place in an order, a linear extension, that is tried
                              * after the first run; NULL: none */
-  /* Asked between steps, with the number of runs that have ended: true ends the trials, with the
-   * best schedule so far, if there is one; NULL: never. */
-  bool (*stop)(void *user, uint64_t runs);
+  /* Asked between steps, with the number of runs that have ended and the makespan of the best of
+   * them (FS_TICK_NONE: there is none): true ends the trials, with that schedule; NULL: never. */
+  bool (*stop)(void *user, uint64_t runs, fs_tick best);
   void *user;
   uint32_t effort; /* 0: one run; each further level doubles the trials; at most FS_EFFORT_MOST */
 } fs_listsched_options;

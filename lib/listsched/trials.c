@@ -181,7 +181,8 @@ static fs_status try_policy(trial_search *s, uint32_t k, bool explain) {
 /* Without a schedule the trials go on: another policy may find one. */
 static bool trials_ended(const trial_search *s) {
   const fs_trials *t = s->t;
-  if (t->options->stop != NULL && t->options->stop(t->options->user, t->runs)) {
+  fs_tick best = t->schedule == NULL ? FS_TICK_NONE : t->schedule->makespan;
+  if (t->options->stop != NULL && t->options->stop(t->options->user, t->runs, best)) {
     return true;
   }
   return t->schedule != NULL && (t->schedule->makespan <= t->options->lower_bound ||

@@ -11,7 +11,7 @@
 #include "placement/private.h"
 
 enum { BY_SIZE, BY_AREA, BY_LENGTH, BY_CONFLICTS, BY_BEGIN, ORDERS };
-enum { ROUNDS = 400 };
+enum { ROUNDS = 400, LOOK = 64 }; /* rectangles from one question whether to stop to the next */
 
 typedef struct address_span {
   uint64_t low, high;
@@ -181,8 +181,13 @@ static bool may_lie(greedy *g, uint32_t i, uint64_t low) {
   return true;
 }
 
+/* Is another placement known, and an end wanted? */
+static bool is_stopped(const greedy *g) {
+  return g->peak != FS_UNBOUNDED && g->c->stop != NULL && g->c->stop(g->c->user);
+}
+
 /* Makes one placement in the present order, and keeps it if it is the best so far.  *peak is the
- * peak of this placement. */
+ * peak of this placement; FS_UNBOUNDED: there is none, or it was stopped. */
 static void place_all(greedy *g, bool tight, uint64_t *peak) {
   const fs_parcel *c = g->c;
   *peak = 0;
@@ -191,7 +196,7 @@ static void place_all(greedy *g, bool tight, uint64_t *peak) {
   for (uint32_t k = 0; k < c->n; k++) {
     uint32_t i = g->order[k];
     bool given = c->given[i] != FS_UNBOUNDED;
-    if (given && !may_lie(g, i, c->given[i])) {
+    if ((given && !may_lie(g, i, c->given[i])) || (k % LOOK == 0 && is_stopped(g))) {
       *peak = FS_UNBOUNDED;
       return;
     }

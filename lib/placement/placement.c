@@ -281,6 +281,8 @@ static fs_status list_conflicts(const placing *l, fs_parcel *c, uint32_t first, 
   return FSCHED_OK;
 }
 
+static bool is_stopped(const fs_parcel *c) { return c->stop != NULL && c->stop(c->user); }
+
 static bool is_plain(const fs_parcel *c) { return !c->any_given && !c->any_together; }
 
 /* Asks whether there is a placement within `most`, with a share of the nodes; *nodes: those that
@@ -290,7 +292,7 @@ static fs_status ask_part(const fs_parcel *c, uint64_t most, uint64_t share, uin
   uint64_t left = share;
   FS_TRY(is_plain(c) ? fs_parcel_niches(c, most, &left, address, fits)
                      : fs_parcel_search(c, most, &left, address, fits));
-  *nodes = c->stop != NULL && c->stop(c->user) ? 0 : *nodes - (share - left);
+  *nodes = is_stopped(c) ? 0 : *nodes - (share - left);
   return FSCHED_OK;
 }
 
@@ -358,11 +360,11 @@ static fs_status place_listed(placing *l, const fs_parcel *c, uint64_t *address,
                               bool *proven) {
   const uint64_t enough = l->lowest ? l->bound : l->p->capacity;
   bool later = is_plain(c) && l->nodes > 0 && c->n <= fs_limits_of(c->ctx)->search_rectangles;
-  FS_TRY(fs_parcel_greedy(c, enough, !later, address, peak));
+  FS_TRY(fs_parcel_greedy(c, enough, !later && !is_stopped(c), address, peak));
   FS_TRY(search_part(l, c, address, peak, proven));
-  bool stopped = c->stop != NULL && c->stop(c->user);
-  return later && *peak > enough && !*proven && !stopped ? improve(l, c, enough, address, peak)
-                                                         : FSCHED_OK;
+  return later && *peak > enough && !*proven && !is_stopped(c)
+             ? improve(l, c, enough, address, peak)
+             : FSCHED_OK;
 }
 
 /* Places the rectangles by begin, each at the best gap between those that live then; needs no list
@@ -404,7 +406,7 @@ static fs_status place_unlisted(placing *l, const fs_parcel *c, uint64_t *addres
   const uint64_t enough = l->lowest ? l->bound : l->p->capacity;
   FS_TRY(place_by_begin(c, address, peak));
   bool few = c->n <= 16 * fs_limits_of(c->ctx)->scan_steps / c->n;
-  return *peak > enough && few ? improve(l, c, enough, address, peak) : FSCHED_OK;
+  return *peak > enough && few && !is_stopped(c) ? improve(l, c, enough, address, peak) : FSCHED_OK;
 }
 
 static fs_status place_part(placing *l, uint32_t first, uint32_t n, uint64_t *peak) {

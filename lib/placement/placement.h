@@ -5,10 +5,12 @@
  * lifetimes overlap may not overlap in addresses, unless they are declared to coincide.  A lifetime
  * of zero length conflicts with those that enclose it.
  *
- * Several orders of greedy placement (best fit at the lowest gap), then, if they do not fit and
- * `nodes` allows, a branch and bound over normal positions with a limit of nodes; so the result is
- * the same on every machine.  The dynamic storage allocation problem is NP-hard (Garey and Johnson,
- * SR2): a question that is not settled within the limits (limit.h) is not decided. */
+ * Greedy placements in several orders; if they do not do, and `nodes` allows, an exact search: of
+ * rectangles that are all open and may not share by niches of the skyline (niche.c), of others by a
+ * branch and bound in order of addresses (search.c), both over normal positions, with a limit of
+ * nodes; at last the greedy placements are improved.  So the result is the same on every machine.
+ * The dynamic storage allocation problem is NP-hard (Garey and Johnson, SR2): a question that is
+ * not settled within the limits (limit.h) is not decided. */
 #ifndef FS_PLACEMENT_H
 #define FS_PLACEMENT_H
 
@@ -17,7 +19,8 @@
 
 typedef struct fs_placement {
   uint32_t n;
-  const uint64_t *size; /* multiples of the alignment; size 0 may lie anywhere */
+  const uint64_t *size; /* multiples of the alignment; size 0 may lie anywhere; the sum of all
+                         * sizes is below 2^63 */
   const fs_tick *begin, *end;
   const uint64_t *given; /* fixed addresses; UINT64_MAX: open; NULL: all are open */
   /* Pairs that may have the same address: only then may they overlap while [from, to). */

@@ -11,6 +11,7 @@
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
 #include "search/prove.h"
+#include "search/strip/strip.h"
 #include "search/tabu/tabu.h"
 
 enum {
@@ -36,7 +37,9 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
-  BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
+  STRIP_NODES = 64,     /* of the first question for a packing; and of all, before the bound */
+  STRIP_FIRST = 1000,
+  BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
 };
 
 typedef struct search_run {
@@ -422,10 +425,10 @@ static fs_status search_relaxed(search_run *s) {
   return status;
 }
 
-static bool trial_over(void *user, uint64_t runs) {
+static bool trial_over(void *user, uint64_t runs, fs_tick best) {
   search_run *s = user;
   s->nodes = s->before_trials + runs;
-  tell(s, best_of(s));
+  tell(s, fs_min(best, best_of(s)));
   return is_over(s);
 }
 
@@ -458,6 +461,54 @@ static fs_status refuse_proof(const search_run *s, const char *why) {
             "fsched-proof(5) lists what they cover",
             "no proof can be written of graph '%s', which %s", s->g->name, why);
   return FSCHED_USAGE;
+}
+
+/* ---- strips */
+
+static fs_status ask_strip(search_run *s, fs_strip_search *o, bool *found) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_answer answer = {0};
+  fs_schedule *schedule = NULL;
+  const char *why;
+  fs_strip_search part = *o;
+  o->seed++;
+  part.nodes = s->most_nodes == 0 ? o->nodes : fs_min(o->nodes, s->most_nodes - s->nodes);
+  FS_TRY(fs_strip_run(&part, &arena, &answer, &s->nodes, found));
+  if (*found) {
+    FS_TRY(fs_answer_schedule((fs_problem *)o->problem, &answer, &schedule, &why));
+    *found = schedule != NULL;
+    offer(s, schedule);
+  }
+  tell(s, best_of(s));
+  return FSCHED_OK;
+}
+
+/* Asks for packings in rounds, with more nodes from round to round, until so many are used: within
+ * the bound, then halfway between what is known and what was not found. */
+static fs_status ask_strips(search_run *s, fs_problem *p, uint64_t nodes) {
+  fs_strip_search o = {.problem = p, .seed = s->o->seed, .stop = is_over, .user = s};
+  fs_tick least = s->bound;
+  for (o.nodes = STRIP_NODES; best_of(s) > s->bound && s->nodes < nodes && !is_over(s);) {
+    bool found;
+    fs_tick known = best_of(s) - 1;
+    if (least > known) { /* a round begins */
+      least = s->bound;
+      o.nodes *= 2;
+    }
+    o.height = least == s->bound ? least : least + (known - least) / 2;
+    FS_TRY(ask_strip(s, &o, &found));
+    least = found ? least : o.height + 1;
+  }
+  return FSCHED_OK;
+}
+
+/* Most packings are found soon or not at all, so the bound is raised between the two. */
+static fs_status search_strips(search_run *s, fs_problem *p) {
+  FS_TRY(ask_strips(s, p, STRIP_FIRST));
+  if (best_of(s) > s->bound && !is_over(s)) {
+    FS_TRY(search_relaxed(s));
+  }
+  return ask_strips(s, p, UINT64_MAX);
 }
 
 /* ---- graphs whose starts are all given */
@@ -519,11 +570,14 @@ static fs_status search_graph(search_run *s) {
   if (status == FSCHED_OK && s->o->proof != NULL && why != NULL) {
     status = refuse_proof(s, why);
   } else if (status == FSCHED_OK) {
-    if (!plain && has_form(s->g)) {
+    bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
+    if (strip) {
+      status = search_strips(s, p);
+    } else if (!plain && has_form(s->g)) {
       status = search_relaxed(s);
     }
     if (status == FSCHED_OK && (best_of(s) > s->bound || s->o->proof != NULL)) {
-      status = plain ? search_plain(s, p) : search_trials(s);
+      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : search_trials(s);
     }
   }
   fs_problem_destroy(p);

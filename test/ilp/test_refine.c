@@ -65,8 +65,8 @@ static void check_usage(const fsched_compile_options *o, const char *says) {
 
 START_TEST(bad_options)
 {
-  fsched_compile_options o = options((fsched_refine)4);
-  check_usage(&o, "'refine' is 4, no fsched_refine");
+  fsched_compile_options o = options((fsched_refine)5);
+  check_usage(&o, "'refine' is 5, no fsched_refine");
   o = options(FSCHED_REFINE_ILP);
   o.time_limit_ms = FSCHED_MOST_TIME_LIMIT_MS + 1;
   check_usage(&o, "'time_limit_ms' is above FSCHED_MOST_TIME_LIMIT_MS");

@@ -40,7 +40,7 @@ run 0 "$FSCHED" verify short.json --graph shop.yaml --proof short.proof
 
 # ---- what has none
 run 2 "$FSCHED" compile shop.yaml --proof no.proof -o no.fsb
-expect 'a refinement is needed' holds err 'add --refine search'
+expect 'a refinement is needed' holds err 'add --refine auto, search'
 run 2 "$FSCHED" compile shop.yaml --refine ilp --proof no.proof -o no.fsb
 expect 'models have none' holds err 'models leave no proof'
 run 2 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --proof no.proof -o no.fsb
