@@ -221,9 +221,11 @@ static uint32_t replace(const strip_segment *old, uint32_t n, uint32_t at, strip
 
 static bool place_rest(strip_run *s, const strip_segment *line, uint32_t n, uint64_t spare);
 
+static bool is_stopped(const strip_run *s) { return s->o->stop != NULL && s->o->stop(s->o->user); }
+
 static bool spend(strip_run *s) {
   s->placed++;
-  s->over = s->over || s->placed >= s->share;
+  s->over = s->over || s->placed >= s->share || (s->placed % FS_STRIP_NODE == 0 && is_stopped(s));
   return !s->over;
 }
 
@@ -332,7 +334,7 @@ fs_status fs_strip_run(const fs_strip_search *o, fs_arena *arena, fs_answer *ans
   *found = false;
   FS_TRY(prepare(&s, arena, &fits));
   for (uint32_t turn = 0; fits && !*found && used < o->nodes; turn++) {
-    if (o->stop != NULL && o->stop(o->user)) {
+    if (is_stopped(&s)) {
       break;
     }
     s.share = fs_min(share, (o->nodes - used) * FS_STRIP_NODE);
