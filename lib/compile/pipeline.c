@@ -96,11 +96,19 @@ static fs_status list_schedule(pipeline *p, bool silent, bool whole_loops) {
   return FSCHED_OK;
 }
 
+static bool asked_to_stop(void *user) {
+  const pipeline *p = user;
+  return p->options.stop != NULL && __atomic_load_n(p->options.stop, __ATOMIC_RELAXED) != 0;
+}
+
 /* Where all starts are given, addresses are found for all at once. */
 static fs_status settle(pipeline *p) {
   FS_SCRATCH(arena, p->ctx);
   fs_settled settled;
-  fs_settling o = {.lower_bound = p->as_ops, .nodes = fs_limits_of(p->ctx)->settle_first_nodes};
+  fs_settling o = {.lower_bound = p->as_ops,
+                   .nodes = fs_limits_of(p->ctx)->settle_first_nodes,
+                   .stop = asked_to_stop,
+                   .user = p};
   fs_status status = fs_settle(p->ctx, p->graph, &o, &arena, &settled);
   if (status == FSCHED_OK && settled.found) {
     status = fs_settled_schedule(&settled, &p->schedule);
@@ -504,7 +512,9 @@ static fs_status take_options(pipeline *p, const fsched_compile_options *options
     bool few = p->graph->n_ops <= FSCHED_AUTO_OPS;
     p->options.refine = few ? FSCHED_REFINE_SEARCH : FSCHED_REFINE_NONE;
     if (!few && p->options.proof != NULL) {
-      return bad_option(p, "no proof is written, as a graph of more than 40000 ops is not refined");
+      return fs_fail(p->ctx, FSCHED_USAGE, FS_DIAG_BAD_ARGUMENT, FS_NOWHERE, NULL,
+                     "no proof is written: a graph of more than %d ops is not refined",
+                     FSCHED_AUTO_OPS);
     }
   }
   FS_TRY(check_refine(p));

@@ -117,19 +117,6 @@ static fs_status find_columns(niches *s, uint64_t *at) {
   return FSCHED_OK;
 }
 
-static uint32_t first_from(const uint64_t *at, uint32_t n, uint64_t value) {
-  uint32_t low = 0, high = n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (at[middle] < value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 static fs_status make_columns(niches *s) {
   const fs_parcel *c = s->c;
   uint64_t *at;
@@ -140,8 +127,8 @@ static fs_status make_columns(niches *s) {
   FS_TRY(fs_new_zero(c->arena, &s->sum, s->n_columns));
   FS_TRY(fs_new_zero(c->arena, &s->member0, (size_t)s->n_columns + 2));
   for (uint32_t i = 0; i < s->n; i++) {
-    s->low[i] = first_from(at, s->n_columns, c->begin[i]);
-    s->high[i] = first_from(at, s->n_columns, c->end[i]);
+    s->low[i] = fs_parcel_first_from(at, s->n_columns, c->begin[i]);
+    s->high[i] = fs_parcel_first_from(at, s->n_columns, c->end[i]);
     assert(s->low[i] < s->high[i]);
     for (uint32_t k = s->low[i]; k < s->high[i]; k++) {
       s->sum[k] += c->size[i];
@@ -394,12 +381,10 @@ static uint64_t next_top(const niches *s, const niche_part *t, uint32_t column) 
   return next;
 }
 
-static bool may_rise(const niches *s, const niche_part *t, uint32_t column) {
-  if (room(s, column) == 0) {
-    return false;
-  }
-  uint64_t next = next_top(s, t, column);
-  return next != FS_UNBOUNDED && next + s->rest[column] <= s->capacity;
+/* The top that a column gets if nothing starts there; 0: then it cannot be filled. */
+static uint64_t risen_top(const niches *s, const niche_part *t, uint32_t column) {
+  uint64_t next = room(s, column) == 0 ? FS_UNBOUNDED : next_top(s, t, column);
+  return next != FS_UNBOUNDED && next + s->rest[column] <= s->capacity ? next : 0;
 }
 
 /* Is a column ready: can nothing that lies at its top wait for what lies below?  *choices: how many
@@ -449,7 +434,7 @@ static uint32_t find_forced(niches *s, const niche_part *t, bool *none) {
     if (!mine || !is_ready(s, k, 1, &choices) || choices > 1) {
       continue;
     }
-    choices += may_rise(s, t, k);
+    choices += risen_top(s, t, k) > 0;
     *none = choices == 0 && !refuse(s, k);
     bool better = forced == FS_NONE || s->weight[k] > s->weight[forced];
     forced = choices == 1 && better ? k : forced;
@@ -551,8 +536,7 @@ static fs_status solve_part(niches *s, niche_part t, bool *found) {
     return FSCHED_OK;
   }
   const uint64_t top = s->top[column];
-  const bool rises = may_rise(s, &t, column);
-  const uint64_t next = rises ? next_top(s, &t, column) : 0;
+  const uint64_t next = risen_top(s, &t, column);
   FS_TRY(list_options(s, column));
   const size_t end = s->option.n;
   for (size_t k = first; k < end && s->nodes > 0; k++) {
@@ -564,7 +548,7 @@ static fs_status solve_part(niches *s, niche_part t, bool *found) {
     take_back(s, here);
   }
   s->option.n = first;
-  if (!*found && rises && s->nodes > 0) {
+  if (!*found && next > 0 && s->nodes > 0) {
     count_node(s);
     t.touched0 = (uint32_t)s->touched.n;
     FS_TRY(raise_column(s, column, next));

@@ -23,6 +23,20 @@ typedef struct fs_parcel {
   void *user;
 } fs_parcel;
 
+/* The index of the first of n ascending values that is at least `value`; n: there is none. */
+static inline uint32_t fs_parcel_first_from(const uint64_t *at, uint32_t n, uint64_t value) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    if (at[middle] < value) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
 /* Greedy placements in several orders, and with `improve` in many others, until one has a peak of
  * at most `enough`, or its steps are used up; the best is in address[] and *peak (FS_UNBOUNDED:
  * there is none, because of given addresses).  Requires at least one rectangle.  placement/greedy.c

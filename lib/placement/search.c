@@ -71,19 +71,6 @@ typedef struct place_search {
   FS_VEC(undo) undo;
 } place_search;
 
-static uint32_t find_value(const uint64_t *at, uint32_t n, uint64_t value) {
-  uint32_t low = 0, high = n;
-  while (low < high) {
-    uint32_t middle = low + (high - low) / 2;
-    if (at[middle] < value) {
-      low = middle + 1;
-    } else {
-      high = middle;
-    }
-  }
-  return low;
-}
-
 /* Sections begin where rectangles begin.  A rectangle that ends within a section counts to the
  * section's end, which does no harm, since it lives at the section's beginning. */
 static fs_status make_sections(place_search *s) {
@@ -117,10 +104,10 @@ static fs_status make_sections(place_search *s) {
         to = fs_min(to, c->begin[o]);
       }
     }
-    s->section0[i] = find_value(at, n, c->begin[i]);
-    s->section_end[i] = find_value(at, n, c->end[i]);
-    s->count_begin[i] = find_value(at, n, from);
-    s->count_end[i] = find_value(at, n, to);
+    s->section0[i] = fs_parcel_first_from(at, n, c->begin[i]);
+    s->section_end[i] = fs_parcel_first_from(at, n, c->end[i]);
+    s->count_begin[i] = fs_parcel_first_from(at, n, from);
+    s->count_end[i] = fs_parcel_first_from(at, n, to);
   }
   return FSCHED_OK;
 }

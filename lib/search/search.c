@@ -465,7 +465,7 @@ static fs_status refuse_proof(const search_run *s, const char *why) {
 
 /* ---- strips */
 
-static fs_status ask_strip(search_run *s, fs_strip_search *o, bool *found) {
+static fs_status ask_strip(search_run *s, fs_problem *p, fs_strip_search *o, bool *found) {
   FS_SCRATCH(arena, s->ctx);
   fs_answer answer = {0};
   fs_schedule *schedule = NULL;
@@ -475,7 +475,7 @@ static fs_status ask_strip(search_run *s, fs_strip_search *o, bool *found) {
   part.nodes = s->most_nodes == 0 ? o->nodes : fs_min(o->nodes, s->most_nodes - s->nodes);
   FS_TRY(fs_strip_run(&part, &arena, &answer, &s->nodes, found));
   if (*found) {
-    FS_TRY(fs_answer_schedule((fs_problem *)o->problem, &answer, &schedule, &why));
+    FS_TRY(fs_answer_schedule(p, &answer, &schedule, &why));
     *found = schedule != NULL;
     offer(s, schedule);
   }
@@ -496,7 +496,7 @@ static fs_status ask_strips(search_run *s, fs_problem *p, uint64_t nodes) {
       o.nodes *= 2;
     }
     o.height = least == s->bound ? least : least + (known - least) / 2;
-    FS_TRY(ask_strip(s, &o, &found));
+    FS_TRY(ask_strip(s, p, &o, &found));
     least = found ? least : o.height + 1;
   }
   return FSCHED_OK;

@@ -119,7 +119,7 @@ END_TEST
 START_TEST(searches_agree)
 {
   uint32_t decided = 0, none = 0, fit = 0;
-  for (unsigned long seed = 1; seed <= 200; seed++) {
+  for (unsigned long seed = 1; seed <= 800; seed++) {
     fs_rects s;
     filled_sample(&s, fs_turn() * 1000 + seed, 6 + seed % 6, 12);
     for (uint64_t capacity = 12; capacity < 14; capacity++) {
@@ -133,9 +133,9 @@ START_TEST(searches_agree)
       fit += both && fits[0].is == FS_YES;
     }
   }
-  ck_assert_uint_gt(decided, 350);
+  ck_assert_uint_gt(decided, 1400);
   ck_assert_uint_gt(none, 5);
-  ck_assert_uint_gt(fit, 100);
+  ck_assert_uint_gt(fit, 400);
 }
 END_TEST
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kit/fail_each.h"
+#include "listsched/listsched.h"
 #include "model/handle.h"
 #include "problem/settled/settled.h"
 
@@ -61,6 +62,9 @@ static fsched_status compile_with(fsched_context *own, fs_budget *budget, long l
   put_graph(text, which[0].target, which[0].last);
   ck_assert_int_eq(fsched_graph_parse(own, "g", text, strlen(text), NULL, &g), FSCHED_OK);
   fsched_compile_options o = {.size = sizeof o, .refine = refine, .verify = 1};
+  fs_listsched_options alone = {.silent = true};
+  fs_schedule *none_found = NULL;
+  ck_assert_int_eq(fs_listsched_run(own, g, &alone, &none_found), FSCHED_INFEASIBLE);
   budget->left = left;
   fsched_status status = fsched_compile(own, g, &o, &s, NULL);
   budget->left = budget->left < 0 ? budget->left : 1000000;

@@ -74,15 +74,6 @@ bool fs_strip_knows(const fs_problem *p) {
 
 /* ---- kinds */
 
-static uint64_t common_divisor(uint64_t a, uint64_t b) {
-  while (b > 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static uint32_t kind_of(strip_run *s, uint64_t width, uint64_t height) {
   uint32_t k = 0;
   while (k < s->n_kinds && (s->kind[k].width != width || s->kind[k].height != height)) {
@@ -103,7 +94,7 @@ static fs_status make_kinds(strip_run *s, fs_arena *arena) {
   FS_TRY(fs_new(arena, &s->kind, s->n));
   FS_TRY(fs_new(arena, &s->item, s->n));
   for (uint32_t r = 0; r < s->n; r++) {
-    s->unit = common_divisor(s->unit, p->res_size[r]);
+    s->unit = fs_common_divisor(p->res_size[r], s->unit);
   }
   s->unit = s->unit == 0 ? 1 : s->unit;
   for (uint32_t r = 0; r < s->n; r++) {
