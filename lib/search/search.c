@@ -39,7 +39,8 @@ enum {
   BOUND_STEPS = 100000, /* of propagation for each makespan, before the learner decides */
   STRIP_NODES = 64,     /* of the first question for a packing; and of all, before the bound */
   STRIP_FIRST = 1000,
-  BOUND_SHARE = 4 /* of the search of a graph that waits for memory, for its bound */
+  STRIP_MOST = 1 << 24, /* of one question */
+  BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
 };
 
 typedef struct search_run {
@@ -493,7 +494,7 @@ static fs_status ask_strips(search_run *s, fs_problem *p, uint64_t nodes) {
     fs_tick known = best_of(s) - 1;
     if (least > known) { /* a round begins */
       least = s->bound;
-      o.nodes *= 2;
+      o.nodes = fs_min(2 * o.nodes, (uint64_t)STRIP_MOST);
     }
     o.height = least == s->bound ? least : least + (known - least) / 2;
     FS_TRY(ask_strip(s, p, &o, &found));

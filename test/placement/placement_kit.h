@@ -125,4 +125,20 @@ static inline uint64_t fs_rects_least_peak(const fs_rects *s, uint32_t k, uint64
   return best;
 }
 
+/* Lists the conflicts in the form of fs_parcel. */
+static inline void fs_rects_list_conflicts(const fs_rects *s, uint32_t *other0, uint32_t *other,
+                                           uint8_t *together) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < s->p.n; i++) {
+    other0[i] = n;
+    for (uint32_t k = 0; k < s->p.n; k++) {
+      if (k != i && fs_rects_meet(s, i, k)) {
+        together[n] = fs_rects_may_coincide(s, i, k);
+        other[n++] = k;
+      }
+    }
+  }
+  other0[s->p.n] = n;
+}
+
 #endif

@@ -100,20 +100,11 @@ END_TEST
 /* Tests the searches on their own, which small instances hardly ever need: they find the least
  * peak, and prove that there is none below.  Returns whether both were asked. */
 static bool check_search(fs_rects *s, unsigned long seed, uint64_t least) {
-  uint32_t other0[FS_MOST_RECTS], other[FS_MOST_RECTS], n = 0;
+  uint32_t other0[FS_MOST_RECTS], other[FS_MOST_RECTS];
   uint8_t together[FS_MOST_RECTS];
   fs_arena arena;
   fs_arena_init(&arena, ctx);
-  for (uint32_t i = 0; i < s->p.n; i++) {
-    other0[i] = n;
-    for (uint32_t k = 0; k < s->p.n; k++) {
-      if (k != i && fs_rects_meet(s, i, k)) {
-        together[n] = fs_rects_may_coincide(s, i, k);
-        other[n++] = k;
-      }
-    }
-  }
-  other0[s->p.n] = n;
+  fs_rects_list_conflicts(s, other0, other, together);
   fs_parcel c = {.ctx = ctx,
                  .arena = &arena,
                  .n = s->p.n,
