@@ -62,7 +62,8 @@ static fs_status add_write(fs_problem_draft *d, uint32_t v, uint32_t residency, 
   return FSCHED_OK;
 }
 
-static fs_status add_version(fs_problem_draft *d, uint32_t v) {
+fs_status fs_problem_add_version(fs_problem_draft *d, uint32_t v) {
+  assert(d->p->arg_residency != NULL || d->g->n_args == 0);
   const fsched_graph *g = d->g;
   const fs_memory *m = fs_version_home(g, v);
   uint32_t residency = FS_NONE, store = FS_NONE;
@@ -106,7 +107,7 @@ static fs_status build_problem(fs_problem_draft *d) {
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, g->n_args));
   FS_TRY(fs_new_none(&p->arena, &p->scratch_residency, g->op_scratch0[g->n_ops]));
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    FS_TRY(add_version(d, v));
+    FS_TRY(fs_problem_add_version(d, v));
   }
   for (uint32_t op = 0; op < g->n_ops; op++) {
     FS_TRY(add_scratch(d, op));

@@ -43,6 +43,9 @@ fs_status fs_problem_add_residency(fs_problem_draft *d, uint32_t version, uint32
 /* Requires a version of the graph. */
 fs_status fs_problem_add_copy(fs_problem_draft *d, fs_copy_kind kind, uint32_t version,
                               uint32_t residency, uint32_t store, uint32_t *item) FS_MUST_USE;
+/* Adds the residency of a version that is never spilled, and the copies that it needs, which arg
+ * residencies are told of (graph.c).  Requires room for these, filled with FS_NONE. */
+fs_status fs_problem_add_version(fs_problem_draft *d, uint32_t v) FS_MUST_USE;
 /* Adds the touches of all ops, from arg_residency and scratch_residency.  Requires that these are
  * filled. */
 fs_status fs_problem_touch_ops(fs_problem_draft *d) FS_MUST_USE;
@@ -52,6 +55,18 @@ fs_status fs_problem_finish(fs_problem_draft *d) FS_MUST_USE;
 /* Releases the draft, and the problem too unless `status` is FSCHED_OK and `keep`; returns
  * `status`.  Requires a draft that was begun. */
 fs_status fs_problem_draft_end(fs_problem_draft *d, fs_status status, bool keep, fs_problem **out);
+
+/* Which ops come after which: a bit per pair.  closure.c */
+typedef struct fs_op_closure {
+  uint32_t row; /* words per op */
+  uint64_t *bit;
+} fs_op_closure;
+/* Requires an ordered graph.  O(edges * ops / 64) */
+fs_status fs_op_closure_find(fs_op_closure *c, const fsched_graph *g, fs_arena *arena) FS_MUST_USE;
+static inline bool fs_op_follows(const fs_op_closure *c, uint32_t later, uint32_t earlier) {
+  assert(c->row > 0);
+  return (c->bit[(size_t)earlier * c->row + later / 64] >> later % 64 & 1) != 0;
+}
 
 /* problem/queues.c: classes, choices, amounts. */
 fs_status fs_problem_occupation(fs_problem_draft *d) FS_MUST_USE;

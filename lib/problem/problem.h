@@ -89,6 +89,8 @@ typedef struct fs_problem {
   /* Every schedule of the graph, less some of its copies, is one of this problem, but not the other
    * way round (relaxed/relaxed.h). */
   bool relaxed;
+  struct fs_spilling
+      *spilling;            /* what is open beside starts (spilling/spilling.h); NULL: nothing */
   bool (*stop)(void *user); /* called at times: true ends propagation and the making of models */
   void *user;               /* as if they had reached a limit; NULL: they are never stopped */
   uint64_t steps; /* the most that propagation may spend on one horizon (windows.c); 0: 2^25 */

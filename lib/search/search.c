@@ -11,6 +11,7 @@
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
 #include "search/prove.h"
+#include "search/spill/spill.h"
 #include "search/strip/strip.h"
 #include "search/tabu/tabu.h"
 
@@ -450,6 +451,48 @@ static fs_status search_trials(search_run *s) {
   return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
+/* Lets the learner choose the copies, guided by the best schedule. */
+static fs_status learn_spills(search_run *s, fs_spills *spills) {
+  if (s->best != NULL) {
+    fs_spills_guide(spills, s->best);
+  }
+  while (best_of(s) > s->bound && !is_over(s)) {
+    uint64_t before = spills->l.conflicts;
+    uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
+    fs_spill_turn turn = {.conflicts = fs_min(left, CONFLICTS),
+                          .stop = is_over,
+                          .user = s,
+                          .best = fs_min(best_of(s), FS_TICK_NONE / 8)};
+    FS_TRY(fs_spills_run(spills, &turn));
+    s->nodes += spills->l.conflicts - before;
+    s->bound = turn.none ? turn.best : s->bound;
+    offer(s, turn.found);
+    tell(s, best_of(s));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status search_spills(search_run *s) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_problem *p;
+  fs_spills spills = {0};
+  fs_tick horizon = fs_min(best_of(s), FS_TICK_NONE / 8);
+  if (best_of(s) <= s->bound || is_over(s)) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
+  fs_status status = FSCHED_OK;
+  if (p != NULL && fs_spills_know(p)) {
+    status = fs_spills_init(&spills, p, &arena);
+    if (status == FSCHED_OK) {
+      status = learn_spills(s, &spills);
+    }
+    fs_spills_release(&spills);
+  }
+  fs_problem_destroy(p);
+  return status;
+}
+
 /* What the problem form does not tell: queues that are free before their ops are over, and gangs
  * that choose. */
 static bool has_form(const fsched_graph *g) {
@@ -576,6 +619,9 @@ static fs_status search_graph(search_run *s) {
       status = search_strips(s, p);
     } else if (!plain && has_form(s->g)) {
       status = search_relaxed(s);
+      if (status == FSCHED_OK) {
+        status = search_spills(s);
+      }
     }
     if (status == FSCHED_OK && (best_of(s) > s->bound || s->o->proof != NULL)) {
       status = plain ? search_plain(s, p) : strip ? FSCHED_OK : search_trials(s);

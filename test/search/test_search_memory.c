@@ -2,7 +2,6 @@
 /* Bounds of graphs whose memories spill, against the least makespan of tiny ones, which a search
  * through all states of the memory finds: no bound is above it, no schedule is below it, and what
  * is called optimal is it. */
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -13,107 +12,10 @@
 #include "model/handle.h"
 #include "problem/relaxed/relaxed.h"
 #include "search/search.h"
+#include "search/tiny_spills.h"
 #include "verify/schedule/verify.h"
 
 #include "kit/context.h"
-
-enum { MOST_OPS = 5, MOST_BUFFERS = 6, TEXT = 4096 };
-
-typedef struct spill_script {
-  fs_rng rng;
-  char text[TEXT];
-  size_t n;
-  uint32_t n_in, n_ops, size[MOST_BUFFERS], capacity;
-  uint32_t arg[MOST_OPS][3], n_args[MOST_OPS]; /* buffers that an op accesses beside its own */
-  unsigned tag[MOST_OPS][3];
-  uint32_t scratch[MOST_OPS];
-} spill_script;
-
-static void put(spill_script *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
-static void put(spill_script *s, const char *format, ...) {
-  va_list args;
-  va_start(args, format);
-  s->n += (size_t)vsnprintf(s->text + s->n, TEXT - s->n, format, args);
-  va_end(args);
-  ck_assert_uint_lt(s->n, TEXT);
-}
-
-/* Draws what ops access; the capacity is what the largest of them needs, and now and then more. */
-static void draw_accesses(spill_script *s, bool scratch) {
-  s->n_in = fs_rng_below(&s->rng, 3);
-  s->n_ops = (uint32_t)fs_min(3 + fs_rng_below(&s->rng, 3), MOST_BUFFERS - s->n_in);
-  s->n_ops = (uint32_t)fs_min(s->n_ops, MOST_OPS);
-  for (uint32_t i = 0; i < s->n_in + s->n_ops; i++) {
-    s->size[i] = 1 + fs_rng_below(&s->rng, 4);
-  }
-  for (uint32_t k = 0; k < s->n_ops; k++) {
-    uint32_t need = s->size[s->n_in + k];
-    for (uint32_t b = 0; b < s->n_in + k && s->n_args[k] < 3; b++) {
-      if (fs_rng_one_in(&s->rng, 2)) {
-        need += s->size[b];
-        s->tag[k][s->n_args[k]] = fs_rng_below(&s->rng, 8);
-        s->arg[k][s->n_args[k]++] = b;
-      }
-    }
-    s->scratch[k] = scratch && fs_rng_one_in(&s->rng, 2) ? 1 + fs_rng_below(&s->rng, 2) : 0;
-    s->capacity = (uint32_t)fs_max(s->capacity, need + s->scratch[k]);
-  }
-  s->capacity += fs_rng_one_in(&s->rng, 2) ? 0 : 1 + fs_rng_below(&s->rng, 2);
-}
-
-static void put_target(spill_script *s, bool counted) {
-  put(s, "fsched: 1\nname: tiny\ntarget:\n  queues: [{name: q}%s, {name: d, class: copy}]\n",
-      fs_rng_one_in(&s->rng, 2) ? ", {name: r}" : "");
-  put(s, "  memories:\n    - {name: m, capacity: %u, placement: %s, backing: far, spill: {on: %s, ",
-      s->capacity, counted ? "counted" : "contiguous",
-      fs_rng_one_in(&s->rng, 4) ? "compute" : "copy");
-  put(s, "write: {fixed: %u}, ", 1 + fs_rng_below(&s->rng, 3));
-  put(s, "read: {fixed: %u}}}\n    - {name: far}\n", 1 + fs_rng_below(&s->rng, 3));
-}
-
-static void put_ops(spill_script *s) {
-  static const char *const tag[] = {"in", "in", "in", "in", "in", "in", "inout", "out_existing"};
-  put(s, "ops:\n");
-  for (uint32_t k = 0; k < s->n_ops; k++) {
-    put(s, "  - {name: o%u, on: %s, time: %u", k, fs_rng_one_in(&s->rng, 6) ? "copy" : "compute",
-        1 + fs_rng_below(&s->rng, 4));
-    if (s->scratch[k] > 0) {
-      put(s, ", scratch: {m: %u}", s->scratch[k]);
-    }
-    if (k > 0 && fs_rng_one_in(&s->rng, 3)) {
-      put(s, ", after: [o%u]", fs_rng_below(&s->rng, k));
-    }
-    put(s, ", args: [");
-    for (uint32_t i = 0; i < s->n_args[k]; i++) {
-      put(s, "{%s: b%u}, ", tag[s->tag[k][i]], s->arg[k][i]);
-    }
-    put(s, "{out: b%u}]}\n", s->n_in + k);
-  }
-}
-
-/* NULL: more than 15 units of addresses, which the search through states does not count. */
-static fsched_graph *tiny_graph(spill_script *s, uint64_t seed) {
-  static const char *const io[] = {"", "", "", ", io: output"};
-  fsched_graph *g;
-  *s = (spill_script){.rng = {seed}};
-  bool counted = fs_rng_one_in(&s->rng, 2);
-  draw_accesses(s, counted); /* the search through states gives scratch no addresses */
-  if (s->capacity > 14) {
-    return NULL;
-  }
-  put_target(s, counted);
-  put(s, "buffers:\n");
-  for (uint32_t b = 0; b < s->n_in + s->n_ops; b++) {
-    put(s, "  - {name: b%u, size: %u%s}\n", b, s->size[b],
-        b >= s->n_in                ? io[fs_rng_below(&s->rng, 4)]
-        : fs_rng_one_in(&s->rng, 3) ? ", io: state"
-                                    : ", io: input");
-  }
-  put_ops(s);
-  fs_status status = fsched_graph_parse(ctx, "t", s->text, s->n, NULL, &g);
-  ck_assert_msg(status == FSCHED_OK, "%s\n%s", fs_test_diags(ctx), s->text);
-  return g;
-}
 
 typedef struct spill_tally {
   unsigned known, raised, proven;
@@ -130,10 +32,10 @@ static fs_tick relaxed_bound(const fsched_graph *g, fs_tick bound) {
 }
 
 static void tiny_case(uint64_t seed, spill_tally *sum) {
-  static spill_script script;
+  static tiny_script script;
   uint32_t states;
   fs_lower_bounds bounds;
-  fsched_graph *g = tiny_graph(&script, seed);
+  fsched_graph *g = fs_tiny_graph(&script, seed);
   fs_tick least = g == NULL ? FS_TICK_NONE : fs_spill_search(g, &states);
   if (least == FS_TICK_NONE) {
     fsched_graph_destroy(g);
@@ -202,7 +104,7 @@ static const struct {
 
 START_TEST(forced_copies)
 {
-  char text[TEXT];
+  char text[TINY_TEXT];
   (void)snprintf(text, sizeof text,
                  "fsched: 1\nname: k\ntarget:\n  queues: [{name: a}, {name: b}, {name: c, class: "
                  "copy}]\n  memories:\n    - {name: m, capacity: 8, backing: far, spill: {on: c, "

@@ -253,7 +253,7 @@ static fs_status copy_version(fs_relaxing *s, uint32_t v) {
 }
 
 fs_status fs_relaxing_copies(fs_relaxing *s) {
-  assert(s->reach != NULL || s->g->n_ops == 0);
+  assert(s->after.bit != NULL || s->g->n_ops == 0);
   for (uint32_t v = 0; v < s->g->n_versions; v++) {
     if (fs_version_spills(s->g, v)) {
       FS_TRY(copy_version(s, v));

@@ -9,8 +9,7 @@ typedef struct fs_relaxing {
   fs_problem_draft d;
   fsched_context *ctx;
   const fsched_graph *g;
-  uint32_t row;                     /* words per row of `reach` */
-  uint64_t *reach;                  /* per op: a bit per op that comes after it */
+  fs_op_closure after;
   uint32_t *touch0, *touch;         /* CSR per op: the versions that it accesses, each once */
   uint32_t *user0, *user;           /* CSR per version: the ops that access it, each once, in
                                      * topological order */
@@ -25,7 +24,7 @@ static inline bool fs_relaxing_short(const fs_relaxing *s, uint32_t memory) {
   return s->need[memory] != NULL;
 }
 static inline bool fs_relaxing_after(const fs_relaxing *s, uint32_t a, uint32_t b) {
-  return (s->reach[(size_t)a * s->row + b / 64] >> b % 64 & 1) != 0;
+  return fs_op_follows(&s->after, b, a);
 }
 static inline uint64_t fs_relaxing_size(const fs_relaxing *s, uint32_t v) {
   return fs_align_up(fs_version_size(s->g, v), fs_version_home(s->g, v)->align);

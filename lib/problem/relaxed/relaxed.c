@@ -8,24 +8,6 @@
 
 /* ---- orders and accesses */
 
-static fs_status close_ops(fs_relaxing *s) {
-  const fsched_graph *g = s->g;
-  s->row = (g->n_ops + 63) / 64;
-  FS_TRY(fs_new_zero(&s->d.scratch, &s->reach, (size_t)g->n_ops * s->row));
-  for (uint32_t k = g->n_ops; k-- > 0;) {
-    uint32_t op = g->topo[k];
-    uint64_t *row = s->reach + (size_t)op * s->row;
-    for (uint32_t e = g->succ0[op]; e < g->succ0[op + 1]; e++) {
-      uint32_t to = g->succ[e];
-      row[to / 64] |= (uint64_t)1 << to % 64;
-      for (uint32_t x = 0; x < s->row; x++) {
-        row[x] |= s->reach[(size_t)to * s->row + x];
-      }
-    }
-  }
-  return FSCHED_OK;
-}
-
 /* Lists the versions of each op, and the ops of each version, in topological order. */
 static fs_status list_touches(fs_relaxing *s) {
   const fsched_graph *g = s->g;
@@ -155,7 +137,7 @@ static fs_status relax(fs_relaxing *s, bool *any) {
   fs_problem *p = s->d.p;
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, s->g->n_args));
   FS_TRY(fs_new_none(&p->arena, &p->scratch_residency, s->g->op_scratch0[s->g->n_ops]));
-  FS_TRY(close_ops(s));
+  FS_TRY(fs_op_closure_find(&s->after, s->g, &s->d.scratch));
   FS_TRY(list_touches(s));
   FS_TRY(fs_relaxing_copies(s));
   FS_TRY(fs_problem_finish(&s->d));

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Clauses: which of them a growth makes unit or false, and which are forgotten. */
+#include <math.h>
 #include <stdlib.h>
 
 #include "search/learning/log.h"
@@ -98,50 +99,75 @@ void fs_learner_visit(fs_learner *s, const fs_growth *g) {
   }
 }
 
-void fs_learner_learn(fs_learner *s) {
-  assert(s->found.n > 0);
-  s->ids.n = 0;
-  for (size_t k = 0; k < s->found.n; k++) {
-    uint32_t id = fs_learner_literal(s, s->found.at[k]);
-    if (s->status != FSCHED_OK) {
-      return;
-    }
-    fs_learner_bump(s, id);
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->ids, id));
-  }
-  fs_literal first = s->found.at[0];
-  if (s->found.n == 1) {
-    fs_learner_grow(s, first.side, first.value, FS_BY_DECISION, FS_NONE, 0);
-    return;
-  }
+/* Adds the clause of ids[], two or more; returns its offset. */
+static uint32_t add_clause(fs_learner *s, float activity) {
   uint32_t clause = (uint32_t)s->clause.n;
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, (uint32_t)s->found.n));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, (uint32_t)s->ids.n));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, 0));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, fs_log_last(s)));
   for (size_t k = 0; k < s->ids.n; k++) {
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, s->ids.at[k]));
   }
   fs_learner_note(s, fs_vec_push(s->ctx, &s->learnt, clause));
-  if (s->status != FSCHED_OK) {
+  if (s->status == FSCHED_OK) {
+    set_activity(s, clause, activity);
+    watch(s, s->ids.at[0], clause, s->ids.at[1]);
+    watch(s, s->ids.at[1], clause, s->ids.at[0]);
+  }
+  return clause;
+}
+
+/* The ids of the literals, which are more active now by `bump`; false: memory ran out. */
+static bool take_ids(fs_learner *s, const fs_literal *at, size_t n, bool bump) {
+  s->ids.n = 0;
+  for (size_t k = 0; k < n && s->status == FSCHED_OK; k++) {
+    uint32_t id = fs_learner_literal(s, at[k]);
+    if (s->status == FSCHED_OK && bump) {
+      fs_learner_bump(s, id);
+    }
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->ids, id));
+  }
+  return s->status == FSCHED_OK;
+}
+
+void fs_learner_learn(fs_learner *s) {
+  assert(s->found.n > 0);
+  fs_literal first = s->found.at[0];
+  if (!take_ids(s, s->found.at, s->found.n, true)) {
     return;
   }
-  set_activity(s, clause, s->clause_bump);
-  watch(s, s->ids.at[0], clause, s->ids.at[1]);
-  watch(s, s->ids.at[1], clause, s->ids.at[0]);
+  if (s->found.n == 1) {
+    fs_learner_grow(s, first.side, first.value, FS_BY_DECISION, FS_NONE, 0);
+    return;
+  }
+  uint32_t clause = add_clause(s, s->clause_bump);
   fs_learner_grow(s, first.side, first.value, FS_BY_CLAUSE, clause, 0);
 }
 
+void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n) {
+  assert(s->level.n == 0 && n > 0);
+  if (n == 1) {
+    fs_learner_grow(s, at[0].side, at[0].value, FS_BY_DECISION, FS_NONE, 0);
+  } else if (take_ids(s, at, n, false)) {
+    (void)add_clause(s, INFINITY);
+  }
+}
+
 void fs_learner_credit(fs_learner *s, uint32_t clause) {
-  float a = activity_of(s, clause) + s->clause_bump;
+  float a = activity_of(s, clause);
+  for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
+    fs_learner_bump(s, s->clause.at[clause + FS_CLAUSE_IDS + k]);
+  }
+  if (isinf(a)) {
+    return;
+  }
+  a += s->clause_bump;
   set_activity(s, clause, a);
   if (a > 1e20f) {
     for (size_t k = 0; k < s->learnt.n; k++) {
       set_activity(s, s->learnt.at[k], activity_of(s, s->learnt.at[k]) * 1e-20f);
     }
     s->clause_bump *= 1e-20f;
-  }
-  for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
-    fs_learner_bump(s, s->clause.at[clause + FS_CLAUSE_IDS + k]);
   }
 }
 
@@ -184,13 +210,16 @@ static void watch_again(fs_learner *s) {
   s->learnt.n = kept;
 }
 
-/* Keeps the more active half of the clauses, and short ones; at the root, where no clause is a
- * reason. */
+/* Keeps the more active half of the learnt clauses, short ones, and those of the problem; at the
+ * root, where no clause is a reason. */
 void fs_learner_forget(fs_learner *s) {
   assert(s->level.n == 0);
   FS_VEC(float) all = {0};
   for (size_t k = 0; k < s->learnt.n; k++) {
-    fs_learner_note(s, fs_vec_push(s->ctx, &all, activity_of(s, s->learnt.at[k])));
+    float a = activity_of(s, s->learnt.at[k]);
+    if (!isinf(a)) {
+      fs_learner_note(s, fs_vec_push(s->ctx, &all, a));
+    }
   }
   if (s->status == FSCHED_OK && all.n > 1) {
     qsort(all.at, all.n, sizeof *all.at, by_float);

@@ -5,6 +5,7 @@
 #include "search/learning/learner.h"
 
 #include "base/saturate.h"
+#include "problem/spilling/spilling.h"
 #include "search/learning/log.h"
 
 enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, MOST_PAIRED = 2000, ASK_EVERY = 16 };
@@ -52,7 +53,7 @@ bool fs_learner_knows(const fs_problem *p) {
   bool knows = (p->exact || p->relaxed) && p->fixed == NULL && p->wait == 0;
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
     sum = fs_add_most(sum, p->time[i]);
-    knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1;
+    knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL;
   }
   /* An item without a length may find its queue taken at its one moment. */
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
@@ -78,7 +79,10 @@ static void find_unit(fs_learner *s) {
 }
 
 static fs_status make_times(fs_learner *s) {
+  const fs_spilling *w = s->p->spilling;
   s->n = s->p->n_items;
+  s->n_ends = w == NULL ? 0 : w->n_stays;
+  s->n_bools = w == NULL ? 0 : w->n_bools;
   find_unit(s);
   FS_TRY(fs_new(s->arena, &s->time, s->n));
   for (uint32_t i = 0; i < s->n; i++) {
@@ -87,8 +91,34 @@ static fs_status make_times(fs_learner *s) {
   return FSCHED_OK;
 }
 
+/* Who is there only if some boolean holds. */
+static fs_status make_owners(fs_learner *s) {
+  const fs_spilling *w = s->p->spilling;
+  uint32_t first = fs_first_bool(s), n = 0;
+  FS_TRY(fs_new_none(s->arena, &s->owner, (size_t)first + s->n_bools + s->n_orders));
+  FS_TRY(fs_new_zero(s->arena, &s->owned0, (size_t)s->n_bools + 1));
+  FS_TRY(fs_new(s->arena, &s->owned, (size_t)s->n + s->n_ends));
+  for (uint32_t i = 0; w != NULL && i < s->n; i++) {
+    s->owner[i] = w->item_if[i] == FS_NONE ? FS_NONE : first + w->item_if[i];
+  }
+  for (uint32_t k = 0; k < s->n_ends; k++) {
+    uint32_t only_if = w->stay[k].only_if;
+    s->owner[fs_end_variable(s, k)] = only_if == FS_NONE ? FS_NONE : first + only_if;
+  }
+  for (uint32_t b = 0; b < s->n_bools; b++) {
+    s->owned0[b] = n;
+    for (uint32_t v = 0; v < first; v++) {
+      if (s->owner[v] == first + b) {
+        s->owned[n++] = v;
+      }
+    }
+  }
+  s->owned0[s->n_bools] = n;
+  return FSCHED_OK;
+}
+
 static fs_status make_sides(fs_learner *s) {
-  s->n_sides = 2 * (s->n + s->n_orders);
+  s->n_sides = 2 * (fs_first_order(s) + s->n_orders);
   FS_TRY(fs_new(s->arena, &s->value, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->latest, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->of_side, s->n_sides));
@@ -103,7 +133,41 @@ static fs_status make_sides(fs_learner *s) {
     s->value[fs_order_side(s, order)] = 0;
     s->value[fs_order_side(s, order) + 1] = -1;
   }
+  for (uint32_t k = 0; k < s->n_ends; k++) {
+    s->value[2 * fs_end_variable(s, k)] = 0;
+    s->value[2 * fs_end_variable(s, k) + 1] = -(fs_side_value)most_value;
+  }
+  for (uint32_t k = 0; k < s->n_bools; k++) {
+    s->value[2 * fs_bool_variable(s, k)] = 0;
+    s->value[2 * fs_bool_variable(s, k) + 1] = -1;
+  }
   return FSCHED_OK;
+}
+
+static uint32_t variable_of(const fs_learner *s, uint32_t boolean) {
+  return boolean == FS_NONE ? FS_NONE : fs_bool_variable(s, boolean);
+}
+
+/* The boolean by which the item takes the k-th in its lists. */
+static uint32_t taken_if(const fs_learner *s, uint32_t item, uint32_t k) {
+  const fs_problem *p = s->p;
+  const fs_spilling *w = p->spilling;
+  uint32_t classes = p->choice0[item + 1] - p->choice0[item];
+  if (w == NULL) {
+    return FS_NONE;
+  }
+  uint32_t choice = k < classes ? w->choice_if[p->choice0[item] + k] : FS_NONE;
+  return variable_of(s, choice == FS_NONE ? w->item_if[item] : choice);
+}
+
+static uint32_t add_task(fs_learner *s, uint32_t n, uint32_t item, uint32_t k, uint64_t amount) {
+  s->task[n] = (fs_learner_task){.item = item,
+                                 .end = item,
+                                 .table = s->n_tables,
+                                 .only_if = taken_if(s, item, k),
+                                 .length = s->time[item],
+                                 .amount = (fs_side_value)amount};
+  return n + 1;
 }
 
 /* Lists the tasks of the classes and amounts that can be short. */
@@ -111,9 +175,12 @@ static fs_status make_tables(fs_learner *s) {
   const fs_problem *p = s->p;
   uint32_t n_fields = p->n_classes + p->n_amounts, n = 0;
   size_t most = (size_t)p->choice0[p->n_items] + p->use0[p->n_items];
+  most += p->spilling == NULL ? 0 : p->spilling->n_uses;
+  n_fields += p->spilling == NULL ? 0 : p->graph->target.n_memories;
   FS_TRY(fs_new_zero(s->arena, &s->table, n_fields));
   FS_TRY(fs_new(s->arena, &s->task, most));
   FS_TRY(fs_new(s->arena, &s->step, 2 * most + 2));
+  n_fields = p->n_classes + p->n_amounts;
   for (uint32_t f = 0; f < n_fields; f++) {
     if (taken_by_all(p, f) <= capacity_of(p, f)) {
       continue;
@@ -124,7 +191,7 @@ static fs_status make_tables(fs_learner *s) {
       for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
         if (x.field == f && x.amount > 0) {
-          s->task[n++] = (fs_learner_task){i, s->n_tables, (fs_side_value)x.amount};
+          n = add_task(s, n, i, k, x.amount);
         }
       }
     }
@@ -135,29 +202,52 @@ static fs_status make_tables(fs_learner *s) {
   return FSCHED_OK;
 }
 
+/* The variables of a task, each once. */
+static uint32_t variables_of(const fs_learner_task *a, uint32_t variable[3]) {
+  uint32_t n = 0;
+  variable[n++] = a->item;
+  if (a->end != a->item) {
+    variable[n++] = a->end;
+  }
+  if (a->only_if != FS_NONE) {
+    variable[n++] = a->only_if;
+  }
+  return n;
+}
+
 static fs_status index_tasks(fs_learner *s) {
-  uint32_t *fill;
-  FS_TRY(fs_new_zero(s->arena, &s->task0, (size_t)s->n + 1));
-  FS_TRY(fs_new_zero(s->arena, &fill, s->n));
-  FS_TRY(fs_new(s->arena, &s->task_of, s->n_tasks));
+  uint32_t *fill, variable[3], n = fs_first_order(s);
+  FS_TRY(fs_new_zero(s->arena, &s->task0, (size_t)n + 1));
+  FS_TRY(fs_new_zero(s->arena, &fill, n));
+  FS_TRY(fs_new(s->arena, &s->task_of, 3 * (size_t)s->n_tasks));
   for (uint32_t k = 0; k < s->n_tasks; k++) {
-    s->task0[s->task[k].item + 1]++;
+    for (uint32_t i = variables_of(&s->task[k], variable); i-- > 0;) {
+      s->task0[variable[i] + 1]++;
+    }
   }
-  for (uint32_t i = 0; i < s->n; i++) {
-    s->task0[i + 1] += s->task0[i];
+  for (uint32_t v = 0; v < n; v++) {
+    s->task0[v + 1] += s->task0[v];
   }
   for (uint32_t k = 0; k < s->n_tasks; k++) {
-    uint32_t item = s->task[k].item;
-    s->task_of[s->task0[item] + fill[item]++] = k;
+    for (uint32_t i = variables_of(&s->task[k], variable); i-- > 0;) {
+      s->task_of[s->task0[variable[i]] + fill[variable[i]]++] = k;
+    }
   }
   return FSCHED_OK;
+}
+
+/* Does the item take this as long as it runs, if it is there? */
+static bool takes_always(const fs_learner *s, const fs_learner_task *t) {
+  uint32_t only_if = s->p->spilling == NULL ? FS_NONE : s->p->spilling->item_if[t->item];
+  return t->item == t->end && t->only_if == variable_of(s, only_if);
 }
 
 /* Can the items not run at one time?  `amount`: what the first takes of each table. */
 static bool exclude(const fs_learner *s, const fs_side_value *amount, uint32_t other) {
   for (uint32_t k = s->task0[other]; k < s->task0[other + 1]; k++) {
     const fs_learner_task *t = &s->task[s->task_of[k]];
-    if (amount[t->table] > 0 && amount[t->table] + t->amount > s->table[t->table].capacity) {
+    if (takes_always(s, t) && amount[t->table] > 0 &&
+        amount[t->table] + t->amount > s->table[t->table].capacity) {
       return true;
     }
   }
@@ -170,7 +260,8 @@ static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
   for (uint32_t i = 0; i < s->n; i++) {
     s->pair0[i] = (uint32_t)list->n;
     for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
-      amount[s->task[s->task_of[k]].table] = s->task[s->task_of[k]].amount;
+      const fs_learner_task *t = &s->task[s->task_of[k]];
+      amount[t->table] = takes_always(s, t) ? t->amount : 0;
     }
     for (uint32_t j = 0; j < s->n && s->n <= MOST_PAIRED; j++) {
       if (j != i && exclude(s, amount, j)) {
@@ -202,6 +293,9 @@ static bool takes_turns(const fs_learner *s, const fs_learner_table *t) {
   fs_side_value least = t->capacity, second = t->capacity;
   for (uint32_t k = t->task0; k < t->task1; k++) {
     fs_side_value amount = s->task[k].amount;
+    if (s->task[k].only_if != FS_NONE || s->task[k].item != s->task[k].end) {
+      return false;
+    }
     second = fs_min(second, fs_max(least, amount));
     least = fs_min(least, amount);
   }
@@ -279,11 +373,18 @@ fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
                     .next_restart = FIRST_RESTART};
   FS_TRY(make_times(s));
   FS_TRY(fs_new(arena, &s->guide_room, p->n_items));
+  FS_TRY(fs_new_zero(arena, &s->bool_guide, s->n_bools));
   FS_TRY(make_tables(s));
+  FS_TRY(p->spilling == NULL ? FSCHED_OK : fs_learner_open_links(s));
   FS_TRY(index_tasks(s));
   FS_TRY(make_pairs(s));
   FS_TRY(make_orders(s));
-  return make_sides(s);
+  FS_TRY(make_owners(s));
+  FS_TRY(make_sides(s));
+  if (p->spilling != NULL) {
+    fs_learner_open_clauses(s);
+  }
+  return s->status;
 }
 
 void fs_learner_release(fs_learner *s) {
@@ -305,6 +406,7 @@ void fs_learner_release(fs_learner *s) {
   fs_vec_free(s->ctx, &s->learnt);
   fs_vec_free(s->ctx, &s->waiting);
   fs_vec_free(s->ctx, &s->set);
+  fs_vec_free(s->ctx, &s->crossing);
   fs_vec_free(s->ctx, &s->involved);
   fs_vec_free(s->ctx, &s->premise);
   fs_vec_free(s->ctx, &s->found);
@@ -327,6 +429,7 @@ static void settle_root(fs_learner *s) {
   fs_learner_propagate(s);
   s->trail.n = 0;
   s->set.n = 0;
+  s->crossing.n = 0;
   s->visited = 0;
 }
 
@@ -340,6 +443,10 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
     fs_tick behind = (p->time[i] + (s->log == NULL ? p->path[i] : 0)) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
+  }
+  for (uint32_t k = 0; k < s->n_ends; k++) {
+    fs_side_value latest = (fs_side_value)(makespan / s->unit);
+    fs_learner_grow(s, 2 * fs_end_variable(s, k) + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }
   settle_root(s);
   if (s->conflict) {
@@ -360,7 +467,7 @@ static void decide(fs_learner *s, fs_literal l) {
 static uint32_t next_item(const fs_learner *s) {
   uint32_t best = FS_NONE;
   for (uint32_t i = 0; i < s->n; i++) {
-    if (fs_earliest(s, i) == fs_latest(s, i)) {
+    if (fs_earliest(s, i) == fs_latest(s, i) || fs_is_false(s, s->owner[i])) {
       continue;
     }
     bool first =
@@ -369,6 +476,16 @@ static uint32_t next_item(const fs_learner *s) {
     best = first ? i : best;
   }
   return best;
+}
+
+/* A boolean that is open. */
+static uint32_t next_bool(const fs_learner *s) {
+  uint32_t k = 0;
+  while (k < s->n_bools &&
+         (fs_is_true(s, fs_bool_variable(s, k)) || fs_is_false(s, fs_bool_variable(s, k)))) {
+    k++;
+  }
+  return k < s->n_bools ? k : FS_NONE;
 }
 
 /* Of the orders that are open, the one whose items leave each other least room; decided for the
@@ -399,6 +516,23 @@ void fs_learner_guide(fs_learner *s, const fs_tick *start) {
   }
 }
 
+void fs_learner_guide_bools(fs_learner *s, const uint8_t *holds) {
+  assert(s->guide != NULL);
+  if (s->n_bools > 0) {
+    memcpy(s->bool_guide, holds, s->n_bools * sizeof *s->bool_guide);
+  }
+}
+
+void fs_learner_refuse(fs_learner *s, const fs_literal *at, size_t n) {
+  assert(!s->conflict);
+  s->conflict = true;
+  s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_DECISION};
+  s->clash.n = 0;
+  for (size_t k = 0; k < n; k++) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, at[k]));
+  }
+}
+
 /* Of an order, the side that the guide has. */
 static uint32_t guided_order(const fs_learner *s, uint32_t order) {
   bool first = s->guide[s->order_first[order]] < s->guide[s->order_second[order]];
@@ -407,10 +541,17 @@ static uint32_t guided_order(const fs_learner *s, uint32_t order) {
 
 /* Whether a literal holds in the guide. */
 static bool holds_in_guide(const fs_learner *s, fs_literal l) {
-  if (l.side >= 2 * s->n) {
-    return guided_order(s, (l.side - 2 * s->n) / 2) == l.side;
+  uint32_t variable = l.side / 2;
+  if (variable >= fs_first_order(s)) {
+    return guided_order(s, variable - fs_first_order(s)) == l.side;
   }
-  fs_side_value at = s->guide[l.side / 2];
+  if (variable >= fs_first_bool(s)) {
+    return (s->bool_guide[variable - fs_first_bool(s)] != 0) == ((l.side & 1) == 0);
+  }
+  if (variable >= s->n) { /* an end is as early as what it waits for */
+    return (l.side & 1) != 0;
+  }
+  fs_side_value at = s->guide[variable];
   return ((l.side & 1) == 0 ? at : -at) >= l.value;
 }
 
@@ -436,9 +577,14 @@ static bool decide_next(fs_learner *s) {
     decide_pair(s, pair);
     return true;
   }
+  uint32_t boolean = next_bool(s);
+  if (boolean != FS_NONE) {
+    decide(s, (fs_literal){2 * fs_bool_variable(s, boolean) + 1, 0});
+    return true;
+  }
   uint32_t order = next_order(s);
   if (order != FS_NONE) {
-    order = s->guide == NULL ? order : guided_order(s, (order - 2 * s->n) / 2);
+    order = s->guide == NULL ? order : guided_order(s, order / 2 - fs_first_order(s));
     decide(s, fs_order_literal(order));
     return true;
   }

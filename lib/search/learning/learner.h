@@ -20,6 +20,12 @@
  * Rules: orders (edges), time tables of what is taken, and pairs of items that cannot run at one
  * time.
  *
+ * Where copies are open (problem/spilling) there are two more kinds of variables: ends of
+ * residencies, and booleans, which are 0 or 1.  The presence of an optional item or residency is a
+ * boolean, and what is known of its times holds if it is there: bounds that would cross say that it
+ * is not.  So a rule about its own times does not have its presence as a premise, and what it says
+ * of others does.  Orders and tasks may hold only if a boolean does.
+ *
  * Sources: Schutt, Feydy, Stuckey, Wallace, Explaining the cumulative propagator (2011), with
  * explanations at one moment each; Moskewicz et al., Chaff (2001), for watches, activities and
  * first points of implication.  Corrected there: a literal of a learnt clause is left out only if
@@ -44,7 +50,9 @@ typedef enum fs_cause {
   FS_BY_PAIR,     /* reason: the other item; at: the latest start of the one that comes first */
   FS_BY_ORDER,    /* reason: the other item; at: the side of the order that is decided */
   FS_BY_STARTS,   /* of an order; at: the latest start of the item that comes first */
-  FS_BY_SET       /* reason: the set that it comes behind */
+  FS_BY_SET,      /* reason: the set that it comes behind */
+  FS_BY_LINK,     /* reason: the link; of its condition `at` is the latest time of its end */
+  FS_BY_CROSS     /* of a presence; reason: the growth that would have crossed the bound `at` */
 } fs_cause;
 
 typedef struct fs_growth {
@@ -69,10 +77,20 @@ typedef struct fs_known_literal {
   FS_VEC(fs_clause_watch) watch;
 } fs_known_literal;
 
+/* What is taken from `item` + delay to `end` + length: of an item from its start to its end. */
 typedef struct fs_learner_task {
-  uint32_t item, table;
-  fs_side_value amount;
+  uint32_t item, end; /* variables */
+  uint32_t table;
+  uint32_t only_if; /* a boolean; FS_NONE: always */
+  fs_side_value delay, length, amount;
 } fs_learner_task;
+
+/* `to` is at least `from` and the lag.  What is there only if some boolean holds is there if
+ * `only_if` holds. */
+typedef struct fs_learner_link {
+  uint32_t from, to, only_if; /* variables; only_if FS_NONE: always */
+  fs_side_value lag;
+} fs_learner_link;
 
 /* What a clause begins with: its number of literals, its activity (float), its lemma in the log;
  * then the ids of its literals. */
@@ -108,7 +126,8 @@ typedef struct fs_learner {
   fsched_context *ctx;
   fs_arena *arena;
   const fs_problem *p;
-  uint32_t n, n_sides; /* items; sides of items, and then of orders */
+  /* Items; variables: items, ends of residencies, booleans, orders; sides of them. */
+  uint32_t n, n_ends, n_bools, n_sides;
   fs_tick unit;        /* all times are multiples of it, and so are the starts that matter */
   fs_side_value *time; /* per item, in units */
 
@@ -136,6 +155,7 @@ typedef struct fs_learner {
    * is there (Demirovic, Chu, Stuckey, Solution-based phase saving for CP, 2018; beyond it: also
    * what no clause has a literal of). */
   fs_side_value *guide, *guide_room;
+  uint8_t *bool_guide; /* per boolean; counts with a guide */
 
   /* Clauses: by offset; their number of literals, and what fs_clause_word says. */
   FS_VEC(uint32_t) clause;
@@ -147,13 +167,19 @@ typedef struct fs_learner {
   uint32_t n_tables, n_tasks;
   fs_learner_table *table;
   fs_learner_task *task;
-  uint32_t *task0, *task_of; /* CSR per item: its tasks */
+  uint32_t *task0, *task_of; /* CSR per variable: its tasks */
   uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
   uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
   uint32_t n_orders;
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
   FS_VEC(fs_learner_set) set;           /* of growths on the trail */
+  uint32_t *owner;                      /* per variable: the boolean of its presence, or FS_NONE */
+  uint32_t *owned0, *owned;             /* CSR per boolean: variables */
+  uint32_t n_links;
+  fs_learner_link *link;
+  uint32_t *link0, *link_of;  /* CSR per variable: links that it is in */
+  FS_VEC(fs_growth) crossing; /* of growths on the trail */
   uint32_t
       *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
@@ -185,6 +211,11 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan);
 typedef enum fs_learned { FS_LEARNED_NOTHING, FS_LEARNED_SCHEDULE, FS_LEARNED_NONE } fs_learned;
 /* The schedule of these starts, in ticks, guides decisions from now on.  O(items). */
 void fs_learner_guide(fs_learner *s, const fs_tick *start);
+/* So do these booleans.  Requires a guide.  O(booleans). */
+void fs_learner_guide_bools(fs_learner *s, const uint8_t *holds);
+/* What was found is no schedule: these do not all hold in one.  The search goes on from there.
+ * Requires literals that hold, after a schedule was found. */
+void fs_learner_refuse(fs_learner *s, const fs_literal *at, size_t n);
 /* Searches until a schedule is found (fs_learner_start has the starts), none exists, `conflicts`
  * more have been met, or `stop` says so. */
 fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(void *), void *user);
@@ -204,6 +235,8 @@ uint32_t fs_learner_growth(const fs_learner *s, uint32_t side, fs_side_value val
 void fs_learner_bump(fs_learner *s, uint32_t id);
 /* The most active pair of literals that is not decided; FS_NONE: none. */
 uint32_t fs_learner_choose(fs_learner *s);
+/* The literals of a variable may be decided from now on. */
+void fs_learner_open(fs_learner *s, uint32_t variable);
 
 /* clauses.c */
 /* The number of the clause's lemma in the log. */
@@ -215,12 +248,23 @@ void fs_learner_learn(fs_learner *s);
 void fs_learner_forget(fs_learner *s);
 /* The clause took part in a conflict. */
 void fs_learner_credit(fs_learner *s, uint32_t clause);
+/* Adds a clause of the problem, which is never forgotten; at the root.  Requires literals. */
+void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n);
 /* The premises of a clause for its first literal: appended to premise[]. */
 void fs_learner_clause_premises(fs_learner *s, uint32_t clause);
 
 /* analyze.c: traces the clash to a clause in found[], empty where it needs no decision; returns the
  * level to go back to. */
 uint32_t fs_learner_trace(fs_learner *s);
+
+/* open.c: what there is where copies are open. */
+/* Requires variables, and tasks of classes and amounts. */
+fs_status fs_learner_open_links(fs_learner *s) FS_MUST_USE;
+/* At the root. */
+void fs_learner_open_clauses(fs_learner *s);
+/* What follows from a growth of the variable for its links. */
+void fs_learner_follow_links(fs_learner *s, uint32_t variable);
+void fs_learner_explain_link(fs_learner *s, const fs_growth *g, fs_side_value value);
 
 /* rules.c */
 /* Grows the earliest starts along edges, in place of those that the problem gives. */
@@ -237,15 +281,33 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value);
 static inline void fs_learner_note(fs_learner *s, fs_status status) {
   s->status = s->status == FSCHED_OK ? status : s->status;
 }
+static inline uint32_t fs_first_bool(const fs_learner *s) { return s->n + s->n_ends; }
+static inline uint32_t fs_first_order(const fs_learner *s) { return s->n + s->n_ends + s->n_bools; }
 /* The side that, once it has grown, says that the first item of the order comes before the second;
  * the other one says that it comes behind. */
 static inline uint32_t fs_order_side(const fs_learner *s, uint32_t order) {
   assert(order < s->n_orders);
-  return 2 * (s->n + order);
+  return 2 * (fs_first_order(s) + order);
 }
 /* The literal that such a side holds. */
 static inline fs_literal fs_order_literal(uint32_t side) {
   return (fs_literal){side, (side & 1) == 0};
+}
+/* Is the boolean known to hold, or not to?  FS_NONE holds. */
+static inline bool fs_is_true(const fs_learner *s, uint32_t boolean) {
+  return boolean == FS_NONE || s->value[2 * boolean] > 0;
+}
+static inline bool fs_is_false(const fs_learner *s, uint32_t boolean) {
+  return boolean != FS_NONE && s->value[2 * boolean + 1] == 0;
+}
+/* The variables of the k-th end and boolean of problem/spilling. */
+static inline uint32_t fs_end_variable(const fs_learner *s, uint32_t k) {
+  assert(k < s->n_ends);
+  return s->n + k;
+}
+static inline uint32_t fs_bool_variable(const fs_learner *s, uint32_t k) {
+  assert(k < s->n_bools);
+  return fs_first_bool(s) + k;
 }
 static inline fs_literal fs_negated(fs_literal l) { return (fs_literal){l.side ^ 1, 1 - l.value}; }
 static inline bool fs_holds(const fs_learner *s, fs_literal l) {

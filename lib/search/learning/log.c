@@ -95,6 +95,10 @@ static void put_rule(const fs_learner *s, const fs_growth *g) {
     case FS_BY_CLAUSE:
       assert(!"these are lemmas");
       break;
+    case FS_BY_LINK:
+    case FS_BY_CROSS:
+      assert(!"no proof is written where copies are open");
+      break;
   }
 }
 

@@ -19,6 +19,13 @@ static void add_premise(fs_learner *s, uint32_t side, fs_side_value value) {
   fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, l));
 }
 
+/* The boolean holds. */
+static void add_condition(fs_learner *s, uint32_t boolean) {
+  if (boolean != FS_NONE) {
+    add_premise(s, 2 * boolean, 1);
+  }
+}
+
 /* ---- orders */
 
 static void follow_edges(fs_learner *s, uint32_t side) {
@@ -58,8 +65,12 @@ static void explain_edge(fs_learner *s, const fs_growth *g, fs_side_value value)
 /* a cannot end before b starts, so it comes behind b. */
 static void order_pair(fs_learner *s, uint32_t a, uint32_t b) {
   fs_side_value latest = fs_latest(s, b);
-  fs_learner_grow(s, 2 * a, fs_earliest(s, b) + time_of(s, b), FS_BY_PAIR, b, latest);
-  fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time_of(s, b)), FS_BY_PAIR, a, latest);
+  if (fs_is_true(s, s->owner[b])) {
+    fs_learner_grow(s, 2 * a, fs_earliest(s, b) + time_of(s, b), FS_BY_PAIR, b, latest);
+  }
+  if (fs_is_true(s, s->owner[a])) {
+    fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time_of(s, b)), FS_BY_PAIR, a, latest);
+  }
 }
 
 /* The order is decided: b comes behind a. */
@@ -90,7 +101,7 @@ static void explain_order(fs_learner *s, const fs_growth *g, fs_side_value value
 }
 
 static void explain_starts(fs_learner *s, const fs_growth *g) {
-  uint32_t order = g->side / 2 - s->n;
+  uint32_t order = g->side / 2 - fs_first_order(s);
   bool turned = g->side & 1;
   uint32_t first = turned ? s->order_second[order] : s->order_first[order];
   uint32_t behind = turned ? s->order_first[order] : s->order_second[order];
@@ -123,58 +134,94 @@ static void explain_pair(fs_learner *s, const fs_growth *g, fs_side_value value)
   add_premise(s, 2 * other + upper, value - time_of(s, first));
   add_premise(s, 2 * first + 1, -g->at);
   add_premise(s, 2 * behind, g->at - time_of(s, behind) + 1);
+  add_condition(s, s->owner[other]);
 }
 
 /* ---- time tables */
 
-static bool runs_surely(const fs_learner *s, uint32_t item, fs_side_value t) {
-  return fs_latest(s, item) <= t && fs_earliest(s, item) + time_of(s, item) > t;
+static fs_side_value least(fs_side_value a, fs_side_value b) { return a < b ? a : b; }
+static fs_side_value most(fs_side_value a, fs_side_value b) { return a > b ? a : b; }
+
+static fs_side_value latest_begin(const fs_learner *s, const fs_learner_task *a) {
+  return fs_latest(s, a->item) + a->delay;
+}
+static fs_side_value earliest_end(const fs_learner *s, const fs_learner_task *a) {
+  return fs_earliest(s, a->end) + a->length;
+}
+/* It has begun by t, or ends behind it. */
+static fs_literal begun_by(const fs_learner_task *a, fs_side_value t) {
+  return (fs_literal){2 * a->item + 1, a->delay - t};
+}
+static fs_literal ends_behind(const fs_learner_task *a, fs_side_value t) {
+  return (fs_literal){2 * a->end, t - a->length + 1};
 }
 
-/* What others take for sure at t. */
+static bool runs_surely(const fs_learner *s, const fs_learner_task *a, fs_side_value t) {
+  return latest_begin(s, a) <= t && earliest_end(s, a) > t && fs_is_true(s, a->only_if);
+}
+
+/* What others than one task take for sure at t. */
 static fs_side_value height_at(const fs_learner *s, const fs_learner_table *table, fs_side_value t,
                                uint32_t but) {
   fs_side_value sum = 0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
-    const fs_learner_task *a = &s->task[k];
-    sum += a->item != but && runs_surely(s, a->item, t) ? a->amount : 0;
+    sum += k != but && runs_surely(s, &s->task[k], t) ? s->task[k].amount : 0;
   }
   return sum;
 }
 
-static bool runs_from_root(const fs_learner *s, uint32_t item, fs_side_value t) {
-  return fs_learner_growth(s, 2 * item, t - time_of(s, item) + 1) == FS_NONE &&
-         fs_learner_growth(s, 2 * item + 1, -t) == FS_NONE;
+static bool holds_from_root(const fs_learner *s, fs_literal l) {
+  return fs_learner_growth(s, l.side, l.value) == FS_NONE;
 }
 
-/* The premises of some items that surely run at t and take more than `most` together, but for one
- * item.  Those that run there anyway are taken first. */
+static bool runs_from_root(const fs_learner *s, const fs_learner_task *a, fs_side_value t) {
+  return holds_from_root(s, ends_behind(a, t)) && holds_from_root(s, begun_by(a, t)) &&
+         (a->only_if == FS_NONE || holds_from_root(s, (fs_literal){2 * a->only_if, 1}));
+}
+
+static void add_literal(fs_learner *s, fs_literal l) { add_premise(s, l.side, l.value); }
+
+/* The premises of some tasks that surely run at t and take more than `room` together, but for one
+ * task.  Those that run there anyway are taken first. */
 static void explain_height(fs_learner *s, const fs_learner_table *table, fs_side_value t,
-                           fs_side_value most, uint32_t but) {
-  fs_side_value spare = height_at(s, table, t, but) - most - 1;
+                           fs_side_value room, uint32_t but) {
+  fs_side_value spare = height_at(s, table, t, but) - room - 1;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];
-    if (a->item == but || !runs_surely(s, a->item, t)) {
+    if (k == but || !runs_surely(s, a, t)) {
       continue;
     }
-    if (a->amount <= spare && !runs_from_root(s, a->item, t)) {
+    if (a->amount <= spare && !runs_from_root(s, a, t)) {
       spare -= a->amount;
       continue;
     }
-    add_premise(s, 2 * a->item, t - time_of(s, a->item) + 1);
-    add_premise(s, 2 * a->item + 1, -t);
+    add_literal(s, ends_behind(a, t));
+    add_literal(s, begun_by(a, t));
+    add_condition(s, a->only_if);
   }
 }
 
-/* Where the value that is needed is less than the growth, a moment that is less far may do. */
+/* The task does not run at a moment: it begins behind it, or ends by then, or is not there at all.
+ * Where the value that is needed is less than the growth, a moment that is less far may do. */
 static void explain_table(fs_learner *s, const fs_growth *g, fs_side_value value) {
   const fs_learner_task *a = &s->task[g->reason];
   const fs_learner_table *table = &s->table[a->table];
-  fs_side_value time = time_of(s, a->item), most = table->capacity - a->amount;
-  fs_side_value at = g->side & 1 ? time - value : value - 1;
-  at = at != g->at && height_at(s, table, at, a->item) > most ? at : g->at;
-  add_premise(s, g->side, g->side & 1 ? -at : at - time + 1);
-  explain_height(s, table, at, most, a->item);
+  fs_side_value room = table->capacity - a->amount, at = g->at;
+  bool gone = a->only_if != FS_NONE && g->side == 2 * a->only_if + 1, upper = g->side & 1;
+  if (!gone) {
+    at = upper ? a->length - value : value + a->delay - 1;
+    at = at != g->at && height_at(s, table, at, g->reason) > room ? at : g->at;
+  }
+  if (gone || upper) {
+    add_literal(s, begun_by(a, at));
+  }
+  if (gone || !upper) {
+    add_literal(s, ends_behind(a, at));
+  }
+  if (!gone && s->owner[g->side / 2] != a->only_if) {
+    add_condition(s, a->only_if);
+  }
+  explain_height(s, table, at, room, g->reason);
 }
 
 static void clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t) {
@@ -212,9 +259,8 @@ static uint32_t make_steps(fs_learner *s, const fs_learner_table *table, fs_side
   s->work += table->task1 - table->task0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];
-    fs_side_value from = fs_latest(s, a->item);
-    fs_side_value to = fs_earliest(s, a->item) + time_of(s, a->item);
-    if (from < to) {
+    fs_side_value from = latest_begin(s, a), to = earliest_end(s, a);
+    if (from < to && fs_is_true(s, a->only_if)) {
       n = add_step(s, n, from, a->amount);
       n = add_step(s, n, to, -a->amount);
     }
@@ -228,47 +274,70 @@ static uint32_t make_steps(fs_learner *s, const fs_learner_table *table, fs_side
   return n;
 }
 
-/* Moves the earliest start of a task behind the steps that leave it no room. */
+/* May a bound of the task's be moved, as it surely runs, or as the bound holds only if it does? */
+static bool may_move(const fs_learner *s, const fs_learner_task *a, uint32_t variable) {
+  return fs_is_true(s, a->only_if) || s->owner[variable] == a->only_if;
+}
+
+/* Moves the earliest begin of a task behind the steps that leave it no room. */
 static void push_right(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
   const fs_learner_task *a = &s->task[task];
-  uint32_t item = a->item;
-  fs_side_value time = time_of(s, item), sure = fs_latest(s, item);
-  for (uint32_t k = 0; k + 1 < n && !s->conflict; k++) {
+  fs_side_value sure = latest_begin(s, a);
+  for (uint32_t k = 0; k + 1 < n && !s->conflict && may_move(s, a, a->item); k++) {
     fs_side_value from = s->step[k].time, to = s->step[k + 1].time;
-    fs_side_value early = fs_earliest(s, item);
-    if (from >= early + time || from >= sure) {
+    fs_side_value early = fs_earliest(s, a->item) + a->delay;
+    if (from >= earliest_end(s, a) || from >= sure) {
       return;
     }
     if (to <= early || s->step[k].height + a->amount <= table->capacity) {
       continue;
     }
-    to = fs_min(to, sure); /* what it surely runs in is counted */
-    while (early < to && early + time > from && !s->conflict) {
-      fs_side_value at = fs_min(to - 1, early + time - 1);
-      fs_learner_grow(s, 2 * item, at + 1, FS_BY_TABLE, task, at);
-      early = fs_earliest(s, item);
+    to = least(to, sure); /* what it surely runs in is counted */
+    while (early < least(to, earliest_end(s, a)) && earliest_end(s, a) > from && !s->conflict) {
+      fs_side_value at = least(to, earliest_end(s, a)) - 1;
+      fs_learner_grow(s, 2 * a->item, at + 1 - a->delay, FS_BY_TABLE, task, at);
+      if (fs_is_false(s, s->owner[a->item])) {
+        return;
+      }
+      early = fs_earliest(s, a->item) + a->delay;
     }
   }
 }
 
+/* Moves the latest end of a task before the steps that leave it no room. */
 static void push_left(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
   const fs_learner_task *a = &s->task[task];
-  uint32_t item = a->item;
-  fs_side_value time = time_of(s, item), sure = fs_earliest(s, item) + time;
-  for (uint32_t k = n; k-- > 1 && !s->conflict;) {
+  fs_side_value sure = earliest_end(s, a);
+  for (uint32_t k = n; k-- > 1 && !s->conflict && may_move(s, a, a->end);) {
     fs_side_value from = s->step[k - 1].time, to = s->step[k].time;
-    fs_side_value late = fs_latest(s, item) + time;
-    if (to <= late - time || to <= sure) {
+    fs_side_value late = fs_latest(s, a->end) + a->length;
+    if (to <= latest_begin(s, a) || to <= sure) {
       return;
     }
     if (from >= late || s->step[k - 1].height + a->amount <= table->capacity) {
       continue;
     }
-    from = fs_max(from, sure);
-    while (late > from && late - time < to && !s->conflict) {
-      fs_side_value at = fs_max(from, late - time);
-      fs_learner_grow(s, 2 * item + 1, -(at - time), FS_BY_TABLE, task, at);
-      late = fs_latest(s, item) + time;
+    from = most(from, sure);
+    while (late > most(from, latest_begin(s, a)) && latest_begin(s, a) < to && !s->conflict) {
+      fs_side_value at = most(from, latest_begin(s, a));
+      fs_learner_grow(s, 2 * a->end + 1, a->length - at, FS_BY_TABLE, task, at);
+      if (fs_is_false(s, s->owner[a->end])) {
+        return;
+      }
+      late = fs_latest(s, a->end) + a->length;
+    }
+  }
+}
+
+/* A task that would surely run where there is no room for it is not there. */
+static void take_away(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
+  const fs_learner_task *a = &s->task[task];
+  fs_side_value begin = latest_begin(s, a), end = earliest_end(s, a);
+  for (uint32_t k = 0; k + 1 < n && !s->conflict; k++) {
+    fs_side_value at = most(begin, s->step[k].time);
+    if (s->step[k].height + a->amount > table->capacity && at < least(end, s->step[k + 1].time)) {
+      fs_learner_grow(s, 2 * a->only_if + 1, 0, FS_BY_TABLE, task, at);
+      return;
     }
   }
 }
@@ -285,9 +354,15 @@ static void look_at_table(fs_learner *s, const fs_learner_table *table) {
     }
   }
   for (uint32_t k = table->task0; k < table->task1 && !s->conflict; k++) {
-    uint32_t item = s->task[k].item;
-    if (highest + s->task[k].amount > table->capacity &&
-        fs_earliest(s, item) < fs_latest(s, item)) {
+    const fs_learner_task *a = &s->task[k];
+    if (highest + a->amount <= table->capacity || fs_is_false(s, a->only_if)) {
+      continue;
+    }
+    if (!fs_is_true(s, a->only_if)) {
+      take_away(s, table, k, n);
+    }
+    if (!s->conflict && !fs_is_false(s, a->only_if) &&
+        (a->item != a->end || fs_earliest(s, a->item) < fs_latest(s, a->item))) {
       push_right(s, table, k, n);
       if (!s->conflict) {
         push_left(s, table, k, n);
@@ -298,8 +373,8 @@ static void look_at_table(fs_learner *s, const fs_learner_table *table) {
 
 /* ---- all rules */
 
-static void wake_tables(fs_learner *s, uint32_t item) {
-  for (uint32_t k = s->task0[item]; k < s->task0[item + 1]; k++) {
+static void wake_tables(fs_learner *s, uint32_t variable) {
+  for (uint32_t k = s->task0[variable]; k < s->task0[variable + 1]; k++) {
     uint32_t t = s->task[s->task_of[k]].table;
     if (!s->table[t].waits) {
       s->table[t].waits = true;
@@ -308,22 +383,51 @@ static void wake_tables(fs_learner *s, uint32_t item) {
   }
 }
 
+/* Is it an item that is there, or may be? */
+static bool is_live_item(const fs_learner *s, uint32_t variable) {
+  return variable < s->n && !fs_is_false(s, s->owner[variable]);
+}
+
+static void follow_variable(fs_learner *s, const fs_growth *g) {
+  uint32_t variable = g->side / 2;
+  if (variable >= fs_first_order(s)) {
+    follow_order(s, variable - fs_first_order(s));
+    return;
+  }
+  if (variable < s->n) {
+    follow_edges(s, g->side);
+  }
+  if (!s->conflict) {
+    fs_learner_follow_links(s, variable);
+  }
+  if (!s->conflict && is_live_item(s, variable)) {
+    follow_pairs(s, variable);
+  }
+}
+
+/* Something that is there now may come into the way of others, as its bounds did not before. */
+static void meet(fs_learner *s, uint32_t k) {
+  for (uint32_t i = s->owned0[k]; i < s->owned0[k + 1]; i++) {
+    fs_learner_open(s, s->owned[i]);
+    if (s->owned[i] < s->n && !s->conflict) {
+      follow_pairs(s, s->owned[i]);
+    }
+  }
+}
+
 static void visit(fs_learner *s) {
   fs_growth g = s->trail.at[s->visited++];
   fs_learner_visit(s, &g);
-  if (g.side >= 2 * s->n) {
-    if (!s->conflict) {
-      follow_order(s, g.side / 2 - s->n);
-    }
-    return;
-  }
   if (!s->conflict) {
-    follow_edges(s, g.side);
+    follow_variable(s, &g);
   }
-  if (!s->conflict) {
-    follow_pairs(s, g.side / 2);
+  uint32_t boolean = g.side / 2 - fs_first_bool(s); /* others are large */
+  if (!s->conflict && boolean < s->n_bools && (g.side & 1) == 0) {
+    meet(s, boolean);
   }
-  wake_tables(s, g.side / 2);
+  if (g.side / 2 < fs_first_order(s)) {
+    wake_tables(s, g.side / 2);
+  }
 }
 
 void fs_learner_propagate(fs_learner *s) {
@@ -344,6 +448,13 @@ void fs_learner_propagate(fs_learner *s) {
     }
     s->waiting.n = 0;
   }
+}
+
+/* It would have to be where it cannot be. */
+static void explain_cross(fs_learner *s, const fs_growth *g) {
+  fs_growth crossing = s->crossing.at[g->reason];
+  add_premise(s, crossing.side ^ 1, g->at);
+  fs_learner_explain(s, &crossing, 1 - g->at);
 }
 
 void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) {
@@ -370,6 +481,12 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) 
       break;
     case FS_BY_SET:
       fs_learner_explain_set(s, g);
+      break;
+    case FS_BY_LINK:
+      fs_learner_explain_link(s, g, value);
+      break;
+    case FS_BY_CROSS:
+      explain_cross(s, g);
       break;
   }
 }

@@ -75,7 +75,7 @@ uint32_t fs_learner_choose(fs_learner *s) {
   while (s->heap.n > 0) {
     uint32_t pair = heap_pop(s);
     fs_literal l = s->literal.at[2 * (size_t)pair].l;
-    if (!fs_holds(s, l) && !fs_fails(s, l)) {
+    if (!fs_holds(s, l) && !fs_fails(s, l) && fs_is_true(s, s->owner[l.side / 2])) {
       return pair;
     }
   }
@@ -131,6 +131,14 @@ uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
   return id + upper;
 }
 
+void fs_learner_open(fs_learner *s, uint32_t variable) {
+  for (uint32_t side = 2 * variable; side < 2 * variable + 2; side++) {
+    for (size_t k = 0; k < s->of_side[side].n; k++) {
+      heap_add(s, s->of_side[side].at[k] / 2);
+    }
+  }
+}
+
 /* ---- growths */
 
 /* The growth would cross the other side: what is needed for the least value that does so. */
@@ -142,20 +150,38 @@ static void cross(fs_learner *s, const fs_growth *g) {
   s->premise.n = 0;
   fs_learner_explain(s, g, 1 - other.value);
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, other));
+  if (s->owner[g->side / 2] != FS_NONE) {
+    fs_literal there = {2 * s->owner[g->side / 2], 1};
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, there));
+  }
   for (size_t k = 0; k < s->premise.n; k++) {
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, s->premise.at[k]));
   }
 }
 
+/* What the growth would cross holds only if the item is there: so it is not. */
+static void be_absent(fs_learner *s, const fs_growth *g, uint32_t owner) {
+  uint32_t which = (uint32_t)s->crossing.n;
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->crossing, *g));
+  if (s->status == FSCHED_OK) {
+    fs_learner_grow(s, 2 * owner + 1, 0, FS_BY_CROSS, which, s->value[g->side ^ 1]);
+  }
+}
+
 void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
                      uint32_t reason, fs_side_value at) {
-  if (s->value[side] >= value || s->conflict) {
+  uint32_t owner = s->owner[side / 2];
+  if (s->value[side] >= value || s->conflict || fs_is_false(s, owner)) {
     return;
   }
   bool root = s->level.n == 0;
   fs_growth g = {side, root ? FS_NONE : s->latest[side], value, s->value[side], at, reason, cause};
   if (value > -s->value[side ^ 1]) {
-    cross(s, &g);
+    if (fs_is_true(s, owner)) {
+      cross(s, &g);
+    } else {
+      be_absent(s, &g, owner);
+    }
     return;
   }
   if (root) {
@@ -184,6 +210,7 @@ void fs_learner_undo(fs_learner *s, size_t length) {
     const fs_growth *g = &s->trail.at[--s->trail.n];
     reopen(s, g);
     s->set.n = g->cause == FS_BY_SET ? g->reason : s->set.n;
+    s->crossing.n = g->cause == FS_BY_CROSS ? g->reason : s->crossing.n;
     s->value[g->side] = g->old;
     s->latest[g->side] = g->before;
   }

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Short memories: the learner chooses which copies are made, and when (problem/spilling).
+ *
+ * It knows memories by amounts.  What it finds gets addresses from lib/placement; where there are
+ * none, it is told of a smallest set of residencies that have none as long as those of them meet
+ * that do: a moment for each largest set that is there at once, a begin that is no later than the
+ * first of its moments, an end that is behind the last one.  Where this is not decided, the search
+ * goes on, and proves nothing any more. */
+#ifndef FS_SEARCH_SPILL_H
+#define FS_SEARCH_SPILL_H
+
+#include "problem/spilling/spilling.h"
+#include "search/learning/learner.h"
+
+typedef struct fs_spills {
+  fs_problem *p;
+  fs_arena *arena;
+  fs_learner l;
+  fs_tick limit;  /* no schedule may be longer; FS_TICK_NONE: not set yet */
+  bool exact;     /* nothing was given up */
+  fs_tick *start; /* room for a point */
+  uint8_t *holds;
+  uint64_t refused; /* points without addresses */
+} fs_spills;
+
+/* Does the search know the problem?  Requires a problem with spilling. */
+bool fs_spills_know(const fs_problem *p);
+/* Requires a problem that it knows; it and the arena outlive the search. */
+fs_status fs_spills_init(fs_spills *s, fs_problem *p, fs_arena *arena) FS_MUST_USE;
+void fs_spills_release(fs_spills *s); /* ignores one that is all zeros */
+/* A schedule of the graph that guides decisions from now on. */
+void fs_spills_guide(fs_spills *s, const fs_schedule *known);
+
+typedef struct fs_spill_turn {
+  uint64_t conflicts; /* the most */
+  bool (*stop)(void *user);
+  void *user;
+  fs_tick best;       /* the shortest makespan that is known: shorter ones are looked for */
+  fs_schedule *found; /* a shorter one, or NULL */
+  bool none;          /* it is proven that there is none */
+} fs_spill_turn;
+/* Goes on until a schedule is found, none exists, or the conflicts are used up. */
+fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) FS_MUST_USE;
+
+#endif
