@@ -32,7 +32,7 @@ typedef struct part {
   uint64_t slack;    /* room that is left at its fullest moment */
 } part;
 
-enum { LOOK = 256 }; /* nodes from one question whether to stop to the next */
+enum { LOOK = 16 }; /* nodes from one question whether to stop to the next */
 
 typedef struct undo {
   uint64_t value;

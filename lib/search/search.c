@@ -41,6 +41,10 @@ enum {
   STRIP_NODES = 64,     /* of the first question for a packing; and of all, before the bound */
   STRIP_FIRST = 1000,
   STRIP_MOST = 1 << 24, /* of one question */
+  /* The fewest runs of trials in a turn; the learner's work that comes with one, per op. */
+  ROUND = 64,
+  WORK_OF_TRIAL = 512,
+  LIMITS = 8, /* shares of that for each limit that is asked for */
   BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
 };
 
@@ -52,7 +56,7 @@ typedef struct search_run {
   fs_tick bound;
   uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
-  uint64_t before_trials;                  /* nodes */
+  uint64_t before_trials, most_trials;     /* nodes; runs */
   fs_tick told_makespan, told_bound;
 } search_run;
 
@@ -431,19 +435,20 @@ static bool trial_over(void *user, uint64_t runs, fs_tick best) {
   search_run *s = user;
   s->nodes = s->before_trials + runs;
   tell(s, fs_min(best, best_of(s)));
-  return is_over(s);
+  return runs >= s->most_trials || is_over(s);
 }
 
-static fs_status search_trials(search_run *s) {
+static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort, uint64_t runs) {
   fs_listsched_options o = {.evict = s->o->evict,
-                            .seed = s->o->seed,
+                            .seed = seed,
                             .lower_bound = s->bound,
-                            .effort = FS_EFFORT_MOST,
+                            .effort = effort,
                             .silent = true,
                             .stop = trial_over,
                             .user = s};
   fs_schedule *found = NULL;
   s->before_trials = s->nodes;
+  s->most_trials = runs;
   fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
   if (status == FSCHED_OK) {
     offer(s, found);
@@ -451,15 +456,17 @@ static fs_status search_trials(search_run *s) {
   return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
-/* Lets the learner choose the copies, guided by the best schedule. */
-static fs_status learn_spills(search_run *s, fs_spills *spills) {
+/* The learner chooses the copies, guided by the best schedule. */
+static fs_status learn_spills(search_run *s, fs_spills *spills, uint64_t work) {
+  uint64_t end = fs_add_most(spills->l.work, work);
   if (s->best != NULL) {
     fs_spills_guide(spills, s->best);
   }
-  while (best_of(s) > s->bound && !is_over(s)) {
+  while (best_of(s) > s->bound && spills->l.work < end && !is_over(s)) {
     uint64_t before = spills->l.conflicts;
     uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
     fs_spill_turn turn = {.conflicts = fs_min(left, CONFLICTS),
+                          .work = end - spills->l.work,
                           .stop = is_over,
                           .user = s,
                           .best = fs_min(best_of(s), FS_TICK_NONE / 8)};
@@ -472,23 +479,77 @@ static fs_status learn_spills(search_run *s, fs_spills *spills) {
   return FSCHED_OK;
 }
 
+/* A short turn of another learner, which is told of a limit that may be too short. */
+static fs_status ask_spills(search_run *s, fs_problem *p, fs_tick limit, uint64_t work,
+                            bool *none) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_spills spills;
+  fs_spill_turn turn = {
+      .conflicts = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes,
+      .work = work,
+      .stop = is_over,
+      .user = s,
+      .best = limit + 1};
+  fs_status status = fs_spills_init(&spills, p, &arena);
+  if (status == FSCHED_OK) {
+    status = fs_spills_run(&spills, &turn);
+  }
+  s->nodes += spills.l.conflicts;
+  fs_spills_release(&spills);
+  offer(s, turn.found);
+  *none = status == FSCHED_OK && turn.none;
+  s->bound = *none ? limit + 1 : s->bound;
+  tell(s, best_of(s));
+  return status;
+}
+
+/* Raises the bound by limits that are refuted: halfway to what is known, and nearer to the bound
+ * where that takes too long. */
+static fs_status raise_by_limits(search_run *s, fs_problem *p, uint64_t work) {
+  for (fs_tick step = 1; best_of(s) > s->bound + step / 2 && !is_over(s);) {
+    fs_tick gap = best_of(s) - s->bound;
+    bool none = true;
+    if (step > gap) {
+      return FSCHED_OK;
+    }
+    FS_TRY(ask_spills(s, p, s->bound + gap / 2 / step, work / LIMITS, &none));
+    if (!none && gap / 2 / step == 0) {
+      return FSCHED_OK;
+    }
+    step = none ? step : 2 * step;
+  }
+  return FSCHED_OK;
+}
+
+/* Trials and the learner take turns.  The first trials are those of a graph that is not refined;
+ * each turn is longer than the one before. */
+static fs_status search_in_rounds(search_run *s, fs_problem *p, fs_spills *spills) {
+  uint64_t seed = s->o->seed, before = s->nodes;
+  FS_TRY(search_trials(s, seed, FSCHED_EFFORT_USUAL, UINT64_MAX));
+  for (uint64_t n = fs_max(ROUND, s->nodes - before); best_of(s) > s->bound && !is_over(s);) {
+    uint64_t work = fs_multiply_most(n, (uint64_t)WORK_OF_TRIAL * s->g->n_ops);
+    FS_TRY(learn_spills(s, spills, work));
+    FS_TRY(raise_by_limits(s, p, work));
+    n = fs_multiply_most(n, 2);
+    if (best_of(s) > s->bound && !is_over(s)) {
+      FS_TRY(search_trials(s, ++seed, FS_EFFORT_MOST, n));
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status search_spills(search_run *s) {
   FS_SCRATCH(arena, s->ctx);
   fs_problem *p;
   fs_spills spills = {0};
   fs_tick horizon = fs_min(best_of(s), FS_TICK_NONE / 8);
-  if (best_of(s) <= s->bound || is_over(s)) {
-    return FSCHED_OK;
-  }
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
-  fs_status status = FSCHED_OK;
-  if (p != NULL && fs_spills_know(p)) {
-    status = fs_spills_init(&spills, p, &arena);
-    if (status == FSCHED_OK) {
-      status = learn_spills(s, &spills);
-    }
-    fs_spills_release(&spills);
+  bool known = p != NULL && fs_spills_know(p);
+  fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
+  if (status == FSCHED_OK) {
+    status = known ? search_in_rounds(s, p, &spills) : search_trials(s, s->o->seed, FS_EFFORT_MOST, UINT64_MAX);
   }
+  fs_spills_release(&spills);
   fs_problem_destroy(p);
   return status;
 }
@@ -619,12 +680,9 @@ static fs_status search_graph(search_run *s) {
       status = search_strips(s, p);
     } else if (!plain && has_form(s->g)) {
       status = search_relaxed(s);
-      if (status == FSCHED_OK) {
-        status = search_spills(s);
-      }
     }
     if (status == FSCHED_OK && (best_of(s) > s->bound || s->o->proof != NULL)) {
-      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : search_trials(s);
+      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : search_spills(s);
     }
   }
   fs_problem_destroy(p);

@@ -31,7 +31,8 @@ static least_found solve(const fsched_graph *g, fs_tick horizon, uint64_t confli
   if (out.known) {
     ck_fs(ctx, fs_spills_init(&s, p, &own));
     while (!out.proven && s.l.conflicts < conflicts) {
-      fs_spill_turn turn = {.conflicts = conflicts - s.l.conflicts, .best = out.least};
+      fs_spill_turn turn = {
+          .conflicts = conflicts - s.l.conflicts, .work = UINT64_MAX, .best = out.least};
       ck_fs(ctx, fs_spills_run(&s, &turn));
       out.proven = turn.none;
       if (turn.found != NULL) {

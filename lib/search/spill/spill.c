@@ -78,23 +78,44 @@ static void take_point(fs_spills *s) {
   }
 }
 
-/* *refused: the learner was told that this is none. */
+static fs_status make_schedule(fs_spills *s, fs_spill_fixed *fixed, fs_spill_turn *turn) {
+  const char *why;
+  bool placed;
+  FS_TRY(fs_spills_place(s, turn, fixed, &placed));
+  if (!placed) {
+    s->refused++;
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_answer_schedule(fixed->problem, &fixed->answer, &turn->found, &why));
+  if (turn->found == NULL) {
+    return fs_spills_give_up(s);
+  }
+  fs_learner_guide(&s->l, s->start);
+  fs_learner_guide_bools(&s->l, s->holds);
+  return FSCHED_OK;
+}
+
 static fs_status take_found(fs_spills *s, fs_spill_turn *turn) {
   fs_spill_fixed fixed;
-  const char *why;
   take_point(s);
   fs_spill_point point = {s->start, s->holds};
   FS_TRY(fs_spilling_fix(s->p, &point, &fixed));
-  fs_status status = fs_answer_schedule(fixed.problem, &fixed.answer, &turn->found, &why);
-  if (status == FSCHED_OK && turn->found == NULL) {
-    s->refused++;
-    status = fs_spills_refuse(s, &fixed);
-  } else if (status == FSCHED_OK) {
-    fs_learner_guide(&s->l, s->start);
-    fs_learner_guide_bools(&s->l, s->holds);
-  }
+  fs_status status = make_schedule(s, &fixed, turn);
   fs_problem_destroy(fixed.problem);
   return status;
+}
+
+/* The caller's stop, and the turn's work. */
+typedef struct spill_watch {
+  const fs_spills *s;
+  const fs_spill_turn *turn;
+  uint64_t end;
+} spill_watch;
+
+static bool is_over(void *user) {
+  const spill_watch *w = user;
+  const fs_spill_turn *t = w->turn;
+  return w->s->l.work >= w->end || (t->stop != NULL && t->stop(t->user));
 }
 
 static bool set_limit(fs_spills *s, fs_tick best) {
@@ -114,8 +135,10 @@ fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) {
     turn->none = s->exact;
     return s->l.status;
   }
-  while (turn->found == NULL && s->l.conflicts < end && s->l.status == FSCHED_OK) {
-    fs_learned found = fs_learner_search(&s->l, end - s->l.conflicts, turn->stop, turn->user);
+  spill_watch watch = {s, turn, fs_add_most(s->l.work, turn->work)};
+  while (turn->found == NULL && s->l.conflicts < end && s->l.status == FSCHED_OK &&
+         !is_over(&watch)) {
+    fs_learned found = fs_learner_search(&s->l, end - s->l.conflicts, is_over, &watch);
     if (found == FS_LEARNED_NONE) {
       turn->none = s->exact;
       break;

@@ -32,14 +32,14 @@ void fs_spills_release(fs_spills *s); /* ignores one that is all zeros */
 void fs_spills_guide(fs_spills *s, const fs_schedule *known);
 
 typedef struct fs_spill_turn {
-  uint64_t conflicts; /* the most */
+  uint64_t conflicts, work; /* the most; work as the learner counts it */
   bool (*stop)(void *user);
   void *user;
   fs_tick best;       /* the shortest makespan that is known: shorter ones are looked for */
   fs_schedule *found; /* a shorter one, or NULL */
   bool none;          /* it is proven that there is none */
 } fs_spill_turn;
-/* Goes on until a schedule is found, none exists, or the conflicts are used up. */
+/* Goes on until a schedule is found, none exists, or the conflicts or the work are used up. */
 fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) FS_MUST_USE;
 
 #endif

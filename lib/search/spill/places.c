@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A point that has no addresses: which of its residencies have none together, and when that holds.
- */
+/* Addresses of a point; where it has none, which of its residencies have none together, and when
+ * that holds. */
 #include "placement/placement.h"
 #include "search/spill/private.h"
+
+/* Nodes of the search for addresses, fewer with more residencies than some, as a node takes longer;
+ * and of each question whether one can be left out. */
+enum { PLACE_NODES = 20000, PLACE_FEW = 24, SHRINK_NODES = 1000 };
 
 /* The residencies of a memory that are of use. */
 typedef struct rectangles {
   fs_spills *s;
+  const fs_spill_turn *turn;
   const fs_spill_fixed *f;
   fs_arena *arena;
   uint32_t n;
@@ -90,7 +95,7 @@ static bool shares(const rectangles *r, uint32_t pair, uint32_t in, uint32_t out
 }
 
 /* Are there addresses for those that are in? */
-static fs_status ask_places(rectangles *r, fs_decision *exists) {
+static fs_status ask_places(rectangles *r, uint64_t nodes, fs_decision *exists) {
   const fs_problem *p = r->f->problem;
   fs_placement q = r->q;
   uint64_t peak;
@@ -113,7 +118,9 @@ static fs_status ask_places(rectangles *r, fs_decision *exists) {
       ((fs_tick *)q.pair_to)[q.n_pairs++] = r->f->answer.start[op] + p->time[op];
     }
   }
-  q.nodes = fs_limits_of(p->ctx)->spill_place_nodes;
+  q.nodes = nodes;
+  q.stop = r->turn->stop;
+  q.user = r->turn->user;
   return fs_placement_run(p->ctx, &q, false, r->address, &peak, exists, &least);
 }
 
@@ -122,7 +129,7 @@ static fs_status shrink(rectangles *r) {
   for (uint32_t i = 0; i < r->n; i++) {
     fs_decision exists;
     r->out[i] = 1;
-    FS_TRY(ask_places(r, &exists));
+    FS_TRY(ask_places(r, SHRINK_NODES, &exists));
     r->out[i] = exists.is == FS_NO;
   }
   return FSCHED_OK;
@@ -252,26 +259,21 @@ static fs_status explain(rectangles *r) {
   return FSCHED_OK;
 }
 
-/* All that was decided. */
-static fs_status give_up(rectangles *r) {
-  fs_learner *l = &r->s->l;
-  r->s->exact = false;
-  r->why.n = 0;
-  for (uint32_t v = 0; v < fs_first_order(l); v++) {
-    if (fs_is_true(l, l->owner[v])) {
-      FS_TRY(add(r, 2 * v, l->value[2 * v]));
-      FS_TRY(v >= l->n && v < fs_first_bool(l) ? FSCHED_OK
-                                               : add(r, 2 * v + 1, l->value[2 * v + 1]));
-    }
-  }
-  fs_learner_refuse(l, r->why.at, r->why.n);
-  return FSCHED_OK;
+static uint64_t nodes_of(const rectangles *r) {
+  uint64_t n = fs_max(r->n, PLACE_FEW), few = (uint64_t)PLACE_FEW * PLACE_FEW * PLACE_FEW;
+  return fs_max(1, PLACE_NODES * few / (n * n * n));
 }
 
-static fs_status refuse(rectangles *r) {
+static void take_addresses(const rectangles *r, uint64_t *address) {
+  for (uint32_t i = 0; i < r->n; i++) {
+    address[r->residency[i]] = r->address[i];
+  }
+}
+
+static fs_status place_memories(rectangles *r, uint64_t *address, bool *found) {
   const fs_target *t = &r->s->p->graph->target;
   FS_TRY(allocate(r));
-  for (uint32_t m = 0; m < t->n_memories; m++) {
+  for (uint32_t m = 0; m < t->n_memories && *found; m++) {
     const fs_memory *of = &t->memory[m];
     fs_decision exists;
     if (!fs_memory_bounded(of) || !fs_placement_has_addresses(of->placement)) {
@@ -279,19 +281,46 @@ static fs_status refuse(rectangles *r) {
     }
     list_rectangles(r, m);
     r->q.capacity = of->capacity & ~(of->align - 1);
-    FS_TRY(ask_places(r, &exists));
-    if (exists.is == FS_NO) {
-      FS_TRY(shrink(r));
-      return explain(r);
+    FS_TRY(ask_places(r, nodes_of(r), &exists));
+    *found = exists.is == FS_YES;
+    if (*found) {
+      take_addresses(r, address);
+      continue;
     }
+    FS_TRY(exists.is == FS_NO ? shrink(r) : FSCHED_OK);
+    r->s->exact = r->s->exact && exists.is == FS_NO;
+    FS_TRY(explain(r));
   }
-  return give_up(r);
+  return FSCHED_OK;
 }
 
-fs_status fs_spills_refuse(fs_spills *s, const fs_spill_fixed *fixed) {
+fs_status fs_spills_place(fs_spills *s, const fs_spill_turn *turn, fs_spill_fixed *fixed,
+                          bool *found) {
   FS_SCRATCH(arena, s->p->ctx);
-  rectangles r = {.s = s, .f = fixed, .arena = &arena};
-  fs_status status = refuse(&r);
+  rectangles r = {.s = s, .turn = turn, .f = fixed, .arena = &arena};
+  *found = true;
+  FS_TRY(fs_new_zero(&fixed->problem->arena, &fixed->answer.address,
+                     fixed->problem->n_residencies));
+  fs_status status = place_memories(&r, fixed->answer.address, found);
   fs_vec_free(s->p->ctx, &r.why);
+  return status;
+}
+
+fs_status fs_spills_give_up(fs_spills *s) {
+  fs_learner *l = &s->l;
+  FS_VEC(fs_literal) why = {0};
+  fs_status status = FSCHED_OK;
+  s->exact = false;
+  for (uint32_t v = 0; v < fs_first_order(l) && status == FSCHED_OK; v++) {
+    bool end = v >= l->n && v < fs_first_bool(l);
+    for (uint32_t side = 2 * v; side < 2 * v + 2 - end && status == FSCHED_OK; side++) {
+      fs_literal held = {side, l->value[side]};
+      status = fs_is_true(l, l->owner[v]) ? fs_vec_push(s->p->ctx, &why, held) : FSCHED_OK;
+    }
+  }
+  if (status == FSCHED_OK) {
+    fs_learner_refuse(l, why.at, why.n);
+  }
+  fs_vec_free(s->p->ctx, &why);
   return status;
 }
