@@ -41,10 +41,7 @@ enum {
   STRIP_NODES = 64,     /* of the first question for a packing; and of all, before the bound */
   STRIP_FIRST = 1000,
   STRIP_MOST = 1 << 24, /* of one question */
-  /* The fewest runs of trials in a turn; the learner's work that comes with one, per op. */
-  ROUND = 64,
-  WORK_OF_TRIAL = 512,
-  LIMITS = 8, /* shares of that for each limit that is asked for */
+  LIMITS = 4, /* shares of a turn for each limit that is asked for */
   BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
 };
 
@@ -56,7 +53,7 @@ typedef struct search_run {
   fs_tick bound;
   uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
-  uint64_t before_trials, most_trials;     /* nodes; runs */
+  uint64_t before_trials;                  /* nodes */
   fs_tick told_makespan, told_bound;
 } search_run;
 
@@ -435,10 +432,10 @@ static bool trial_over(void *user, uint64_t runs, fs_tick best) {
   search_run *s = user;
   s->nodes = s->before_trials + runs;
   tell(s, fs_min(best, best_of(s)));
-  return runs >= s->most_trials || is_over(s);
+  return is_over(s);
 }
 
-static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort, uint64_t runs) {
+static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort) {
   fs_listsched_options o = {.evict = s->o->evict,
                             .seed = seed,
                             .lower_bound = s->bound,
@@ -448,7 +445,6 @@ static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort, ui
                             .user = s};
   fs_schedule *found = NULL;
   s->before_trials = s->nodes;
-  s->most_trials = runs;
   fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
   if (status == FSCHED_OK) {
     offer(s, found);
@@ -521,18 +517,16 @@ static fs_status raise_by_limits(search_run *s, fs_problem *p, uint64_t work) {
   return FSCHED_OK;
 }
 
-/* Trials and the learner take turns.  The first trials are those of a graph that is not refined;
- * each turn is longer than the one before. */
+/* Trials and the learner take turns, each as long as the others of its round and half as long as
+ * those of the next one.  The first trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(search_run *s, fs_problem *p, fs_spills *spills) {
-  uint64_t seed = s->o->seed, before = s->nodes;
-  FS_TRY(search_trials(s, seed, FSCHED_EFFORT_USUAL, UINT64_MAX));
-  for (uint64_t n = fs_max(ROUND, s->nodes - before); best_of(s) > s->bound && !is_over(s);) {
-    uint64_t work = fs_multiply_most(n, (uint64_t)WORK_OF_TRIAL * s->g->n_ops);
-    FS_TRY(learn_spills(s, spills, work));
-    FS_TRY(raise_by_limits(s, p, work));
-    n = fs_multiply_most(n, 2);
+  for (uint32_t k = 0; best_of(s) > s->bound && !is_over(s); k++) {
+    uint32_t effort = (uint32_t)fs_min(FSCHED_EFFORT_USUAL + k, FS_EFFORT_MOST);
+    uint64_t work = fs_trial_steps_of(s->ctx) << (effort - FSCHED_EFFORT_USUAL);
+    FS_TRY(search_trials(s, s->o->seed + k, effort));
     if (best_of(s) > s->bound && !is_over(s)) {
-      FS_TRY(search_trials(s, ++seed, FS_EFFORT_MOST, n));
+      FS_TRY(learn_spills(s, spills, work));
+      FS_TRY(raise_by_limits(s, p, work));
     }
   }
   return FSCHED_OK;
@@ -547,7 +541,7 @@ static fs_status search_spills(search_run *s) {
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
   if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills) : search_trials(s, s->o->seed, FS_EFFORT_MOST, UINT64_MAX);
+    status = known ? search_in_rounds(s, p, &spills) : search_trials(s, s->o->seed, FS_EFFORT_MOST);
   }
   fs_spills_release(&spills);
   fs_problem_destroy(p);

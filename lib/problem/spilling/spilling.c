@@ -2,45 +2,26 @@
 #include "problem/spilling/spilling.h"
 
 #include "model/overwritten.h"
-#include "problem/private.h"
+#include "problem/spilling/private.h"
 
 /* While the copies are counted, the end of a stay is marked; finish() makes it a node. */
-#define STAY_END 0x80000000u
-
 /* How an op uses a version. */
 typedef struct user_access {
   bool any, reads, writes, whole;
 } user_access;
 
-typedef struct spilling_draft {
-  fs_problem_draft d;
-  fsched_context *ctx;
-  const fsched_graph *g;
-  fs_spilling *w;
-  fs_op_closure after;
-  uint8_t *is_short; /* per memory */
-  bool covered;      /* the form tells all of the graph */
-  FS_VEC(fs_stay) stay;
-  FS_VEC(fs_spill_link) link;
-  FS_VEC(fs_memory_use) use;
-  FS_VEC(fs_spill_user) user;
-  fs_ids member, clause0, clause;
-  fs_ids copy_if; /* per copy: its boolean, or FS_NONE */
-  fs_ids pair_op, pair_in, pair_out, pair_if;
-} spilling_draft;
-
 /* ---- parts */
 
-static uint32_t new_bool(spilling_draft *b) { return b->w->n_bools++; }
+static uint32_t new_bool(fs_spilling_draft *b) { return b->w->n_bools++; }
 
-static fs_status add_link(spilling_draft *b, uint32_t from, uint32_t to, fs_tick lag,
+static fs_status add_link(fs_spilling_draft *b, uint32_t from, uint32_t to, fs_tick lag,
                           uint32_t only_if) {
   fs_spill_link l = {from, to, only_if, (int64_t)lag};
   return fs_vec_push(b->ctx, &b->link, l);
 }
 
 /* The clause of these literals, those that are FS_NONE left out. */
-static fs_status add_clause(spilling_draft *b, const uint32_t *literal, uint32_t n) {
+static fs_status add_clause(fs_spilling_draft *b, const uint32_t *literal, uint32_t n) {
   FS_TRY(fs_vec_push(b->ctx, &b->clause0, (uint32_t)b->clause.n));
   for (uint32_t k = 0; k < n; k++) {
     if (literal[k] != FS_NONE) {
@@ -54,13 +35,13 @@ static uint32_t yes(uint32_t boolean) { return boolean == FS_NONE ? FS_NONE : 2 
 static uint32_t no(uint32_t boolean) { return boolean == FS_NONE ? FS_NONE : 2 * boolean + 1; }
 
 /* If `a` holds, so does `c`, where FS_NONE holds. */
-static fs_status imply(spilling_draft *b, uint32_t a, uint32_t c) {
+static fs_status imply(fs_spilling_draft *b, uint32_t a, uint32_t c) {
   uint32_t literal[] = {no(a), yes(c)};
   return c == FS_NONE ? FSCHED_OK : add_clause(b, literal, 2);
 }
 
 /* A boolean that holds where both do; FS_NONE: always. */
-static fs_status both(spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) {
+static fs_status both(fs_spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) {
   if (x == FS_NONE || y == FS_NONE) {
     *out = x == FS_NONE ? y : x;
     return FSCHED_OK;
@@ -72,14 +53,10 @@ static fs_status both(spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) 
   return imply(b, *out, y);
 }
 
-static fs_status add_copy(spilling_draft *b, fs_copy_kind kind, uint32_t v, uint32_t only_if,
+static fs_status add_copy(fs_spilling_draft *b, fs_copy_kind kind, uint32_t v, uint32_t only_if,
                           uint32_t *item) {
   FS_TRY(fs_vec_push(b->ctx, &b->copy_if, only_if));
   return fs_problem_add_copy(&b->d, kind, v, FS_NONE, FS_NONE, item);
-}
-
-static uint64_t aligned_size(const fsched_graph *g, uint32_t v) {
-  return fs_align_up(fs_version_size(g, v), fs_version_home(g, v)->align);
 }
 
 /* ---- users */
@@ -99,7 +76,7 @@ static user_access access_of(const fsched_graph *g, uint32_t op, uint32_t v) {
 }
 
 /* Lists the users of a version. */
-static fs_status list_users(spilling_draft *b, uint32_t v, uint32_t *n) {
+static fs_status list_users(fs_spilling_draft *b, uint32_t v, uint32_t *n) {
   const fsched_graph *g = b->g;
   *n = 0;
   for (uint32_t k = 0; k < g->n_ops; k++) {
@@ -127,18 +104,18 @@ typedef struct version_draft {
   fs_tick read_time, write_time;
 } version_draft;
 
-static fs_spill_user *user_of(const spilling_draft *b, const version_draft *x, uint32_t k) {
+static fs_spill_user *user_of(const fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   assert(k < x->n);
   return &b->user.at[x->first + k];
 }
 
-static bool comes_after(const spilling_draft *b, const version_draft *x, uint32_t later,
+static bool comes_after(const fs_spilling_draft *b, const version_draft *x, uint32_t later,
                         uint32_t earlier) {
   return fs_op_follows(&b->after, user_of(b, x, later)->op, user_of(b, x, earlier)->op);
 }
 
 /* Finds the last writer before each user.  Writers and others have to be ordered. */
-static void find_writers(spilling_draft *b, const version_draft *x) {
+static void find_writers(fs_spilling_draft *b, const version_draft *x) {
   for (uint32_t k = 0; k < x->n; k++) {
     fs_spill_user *u = user_of(b, x, k);
     for (uint32_t i = 0; i < x->n; i++) {
@@ -155,7 +132,7 @@ static void find_writers(spilling_draft *b, const version_draft *x) {
 }
 
 /* Needs the user nothing of what was there before? */
-static bool begins_alone(const spilling_draft *b, const version_draft *x, uint32_t k) {
+static bool begins_alone(const fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   const fs_spill_user *u = user_of(b, x, k);
   user_access how = access_of(b->g, u->op, x->v);
   return how.writes && !how.reads && (how.whole || (u->writer == FS_NONE && !x->given));
@@ -164,7 +141,7 @@ static bool begins_alone(const spilling_draft *b, const version_draft *x, uint32
 /* ---- stays */
 
 /* The stay that begins with a user. */
-static fs_status add_stay(spilling_draft *b, const version_draft *x, uint32_t k) {
+static fs_status add_stay(fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   fs_spill_user *u = user_of(b, x, k);
   bool alone = begins_alone(b, x, k);
   if (!alone && u->writer == FS_NONE && !x->given) {
@@ -186,24 +163,25 @@ static fs_status add_stay(spilling_draft *b, const version_draft *x, uint32_t k)
   FS_TRY(fs_vec_push(b->ctx, &b->stay, s));
   fs_memory_use use = {.memory = fs_version_memory(b->g, x->v),
                        .from = s.begin,
-                       .to = STAY_END | u->stay,
+                       .to = FS_STAY_END | u->stay,
                        .only_if = s.only_if,
-                       .bytes = aligned_size(b->g, x->v)};
+                       .bytes = fs_spilling_size(b->g, x->v)};
   FS_TRY(fs_vec_push(b->ctx, &b->use, use));
   return add_link(b, u->op, use.to, b->g->op_time[u->op], s.only_if);
 }
 
-static uint32_t stay_if(const spilling_draft *b, const version_draft *x, uint32_t k) {
+static uint32_t stay_if(const fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   return b->stay.at[user_of(b, x, k)->stay].only_if;
 }
 
-static uint32_t *member_of(const spilling_draft *b, const version_draft *x, uint32_t k,
+static uint32_t *member_of(const fs_spilling_draft *b, const version_draft *x, uint32_t k,
                            uint32_t leader) {
   return &b->member.at[user_of(b, x, k)->in0 + leader];
 }
 
 /* Can a user be in the stay that another one begins?  Writers in between have to be in it. */
-static bool can_join(const spilling_draft *b, const version_draft *x, uint32_t k, uint32_t leader) {
+static bool can_join(const fs_spilling_draft *b, const version_draft *x, uint32_t k,
+                     uint32_t leader) {
   const fs_spill_user *u = user_of(b, x, k);
   if (leader == k || user_of(b, x, leader)->stay == FS_NONE || comes_after(b, x, leader, k)) {
     return false;
@@ -212,11 +190,11 @@ static bool can_join(const spilling_draft *b, const version_draft *x, uint32_t k
          *member_of(b, x, u->writer, leader) != FS_NONE;
 }
 
-static fs_status join(spilling_draft *b, const version_draft *x, uint32_t k, uint32_t leader) {
+static fs_status join(fs_spilling_draft *b, const version_draft *x, uint32_t k, uint32_t leader) {
   const fs_spill_user u = *user_of(b, x, k), first = *user_of(b, x, leader);
   uint32_t in = *member_of(b, x, k, leader) = new_bool(b);
   FS_TRY(imply(b, in, stay_if(b, x, leader)));
-  FS_TRY(add_link(b, u.op, STAY_END | first.stay, b->g->op_time[u.op], in));
+  FS_TRY(add_link(b, u.op, FS_STAY_END | first.stay, b->g->op_time[u.op], in));
   if (!comes_after(b, x, k, leader)) {
     FS_TRY(add_link(b, first.op, u.op, 0, in));
   }
@@ -225,7 +203,7 @@ static fs_status join(spilling_draft *b, const version_draft *x, uint32_t k, uin
 }
 
 /* At most one of the user's own stay and those of others holds it, and one does. */
-static fs_status join_one(spilling_draft *b, const version_draft *x, uint32_t k) {
+static fs_status join_one(fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   const fs_spill_user *u = user_of(b, x, k);
   uint32_t own = u->stay == FS_NONE ? FS_NONE : stay_if(b, x, k), n = 0, *literal;
   if (u->stay != FS_NONE && own == FS_NONE) {
@@ -248,7 +226,7 @@ static fs_status join_one(spilling_draft *b, const version_draft *x, uint32_t k)
   return FSCHED_OK;
 }
 
-static fs_status add_stays(spilling_draft *b, const version_draft *x) {
+static fs_status add_stays(fs_spilling_draft *b, const version_draft *x) {
   for (uint32_t k = 0; k < x->n; k++) {
     user_of(b, x, k)->in0 = (uint32_t)b->member.n;
     for (uint32_t i = 0; i < x->n; i++) {
@@ -272,7 +250,7 @@ static fs_status add_stays(spilling_draft *b, const version_draft *x) {
 /* ---- writes to the store */
 
 /* The stays that a writer may be in last until its write has ended. */
-static fs_status hold_write(spilling_draft *b, const version_draft *x, uint32_t k,
+static fs_status hold_write(fs_spilling_draft *b, const version_draft *x, uint32_t k,
                             uint32_t only_if) {
   uint32_t item = user_of(b, x, k)->write, in;
   for (uint32_t i = 0; i < x->n; i++) {
@@ -281,13 +259,13 @@ static fs_status hold_write(spilling_draft *b, const version_draft *x, uint32_t 
       continue;
     }
     FS_TRY(both(b, i == k ? stay_if(b, x, k) : by, only_if, &in));
-    FS_TRY(add_link(b, item, STAY_END | stay, x->write_time, in));
+    FS_TRY(add_link(b, item, FS_STAY_END | stay, x->write_time, in));
   }
   return FSCHED_OK;
 }
 
 /* The write of what a writer leaves: it is there if a read needs it, or if it is kept. */
-static fs_status add_write(spilling_draft *b, const version_draft *x, uint32_t k) {
+static fs_status add_write(fs_spilling_draft *b, const version_draft *x, uint32_t k) {
   bool last = true;
   uint32_t n = 0, *literal;
   FS_TRY(fs_new(&b->d.scratch, &literal, (size_t)x->n + 1));
@@ -323,7 +301,7 @@ static fs_status add_write(spilling_draft *b, const version_draft *x, uint32_t k
 
 /* ---- versions */
 
-static fs_status add_short(spilling_draft *b, uint32_t v) {
+static fs_status add_short(fs_spilling_draft *b, uint32_t v) {
   const fs_memory *m = fs_version_home(b->g, v);
   uint64_t size = fs_version_size(b->g, v);
   version_draft x = {.v = v,
@@ -346,7 +324,7 @@ static fs_status add_short(spilling_draft *b, uint32_t v) {
   return FSCHED_OK;
 }
 
-static fs_status add_versions(spilling_draft *b) {
+static fs_status add_versions(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   for (uint32_t v = 0; v < g->n_versions && b->covered; v++) {
     b->w->user0[v] = (uint32_t)b->user.n;
@@ -364,7 +342,7 @@ static fs_status add_versions(spilling_draft *b) {
   return FSCHED_OK;
 }
 
-static fs_status add_scratch(spilling_draft *b) {
+static fs_status add_scratch(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
@@ -387,7 +365,7 @@ static fs_status add_scratch(spilling_draft *b) {
 /* ---- outputs in the place of an input */
 
 /* The user that an op is of a version. */
-static uint32_t find_user(const spilling_draft *b, uint32_t v, uint32_t op) {
+static uint32_t find_user(const fs_spilling_draft *b, uint32_t v, uint32_t op) {
   uint32_t k = b->w->user0[v];
   while (b->user.at[k].op != op) {
     k++;
@@ -396,7 +374,7 @@ static uint32_t find_user(const spilling_draft *b, uint32_t v, uint32_t op) {
 }
 
 /* The input's stay ends with the op. */
-static fs_status end_input(spilling_draft *b, uint32_t v, uint32_t op, uint32_t shares) {
+static fs_status end_input(fs_spilling_draft *b, uint32_t v, uint32_t op, uint32_t shares) {
   uint32_t first = b->w->user0[v], n = b->w->user0[v + 1] - first, k = find_user(b, v, op), in;
   fs_tick time = b->g->op_time[op];
   for (uint32_t i = 0; i < n; i++) {
@@ -406,7 +384,7 @@ static fs_status end_input(spilling_draft *b, uint32_t v, uint32_t op, uint32_t 
       continue;
     }
     FS_TRY(both(b, i == k - first ? b->stay.at[stay].only_if : by, shares, &in));
-    fs_spill_link l = {STAY_END | stay, op, in, -(int64_t)time};
+    fs_spill_link l = {FS_STAY_END | stay, op, in, -(int64_t)time};
     FS_TRY(fs_vec_push(b->ctx, &b->link, l));
   }
   return FSCHED_OK;
@@ -414,7 +392,7 @@ static fs_status end_input(spilling_draft *b, uint32_t v, uint32_t op, uint32_t 
 
 /* The use of the output's stay begins with the end of the op, and before that only if it shares no
  * place. */
-static fs_status add_pair(spilling_draft *b, uint32_t op, uint32_t in, uint32_t out) {
+static fs_status add_pair(fs_spilling_draft *b, uint32_t op, uint32_t in, uint32_t out) {
   uint32_t stay = b->user.at[find_user(b, out, op)].stay, shares = new_bool(b), k = 0;
   if (stay == FS_NONE || b->stay.at[stay].only_if != FS_NONE) {
     b->covered = false;
@@ -424,7 +402,7 @@ static fs_status add_pair(spilling_draft *b, uint32_t op, uint32_t in, uint32_t 
     bool meets = b->pair_op.at[i] == op && (b->pair_in.at[i] == in || b->pair_out.at[i] == out);
     b->covered = b->covered && !meets;
   }
-  while (k < b->use.n && b->use.at[k].to != (STAY_END | stay)) {
+  while (k < b->use.n && b->use.at[k].to != (FS_STAY_END | stay)) {
     k++;
   }
   assert(k < b->use.n);
@@ -442,7 +420,7 @@ static fs_status add_pair(spilling_draft *b, uint32_t op, uint32_t in, uint32_t 
   return end_input(b, in, op, shares);
 }
 
-static fs_status add_pairs(spilling_draft *b) {
+static fs_status add_pairs(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   for (uint32_t op = 0; op < g->n_ops && b->covered; op++) {
     for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1] && b->covered; i++) {
@@ -462,14 +440,14 @@ static fs_status add_pairs(spilling_draft *b) {
 static void add_most(uint64_t *sum, uint64_t more) { *sum = fs_min(*sum + more, FS_UNBOUNDED / 4); }
 
 /* A memory is short if not all that ever lies in it fits side by side. */
-static fs_status find_short(spilling_draft *b, bool *any) {
+static fs_status find_short(fs_spilling_draft *b, bool *any) {
   const fsched_graph *g = b->g;
   const fs_target *t = &g->target;
   uint64_t *sum;
   FS_TRY(fs_new_zero(&b->d.scratch, &sum, t->n_memories));
   FS_TRY(fs_new_zero(&b->d.scratch, &b->is_short, t->n_memories));
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    add_most(&sum[fs_version_memory(g, v)], fs_min(aligned_size(g, v), FS_UNBOUNDED / 4));
+    add_most(&sum[fs_version_memory(g, v)], fs_min(fs_spilling_size(g, v), FS_UNBOUNDED / 4));
   }
   for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
     uint32_t m = g->scratch_memory[i];
@@ -508,7 +486,7 @@ static bool is_covered(fsched_context *ctx, const fsched_graph *g) {
 
 /* ---- choices of queues */
 
-static fs_status add_choices(spilling_draft *b) {
+static fs_status add_choices(fs_spilling_draft *b) {
   fs_problem *p = b->d.p;
   FS_TRY(fs_new_none(&p->arena, &b->w->item_if, p->n_items));
   FS_TRY(fs_new_none(&p->arena, &b->w->choice_if, p->choice0[p->n_items]));
@@ -550,11 +528,11 @@ static fs_status take(fs_arena *arena, const void *from, size_t n, size_t elem, 
 #define TAKE(b, list, to) \
   take(&(b)->d.p->arena, (b)->list.at, (b)->list.n, sizeof *(b)->list.at, (to))
 
-static uint32_t node_of(const spilling_draft *b, uint32_t node) {
-  return node & STAY_END ? fs_spilling_end(b->d.p, node & ~STAY_END) : node;
+static uint32_t node_of(const fs_spilling_draft *b, uint32_t node) {
+  return node & FS_STAY_END ? fs_spilling_end(b->d.p, node & ~FS_STAY_END) : node;
 }
 
-static fs_status finish(spilling_draft *b) {
+static fs_status finish(fs_spilling_draft *b) {
   fs_spilling *w = b->w;
   FS_TRY(fs_problem_finish(&b->d));
   FS_TRY(add_choices(b));
@@ -566,6 +544,15 @@ static fs_status finish(spilling_draft *b) {
   for (size_t k = 0; k < b->use.n; k++) {
     b->use.at[k].to = node_of(b, b->use.at[k].to);
   }
+  for (size_t k = 0; k < b->apart.n; k++) {
+    b->apart.at[k].to = node_of(b, b->apart.at[k].to);
+  }
+  w->n_apart = (uint32_t)b->apart.n / 2;
+  w->n_turns = (uint32_t)b->turn0.n;
+  FS_TRY(fs_vec_push(b->ctx, &b->turn0, (uint32_t)b->turn.n));
+  FS_TRY(TAKE(b, apart, &w->apart));
+  FS_TRY(TAKE(b, turn0, &w->turn0));
+  FS_TRY(TAKE(b, turn, &w->turn));
   w->n_stays = (uint32_t)b->stay.n;
   w->n_links = (uint32_t)b->link.n;
   w->n_uses = (uint32_t)b->use.n;
@@ -584,7 +571,7 @@ static fs_status finish(spilling_draft *b) {
   return TAKE(b, pair_if, &w->pair_if);
 }
 
-static fs_status build(spilling_draft *b) {
+static fs_status build(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   fs_problem *p = b->d.p;
   bool any = false;
@@ -602,10 +589,14 @@ static fs_status build(spilling_draft *b) {
   FS_TRY(add_versions(b));
   FS_TRY(add_scratch(b));
   FS_TRY(add_pairs(b));
-  return b->covered ? finish(b) : FSCHED_OK;
+  if (!b->covered) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_spilling_apart(b));
+  return finish(b);
 }
 
-static void release_lists(spilling_draft *b) {
+static void release_lists(fs_spilling_draft *b) {
   fs_vec_free(b->ctx, &b->stay);
   fs_vec_free(b->ctx, &b->link);
   fs_vec_free(b->ctx, &b->use);
@@ -614,6 +605,9 @@ static void release_lists(spilling_draft *b) {
   fs_vec_free(b->ctx, &b->clause0);
   fs_vec_free(b->ctx, &b->clause);
   fs_vec_free(b->ctx, &b->copy_if);
+  fs_vec_free(b->ctx, &b->apart);
+  fs_vec_free(b->ctx, &b->turn0);
+  fs_vec_free(b->ctx, &b->turn);
   fs_vec_free(b->ctx, &b->pair_op);
   fs_vec_free(b->ctx, &b->pair_in);
   fs_vec_free(b->ctx, &b->pair_out);
@@ -623,7 +617,7 @@ static void release_lists(spilling_draft *b) {
 fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                               fs_tick lower_bound, fs_problem **out) {
   assert(g->topo != NULL || g->n_ops == 0);
-  spilling_draft b = {.ctx = ctx, .g = g, .covered = true};
+  fs_spilling_draft b = {.ctx = ctx, .g = g, .covered = true};
   *out = NULL;
   if (!is_covered(ctx, g)) {
     return FSCHED_OK;

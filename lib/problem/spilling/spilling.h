@@ -50,6 +50,12 @@ typedef struct fs_memory_use {
   uint64_t bytes;
 } fs_memory_use;
 
+/* A time of an item or a stay: from a node and `delay` on to a node and `length`. */
+typedef struct fs_spill_span {
+  uint32_t from, to, only_if;
+  fs_tick delay, length;
+} fs_spill_span;
+
 /* A user of a version. */
 typedef struct fs_spill_user {
   uint32_t op;
@@ -72,6 +78,11 @@ typedef struct fs_spilling {
   fs_spill_link *link;
   fs_memory_use *use;
   uint32_t *clause0, *clause; /* CSR: 2 * boolean, + 1 where it does not hold */
+  /* What follows for memories: sets of ops of which no two run at once, and pairs of spans, each
+   * two in a row, of which one ends before the other one begins if both are there. */
+  uint32_t n_turns, n_apart;
+  uint32_t *turn0, *turn; /* CSR: ops */
+  fs_spill_span *apart;   /* 2 * n_apart */
   /* Per version: its users in topological order (CSR); none of those in memories that are not
    * short. */
   uint32_t *user0;

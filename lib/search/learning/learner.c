@@ -175,8 +175,10 @@ static fs_status make_tables(fs_learner *s) {
   const fs_problem *p = s->p;
   uint32_t n_fields = p->n_classes + p->n_amounts, n = 0;
   size_t most = (size_t)p->choice0[p->n_items] + p->use0[p->n_items];
-  most += p->spilling == NULL ? 0 : p->spilling->n_uses;
-  n_fields += p->spilling == NULL ? 0 : p->graph->target.n_memories;
+  if (p->spilling != NULL) {
+    most += p->spilling->n_uses + p->spilling->turn0[p->spilling->n_turns];
+    n_fields += p->graph->target.n_memories + p->spilling->n_turns;
+  }
   FS_TRY(fs_new_zero(s->arena, &s->table, n_fields));
   FS_TRY(fs_new(s->arena, &s->task, most));
   FS_TRY(fs_new(s->arena, &s->step, 2 * most + 2));

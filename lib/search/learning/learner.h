@@ -52,6 +52,7 @@ typedef enum fs_cause {
   FS_BY_STARTS,   /* of an order; at: the latest start of the item that comes first */
   FS_BY_SET,      /* reason: the set that it comes behind */
   FS_BY_LINK,     /* reason: the link; of its condition `at` is the latest time of its end */
+  FS_BY_APART,    /* reason: the span that comes behind the other; at: the latest begin of that */
   FS_BY_CROSS     /* of a presence; reason: the growth that would have crossed the bound `at` */
 } fs_cause;
 
@@ -178,8 +179,10 @@ typedef struct fs_learner {
   uint32_t *owned0, *owned;             /* CSR per boolean: variables */
   uint32_t n_links;
   fs_learner_link *link;
-  uint32_t *link0, *link_of;  /* CSR per variable: links that it is in */
-  FS_VEC(fs_growth) crossing; /* of growths on the trail */
+  fs_learner_task *apart;      /* spans, each two in a row apart from each other */
+  uint32_t *apart0, *apart_of; /* CSR per variable: pairs of spans; NULL: there are none */
+  uint32_t *link0, *link_of;   /* CSR per variable: links that it is in */
+  FS_VEC(fs_growth) crossing;  /* of growths on the trail */
   uint32_t
       *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
@@ -264,6 +267,9 @@ fs_status fs_learner_open_links(fs_learner *s) FS_MUST_USE;
 void fs_learner_open_clauses(fs_learner *s);
 /* What follows from a growth of the variable for its links. */
 void fs_learner_follow_links(fs_learner *s, uint32_t variable);
+/* The same for spans that are apart. */
+void fs_learner_follow_apart(fs_learner *s, uint32_t variable);
+void fs_learner_explain_apart(fs_learner *s, const fs_growth *g, fs_side_value value);
 void fs_learner_explain_link(fs_learner *s, const fs_growth *g, fs_side_value value);
 
 /* rules.c */

@@ -96,6 +96,7 @@ static void put_rule(const fs_learner *s, const fs_growth *g) {
       assert(!"these are lemmas");
       break;
     case FS_BY_LINK:
+    case FS_BY_APART:
     case FS_BY_CROSS:
       assert(!"no proof is written where copies are open");
       break;

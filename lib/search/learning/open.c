@@ -49,6 +49,58 @@ static void add_uses(fs_learner *s, uint32_t memory) {
   s->n_tables += t->task1 > t->task0;
 }
 
+/* Ops that take turns, as on a queue. */
+static void add_turns(fs_learner *s, uint32_t set) {
+  const fs_spilling *w = s->p->spilling;
+  fs_learner_table *t = &s->table[s->n_tables];
+  *t = (fs_learner_table){.capacity = 1, .field = FS_NONE, .task0 = s->n_tasks};
+  for (uint32_t k = w->turn0[set]; k < w->turn0[set + 1]; k++) {
+    uint32_t op = w->turn[k];
+    s->task[s->n_tasks++] = (fs_learner_task){.item = op,
+                                              .end = op,
+                                              .table = s->n_tables,
+                                              .only_if = FS_NONE,
+                                              .length = s->time[op],
+                                              .amount = 1};
+  }
+  t->task1 = s->n_tasks;
+  s->n_tables++;
+}
+
+static fs_learner_task task_of_span(const fs_learner *s, const fs_spill_span *x) {
+  return (fs_learner_task){.item = variable_of(s, x->from),
+                           .end = variable_of(s, x->to),
+                           .table = FS_NONE,
+                           .only_if = bool_of(s, x->only_if),
+                           .delay = units(s, (int64_t)x->delay),
+                           .length = units(s, (int64_t)x->length)};
+}
+
+/* The spans that are apart, and the pairs that each variable is in. */
+static fs_status make_apart(fs_learner *s) {
+  const fs_spilling *w = s->p->spilling;
+  uint32_t *variable, *pair, n = 0;
+  FS_TRY(fs_new(s->arena, &s->apart, 2 * (size_t)w->n_apart));
+  FS_TRY(fs_new(s->arena, &variable, 6 * (size_t)w->n_apart));
+  FS_TRY(fs_new(s->arena, &pair, 6 * (size_t)w->n_apart));
+  for (uint32_t k = 0; k < 2 * w->n_apart; k++) {
+    fs_learner_task *x = &s->apart[k];
+    *x = task_of_span(s, &w->apart[k]);
+    uint32_t of[] = {x->item, x->end == x->item ? FS_NONE : x->end, x->only_if};
+    for (uint32_t i = 0; i < 3; i++) {
+      if (of[i] != FS_NONE) {
+        variable[n] = of[i];
+        pair[n++] = k / 2;
+      }
+    }
+  }
+  FS_TRY(fs_group(s->arena, variable, n, fs_first_order(s), &s->apart0, &s->apart_of));
+  for (uint32_t k = 0; k < n; k++) {
+    s->apart_of[k] = pair[s->apart_of[k]];
+  }
+  return FSCHED_OK;
+}
+
 static fs_status index_links(fs_learner *s) {
   uint32_t *variable, *link, n = 0;
   FS_TRY(fs_new(s->arena, &variable, 3 * (size_t)s->n_links));
@@ -76,6 +128,10 @@ fs_status fs_learner_open_links(fs_learner *s) {
   for (uint32_t m = 0; m < s->p->graph->target.n_memories; m++) {
     add_uses(s, m);
   }
+  for (uint32_t k = 0; k < w->n_turns; k++) {
+    add_turns(s, k);
+  }
+  FS_TRY(make_apart(s));
   s->n_links = w->n_links;
   FS_TRY(fs_new(s->arena, &s->link, s->n_links));
   for (uint32_t k = 0; k < s->n_links; k++) {
@@ -131,6 +187,71 @@ void fs_learner_follow_links(fs_learner *s, uint32_t variable) {
   s->work += s->link0[variable + 1] - s->link0[variable];
   for (uint32_t i = s->link0[variable]; i < s->link0[variable + 1] && !s->conflict; i++) {
     follow_link(s, s->link_of[i]);
+  }
+}
+
+/* ---- spans that are apart */
+
+static fs_side_value begin_of(const fs_learner *s, const fs_learner_task *a) {
+  return fs_latest(s, a->item) + a->delay;
+}
+static fs_side_value end_of(const fs_learner *s, const fs_learner_task *a) {
+  return fs_earliest(s, a->end) + a->length;
+}
+static bool may_move(const fs_learner *s, const fs_learner_task *a, uint32_t variable) {
+  return fs_is_true(s, a->only_if) || s->owner[variable] == a->only_if;
+}
+
+/* The first cannot end before the second begins, so it comes behind it.  `k`: the first one. */
+static void put_behind(fs_learner *s, uint32_t k) {
+  const fs_learner_task *a = &s->apart[k], *b = &s->apart[k ^ 1];
+  fs_side_value at = begin_of(s, b);
+  if (fs_is_true(s, b->only_if) && may_move(s, a, a->item)) {
+    fs_learner_grow(s, 2 * a->item, end_of(s, b) - a->delay, FS_BY_APART, k, at);
+  }
+  if (fs_is_true(s, a->only_if) && may_move(s, b, b->end)) {
+    fs_learner_grow(s, 2 * b->end + 1, b->length - begin_of(s, a), FS_BY_APART, k, at);
+  }
+}
+
+void fs_learner_follow_apart(fs_learner *s, uint32_t variable) {
+  if (s->apart0 == NULL || variable >= fs_first_order(s)) {
+    return;
+  }
+  s->work += s->apart0[variable + 1] - s->apart0[variable];
+  for (uint32_t i = s->apart0[variable]; i < s->apart0[variable + 1] && !s->conflict; i++) {
+    for (uint32_t k = 2 * s->apart_of[i]; k < 2 * s->apart_of[i] + 2 && !s->conflict; k++) {
+      const fs_learner_task *a = &s->apart[k], *b = &s->apart[k ^ 1];
+      if (!fs_is_false(s, a->only_if) && !fs_is_false(s, b->only_if) &&
+          end_of(s, a) > begin_of(s, b)) {
+        put_behind(s, k);
+      }
+    }
+  }
+}
+
+static void add_premise(fs_learner *s, uint32_t side, fs_side_value value) {
+  fs_literal l = {side, value};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, l));
+}
+
+void fs_learner_explain_apart(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  assert(g->cause == FS_BY_APART);
+  const fs_learner_task *a = &s->apart[g->reason], *b = &s->apart[g->reason ^ 1];
+  bool upper = g->side & 1;
+  const fs_learner_task *moved = upper ? b : a, *still = upper ? a : b;
+  if (upper) { /* the first one begins no later than the second ends */
+    add_premise(s, 2 * a->item + 1, value - b->length + a->delay);
+  } else {
+    add_premise(s, 2 * b->end, value + a->delay - b->length);
+  }
+  add_premise(s, 2 * a->end, g->at - a->length + 1);
+  add_premise(s, 2 * b->item + 1, b->delay - g->at);
+  if (still->only_if != FS_NONE) {
+    add_premise(s, 2 * still->only_if, 1);
+  }
+  if (moved->only_if != FS_NONE && s->owner[g->side / 2] != moved->only_if) {
+    add_premise(s, 2 * moved->only_if, 1);
   }
 }
 

@@ -400,6 +400,9 @@ static void follow_variable(fs_learner *s, const fs_growth *g) {
   if (!s->conflict) {
     fs_learner_follow_links(s, variable);
   }
+  if (!s->conflict) {
+    fs_learner_follow_apart(s, variable);
+  }
   if (!s->conflict && is_live_item(s, variable)) {
     follow_pairs(s, variable);
   }
@@ -484,6 +487,9 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) 
       break;
     case FS_BY_LINK:
       fs_learner_explain_link(s, g, value);
+      break;
+    case FS_BY_APART:
+      fs_learner_explain_apart(s, g, value);
       break;
     case FS_BY_CROSS:
       explain_cross(s, g);

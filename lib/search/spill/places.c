@@ -299,8 +299,8 @@ fs_status fs_spills_place(fs_spills *s, const fs_spill_turn *turn, fs_spill_fixe
   FS_SCRATCH(arena, s->p->ctx);
   rectangles r = {.s = s, .turn = turn, .f = fixed, .arena = &arena};
   *found = true;
-  FS_TRY(fs_new_zero(&fixed->problem->arena, &fixed->answer.address,
-                     fixed->problem->n_residencies));
+  FS_TRY(
+      fs_new_zero(&fixed->problem->arena, &fixed->answer.address, fixed->problem->n_residencies));
   fs_status status = place_memories(&r, fixed->answer.address, found);
   fs_vec_free(s->p->ctx, &r.why);
   return status;
