@@ -247,7 +247,8 @@ static void offer_slow(chooser *c, const fs_want *want) {
     for (uint32_t m = e->s->queues[queue].command0; m < members[i]; m++) {
       last = k[m].end > k[last].end ? m : last;
     }
-    if (last != members[i]) {
+    bool told = fs_sync_has_waits(e->s->meta->sync) || k[last].end == fs_explain_start(e, c->item);
+    if (last != members[i] && told) { /* barriers tell of an end alone */
       fs_link link = link_after(e, FS_HOLD_QUEUE, NULL, e->wants.item[last]);
       link.queue = queue;
       link.until = k[last].end;

@@ -527,11 +527,12 @@ static fs_status lanes(ctrledge_run *r) {
   return concurrency(r);
 }
 
-/* When what items hold is free: when their epochs are reached, as the plan has it. */
+/* When what items hold is free: when their epochs are reached, as the plan has it, or at their
+ * ends. */
 static fs_status find_over(ctrledge_run *r) {
   fs_tick *reached;
   r->over = r->s->end;
-  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends) {
+  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends || fs_graph_ends_alone(r->s->graph)) {
     return FSCHED_OK;
   }
   FS_TRY(fs_schedule_reached(r->s, r->scratch, &reached));

@@ -107,13 +107,15 @@ typedef struct fs_engine {
   /* Ops. */
   uint8_t *op_phase;
   uint32_t *op_unissued_preds, *op_running_preds;
+  bool ends_alone; /* the end of an item counts, whatever runs before it on its queues */
   bool any_slow;      /* some op ends after its queues go on */
   fs_lags lags;       /* of the edges to and from loops */
   uint8_t *op_lagged; /* some predecessor may still run when the op starts; NULL: of none */
   uint8_t *op_listed; /* the op is runnable; NULL: none becomes so while a predecessor runs */
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
-  fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too */
+  fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too,
+                        * unless ends count alone */
   uint32_t *op_queue;  /* of a gang the first */
   uint32_t *op_member0, *op_member; /* only if a gang chooses: CSR, the queues of ops in gangs */
   fs_heap choice;                   /* empty between uses */
@@ -342,7 +344,8 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
 /* Requires a queue that is free, or with implicit queues the next one to be made. */
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 /* The item keeps the queue until `until`, and ends at `end`.  Raises *reached, which is at least
- * the end, to the time when all items of the queue up to this one have ended.  Requires a queue as
+ * the end, to the time when all items of the queue up to this one have ended, unless ends count
+ * alone.  Requires a queue as
  * fs_engine_acquire does, and until <= end. */
 fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick end,
                            fs_tick *reached) FS_MUST_USE;

@@ -107,6 +107,7 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_reached, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
   e->any_slow = fs_graph_first_slow(g) != FS_NONE;
+  e->ends_alone = fs_graph_ends_alone(g);
   if (e->any_slow || e->op_lagged != NULL) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_listed, n));
   }

@@ -102,7 +102,7 @@ fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick 
     FS_TRY(fs_engine_acquire(e, queue, until));
   }
   e->queue_reached.at[queue] = fs_max(e->queue_reached.at[queue], end);
-  *reached = fs_max(*reached, e->queue_reached.at[queue]);
+  *reached = e->ends_alone ? *reached : fs_max(*reached, e->queue_reached.at[queue]);
   return FSCHED_OK;
 }
 

@@ -250,12 +250,14 @@ static fs_status find_reached(fs_vsched *v, fs_tick **out) {
   return FSCHED_OK;
 }
 
+/* Barriers tell of each end alone: a target that has them plans so. */
 static fs_status check_precedence(fs_vsched *v) {
   fs_tick *reached = v->s->end;
+  bool told_alone = fs_sync_has_barriers(v->g->target.sync);
   for (uint32_t op = 0; op < v->g->n_ops; op++) {
     v->any_slow = v->any_slow || is_slow(v, op);
   }
-  if (v->any_slow) {
+  if (v->any_slow && !told_alone) {
     FS_TRY(find_reached(v, &reached));
   }
   const fsched_graph *g = v->g;
