@@ -12,13 +12,25 @@
 
 #include "model/loop_report.h"
 
-static const fs_rolled *loop_of(const fs_vsched *v, uint32_t item) {
+fs_status fs_vsched_find_loops(fs_vsched *v) {
   const fsched_graph *g = v->g;
-  const fs_rolled *x = NULL;
-  for (uint32_t l = 0; item < g->n_ops && l < g->n_rolled && x == NULL; l++) {
-    x = g->rolled[l].within == FS_NONE && g->rolled[l].op == item ? &g->rolled[l] : NULL;
+  if (g->n_rolled == 0) {
+    return FSCHED_OK;
   }
-  return x;
+  FS_TRY(fs_new_none(&v->arena, &v->loop, g->n_ops));
+  FS_TRY(fs_new_zero(&v->arena, &v->noted_at, g->n_versions));
+  FS_TRY(fs_new_zero(&v->arena, &v->noted_writes, g->n_versions));
+  for (uint32_t l = g->n_rolled; l-- > 0;) {
+    if (g->rolled[l].within == FS_NONE) {
+      v->loop[g->rolled[l].op] = l;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static const fs_rolled *loop_of(const fs_vsched *v, uint32_t item) {
+  bool loop = v->loop != NULL && item < v->g->n_ops && v->loop[item] != FS_NONE;
+  return loop ? &v->g->rolled[v->loop[item]] : NULL;
 }
 
 const fs_rolled_part *fs_vsched_parts(const fs_vsched *v, uint32_t item) {
@@ -83,6 +95,28 @@ static void need_buffer(const fs_vsched *v, uint32_t before, uint32_t after, uin
   }
 }
 
+/* Notes what an op accesses of each version, until the next one is noted. */
+static void note_accesses(fs_vsched *v, uint32_t op) {
+  const fsched_graph *g = v->g;
+  v->noted++;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    uint32_t version = g->arg_version[a];
+    if (version != FS_NONE && fs_tag_accesses(g->arg_tag[a])) {
+      bool before = v->noted_at[version] == v->noted && v->noted_writes[version] != 0;
+      v->noted_writes[version] = before || fs_tag_writes(g->arg_tag[a]);
+      v->noted_at[version] = v->noted;
+    }
+  }
+}
+
+/* Whether an arg and what is noted are of one version, and one of them writes it. */
+static bool meets_noted(const fs_vsched *v, uint32_t arg) {
+  uint32_t version = v->g->arg_version[arg];
+  return version != FS_NONE && fs_tag_accesses(v->g->arg_tag[arg]) &&
+         v->noted_at[version] == v->noted &&
+         (fs_tag_writes(v->g->arg_tag[arg]) || v->noted_writes[version] != 0);
+}
+
 static bool named_after(const fsched_graph *g, uint32_t before, uint32_t after) {
   for (uint32_t i = g->op_after0[after]; i < g->op_after0[after + 1]; i++) {
     if (g->after_op[i] == before) {
@@ -92,7 +126,7 @@ static bool named_after(const fsched_graph *g, uint32_t before, uint32_t after) 
   return false;
 }
 
-fs_vedge fs_vsched_edge(const fs_vsched *v, uint32_t before, uint32_t after) {
+fs_vedge fs_vsched_edge(fs_vsched *v, uint32_t before, uint32_t after) {
   const fsched_graph *g = v->g;
   assert(before < g->n_ops && after < g->n_ops);
   const fs_vedge all = {v->s->end[before], v->s->start[after]};
@@ -101,14 +135,10 @@ fs_vedge fs_vsched_edge(const fs_vsched *v, uint32_t before, uint32_t after) {
   if (!parts || v->any_slow || named_after(g, before, after)) {
     return all;
   }
-  for (uint32_t a = g->op_arg0[before]; a < g->op_arg0[before + 1]; a++) {
-    for (uint32_t b = g->op_arg0[after]; b < g->op_arg0[after + 1]; b++) {
-      bool same = g->arg_version[a] != FS_NONE && g->arg_version[a] == g->arg_version[b];
-      bool accesses = fs_tag_accesses(g->arg_tag[a]) && fs_tag_accesses(g->arg_tag[b]);
-      bool writes = fs_tag_writes(g->arg_tag[a]) || fs_tag_writes(g->arg_tag[b]);
-      if (same && accesses && writes) {
-        need_buffer(v, before, after, g->arg_buffer[a], &edge);
-      }
+  note_accesses(v, before);
+  for (uint32_t a = g->op_arg0[after]; a < g->op_arg0[after + 1]; a++) {
+    if (meets_noted(v, a)) {
+      need_buffer(v, before, after, g->arg_buffer[a], &edge);
     }
   }
   return edge.start == FS_TICK_NONE || edge.end == 0 ? all : edge;

@@ -479,6 +479,7 @@ static fs_status verify_all(fs_vsched *v) {
                    "the schedule's records refer to what is not there");
   }
   uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
+  FS_TRY(fs_vsched_find_loops(v));
   FS_TRY(check_gangs(v));
   FS_TRY(check_items(v));
   fs_progress_at(v->ctx, part);

@@ -82,6 +82,8 @@ fs_status fs_vs_edges_begin(fs_vs *v) {
   FS_TRY(fs_new(&v->arena, &v->touched0, (size_t)n_loops + 1));
   FS_TRY(fs_new(&v->arena, &v->touched, n));
   FS_TRY(fs_new(&v->arena, &v->some, s->n_queues));
+  FS_TRY(fs_new_zero(&v->arena, &v->noted_at, s->n_versions));
+  FS_TRY(fs_new_zero(&v->arena, &v->noted_writes, s->n_versions));
   FS_TRY(fs_vdense_init(&v->arena, &v->some_known, s->n_queues));
   v->touched0[0] = n = 0;
   for (; v->n_parted < n_loops; v->n_parted++) {
@@ -198,29 +200,43 @@ static bool is_ordered(fs_vs *v, uint32_t op, uint32_t pred, uint32_t buffer,
   return true;
 }
 
-static bool conflict(const fs_stream_arg *a, const fs_stream_arg *b) {
-  return a->version != FS_NONE && a->version == b->version && fs_tag_accesses(a->tag) &&
-         fs_tag_accesses(b->tag) && (fs_tag_writes(a->tag) || fs_tag_writes(b->tag));
+/* Notes what an op accesses of each version, until the next one is noted. */
+static void note_accesses(fs_vs *v, uint32_t op) {
+  const fs_stream_op *o = &v->s->ops[op];
+  v->noted++;
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args; i++) {
+    const fs_stream_arg *a = &v->s->args[i];
+    if (a->version != FS_NONE && fs_tag_accesses(a->tag)) {
+      bool before = v->noted_at[a->version] == v->noted && v->noted_writes[a->version] != 0;
+      v->noted_writes[a->version] = before || fs_tag_writes(a->tag);
+      v->noted_at[a->version] = v->noted;
+    }
+  }
+}
+
+/* Whether an arg and what is noted are of one version, and one of them writes it. */
+static bool meets_noted(const fs_vs *v, const fs_stream_arg *a) {
+  return a->version != FS_NONE && fs_tag_accesses(a->tag) && v->noted_at[a->version] == v->noted &&
+         (fs_tag_writes(a->tag) || v->noted_writes[a->version] != 0);
 }
 
 /* Checks an edge for each buffer that it is for; false: there is none. */
 static bool check_buffers(fs_vs *v, const uint32_t *commands, uint32_t n, uint32_t pred,
                           const fs_vdense *known) {
   const fs_stream *s = v->s;
-  uint32_t op = s->commands[commands[0]].target;
-  const fs_stream_op *x = &s->ops[pred], *y = &s->ops[op];
-  bool any = false, ordered = true;
-  for (uint32_t a = x->arg0; a < x->arg0 + x->n_args && ordered; a++) {
-    for (uint32_t b = y->arg0; b < y->arg0 + y->n_args && ordered; b++) {
-      if (conflict(&s->args[a], &s->args[b])) {
-        uint32_t buffer = s->args[a].buffer;
-        fs_vs_some some = fs_vs_at_buffer(v, commands, n, buffer, known);
-        ordered = is_ordered(v, op, pred, buffer, some.known);
-        any = true;
-      }
+  uint32_t op = s->commands[commands[0]].target, last = FS_NONE;
+  const fs_stream_op *o = &s->ops[op];
+  bool ordered = true;
+  note_accesses(v, pred);
+  for (uint32_t i = o->arg0; i < o->arg0 + o->n_args && ordered; i++) {
+    uint32_t buffer = s->args[i].buffer;
+    if (buffer != last && meets_noted(v, &s->args[i])) {
+      fs_vs_some some = fs_vs_at_buffer(v, commands, n, buffer, known);
+      ordered = is_ordered(v, op, pred, buffer, some.known);
+      last = buffer;
     }
   }
-  return any;
+  return last != FS_NONE;
 }
 
 void fs_vs_edges(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *known) {

@@ -102,8 +102,10 @@ typedef struct fs_vs {
   uint32_t n_parted, *touched0, *some;
   uint64_t *touched;
   fs_vdense some_known;
-  uint32_t now_queue; /* queue whose clock `now` is; FS_NONE: none */
-  uint32_t *source;   /* per queue: the wait that gave its entry of `now` */
+  uint32_t noted, *noted_at; /* an edge; per version the last one at which it was accessed, */
+  uint8_t *noted_writes;     /* and written */
+  uint32_t now_queue;        /* queue whose clock `now` is; FS_NONE: none */
+  uint32_t *source;          /* per queue: the wait that gave its entry of `now` */
   fs_vclocks clocks;
 
   /* stream/places.c */
