@@ -3,6 +3,10 @@
 
 #include "kit/gen.h"
 
+#define SPILLS                                              \
+  "{name: m, capacity: 448, backing: d, spill: {on: copy, " \
+  "write: {fixed: 2}, read: {fixed: 2}}}, {name: d}"
+
 enum { QUEUES = 4, BUFFERS = 64, NO_BUFFER = BUFFERS };
 
 typedef struct lag_graph {
@@ -79,9 +83,7 @@ static void put_loop(lag_graph *g, uint32_t item) {
 }
 
 void fs_lag_gen(uint64_t seed, fs_text *t) {
-  static const char *const memory[] = {"{name: m}", "{name: m, capacity: 4096}",
-                                       "{name: m, capacity: 448, backing: d, spill: {on: copy, "
-                                       "write: {fixed: 2}, read: {fixed: 2}}}, {name: d}"};
+  static const char *const memory[] = {"{name: m}", "{name: m, capacity: 4096}", SPILLS};
   lag_graph g = {.t = t, .rng = {seed}, .carried = NO_BUFFER};
   g.queues = 2 + below(&g, QUEUES - 1);
   fs_text_puts(t, "fsched: 1\ntarget:\n  queues: [{name: c, class: copy}");
