@@ -120,16 +120,22 @@ static bool waits_for(const fs_explain *e, uint32_t command, uint32_t item) {
   return true;
 }
 
-fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
-  assert(from < e->s->n_commands && e->command != FS_NONE);
-  fs_stream_wait done = fs_explain_complete(e, from);
-  uint32_t own = e->order.queue[e->command];
-  fs_because b = {.tier = FS_TIER_SAME_QUEUE, .by = FS_NONE, .hop = FS_NONE};
-  if (alone_on(e, from, own)) {
-    b.tier = from < e->command ? FS_TIER_SAME_QUEUE : FS_TIER_NONE;
+fs_because fs_explain_tier(const fs_explain *e, const fs_want *want, uint32_t n) {
+  assert(n > 0 && e->command != FS_NONE);
+  uint32_t from = want->from;
+  fs_needed_of need = fs_explain_need(e, e->command, want, n);
+  fs_stream_wait done = need.done;
+  fs_because b = {.tier = FS_TIER_SAME_QUEUE,
+                  .by = FS_NONE,
+                  .hop = FS_NONE,
+                  .none = need.none,
+                  .all = need.all,
+                  .done = done};
+  if (need.all ? alone_on(e, from, e->order.queue[e->command]) : need.own) {
+    b.tier = from < e->command || !need.all ? FS_TIER_SAME_QUEUE : FS_TIER_NONE;
     return b;
   }
-  if (waits_for(e, e->command, from)) {
+  if (need.all ? waits_for(e, e->command, from) : need.waited) {
     b.tier = FS_TIER_WAIT;
     return b;
   }
@@ -145,7 +151,8 @@ fs_because fs_explain_tier(const fs_explain *e, uint32_t from) {
     b.to = e->asked_at.at[at].epoch;
     return b;
   }
-  b.hop = fs_known_item(&e->known, from);
+  b.hop =
+      need.all ? fs_known_item(&e->known, from) : fs_known_hop(&e->known, done.axis, done.epoch);
   b.tier = b.hop == FS_NONE ? FS_TIER_NONE : FS_TIER_FRONTIER;
   return b;
 }
@@ -240,7 +247,8 @@ static void offer_slow(chooser *c, const fs_want *want) {
     for (uint32_t m = e->s->queues[queue].command0; m < members[i]; m++) {
       last = k[m].end > k[last].end ? m : last;
     }
-    if (last != members[i]) {
+    bool told = fs_sync_has_waits(e->s->meta->sync) || k[last].end == fs_explain_start(e, c->item);
+    if (last != members[i] && told) { /* barriers tell of an end alone */
       fs_link link = link_after(e, FS_HOLD_QUEUE, NULL, e->wants.item[last]);
       link.queue = queue;
       link.until = k[last].end;
@@ -287,7 +295,9 @@ fs_link fs_explain_link(const fs_explain *e, uint32_t item) {
   }
   const fs_want *want = e->wants.want + e->wants.want0[item];
   for (uint32_t i = 0; i < e->wants.n_wants[item]; i++) {
-    offer(&c, link_after(e, FS_HOLD_WANT, &want[i], want[i].from), want[i].why);
+    fs_link link = link_after(e, FS_HOLD_WANT, &want[i], want[i].from);
+    link.until = fs_explain_until(e, item, &want[i]);
+    offer(&c, link, want[i].why);
     if (e->any_slow) {
       offer_slow(&c, &want[i]);
     }
@@ -317,13 +327,17 @@ static void count_command(const fs_explain *e, uint32_t command, const uint32_t 
                           fs_summary *out) {
   uint32_t item = e->wants.item[command], queue = e->order.queue[command];
   const fs_want *want = e->wants.want + e->wants.want0[item];
-  for (uint32_t i = 0; i < e->wants.n_wants[item]; i = fs_explain_run(e, item, i)) {
-    fs_stream_wait done = fs_explain_complete(e, want[i].from);
-    fs_tier tier = alone_on(e, want[i].from, queue)      ? FS_TIER_SAME_QUEUE
-                   : waits_for(e, command, want[i].from) ? FS_TIER_WAIT
-                   : asked[done.axis] >= done.epoch      ? FS_TIER_EXACT
-                                                         : FS_TIER_FRONTIER;
-    out->wanted[tier]++;
+  for (uint32_t i = 0, end; i < e->wants.n_wants[item]; i = end) {
+    end = fs_explain_run(e, item, i);
+    fs_needed_of need = fs_explain_need(e, command, &want[i], end - i);
+    uint32_t from = want[i].from;
+    bool own = need.all ? alone_on(e, from, queue) : need.own;
+    bool waited = need.all ? waits_for(e, command, from) : need.waited;
+    fs_tier tier = own                                        ? FS_TIER_SAME_QUEUE
+                   : waited                                   ? FS_TIER_WAIT
+                   : asked[need.done.axis] >= need.done.epoch ? FS_TIER_EXACT
+                                                              : FS_TIER_FRONTIER;
+    out->wanted[tier] += !need.none;
   }
 }
 

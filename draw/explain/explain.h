@@ -59,16 +59,20 @@ typedef enum fs_tier { /* as in lib/waits/waits.h; the first that holds */
 
 typedef struct fs_because {
   fs_tier tier;
-  uint32_t by;  /* EXACT: the command that waits for the axis */
-  uint32_t to;  /* EXACT: the epoch that it waits for */
-  uint32_t hop; /* FRONTIER: into known.hop */
+  uint32_t by;         /* EXACT: the command that waits for the axis */
+  uint32_t to;         /* EXACT: the epoch that it waits for */
+  uint32_t hop;        /* FRONTIER: into known.hop */
+  bool none;           /* the orderings are not of this command, but of other members */
+  bool all;            /* they are of all members of the earlier item, */
+  fs_stream_wait done; /* which are complete then; else of some, of which this is one */
 } fs_because;
 
 /* Makes a command the current one, and finds what it knows.  Requires a command, and that
  * fs_explain_prepare has succeeded. */
 fs_status fs_explain_look_at(fs_explain *e, uint32_t command) FS_MUST_USE;
-/* How the command is ordered after an item.  Requires an item, and a command that is looked at. */
-fs_because fs_explain_tier(const fs_explain *e, uint32_t from);
+/* How the command is ordered after an item.  Requires a run of its orderings after that, and a
+ * command that is looked at. */
+fs_because fs_explain_tier(const fs_explain *e, const fs_want *want, uint32_t n);
 /* The end of the run of orderings with the same `from`.  Requires an item, and one of its
  * orderings. */
 uint32_t fs_explain_run(const fs_explain *e, uint32_t item, uint32_t at);
@@ -118,6 +122,21 @@ typedef struct fs_summary {
   uint32_t last; /* the item that ends last; FS_NONE: there are no commands */
 } fs_summary;
 fs_status fs_explain_summary(fs_explain *e, fs_summary *out) FS_MUST_USE;
+
+/* ---- explain/needs.c */
+/* What of orderings after one item is for a command. */
+typedef struct fs_needed_of {
+  bool none, all;      /* no member of the earlier item, or all */
+  bool own;            /* no needed one runs on another queue */
+  bool waited;         /* the command waits for all needed ones on other queues */
+  fs_stream_wait done; /* ALL: of the item; else of a needed one, if possible one not waited for */
+} fs_needed_of;
+fs_needed_of fs_explain_need(const fs_explain *e, uint32_t command, const fs_want *w, uint32_t n);
+/* Whether an ordering is one of this member, of the earlier item or the later.  Requires a command
+ * of one of them. */
+bool fs_explain_concerns(const fs_explain *e, const fs_want *w, uint32_t command);
+/* Until when an ordering holds the start of an item back. */
+uint64_t fs_explain_until(const fs_explain *e, uint32_t item, const fs_want *w);
 
 /* ---- explain/names.c */
 /* Adds the items of these names to e->item: "C", "dpu:3", "tp0:1", "read A_in", "spill_write x.1",

@@ -145,15 +145,14 @@ static void put_waits(const fs_explain *e, uint32_t command) {
   put(e, "]");
 }
 
-static fs_status put_elided_one(const fs_explain *e, uint32_t from, fs_because b) {
+static fs_status put_elided_one(const fs_explain *e, fs_because b) {
   static const char *const tier[] = {"same_queue", "wait", "exact", "frontier", "missing"};
   put(e, ", \"implied_by\": \"");
   put(e, tier[b.tier]);
   put(e, "\"");
   if (b.tier == FS_TIER_EXACT) {
     put_epoch(e, ", \"chain\": [{\"axis\": ", epoch_of(e, b.by));
-    put_epoch(e, ", \"waits_for\": {\"axis\": ",
-              (fs_stream_wait){fs_explain_complete(e, from).axis, b.to});
+    put_epoch(e, ", \"waits_for\": {\"axis\": ", (fs_stream_wait){b.done.axis, b.to});
     put(e, "}}]");
   }
   return b.tier == FS_TIER_FRONTIER ? put_chain(e, b.hop) : FSCHED_OK;
@@ -165,13 +164,13 @@ static fs_status put_elided(const fs_explain *e, uint32_t command) {
   put(e, ",\n    \"elided\": [");
   for (uint32_t i = 0, end; i < e->wants.n_wants[item]; i = end) {
     end = fs_explain_run(e, item, i);
-    fs_because b = fs_explain_tier(e, want[i].from);
-    if (b.tier != FS_TIER_WAIT) {
+    fs_because b = fs_explain_tier(e, &want[i], end - i);
+    if (b.tier != FS_TIER_WAIT && !b.none) {
       put(e, line(rows++));
-      put_epoch(e, "{\"axis\": ", fs_explain_complete(e, want[i].from));
+      put_epoch(e, "{\"axis\": ", b.done);
       put_what(e, want[i].from);
       put_reasons(e, &want[i], end - i);
-      FS_TRY(put_elided_one(e, want[i].from, b));
+      FS_TRY(put_elided_one(e, b));
       put(e, "}");
     }
   }

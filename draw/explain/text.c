@@ -242,16 +242,18 @@ static fs_status put_tier(fs_explain *e, fs_text *t, uint32_t from, fs_because b
       put_command(e, t, b.by);
       fs_text_puts(t, " waited for ");
     }
-    put_epoch(e, t, (fs_stream_wait){fs_explain_complete(e, from).axis, b.to});
-  } else {
+    put_epoch(e, t, (fs_stream_wait){b.done.axis, b.to});
+  } else if (b.all || b.hop == FS_NONE) {
     return put_chain_of_item(e, t, from);
+  } else {
+    return put_chain(e, t, b.hop, b.done.axis, b.done.epoch);
   }
   return FSCHED_OK;
 }
 
 static fs_status put_elided_row(fs_explain *e, fs_explain_rows *l, const fs_want *why, uint32_t n,
                                 fs_because b) {
-  put_epoch(e, &l->c.text, fs_explain_complete(e, why->from));
+  put_epoch(e, &l->c.text, b.done);
   fs_explain_cell(l);
   put_what(e, &l->c.text, why->from);
   fs_explain_cell(l);
@@ -274,8 +276,8 @@ static fs_status put_elided(fs_explain *e, uint32_t command) {
   fs_status status = FSCHED_OK;
   for (uint32_t i = 0, end; status == FSCHED_OK && i < e->wants.n_wants[item]; i = end) {
     end = fs_explain_run(e, item, i);
-    fs_because b = fs_explain_tier(e, want[i].from);
-    if (b.tier != FS_TIER_WAIT) {
+    fs_because b = fs_explain_tier(e, &want[i], end - i);
+    if (b.tier != FS_TIER_WAIT && !b.none) {
       rows++;
       status = fs_explain_row(&l) ? put_elided_row(e, &l, &want[i], end - i, b) : FSCHED_OK;
     }

@@ -18,7 +18,8 @@
 #include <stdio.h>
 
 /* What the guard does with a place.  What a loop writes is spoilt when it begins, and then is for
- * the instances inside to guard. */
+ * the instances inside to guard; so is what some of its queues do not touch, as these need not wait
+ * for who writes it before, nor be over when it is written again. */
 enum { UNTOUCHED, GUARD, SPOIL, SPOIL_ALONE };
 
 /* Every two places of a command are compared, so a command with more places spoils none; in loops
@@ -84,6 +85,46 @@ static bool only_reads(const fs_stream *s, const fs_stream_command *c, const fs_
   return reads;
 }
 
+/* Counts per buffer the queues of a loop whose commands touch it. */
+static fs_status count_queues(fs_arena *arena, const fs_stream *s, const fs_stream_loop *l,
+                              uint32_t **out) {
+  uint32_t *last;
+  FS_TRY(fs_new_zero(arena, out, s->n_buffers));
+  FS_TRY(fs_new_none(arena, &last, s->n_buffers));
+  for (uint32_t k = l->queue0; k < l->queue0 + l->n_queues; k++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[k];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      const fs_stream_loop_op *o = &s->loop_ops[s->loop_commands[c].op];
+      for (uint32_t a = o->arg0; a < o->arg0 + o->n_args; a++) {
+        uint32_t buffer = s->loop_args[a].buffer;
+        if (buffer != FS_NONE && last[buffer] != k) {
+          last[buffer] = k;
+          (*out)[buffer]++;
+        }
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Leaves to instances what is for these alone. */
+static fs_status leave_to_instances(fs_instance *x, uint32_t command) {
+  const fs_stream *s = x->stream;
+  const fs_stream_command *k = &s->commands[command];
+  const fs_stream_loop *l = &s->loops[fs_sim_loop_of(x, command)];
+  uint32_t *queues;
+  FS_SCRATCH(scratch, x->arena.ctx);
+  FS_TRY(count_queues(&scratch, s, l, &queues));
+  for (uint32_t i = k->place0; i < k->place0 + k->n_places; i++) {
+    const fs_stream_place *p = &s->places[i];
+    bool all = p->version == FS_NONE || queues[s->versions[p->version].buffer] == l->n_queues;
+    if (!only_reads(s, k, p) || !all) {
+      x->touch[i] = x->touch[i] == SPOIL && all ? SPOIL_ALONE : UNTOUCHED;
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_sim_guard_make(fs_instance *x) {
   const fs_stream *s = x->stream;
   x->guarded = s->n_races == 0;
@@ -94,10 +135,8 @@ fs_status fs_sim_guard_make(fs_instance *x) {
     for (uint32_t i = k->place0; i < k->place0 + k->n_places; i++) {
       const fs_stream_place *p = &s->places[i];
       x->touch[i] = !is_guarded(s, k, p) ? UNTOUCHED : may_spoil(s, k, p) ? SPOIL : GUARD;
-      if (fs_sim_loop_of(x, c) != FS_NONE && !only_reads(s, k, p)) {
-        x->touch[i] = x->touch[i] == SPOIL ? SPOIL_ALONE : UNTOUCHED;
-      }
     }
+    FS_TRY(fs_sim_loop_of(x, c) == FS_NONE ? FSCHED_OK : leave_to_instances(x, c));
   }
   return FSCHED_OK;
 }

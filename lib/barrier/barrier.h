@@ -46,6 +46,7 @@ typedef struct fs_barrier_problem {
   const fs_tick *start, *time;                  /* per item, as planned; no start may get earlier */
   const fs_tick *busy; /* per item: until its queues go on; less than `time`: it is slow; NULL: as
                           `time` */
+  bool ends_alone;     /* the end of an item counts, whatever runs before it on its queues */
   const uint32_t *pred0, *pred; /* CSR per command: items that are over before it starts, beyond
                                    queue order; without those that the others imply */
   const uint32_t *demand;       /* per item: slots each member takes, at least 1; NULL: 1 */

@@ -2,8 +2,9 @@
 /* Makes the result of a draft.  It begins with the exact starts: in the draft's order, each item
  * starts when its queues, the barriers that it waits for and the physical ones that it takes over
  * allow it.  Sorted by start, and by the draft's order where starts are equal, every order still
- * goes forward.  As in all plans, the end of an item is not counted on before those ahead of it on
- * its queues have ended, though a barrier would tell of it earlier behind a slow one. */
+ * goes forward.  Of a target whose plans are for timelines, the end of an item is not counted on
+ * before those ahead of it on its queues have ended, though a barrier would tell of it earlier
+ * behind a slow one. */
 #include "barrier/draft.h"
 #include "base/group.h"
 #include "base/heap.h"
@@ -45,7 +46,7 @@ static void run_item(const ticker *k, uint32_t u, const uint32_t *command_queue,
     uint32_t c = p->item_command[i], q = command_queue[c];
     k->queue[q] = start + fs_barrier_busy(p, u);
     k->latest[q] = fs_max(k->latest[q], end);
-    over = fs_max(over, k->latest[q]);
+    over = p->ends_alone ? over : fs_max(over, k->latest[q]);
     for (uint32_t w = k->d->wait0[c]; w < k->d->wait0[c + 1]; w++) {
       uint32_t b = k->d->wait[w];
       k->gate[b] = fs_max(k->gate[b], start);

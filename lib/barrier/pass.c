@@ -82,6 +82,7 @@ static fs_status make_problem(barrier_pass *p) {
                                     .start = s->start,
                                     .time = time,
                                     .busy = fs_graph_first_slow(s->graph) == FS_NONE ? NULL : busy,
+                                    .ends_alone = fs_graph_ends_alone(s->graph),
                                     .pred0 = y->wait0,
                                     .pred = pred,
                                     .n_slots = limited ? p->o->slots : (uint64_t)1 << 62};

@@ -19,6 +19,7 @@
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
 #include "model/handle.h"
+#include "model/lags.h"
 #include "problem/settled/settled.h"
 #include "search/search.h"
 #include "verify/schedule/verify.h"
@@ -82,10 +83,21 @@ static fs_status pass_loops(pipeline *p) {
                        &p->loops);
 }
 
+/* A bound where loops are ops does not hold where these overlap with what is before and behind. */
+static fs_status list_bound(const pipeline *p, bool whole_loops, fs_tick *out) {
+  fs_lags lags;
+  FS_SCRATCH(scratch, p->ctx);
+  FS_TRY(fs_lags_find(&scratch, p->graph, &lags));
+  *out = whole_loops || lags.lag == NULL ? p->as_ops : fs_min(p->as_ops, p->bounds.all);
+  return FSCHED_OK;
+}
+
 static fs_status list_schedule(pipeline *p, bool silent, bool whole_loops) {
+  fs_tick lower_bound;
+  FS_TRY(list_bound(p, whole_loops, &lower_bound));
   fs_listsched_options o = {.evict = p->options.evict,
                             .seed = p->options.seed,
-                            .lower_bound = p->as_ops,
+                            .lower_bound = lower_bound,
                             .effort = trial_effort(p),
                             .position = p->loops.position,
                             .silent = silent,

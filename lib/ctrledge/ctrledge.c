@@ -10,7 +10,8 @@
  *      order, the graph, copies' data or another edge together with queue order imply.
  *
  * Later holders come later in s->order, so the edges can close no cycle.  Queue order gives the end
- * of no slow item, nor an epoch before which one may run (lib/waits/waits.h).  With barriers each
+ * of no slow item, nor an epoch before which one may run (lib/waits/waits.h).  An edge of the graph
+ * that concerns some queues of a loop alone (model/lags.h) implies no other.  With barriers each
  * item tells of its own end, so that of a slow one is given by itself alone.
  *
  * Source: control edges as in Kundeti, An ILP for Generating Optimal Schedules with Resource
@@ -31,6 +32,7 @@ typedef struct ctrledge_run {
   fs_arena *scratch;
   fs_accesses acc;
   fs_segments segs;
+  fs_lags lags;
   const fs_tick *over;              /* per item: when what it holds is free */
   uint32_t *in_memory0, *in_memory; /* CSR: segments by memory */
   FS_VEC(uint64_t) edge;
@@ -422,7 +424,9 @@ static void know_predecessors(const ctrledge_run *r, known_positions *k, uint32_
   }
   if (!fs_item_is_copy(r->s, to)) {
     for (uint32_t i = g->pred0[to]; i < g->pred0[to + 1]; i++) {
-      know(r, k, to, g->pred[i]);
+      if (!fs_lags_some(&r->lags, i)) {
+        know(r, k, to, g->pred[i]);
+      }
     }
   }
 }
@@ -523,11 +527,12 @@ static fs_status lanes(ctrledge_run *r) {
   return concurrency(r);
 }
 
-/* When what items hold is free: when their epochs are reached, as the plan has it. */
+/* When what items hold is free: when their epochs are reached, as the plan has it, or at their
+ * ends. */
 static fs_status find_over(ctrledge_run *r) {
   fs_tick *reached;
   r->over = r->s->end;
-  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends) {
+  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends || fs_graph_ends_alone(r->s->graph)) {
     return FSCHED_OK;
   }
   FS_TRY(fs_schedule_reached(r->s, r->scratch, &reached));
@@ -537,11 +542,15 @@ static fs_status find_over(ctrledge_run *r) {
 
 static fs_status run_all(ctrledge_run *r) {
   FS_TRY(find_over(r));
+  if (fs_sync_has_waits(r->sync->kind)) {
+    FS_TRY(fs_lags_find(r->scratch, r->s->graph, &r->lags));
+  }
   FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, r->scratch, &r->acc));
   r->sync->position = r->acc.position;
   r->sync->data0 = r->acc.data0;
   r->sync->data = r->acc.data;
-  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, r->reuse.queues_open, &r->acc, &r->segs));
+  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, r->reuse.queues_open, &r->acc, &r->lags,
+                          &r->segs));
   FS_TRY(group_segments(r));
   FS_TRY(contiguous_memories(r));
   if (r->reuse.lanes_stay) {

@@ -20,6 +20,7 @@ typedef struct segment_maker {
   bool open;  /* queues will be chosen anew */
   bool apart; /* with barriers: an item tells of its own end alone */
   const fs_accesses *acc;
+  const fs_lags *lags;
   fs_segments *out;
   bool *exact;             /* per memory: has accesses by ranges */
   uint32_t *item_seg;      /* per item: the last segment that has it as a member */
@@ -73,6 +74,17 @@ static void order_by_queue(segment_maker *m, uint32_t before, uint32_t after) {
   m->state.at[after] |= NOT_FIRST;
 }
 
+/* Does an edge order one item after another as a whole? */
+static bool is_ordered(const segment_maker *m, uint32_t before, uint32_t after) {
+  if (!fs_direct_edge(m->s, m->acc, before, after)) {
+    return false;
+  }
+  bool ops =
+      m->lags->lag != NULL && !fs_item_is_copy(m->s, before) && !fs_item_is_copy(m->s, after);
+  uint32_t edge = ops ? fs_lags_edge(m->s->graph, before, after) : FS_NONE;
+  return edge == FS_NONE || !fs_lags_some(m->lags, edge);
+}
+
 /* Orders the member `slot` after its predecessors in the same segment. */
 static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
   const fsched_graph *g = m->s->graph;
@@ -82,7 +94,7 @@ static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
                      (m->acc->data0[item + 1] - m->acc->data0[item]);
   if (n_preds / 8 > slot) { /* there are fewer members than predecessors */
     for (uint32_t i = 0; i < slot; i++) {
-      if (fs_direct_edge(m->s, m->acc, m->member.at[i], item)) {
+      if (is_ordered(m, m->member.at[i], item)) {
         order(m, i, slot);
       }
     }
@@ -94,7 +106,7 @@ static void order_by_edges(segment_maker *m, uint32_t seg, uint32_t slot) {
     }
   }
   for (uint32_t i = op ? g->pred0[item] : 0; op && i < g->pred0[item + 1]; i++) {
-    if (m->item_seg[g->pred[i]] == seg) {
+    if (m->item_seg[g->pred[i]] == seg && !fs_lags_some(m->lags, i)) {
       order(m, m->item_slot[g->pred[i]], slot);
     }
   }
@@ -251,7 +263,8 @@ static bool retimed(fs_sync_kind kind) {
 }
 
 fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
-                           bool queues_open, const fs_accesses *acc, fs_segments *out) {
+                           bool queues_open, const fs_accesses *acc, const fs_lags *lags,
+                           fs_segments *out) {
   assert(acc->res0 != NULL && acc->position != NULL);
   *out = (fs_segments){.ctx = ctx};
   segment_maker m = {.s = s,
@@ -259,6 +272,7 @@ fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_ki
                      .open = queues_open,
                      .apart = fs_sync_has_barriers(kind),
                      .acc = acc,
+                     .lags = lags,
                      .out = out};
   FS_SCRATCH(scratch, ctx);
   fs_status status = make_segments(&m, &scratch);

@@ -8,11 +8,13 @@
  * given or kept where it lives, and those of schedules that get new times (lib/model/retime.h), are
  * whole, too.  Of each segment: the first accesses (before which no other access is known to come)
  * and the last ones.  Known are queue order, edges of the graph and those of copies' data, not
- * their closure; queue order is not where queues are open (they will be chosen anew). */
+ * their closure; queue order is not where queues are open (they will be chosen anew), and an edge
+ * is not if it concerns some queues of a loop alone: chains of such edges order nothing. */
 #ifndef FS_SEGMENTS_H
 #define FS_SEGMENTS_H
 
 #include "model/access.h"
+#include "model/lags.h"
 
 typedef struct fs_segments {
   fsched_context *ctx;
@@ -30,7 +32,8 @@ typedef struct fs_segments {
  * O(accesses + predecessors); with ranges, also their number per byte touched by several. Errors:
  * FSCHED_SYSTEM; release in any case. */
 fs_status fs_segments_make(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
-                           bool queues_open, const fs_accesses *acc, fs_segments *out) FS_MUST_USE;
+                           bool queues_open, const fs_accesses *acc, const fs_lags *lags,
+                           fs_segments *out) FS_MUST_USE;
 void fs_segments_release(fs_segments *segs);
 
 #endif

@@ -44,10 +44,11 @@ static fs_status make_runnable(fs_engine *e, uint32_t op) {
   if (e->op_phase[op] != FS_OP_CLAIMED || e->op_lacks[op] > 0) {
     return FSCHED_OK;
   }
-  if (!e->any_slow) {
+  if (!e->any_slow && !fs_engine_lagged(e, op)) {
     return e->op_running_preds[op] == 0 ? list_runnable(e, op) : FSCHED_OK;
   }
-  bool over = e->op_running_preds[op] == 0 || fs_engine_local_queue(e, op) != FS_NONE;
+  bool over = e->op_running_preds[op] == 0 || fs_engine_lagged(e, op) ||
+              fs_engine_local_queue(e, op) != FS_NONE;
   if (!over) {
     return FSCHED_OK;
   }
@@ -299,7 +300,8 @@ static fs_status issue_queues(fs_engine *e, uint32_t op) {
 static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   assert(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
   assert(e->op_unissued_preds[op] == 0);
-  assert(e->op_running_preds[op] == 0 || fs_engine_local_queue(e, op) == queue);
+  assert(e->op_running_preds[op] == 0 || fs_engine_local_queue(e, op) == queue ||
+         (fs_engine_lagged(e, op) && fs_engine_lag_ready(e, op) <= e->now));
   const fsched_graph *g = e->g;
   e->op_phase[op] = FS_OP_RUNNING;
   e->op_start[op] = e->now;

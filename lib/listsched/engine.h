@@ -16,6 +16,7 @@
 #include "listsched/listsched.h"
 #include "listsched/places.h"
 #include "listsched/policy.h"
+#include "model/lags.h"
 
 typedef enum fs_op_phase {
   FS_OP_WAITING,
@@ -88,8 +89,8 @@ typedef struct fs_engine {
   fs_tick now;
   uint64_t steps; /* work done in this run; each is about as long as the next (trials.c) */
 
-  /* A run that cannot end by `limit`, the best makespan so far, is given up, and one that is stopped
-   * (listsched.h). */
+  /* A run that cannot end by `limit`, the best makespan so far, is given up, and one that is
+   * stopped (listsched.h). */
   fs_tick limit;
   const fs_listsched_options *options;
   uint64_t runs, next_asked; /* for options->stop: the runs so far; steps at which it is asked */
@@ -106,11 +107,15 @@ typedef struct fs_engine {
   /* Ops. */
   uint8_t *op_phase;
   uint32_t *op_unissued_preds, *op_running_preds;
-  bool any_slow;      /* some op ends after its queues go on; only then: */
-  uint8_t *op_listed; /* the op is runnable */
+  bool ends_alone; /* the end of an item counts, whatever runs before it on its queues */
+  bool any_slow;      /* some op ends after its queues go on */
+  fs_lags lags;       /* of the edges to and from loops */
+  uint8_t *op_lagged; /* some predecessor may still run when the op starts; NULL: of none */
+  uint8_t *op_listed; /* the op is runnable; NULL: none becomes so while a predecessor runs */
   uint32_t *op_lacks; /* places and inputs a claimed op still waits for, and its given start */
   fs_tick *op_start, *op_end;
-  fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too */
+  fs_tick *op_reached; /* when its epochs are: all items before it on its queues have ended, too,
+                        * unless ends count alone */
   uint32_t *op_queue;  /* of a gang the first */
   uint32_t *op_member0, *op_member; /* only if a gang chooses: CSR, the queues of ops in gangs */
   fs_heap choice;                   /* empty between uses */
@@ -339,7 +344,8 @@ uint32_t fs_engine_free_queue(fs_engine *e, uint32_t domain, uint32_t preferred)
 /* Requires a queue that is free, or with implicit queues the next one to be made. */
 fs_status fs_engine_acquire(fs_engine *e, uint32_t queue, fs_tick until) FS_MUST_USE;
 /* The item keeps the queue until `until`, and ends at `end`.  Raises *reached, which is at least
- * the end, to the time when all items of the queue up to this one have ended.  Requires a queue as
+ * the end, to the time when all items of the queue up to this one have ended, unless ends count
+ * alone.  Requires a queue as
  * fs_engine_acquire does, and until <= end. */
 fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick end,
                            fs_tick *reached) FS_MUST_USE;
@@ -352,6 +358,9 @@ fs_status fs_engine_release_queue(fs_engine *e, uint32_t queue) FS_MUST_USE;
  * others of them have ended there, which queue order tells.  FS_NONE: there is none, or all are
  * reached.  Requires an op of the graph. */
 uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op);
+/* When an op with lags can start, as to its predecessors, all of which have started.  Requires an
+ * op of the graph. */
+fs_tick fs_engine_lag_ready(const fs_engine *e, uint32_t op);
 /* The *n queues of an op; of a gang that chooses them, once it has started.  Requires an op of the
  * graph. */
 const uint32_t *fs_engine_queues_of(const fs_engine *e, uint32_t op, uint32_t *n);
@@ -387,6 +396,12 @@ static inline const fs_rolled_part *fs_engine_parts(const fs_engine *e, uint32_t
   FS_ASSERT_SLOW(op < e->g->n_ops);
   bool whole = e->g->op_gang[op] == FS_NONE || e->options->whole_loops;
   return whole ? NULL : fs_op_parts(e->g, op);
+}
+/* Whether the op, a loop or one behind a loop, may start while predecessors run (model/lags.h).
+ * Requires an op of the graph. */
+static inline bool fs_engine_lagged(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  return e->op_lagged != NULL && e->op_lagged[op] != 0 && !e->options->whole_loops;
 }
 /* How long an op keeps one of its queues at least, the same for all ops of its slot.  Requires an
  * op of the graph. */

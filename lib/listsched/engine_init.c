@@ -60,9 +60,26 @@ static fs_status prepare_touches(fs_engine *e) {
   return FSCHED_OK;
 }
 
+/* Finds the ops that may start while some predecessor runs. */
+static fs_status prepare_lags(fs_engine *e) {
+  const fsched_graph *g = e->g;
+  FS_TRY(fs_lags_find(e->scratch, g, &e->lags));
+  if (e->lags.lag == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new_zero(e->scratch, &e->op_lagged, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+      e->op_lagged[op] |= fs_lags_some(&e->lags, i);
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status prepare_ops(fs_engine *e) {
   const fsched_graph *g = e->g;
   FS_TRY(prepare_touches(e));
+  FS_TRY(prepare_lags(e));
   FS_TRY(fs_new_zero(e->scratch, &e->op_holds, g->n_ops));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     e->op_holds[op] = e->touch0[op] < e->touch0[op + 1];
@@ -90,7 +107,8 @@ static fs_status init_ops(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->op_reached, n));
   FS_TRY(fs_new_none(e->scratch, &e->op_queue, n));
   e->any_slow = fs_graph_first_slow(g) != FS_NONE;
-  if (e->any_slow) {
+  e->ends_alone = fs_graph_ends_alone(g);
+  if (e->any_slow || e->op_lagged != NULL) {
     FS_TRY(fs_new_zero(e->scratch, &e->op_listed, n));
   }
   e->waits_cost = fs_graph_wait(g) != 0;

@@ -5,16 +5,13 @@
  * Determinism: a function of graph and options alone.
  * Complexity: a run takes O((V + E) log V), and a bounded search for each placement and eviction
  * (places.h, evict.c); trials.c says how many runs are made.
- * A loop that stays one is an op here, which starts after all that it follows, and is followed by
- * what comes after all of it.  Its queues enter and leave it on their own, as its plan has their
- * first and last commands: each is taken from its own part's begin to that part's end, so the loop
- * may start while some are busy, and what follows it on a queue alone need not wait for the others.
- * A queue that is free before its part begins stays idle until then.  The queues of loops with
- * barriers or block syncs are taken as a whole.
- * To let a queue enter before all is over that the loop follows, each edge to it would need a lag,
- * of the first op inside that uses what it brings (or, of an edge from it, is the last to make it),
- * in ranks, ready times and bounds, and where schedules are verified; and in the stream each queue
- * of the loop waits of its own, which its verifier would have to see.
+ * A loop that stays one is an op here.  Its queues enter and leave it on their own, as its plan has
+ * their first and last commands: each is taken from its own part's begin to that part's end, so the
+ * loop may start while some are busy, and what follows it on a queue alone need not wait for the
+ * others.  A queue that is free before its part begins stays idle until then.  And what the loop
+ * follows needs to be over only when the first queue begins that needs it, and what follows the
+ * loop waits for those queues that it needs (model/lags.h).  Its memory is held from its start to
+ * its end.  The queues of loops with barriers or block syncs are taken as a whole.
  *
  * Source: Kundeti, An ILP for Generating Optimal Schedules with Resource Constraints, the feasible
  * schedule generator; listsched.c says what was repaired. */

@@ -3,17 +3,17 @@
  * predecessors are all taken.  O((V + E) log V). */
 #include "base/heap.h"
 #include "listsched/policy.h"
+#include "model/lags.h"
 
 fs_status fs_plan_ranks(const fsched_graph *g, fs_arena *arena, fs_tick **out) {
   assert(g->topo != NULL || g->n_ops == 0);
-  fs_tick *rank;
+  fs_tick *rank; /* of an op that was not looked at: what those behind it need after its start */
+  fs_lags lags;
+  FS_TRY(fs_lags_find(arena, g, &lags));
   FS_TRY(fs_new_zero(arena, &rank, g->n_ops));
   for (uint32_t i = g->n_ops; i-- > 0;) {
     uint32_t op = g->topo[i];
     fs_tick tail = 0;
-    for (uint32_t s = g->succ0[op]; s < g->succ0[op + 1]; s++) {
-      tail = fs_max(tail, rank[g->succ[s]]);
-    }
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       uint32_t v = g->arg_version[a];
       if (v != FS_NONE && fs_tag_writes(g->arg_tag[a]) && fs_version_kept(g, v) &&
@@ -21,7 +21,11 @@ fs_status fs_plan_ranks(const fsched_graph *g, fs_arena *arena, fs_tick **out) {
         tail = fs_max(tail, fs_spill_write_time(fs_version_home(g, v), fs_version_size(g, v)));
       }
     }
-    rank[op] = fs_op_latency(g, op) + tail;
+    rank[op] = fs_max(rank[op], fs_op_latency(g, op) + tail);
+    for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
+      fs_tick *before = &rank[g->pred[e]];
+      *before = fs_max(*before, fs_lags_delay(&lags, e, op) + rank[op]);
+    }
   }
   *out = rank;
   return FSCHED_OK;

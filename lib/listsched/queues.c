@@ -102,7 +102,7 @@ fs_status fs_engine_occupy(fs_engine *e, uint32_t queue, fs_tick until, fs_tick 
     FS_TRY(fs_engine_acquire(e, queue, until));
   }
   e->queue_reached.at[queue] = fs_max(e->queue_reached.at[queue], end);
-  *reached = fs_max(*reached, e->queue_reached.at[queue]);
+  *reached = e->ends_alone ? *reached : fs_max(*reached, e->queue_reached.at[queue]);
   return FSCHED_OK;
 }
 
@@ -349,6 +349,16 @@ uint32_t fs_engine_local_queue(const fs_engine *e, uint32_t op) {
              : FS_NONE;
 }
 
+fs_tick fs_engine_lag_ready(const fs_engine *e, uint32_t op) {
+  FS_ASSERT_SLOW(e->op_unissued_preds[op] == 0);
+  const fsched_graph *g = e->g;
+  fs_tick at = 0;
+  for (uint32_t i = g->pred0[op]; i < g->pred0[op + 1]; i++) {
+    at = fs_max(at, e->op_start[g->pred[i]] + fs_lags_delay(&e->lags, i, op));
+  }
+  return at;
+}
+
 /* Notes per queue when the latest of the op's predecessors there is over, plus 1; `clear` puts 0
  * there again. */
 static void mark_queues(fs_engine *e, uint32_t op, bool clear) {
@@ -444,7 +454,13 @@ fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) {
   FS_ASSERT_SLOW(op < e->g->n_ops);
   const fsched_graph *g = e->g;
   uint32_t gang = g->op_gang[op];
-  if (e->op_running_preds[op] > 0) {
+  if (e->op_running_preds[op] > 0 && fs_engine_lagged(e, op)) {
+    fs_tick at = fs_engine_lag_ready(e, op);
+    if (at > e->now) {
+      *queue = FS_NONE;
+      return wake_at(e, op, at);
+    }
+  } else if (e->op_running_preds[op] > 0) {
     uint32_t q = fs_engine_local_queue(e, op);
     bool free = !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
     *queue = free ? q : FS_NONE;

@@ -273,6 +273,12 @@ fs_view_runs fs_arg_pieces(const fsched_graph *g, uint32_t arg);
  * all that lies between its first and its last one, but covers none of it.  Requires an arg of the
  * graph. */
 bool fs_arg_coarse(const fsched_graph *g, uint32_t arg);
+/* Whether plans count on each end alone: the target has barriers, which tell of it.  Else an end
+ * counts when the epoch is reached, behind those of all items before on its queues.  (A target with
+ * timelines can be compiled for barriers, too; its plans are then as for timelines.) */
+static inline bool fs_graph_ends_alone(const fsched_graph *g) {
+  return fs_sync_has_barriers(g->target.sync);
+}
 /* The first slow op (fs_op_slow); FS_NONE: queue order implies the end of every op.  O(ops). */
 uint32_t fs_graph_first_slow(const fsched_graph *g);
 /* The number of barriers that a compilation may use, from its option (0: as the target says): at

@@ -21,7 +21,8 @@
  *
  * A gang's members are commands of their own and each waits for itself.  A command that comes after
  * a gang waits for its collective axis, which stands for all members; that wait is redundant only
- * when the clock knows every member.
+ * when the clock knows every member.  An edge at a loop may concern some of its members alone
+ * (model/lags.h): then these wait, or are waited for on their own axes.
  *
  * Source: IREE's causal dependency tracking with vector clock frontiers.  There clocks are bounded
  * when waits are dropped; here only the stored frontiers are bounded (stored.c). */
@@ -30,6 +31,7 @@
 #include "base/group.h"
 #include "base/radix.h"
 #include "model/access.h"
+#include "waits/before.h"
 #include "waits/clock.h"
 #include "waits/parts.h"
 #include "waits/slow.h"
@@ -46,15 +48,14 @@ typedef struct waits_pass {
   fs_slow_axes slow;
   fs_storer storer;
 
-  /* By position in s->order: predecessors as positions, descending (CSR), and successors left. */
-  uint32_t *pred0;
-  FS_VEC(uint32_t) pred;
-  uint32_t *successors;
-  fs_wait *complete;     /* the wait for the item's end: axis and epoch */
-  fs_clock *item_clock;  /* what is complete with the item, while it has successors left */
-  fs_clock *queue_clock; /* what is complete with the queue's latest command */
-  fs_clocks asked;       /* clocks over all axes, collective ones too */
-  fs_clock *queue_asked; /* per queue: the latest epochs that it has waited for */
+  /* By position in s->order. */
+  fs_before before;       /* its successors are those that are left */
+  fs_wait *complete;      /* the wait for the item's end: axis and epoch */
+  fs_clock *item_clock;   /* what is complete with the item, while it has successors left */
+  fs_clock *member_clock; /* the same per command, of items in gangs; NULL: there are no lags */
+  fs_clock *queue_clock;  /* what is complete with the queue's latest command */
+  fs_clocks asked;        /* clocks over all axes, collective ones too */
+  fs_clock *queue_asked;  /* per queue: the latest epochs that it has waited for */
 
   /* Results per command, in order of the walk: where they begin and how many. */
   FS_VEC(fs_wait) wait;
@@ -133,63 +134,6 @@ static uint32_t command_epoch(const waits_pass *p, uint32_t command, uint32_t qu
   return command - p->y->queue_command0[queue] + 1;
 }
 
-/* Predecessors */
-
-typedef struct gatherer {
-  FS_VEC(uint64_t) found; /* positions, complemented so that they sort descending */
-  uint32_t control;       /* cursor into the control edges */
-} gatherer;
-
-static fs_status gather_waits(waits_pass *p, gatherer *t, uint32_t item) {
-  FS_ASSERT_SLOW(item < p->s->n_items);
-  const fsched_graph *g = p->s->graph;
-  const uint32_t *position = p->y->position;
-  t->found.n = 0;
-  if (!fs_item_is_copy(p->s, item)) {
-    for (uint32_t i = g->pred0[item]; i < g->pred0[item + 1]; i++) {
-      FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[g->pred[i]]));
-    }
-  }
-  for (uint32_t i = p->y->data0[item]; i < p->y->data0[item + 1]; i++) {
-    FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[p->y->data[i]]));
-  }
-  for (; t->control < p->y->n_control && p->y->control_to[t->control] == item; t->control++) {
-    FS_TRY(fs_vec_push(p->ctx, &t->found, ~(uint64_t)position[p->y->control_from[t->control]]));
-  }
-  size_t n = t->found.n;
-  FS_TRY(fs_vec_reserve(p->ctx, &t->found, 2 * n));
-  fs_radix_sort_block(t->found.at, n);
-  return FSCHED_OK;
-}
-
-static fs_status gather_all(waits_pass *p, gatherer *t) {
-  const fs_schedule *s = p->s;
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    p->pred0[i] = (uint32_t)p->pred.n;
-    FS_TRY(gather_waits(p, t, s->order[i]));
-    for (size_t k = 0; k < t->found.n; k++) {
-      if (k == 0 || t->found.at[k] != t->found.at[k - 1]) {
-        uint32_t pred = (uint32_t)~t->found.at[k];
-        assert(pred < i);
-        FS_TRY(fs_vec_push(p->ctx, &p->pred, pred));
-        p->successors[pred]++;
-      }
-    }
-  }
-  p->pred0[s->n_items] = (uint32_t)p->pred.n;
-  assert(t->control == p->y->n_control);
-  return FSCHED_OK;
-}
-
-static fs_status collect_predecessors(waits_pass *p) {
-  FS_TRY(fs_new(p->scratch, &p->pred0, (size_t)p->s->n_items + 1));
-  FS_TRY(fs_new_zero(p->scratch, &p->successors, p->s->n_items));
-  gatherer t = {0};
-  fs_status status = gather_all(p, &t);
-  fs_vec_free(p->ctx, &t.found);
-  return status;
-}
-
 /* The walk */
 
 static bool is_over(const waits_pass *p, fs_clock clock, uint32_t command, uint32_t queue) {
@@ -257,28 +201,64 @@ static bool alone_on(const waits_pass *p, uint32_t position, uint32_t q) {
   return n == 1 && queues[0] == q && !fs_item_slow(p->s, p->s->order[position]);
 }
 
-/* Finds the waits of the item's command on queue q; *clock: what is known before it starts. */
-static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t q, uint32_t command,
-                            fs_clock *clock) {
-  FS_ASSERT_SLOW(q < p->s->n_queues && command < p->y->n_commands);
+/* Queue q comes to know what is complete with an item or a member of one, which is over at `done`:
+ * by order, or as it is known, or by a wait. */
+static fs_status want_one(waits_pass *p, uint32_t q, bool in_order, bool is_known, fs_wait done,
+                          fs_clock brings, fs_clock *clock) {
   fs_sync *y = p->y;
-  size_t first = p->wait.n;
-  for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
-    uint32_t pred = p->pred.at[i];
-    fs_wait done = p->complete[pred];
-    y->waits_edges++;
-    if (alone_on(p, pred, q)) {
-      y->waits_same_queue++;
-    } else if (known(p, *clock, pred, q)) {
-      y->waits_dominated++;
-      y->waits_dominated_exact +=
-          fs_clock_get(&p->asked, p->queue_asked[q], done.axis) >= done.epoch;
-    } else {
-      y->waits_emitted++;
-      FS_TRY(fs_vec_push(p->ctx, &p->wait, done));
-      FS_TRY(fs_clock_raise(&p->asked, &p->queue_asked[q], done.axis, done.epoch));
-      FS_TRY(fs_clock_merge(&p->clocks, clock, p->item_clock[pred]));
+  y->waits_edges++;
+  if (in_order) {
+    y->waits_same_queue++;
+  } else if (is_known) {
+    y->waits_dominated++;
+    y->waits_dominated_exact += fs_clock_get(&p->asked, p->queue_asked[q], done.axis) >= done.epoch;
+  } else {
+    y->waits_emitted++;
+    FS_TRY(fs_vec_push(p->ctx, &p->wait, done));
+    FS_TRY(fs_clock_raise(&p->asked, &p->queue_asked[q], done.axis, done.epoch));
+    FS_TRY(fs_clock_merge(&p->clocks, clock, brings));
+  }
+  return FSCHED_OK;
+}
+
+/* Wants these members of the gang at a position. */
+static fs_status want_members(waits_pass *p, uint32_t position, uint64_t members, uint32_t q,
+                              fs_clock *clock) {
+  uint32_t n, item = p->s->order[position];
+  const uint32_t *queues = fs_item_queues(p->s, item, &n);
+  for (uint32_t k = 0; k < n; k++) {
+    uint32_t command = p->y->item_command[p->y->item_command0[item] + k];
+    if ((members >> k & 1) != 0) {
+      bool over = is_over(p, *clock, command, queues[k]);
+      fs_wait done = {queues[k], command_epoch(p, command, queues[k])};
+      FS_TRY(want_one(p, q, queues[k] == q, over, done, p->member_clock[command], clock));
     }
+  }
+  return FSCHED_OK;
+}
+
+/* Wants the i-th of all predecessors, for the command of a member on queue q. */
+static fs_status want_predecessor(waits_pass *p, uint32_t i, uint32_t member, uint32_t q,
+                                  fs_clock *clock) {
+  uint32_t pred = p->before.pred.at[i];
+  fs_lag lag = fs_before_lag(&p->before, i);
+  if (lag.to != FS_LAG_ALL && (lag.to >> member & 1) == 0) {
+    return FSCHED_OK;
+  }
+  if (lag.from != FS_LAG_ALL) {
+    return want_members(p, pred, lag.from, q, clock);
+  }
+  return want_one(p, q, alone_on(p, pred, q), known(p, *clock, pred, q), p->complete[pred],
+                  p->item_clock[pred], clock);
+}
+
+/* Finds the waits of the command of a member on queue q; *clock: what is known before it starts. */
+static fs_status find_waits(waits_pass *p, uint32_t position, uint32_t member, uint32_t q,
+                            uint32_t command, fs_clock *clock) {
+  FS_ASSERT_SLOW(q < p->s->n_queues && command < p->y->n_commands);
+  size_t first = p->wait.n;
+  for (uint32_t i = p->before.pred0[position]; i < p->before.pred0[position + 1]; i++) {
+    FS_TRY(want_predecessor(p, i, member, q, clock));
   }
   p->wait_at[command] = (uint32_t)first;
   p->n_waits[command] = (uint32_t)(p->wait.n - first);
@@ -332,15 +312,19 @@ static fs_status file_command(waits_pass *p, uint32_t position, uint32_t q, uint
   if (p->stores) {
     FS_TRY(store_frontier(p, q, command, over));
   }
-  if (p->successors[position] > 0) {
+  if (p->before.successors[position] > 0) {
     FS_TRY(fs_clock_merge(&p->clocks, &p->item_clock[position], *over));
+  }
+  if (p->member_clock != NULL && p->before.successors[position] > 0) {
+    p->member_clock[command] = fs_clock_share(&p->clocks, *over);
   }
   return FSCHED_OK;
 }
 
-static fs_status issue_command(waits_pass *p, uint32_t position, uint32_t q, uint32_t command) {
+static fs_status issue_command(waits_pass *p, uint32_t position, uint32_t member, uint32_t q) {
+  uint32_t command = p->y->item_command[p->y->item_command0[p->s->order[position]] + member];
   fs_clock_entry own = fs_slow_entry(&p->slow, command, q);
-  FS_TRY(find_waits(p, position, q, command, &p->queue_clock[q]));
+  FS_TRY(find_waits(p, position, member, q, command, &p->queue_clock[q]));
   FS_TRY(go_on_in_order(p, q, command_epoch(p, command, q)));
   if (fs_clock_get(&p->clocks, p->queue_clock[q], own.axis) == own.epoch) {
     return file_command(p, position, q, command, &p->queue_clock[q]);
@@ -352,19 +336,27 @@ static fs_status issue_command(waits_pass *p, uint32_t position, uint32_t q, uin
   return FSCHED_OK;
 }
 
+/* Nobody comes after the item at a position any more. */
+static void drop_clocks(waits_pass *p, uint32_t position) {
+  uint32_t item = p->s->order[position];
+  const fs_sync *y = p->y;
+  fs_clock_drop(&p->clocks, p->item_clock[position]);
+  for (uint32_t i = y->item_command0[item];
+       p->member_clock != NULL && i < y->item_command0[item + 1]; i++) {
+    fs_clock_drop(&p->clocks, p->member_clock[y->item_command[i]]);
+  }
+}
+
 static fs_status issue_item(waits_pass *p, uint32_t position) {
   uint32_t item = p->s->order[position];
   uint32_t n;
   const uint32_t *queues = fs_item_queues(p->s, item, &n);
   for (uint32_t m = 0; m < n; m++) {
-    uint32_t q = queues[m];
-    uint32_t command = p->y->item_command[p->y->item_command0[item] + m];
-    FS_TRY(issue_command(p, position, q, command));
+    FS_TRY(issue_command(p, position, m, queues[m]));
   }
-  for (uint32_t i = p->pred0[position]; i < p->pred0[position + 1]; i++) {
-    uint32_t pred = p->pred.at[i];
-    if (--p->successors[pred] == 0) {
-      fs_clock_drop(&p->clocks, p->item_clock[pred]);
+  for (uint32_t i = p->before.pred0[position]; i < p->before.pred0[position + 1]; i++) {
+    if (--p->before.successors[p->before.pred.at[i]] == 0) {
+      drop_clocks(p, p->before.pred.at[i]);
     }
   }
   return FSCHED_OK;
@@ -392,6 +384,9 @@ static fs_status begin_walk(waits_pass *p) {
 static fs_status walk(waits_pass *p) {
   FS_TRY(begin_walk(p));
   FS_TRY(fs_new_zero(p->scratch, &p->item_clock, p->s->n_items));
+  if (p->before.lags.lag != NULL) {
+    FS_TRY(fs_new_zero(p->scratch, &p->member_clock, p->y->n_commands));
+  }
   FS_TRY(fs_new(p->scratch, &p->wait_at, p->y->n_commands));
   FS_TRY(fs_new(p->scratch, &p->n_waits, p->y->n_commands));
   FS_TRY(fs_new_zero(p->scratch, &p->queue_asked, p->s->n_queues));
@@ -486,7 +481,7 @@ static fs_status find_all_waits(waits_pass *p) {
   y->waits_edges = y->waits_same_queue = y->waits_dominated = y->waits_emitted = 0;
   y->waits_dominated_exact = 0;
   FS_TRY(number_commands(p));
-  FS_TRY(collect_predecessors(p));
+  FS_TRY(fs_before_collect(p->ctx, p->scratch, y, &p->before));
   FS_TRY(walk(p));
   return file_lists(p, p->wait.at, p->wait_at, p->n_waits, p->wait.n, &y->wait0, &y->wait);
 }
@@ -624,6 +619,7 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
                   .y = sync,
                   .clocks = {.ctx = ctx},
                   .asked = {.ctx = ctx},
+                  .before = {.ctx = ctx},
                   .storer = {.ctx = ctx},
                   .scratch = &scratch};
   fs_status status = walk_all(&p);
@@ -631,7 +627,7 @@ static fs_status run_with(fsched_context *ctx, const fs_schedule *s, fs_sync *sy
   fs_clocks_release(&p.clocks);
   fs_clocks_release(&p.asked);
   fs_storer_release(&p.storer);
-  fs_vec_free(ctx, &p.pred);
+  fs_before_release(&p.before);
   fs_vec_free(ctx, &p.wait);
   fs_vec_free(ctx, &p.key);
   fs_vec_free(ctx, &p.frontier);

@@ -3,18 +3,17 @@
  * edges.
  *
  * Wanted: every edge of the graph, every ordering of a copy's data (access.h) and every control
- * edge, for each member command of the item that comes later.  A wait that queue order and the
- * other waits of the stream already imply is dropped, so no wait can be left out.  Each wanted
- * order is counted once, by the first of these that holds:
- *   same queue  it runs on the queue itself, and nowhere else, and is not slow (fs_item_slow)
- *   exact       an earlier command of the queue, or another wait of the same command, waits for the
- *               very axis and this epoch or a later one
- *   frontier    all of it is known through what waits brought along, over any number of queues
- *   emitted     a wait in the stream
- * A queue thus waits for its own axis only where a slow command may still run, and never for an
- * epoch twice; every wait is for a command
- * that comes earlier in schedule->order, so whoever submits in that order never waits for what is
- * not submitted yet.
+ * edge, for each member command of the item that comes later; of an edge at a loop that concerns
+ * some members alone (lags.h), each of these of the earlier item for each of the later one.  A wait
+ * that queue order and the other waits of the stream already imply is dropped, so no wait can be
+ * left out.  Each wanted order is counted once, by the first of these that holds: same queue  it
+ * runs on the queue itself, and nowhere else, and is not slow (fs_item_slow) exact       an earlier
+ * command of the queue, or another wait of the same command, waits for the very axis and this epoch
+ * or a later one frontier    all of it is known through what waits brought along, over any number
+ * of queues emitted     a wait in the stream A queue thus waits for its own axis only where a slow
+ * command may still run, and never for an epoch twice; every wait is for a command that comes
+ * earlier in schedule->order, so whoever submits in that order never waits for what is not
+ * submitted yet.
  *
  * An entry {queue axis q: e} of a frontier says that all commands of q up to epoch e are complete;
  * {collective axis c: e} that all members of the e-th command of gang c are, with all that precedes

@@ -100,7 +100,7 @@ static void check_wants(const fs_explain *e, explain_totals *t) {
     ck_assert_uint_lt(position, last);
     ck_assert_uint_lt(position, e->wants.position[item]);
     last = position;
-    fs_because b = fs_explain_tier(e, want[i].from);
+    fs_because b = fs_explain_tier(e, &want[i], end - i);
     check_because(e, want[i].from, b);
     waits += b.tier == FS_TIER_WAIT;
     t->tier[b.tier]++;

@@ -252,7 +252,9 @@ typedef struct fs_stream_param {
  * op: of the stream, or of the body of the loop that it is in.  That op's args, places and queues
  * are what all iterations together touch, and its commands on all of its queues are one gang's.  In
  * the stream these need not meet: each queue begins its part of the loop once the waits of its own
- * command are over, and goes on behind the loop when its own part is.  In a body they do, before
+ * command are over, and goes on behind the loop when its own part is.  So with waits (and no slow
+ * ops) a command of an outermost loop has those that the ops of its queue need, and others may wait
+ * for it alone.  In a body they do meet, before
  * the inner loop and behind it, unless its runs are joined.  Instead of a kernel it runs the ops of
  * its body, `trip` times. loop_ops, loop_queues and rings of a loop are consecutive, and so are the
  * loop_commands of its queues.

@@ -21,7 +21,6 @@
 #include "base/progress.h"
 #include "fsched/verify.h"
 #include "model/handle.h"
-#include "model/loop_report.h"
 #include "verify/schedule/schedule.h"
 
 enum { PARTS = 3 }; /* the parts: times, memory, values */
@@ -187,19 +186,9 @@ static fs_tick queue_free(const fs_vsched *v, uint32_t item) {
   return is_slow(v, item) ? v->s->start[item] + v->g->op_time[item] : v->s->end[item];
 }
 
-/* What each queue of an op has of it, if it is a loop whose queues enter and leave on their own. */
-static const fs_rolled_part *parts_of(const fs_vsched *v, uint32_t item) {
-  const fsched_graph *g = v->g;
-  const fs_rolled *x = NULL;
-  for (uint32_t l = 0; item < g->n_ops && l < g->n_rolled && x == NULL; l++) {
-    x = g->rolled[l].within == FS_NONE && g->rolled[l].op == item ? &g->rolled[l] : NULL;
-  }
-  return x == NULL || x->report->span != g->op_time[item] ? NULL : x->part;
-}
-
 /* When the item takes the k-th of its queues, and lets it go on. */
 static void taken(const fs_vsched *v, uint32_t item, uint32_t k, fs_tick *from, fs_tick *until) {
-  const fs_rolled_part *part = parts_of(v, item);
+  const fs_rolled_part *part = fs_vsched_parts(v, item);
   *from = v->s->start[item] + (part == NULL ? 0 : part[k].begin);
   *until = part == NULL ? queue_free(v, item) : v->s->start[item] + part[k].end;
 }
@@ -253,16 +242,22 @@ static fs_status find_reached(fs_vsched *v, fs_tick **out) {
     (*out)[item] = s->end[item];
     for (uint32_t k = 0; k < n; k++) {
       taken(v, item, k, &from, &until);
-      latest[queue[k]] = fs_max(latest[queue[k]], parts_of(v, item) == NULL ? s->end[item] : until);
+      latest[queue[k]] =
+          fs_max(latest[queue[k]], fs_vsched_parts(v, item) == NULL ? s->end[item] : until);
       (*out)[item] = fs_max((*out)[item], latest[queue[k]]);
     }
   }
   return FSCHED_OK;
 }
 
+/* Barriers tell of each end alone: a target that has them plans so. */
 static fs_status check_precedence(fs_vsched *v) {
   fs_tick *reached = v->s->end;
-  if (v->g->op_latency != NULL) {
+  bool told_alone = fs_sync_has_barriers(v->g->target.sync);
+  for (uint32_t op = 0; op < v->g->n_ops; op++) {
+    v->any_slow = v->any_slow || is_slow(v, op);
+  }
+  if (v->any_slow && !told_alone) {
     FS_TRY(find_reached(v, &reached));
   }
   const fsched_graph *g = v->g;
@@ -270,14 +265,15 @@ static fs_status check_precedence(fs_vsched *v) {
   for (uint32_t o = 0; o < g->n_ops; o++) {
     for (uint32_t e = g->pred0[o]; e < g->pred0[o + 1]; e++) {
       uint32_t p = g->pred[e];
-      if (v->s->end[p] > v->s->start[o]) {
+      fs_vedge edge = fs_vsched_edge(v, p, o);
+      if (edge.end > edge.start) {
         FS_REFUTE(v, FS_DIAG_VERIFY_PRECEDENCE, "%s starts before the end at %llu of %s",
-                  fs_vsched_item(v, o, name), (unsigned long long)v->s->end[p],
+                  fs_vsched_item(v, o, name), (unsigned long long)edge.end,
                   fs_vsched_item(v, p, other));
       } else if (v->position[p] > v->position[o]) {
         FS_REFUTE(v, FS_DIAG_VERIFY_ORDER, "%s is issued before %s, on which it depends",
                   fs_vsched_item(v, o, name), fs_vsched_item(v, p, other));
-      } else if (reached[p] > v->s->start[o] && !in_order(v, p, o)) {
+      } else if (v->any_slow && reached[p] > v->s->start[o] && !in_order(v, p, o)) {
         FS_REFUTE(
             v, FS_DIAG_VERIFY_PRECEDENCE,
             "%s starts before %llu, when the epoch of %s is reached, which slow ops before it "
@@ -483,6 +479,7 @@ static fs_status verify_all(fs_vsched *v) {
                    "the schedule's records refer to what is not there");
   }
   uint64_t part = fs_verify_schedule_work(v->s) / PARTS;
+  FS_TRY(fs_vsched_find_loops(v));
   FS_TRY(check_gangs(v));
   FS_TRY(check_items(v));
   fs_progress_at(v->ctx, part);

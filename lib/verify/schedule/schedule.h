@@ -17,6 +17,11 @@ typedef struct fs_vsched {
   uint32_t *position; /* per item: its index in the order of issue */
   uint32_t *by_place; /* residencies of versions by (memory, version, begin, id) */
   uint32_t n_by_place;
+  bool any_slow; /* some op ends later than its queues go on */
+  /* lags.c, where loops stay ones: per op, the loop that it is and that is in no other, or FS_NONE;
+   * and an edge, and per version the last one at which it was accessed, and written. */
+  uint32_t *loop, noted, *noted_at;
+  uint8_t *noted_writes;
 } fs_vsched;
 
 #define FS_REFUTE(v, code, ...) \
@@ -32,6 +37,20 @@ static inline uint32_t fs_vsched_copy(const fs_vsched *v, uint32_t item) {
   assert(item >= v->g->n_ops);
   return item - v->g->n_ops;
 }
+
+/* lags.c: makes what the other functions need. */
+fs_status fs_vsched_find_loops(fs_vsched *v) FS_MUST_USE;
+
+/* What each queue of an op has of it, if it is a loop whose queues enter and leave on their own;
+ * else NULL. */
+const fs_rolled_part *fs_vsched_parts(const fs_vsched *v, uint32_t item);
+/* The times that an edge orders: what is needed of the earlier op is over at `end`, and `start` is
+ * the first start in the later one that needs it. */
+typedef struct fs_vedge {
+  fs_tick end, start;
+} fs_vedge;
+/* Requires ops of the graph. */
+fs_vedge fs_vsched_edge(fs_vsched *v, uint32_t before, uint32_t after);
 
 /* Each part reports its findings; FSCHED_WRONG means that later parts cannot be done. */
 /* Requires items whose times, queues and amounts have been accepted. */

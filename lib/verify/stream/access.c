@@ -8,6 +8,10 @@
  * through the writer that replaced w.  An access that a writer is not ordered after stays listed
  * beside it.
  *
+ * The commands of a loop are accesses of the buffers that they touch (stream/edges.c), and a place
+ * of a buffer is looked at for these alone; there is at least one, so that it stands for what it
+ * replaced.
+ *
  * Values: all conflicting pairs are ordered, so every execution gives each byte the same sequence
  * of accesses as this walk, and findings here hold for all executions.  A byte of memory carries
  * (version, address where byte 0 of that version would be, op that wrote it); `truth` knows the op
@@ -63,8 +67,8 @@ static bool is_access(const accessed_item *t, const fs_stream_place *p) {
 
 static bool same_item(const accessed_item *t, uint32_t command) {
   assert(command < t->v->s->n_commands);
-  return command == t->commands[0] ||
-         (t->n > 1 && t->v->command_occ[command] == t->v->command_occ[t->commands[0]]);
+  uint32_t occ = t->v->command_occ[t->commands[0]];
+  return command == t->commands[0] || (occ != FS_NONE && t->v->command_occ[command] == occ);
 }
 
 static bool ordered(const accessed_item *t, uint32_t command) {
@@ -450,6 +454,19 @@ static fs_status place_pieces(const accessed_item *t, const fs_stream_place *fro
 
 /* --- an item --- */
 
+/* The item as it accesses a place: of a loop those commands that touch the buffer. */
+static accessed_item at_place(const accessed_item *t, const fs_stream_place *p) {
+  accessed_item at = *t;
+  if (p->version != FS_NONE && fs_command_has_op(t->c)) {
+    uint32_t buffer = t->v->s->versions[p->version].buffer;
+    fs_vs_some some = fs_vs_at_buffer(t->v, t->commands, t->n, buffer, t->before);
+    at.commands = some.commands;
+    at.n = some.n;
+    at.before = some.known;
+  }
+  return at;
+}
+
 static fs_status write_all(const accessed_item *t, const fs_stream_place *place) {
   fs_vs *v = t->v;
   const fs_stream_place *from = NULL;
@@ -465,7 +482,8 @@ static fs_status write_all(const accessed_item *t, const fs_stream_place *place)
     }
     fs_vcell content = {.version = p->version, .stamp = FS_NONE, .base = place_base(t, p)};
     content.stamp = fs_command_op(t->c);
-    FS_TRY(write_place(t, p, &content));
+    accessed_item at = at_place(t, p);
+    FS_TRY(write_place(&at, p, &content));
     if (fs_space_has_units(p->space) && p->version != FS_NONE) {
       v->has_units[p->version] |= p->index == home_of(v, p->version);
     }
@@ -485,7 +503,8 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
                 place[i].version != FS_NONE && writes_part(&t, place[i].version);
     part = part || leaves_part(&t, &place[i]);
     if (((place[i].mode & FS_MODE_R) || part) && is_access(&t, &place[i])) {
-      FS_TRY(read_place(&t, &place[i]));
+      accessed_item at = at_place(&t, &place[i]);
+      FS_TRY(read_place(&at, &place[i]));
     }
   }
   FS_TRY(write_all(&t, place));

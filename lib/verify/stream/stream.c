@@ -13,6 +13,7 @@
  *            vector clocks; waits, frontiers, predecessors, planned times
  *            on machines with barriers                                        stream/barrier.c
  *            on machines with stops                                           stream/block.c
+ *   edges    the order after predecessors; which queues of loops that is of   stream/edges.c
  *   access   conflicts are ordered, every value is the right one              stream/access.c
  *            given and kept content is there as a whole                       stream/hold.c
  *            and has its units of counted memories                            stream/units.c

@@ -96,8 +96,16 @@ typedef struct fs_vs {
   fs_vdense by_order;            /* if it is a gang: what all members know of quick commands */
   bool is_gang;
   fs_vdense now, meet, other;
-  uint32_t now_queue; /* queue whose clock `now` is; FS_NONE: none */
-  uint32_t *source;   /* per queue: the wait that gave its entry of `now` */
+  /* stream/edges.c, of the loops of which each command counts for the buffers that it touches
+   * alone, which are the first ones: CSR of these, as (buffer << 32 | queue), ascending; and the
+   * commands at hand, and what they know. */
+  uint32_t n_parted, *touched0, *some;
+  uint64_t *touched;
+  fs_vdense some_known;
+  uint32_t noted, *noted_at; /* an edge; per version the last one at which it was accessed, */
+  uint8_t *noted_writes;     /* and written */
+  uint32_t now_queue;        /* queue whose clock `now` is; FS_NONE: none */
+  uint32_t *source;          /* per queue: the wait that gave its entry of `now` */
   fs_vclocks clocks;
 
   /* stream/places.c */
@@ -233,6 +241,24 @@ void fs_vs_loops_graph(fs_vs *v, const fsched_graph *g);
 bool fs_vs_same_view(const fs_stream_view *a, const fs_view *b);
 /* Requires a kernel of the graph, or FS_NONE. */
 bool fs_vs_same_kernel(const fs_vs *v, const fsched_graph *g, uint32_t mine, uint32_t graphs);
+
+/* stream/edges.c */
+fs_status fs_vs_edges_begin(fs_vs *v) FS_MUST_USE;
+/* The order of an item that runs an op after the op's predecessors; `known` as for fs_vs_access.
+ * Requires an item that is not empty. */
+void fs_vs_edges(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_vdense *known);
+/* Whether the op is a loop of which some commands may touch what others don't.  O(log loops). */
+bool fs_vs_parted(const fs_vs *v, uint32_t op);
+/* Those commands of an item that touch a buffer, and what is complete before each of these. */
+typedef struct fs_vs_some {
+  const uint32_t *commands;
+  uint32_t n;
+  const fs_vdense *known;
+} fs_vs_some;
+/* Valid until the next call; `known` is complete before each command.  Requires an item that is not
+ * empty. */
+fs_vs_some fs_vs_at_buffer(fs_vs *v, const uint32_t *commands, uint32_t n, uint32_t buffer,
+                           const fs_vdense *known);
 
 /* stream/access.c: the accesses of an item of which commands[0] is a member.  `before` holds the
  * commands that are complete before each member, and may hold the item's own epochs. */

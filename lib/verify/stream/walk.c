@@ -373,21 +373,6 @@ static void meet_by_order(fs_vs *v, uint32_t command, bool first) {
   v->now_queue = FS_NONE;
 }
 
-static void check_edges(fs_vs *v, uint32_t op, const fs_vdense *known) {
-  for (uint32_t i = v->pred0[op]; i < v->pred0[op + 1]; i++) {
-    uint32_t pred = v->pred.at[i];
-    for (uint32_t k = v->op_command0[pred]; k < v->op_command0[pred + 1]; k++) {
-      uint32_t c = v->op_command[k];
-      if (!fs_vs_before(v, known, c)) {
-        char name[FS_VNAME];
-        FS_WRONG(v, FS_DIAG_VERIFY_EDGE, "op %s depends on op %s and is not ordered after %s",
-                 fs_vs_op_name(v, op), fs_vs_op_name(v, pred), fs_vs_command_name(v, c, name));
-        break;
-      }
-    }
-  }
-}
-
 static fs_status make_occ_clock(fs_vs *v, uint32_t occ) {
   if (v->occ_refs[occ] == 0) {
     return FSCHED_OK;
@@ -419,7 +404,7 @@ static fs_status one_item(fs_vwalk *walk, const uint32_t *commands, uint32_t n) 
   v->one_epoch = c->epoch;
   const fs_vdense *known = n > 1 ? &v->meet : &v->now;
   if (fs_command_has_op(c)) {
-    check_edges(v, c->target, known);
+    fs_vs_edges(v, commands, n, known);
     fs_vs_guards_begin(v, c->target, known);
   }
   FS_TRY(fs_vs_access(v, commands, n, known));
@@ -656,6 +641,7 @@ static fs_status prepare_walk(fs_vs *v, fs_vwalk *w) {
   FS_TRY(fs_new_zero(&v->arena, &w->arrived, v->n_occ));
   FS_TRY(fs_new_none(&v->arena, &w->waiter, count_events(v)));
   FS_TRY(fs_new(&v->arena, &w->next, s->n_queues));
+  FS_TRY(fs_vs_edges_begin(v));
   count_refs(v);
   return prepare_sync(w);
 }

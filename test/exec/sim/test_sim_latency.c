@@ -178,6 +178,34 @@ START_TEST(plans_count_what_is_held_back)
 }
 END_TEST
 
+static const char with_barriers[] =
+    "fsched: 1\ntarget:\n  queues: [{name: a}, {name: b}, {name: c}]\n"
+    "  resources: [{name: r, capacity: 1}]\n  sync: barrier\n"
+    "  barriers: {count: 8, slots: 4}\nops:\n";
+
+/* Barriers tell of an end behind a slow op that still runs, so it is not held back: what follows
+ * it, or takes the unit that it had, is planned so, and runs so. */
+START_TEST(barriers_hold_no_end_back)
+{
+  static const char *const ops[] = {
+      " - {name: load, on: a, time: 1, latency: 9}\n"
+      " - {name: quick, on: a, args: [{out: x, size: 1}]}\n"
+      " - {name: next, on: b, args: [{in: x}]}\n",
+      " - {name: load, on: a, time: 1, latency: 9}\n"
+      " - {name: quick, on: a, uses: {r: 1}, args: [{out: x, size: 1}]}\n"
+      " - {name: next, on: b, uses: {r: 1}}\n"
+      " - {name: first, on: b, after: [next]}\n"};
+  sim_open(&c, &sim, FSCHED_DURATIONS_PLANNED, 0);
+  for (uint32_t i = 0; i < 2; i++) {
+    char text[2048];
+    (void)snprintf(text, sizeof text, "%s%s", with_barriers, ops[i]);
+    ck_assert_uint_le(start_of(text, "next"), 2);
+    ck_assert_uint_eq(lower_bound, 9);
+  }
+  conf_close(&c);
+}
+END_TEST
+
 /* ---- streams that lack a wait */
 
 START_TEST(missing_waits_are_found)
@@ -355,5 +383,6 @@ FS_SUITE(sim_latency, s) {
   FS_LOOPS(t, 0, DURATIONS * KINDS, right_for_all_durations);
   FS_LOOPS(t, 0, 2, all_slow_readers_are_waited_for);
   FS_LOOPS(t, 1, KINDS, missing_syncs_are_found, readers_of_the_same_queue_are_held_back);
-  FS_TESTS(t, given_content_is_held, plans_count_what_is_held_back, missing_waits_are_found);
+  FS_TESTS(t, given_content_is_held, plans_count_what_is_held_back, barriers_hold_no_end_back,
+           missing_waits_are_found);
 }
