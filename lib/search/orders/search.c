@@ -5,15 +5,15 @@
 #include "base/saturate.h"
 
 enum {
-  STRIDE = 16,      /* places from one saved state to the next, or more: */
-  SAVED = 1 << 25,  /* bytes of saved states of an order */
-  LOOK = 24,        /* places behind a change at which its gain is looked at, and again */
-  SLACK = 4,        /* usual ops that an order may have lost there, and still gain later */
-  STAGES = 192,     /* of a cycle, each a 64th colder */
-  FIRST_LENGTH = 8, /* neighbours in each stage of the first cycle */
-  NEAR = 8,         /* places between two ops that are brought together at random, or: */
+  STRIDE = 16,       /* places from one saved state to the next, or more: */
+  SAVED = 1 << 25,   /* bytes of saved states of an order */
+  LOOK = 24,         /* places behind a change at which its gain is looked at, and again */
+  SLACK = 4,         /* usual ops that an order may have lost there, and still gain later */
+  STAGES = 192,      /* of a cycle, each a 64th colder */
+  FIRST_LENGTH = 24, /* neighbours in each stage of the first cycle */
+  NEAR = 8,          /* places between two ops that are brought together at random, or: */
   FAR = 60,
-  VOLUMES = 64,     /* neighbours per op in the cycle of volumes */
+  VOLUMES = 32,     /* neighbours per op in the cycle of volumes */
   VOLUME_SHARE = 8, /* of the work of a schedule, for a volume */
   FLIPS = 3         /* versions that change ends at once */
 };
@@ -263,7 +263,7 @@ static void begin_cycle(fs_order_search *o, bool from_best) {
   o->length = from_best ? 2 * o->length : FIRST_LENGTH;
   o->left = o->length;
   o->stage = 0;
-  o->temperature = o->usual * 256 * 3 / 4;
+  o->temperature = o->usual * 256 * 3 / (from_best ? 8 : 4);
   if (from_best) {
     memcpy(o->d.opposite, o->best_opposite, o->d.g->n_versions * sizeof *o->d.opposite);
     memcpy(o->now.order, o->best, o->d.g->n_ops * sizeof *o->best);
@@ -277,7 +277,8 @@ static void begin_cycle(fs_order_search *o, bool from_best) {
 static void next_stage(fs_order_search *o) {
   o->left = o->length;
   o->temperature -= o->temperature / 64;
-  if (++o->stage == STAGES) {
+  bool least = o->coarse && o->now.cost <= o->volume.least;
+  if (++o->stage == STAGES || least) {
     bool coarse = o->coarse;
     o->coarse = false;
     begin_cycle(o, !coarse);

@@ -60,20 +60,29 @@ static void begin_run(fs_volume *v, const uint32_t *op_at) {
   }
 }
 
-static void enter(fs_volume *v, uint32_t i) {
+/* What the version costs if it leaves, and when it is used next. */
+static void list_price(fs_volume *v, uint32_t i) {
   const fs_order_version *x = &v->d->version[i];
-  fs_volume_memory *m = &v->memory[x->memory];
-  v->state[i].here = m->n_here;
-  m->here[m->n_here++] = i;
-  m->used += x->size;
+  const fs_volume_state *s = &v->state[i];
+  fs_volume_entry *e = &v->memory[x->memory].here[s->here];
+  bool again = s->next < v->use_end[i], pays = s->dirty && !(x->kept && s->writers_left == 0);
+  e->version = i;
+  e->next = again ? v->use[s->next] : v->d->g->n_ops;
+  e->cost = (again ? (uint64_t)v->rate[i].read : 0) + (pays ? v->rate[i].write : 0) + 1;
+}
+
+static void enter_memory(fs_volume *v, uint32_t i) {
+  fs_volume_memory *m = &v->memory[v->d->version[i].memory];
+  v->state[i].here = m->n_here++;
+  m->used += v->d->version[i].size;
 }
 
 static void leave_memory(fs_volume *v, uint32_t i) {
   const fs_order_version *x = &v->d->version[i];
   fs_volume_memory *m = &v->memory[x->memory];
-  uint32_t last = m->here[--m->n_here];
+  fs_volume_entry last = m->here[--m->n_here];
   m->here[v->state[i].here] = last;
-  v->state[last].here = v->state[i].here;
+  v->state[last.version].here = v->state[i].here;
   v->state[i].here = FS_NONE;
   m->used -= x->size;
 }
@@ -84,36 +93,25 @@ static void expel_version(fs_volume *v, uint32_t i) {
   leave_memory(v, i);
 }
 
-/* What a version costs that leaves, over its distance to the next use. */
-typedef struct volume_price {
-  uint64_t cost, distance;
-} volume_price;
-
-static volume_price price_of(const fs_volume *v, uint32_t i, uint32_t at) {
-  const fs_volume_state *s = &v->state[i];
-  bool again = s->next < v->use_end[i];
-  bool pays = s->dirty && !(v->d->version[i].kept && s->writers_left == 0);
-  uint32_t next = again ? v->use[s->next] : v->d->g->n_ops;
-  return (volume_price){(again ? v->rate[i].read : 0) + (pays ? v->rate[i].write : 0) + 1,
-                        next - at};
-}
-
-static bool is_cheaper(volume_price a, volume_price b) {
-  return a.cost * b.distance < b.cost * a.distance;
+/* The one that may leave at least cost per distance to its next use; FS_NONE: there is none. */
+static uint32_t cheapest(const fs_volume *v, const fs_volume_memory *m, uint32_t at) {
+  uint64_t cost = 1, distance = 0; /* dearer than all */
+  uint32_t victim = FS_NONE;
+  for (uint32_t k = 0; k < m->n_here; k++) {
+    const fs_volume_entry *e = &m->here[k];
+    bool cheaper = e->cost * distance < cost * (e->next - at);
+    if (cheaper && v->state[e->version].turn != at + 1) {
+      victim = e->version;
+      cost = e->cost;
+      distance = e->next - at;
+    }
+  }
+  return victim;
 }
 
 static void make_room(fs_volume *v, fs_volume_memory *m, uint64_t need, uint32_t at) {
   while (m->used + need > m->capacity) {
-    volume_price least = {1, 0}; /* dearer than all */
-    uint32_t victim = FS_NONE;
-    for (uint32_t k = 0; k < m->n_here; k++) {
-      uint32_t i = m->here[k];
-      volume_price price = price_of(v, i, at);
-      if (v->state[i].turn != at + 1 && is_cheaper(price, least)) {
-        victim = i;
-        least = price;
-      }
-    }
+    uint32_t victim = cheapest(v, m, at);
     if (victim == FS_NONE) {
       return; /* the op needs more than is looked at here */
     }
@@ -156,12 +154,13 @@ static void touch_version(fs_volume *v, const fs_order_touch *t) {
         v->returned[v->n_returned++] = (fs_order_return){v->use[s->next - 1], v->use[s->next]};
       }
     }
-    enter(v, i);
+    enter_memory(v, i);
   }
   s->content = true;
   s->dirty = s->dirty || t->writes;
   s->writers_left -= t->writes;
   s->next++;
+  list_price(v, i);
 }
 
 static void run_op(fs_volume *v, uint32_t op, uint32_t at) {

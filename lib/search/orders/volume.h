@@ -13,9 +13,17 @@ typedef struct fs_volume_state {
   bool dirty, content;
 } fs_volume_state;
 
+/* A version that is there: what it costs if it leaves, in time of copies per byte, scaled, and the
+ * place in the order of its next use. */
+typedef struct fs_volume_entry {
+  uint64_t cost;
+  uint32_t next, version;
+} fs_volume_entry;
+
 typedef struct fs_volume_memory {
   uint64_t capacity, used; /* capacity 0: unbounded */
-  uint32_t n_here, *here;  /* versions that are there */
+  uint32_t n_here;
+  fs_volume_entry *here;
 } fs_volume_memory;
 
 /* Times of copies per byte, scaled. */
