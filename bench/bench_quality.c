@@ -4,11 +4,14 @@
  * beside the naive schedule that spills everything around each op; and how many of the shared
  * scenarios, copied in parallel and in sequence, reach their bound.  Every schedule is verified.
  * The figures are the same on every machine.  FSCHED_SHARED names the folder with the scenarios
- * (default ../shared). */
+ * (default ../shared).
+ *   bench_quality search SECONDS [EVERY [FIRST]]
+ * has every EVERY-th of the random graphs, from FIRST on, with so long a search. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "fsched/verify.h"
 #include "kit/gen.h"
@@ -112,28 +115,86 @@ static void row(const char *name, const group *g) {
   printf(" %9.2f\n", exp((g->log_ratio[NAIVE] - g->log_ratio[FARTHEST]) / n));
 }
 
+static const double tightness[] = {1, 1.5, 2, 4, 8};
+static const uint32_t n_queues_of[] = {1, 2, 3, 5, 8};
+enum { T = sizeof tightness / sizeof *tightness, Q = sizeof n_queues_of / sizeof *n_queues_of };
+
+/* The i-th graph, once those before it are drawn. */
+static fs_gen_params draw(fs_rng *rng, uint32_t i) {
+  uint32_t q = i / T % Q;
+  return (fs_gen_params){.seed = i,
+                         .n_ops = 200 + fs_rng_below(rng, 500),
+                         .n_queues = n_queues_of[q] + 1,
+                         .n_classes = 1 + n_queues_of[q] / 4,
+                         .n_memories = 1 + i / (T * Q) % 2,
+                         .max_size = 1000,
+                         .window = 4 << fs_rng_below(rng, 4),
+                         .tightness = tightness[i % T],
+                         .backing = true,
+                         .io = true,
+                         .inouts = fs_rng_one_in(rng, 2),
+                         .inplace = fs_rng_one_in(rng, 2),
+                         .scratch = fs_rng_one_in(rng, 4),
+                         .gangs = fs_rng_one_in(rng, 4)};
+}
+
+/* ---- the search */
+
+static fs_tick makespan_of(fsched_context *ctx, const fsched_graph *g, uint64_t seconds) {
+  fsched_schedule *s;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1};
+  o.refine = seconds == 0 ? FSCHED_REFINE_NONE : FSCHED_REFINE_SEARCH;
+  o.time_limit_ms = 1000 * seconds;
+  need(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  fs_tick makespan = s->schedule->makespan;
+  fsched_schedule_destroy(s);
+  return makespan;
+}
+
+/* Every so many of the random graphs with so many seconds of the search, beside the list schedule:
+ * makespans over the bound. */
+static void searched_graphs(uint64_t seconds, uint32_t every, uint32_t first) {
+  double log_list = 0, log_search = 0;
+  uint32_t n = 0;
+  fs_rng rng = {1};
+  printf("%5s %5s %6s %9s %8s %8s %8s\n", "graph", "ops", "queues", "tightness", "bound", "list",
+         "search");
+  for (uint32_t i = 0; i < T * Q * SEEDS; i++) {
+    fs_gen_params p = draw(&rng, i);
+    if (i % every != first) {
+      continue;
+    }
+    fsched_context *ctx;
+    fsched_graph *g;
+    fs_lower_bounds b;
+    if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+      fail("no context");
+    }
+    need(ctx, fs_gen_graph(ctx, &p, &g));
+    need(ctx, fs_graph_lower_bounds(ctx, g, &b));
+    double list = (double)makespan_of(ctx, g, 0) / (double)b.all;
+    double search = (double)makespan_of(ctx, g, seconds) / (double)b.all;
+    printf("%5u %5u %6u %9g %8llu %8.3f %8.3f\n", i, g->n_ops, p.n_queues, p.tightness,
+           (unsigned long long)b.all, list, search);
+    (void)fflush(stdout);
+    log_list += log(list);
+    log_search += log(search);
+    n++;
+    fsched_graph_destroy(g);
+    fsched_context_destroy(ctx);
+  }
+  printf("geometric mean over the bound, %u graphs: list %.4f, search %.4f\n", n, exp(log_list / n),
+         exp(log_search / n));
+}
+
+/* ---- all of them */
+
 static void random_graphs(void) {
-  static const double tightness[] = {1, 1.5, 2, 4, 8};
-  static const uint32_t queues[] = {1, 2, 3, 5, 8};
-  enum { T = sizeof tightness / sizeof *tightness, Q = sizeof queues / sizeof *queues };
   group by_tightness[T] = {0}, by_queues[Q] = {0}, all = {0};
   fs_rng rng = {1};
   for (uint32_t i = 0; i < T * Q * SEEDS; i++) {
     uint32_t t = i % T, q = i / T % Q;
-    fs_gen_params p = {.seed = i,
-                       .n_ops = 200 + fs_rng_below(&rng, 500),
-                       .n_queues = queues[q] + 1,
-                       .n_classes = 1 + queues[q] / 4,
-                       .n_memories = 1 + i / (T * Q) % 2,
-                       .max_size = 1000,
-                       .window = 4 << fs_rng_below(&rng, 4),
-                       .tightness = tightness[t],
-                       .backing = true,
-                       .io = true,
-                       .inouts = fs_rng_one_in(&rng, 2),
-                       .inplace = fs_rng_one_in(&rng, 2),
-                       .scratch = fs_rng_one_in(&rng, 4),
-                       .gangs = fs_rng_one_in(&rng, 4)};
+    fs_gen_params p = draw(&rng, i);
     fsched_context *ctx;
     if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
       fail("no context");
@@ -155,7 +216,7 @@ static void random_graphs(void) {
     row(name, &by_tightness[t]);
   }
   for (int q = 0; q < Q; q++) {
-    (void)snprintf(name, sizeof name, "queues %u + 1", queues[q]);
+    (void)snprintf(name, sizeof name, "queues %u + 1", n_queues_of[q]);
     row(name, &by_queues[q]);
   }
   row("all", &all);
@@ -376,7 +437,13 @@ static void scenarios(void) {
   }
 }
 
-int main(void) {
+int main(int argc, char **argv) {
+  if (argc > 2 && strcmp(argv[1], "search") == 0) {
+    uint32_t every = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1;
+    searched_graphs(strtoul(argv[2], NULL, 10), every == 0 ? 1 : every,
+                    argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0);
+    return EXIT_SUCCESS;
+  }
   random_graphs();
   scenarios();
   return EXIT_SUCCESS;

@@ -10,6 +10,7 @@
 #include "problem/settled/settled.h"
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
+#include "search/orders/turns.h"
 #include "search/prove.h"
 #include "search/spill/spill.h"
 #include "search/strip/strip.h"
@@ -445,7 +446,9 @@ static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort) {
                             .user = s};
   fs_schedule *found = NULL;
   s->before_trials = s->nodes;
-  fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
+  bool orders = s->best != NULL && fs_order_turns_know(s->g);
+  fs_status status = orders ? fs_order_turns_run(s->ctx, &o, s->best, &found)
+                            : fs_listsched_run(s->ctx, s->g, &o, &found);
   if (status == FSCHED_OK) {
     offer(s, found);
   }
