@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "search/search.h"
+#include "search/private.h"
 
 #include "base/clock.h"
 #include "base/saturate.h"
 #include "base/warnings.h"
-#include "listsched/listsched.h"
 #include "problem/problem.h"
 #include "problem/relaxed/relaxed.h"
 #include "problem/settled/settled.h"
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
-#include "search/orders/turns.h"
 #include "search/prove.h"
-#include "search/spill/spill.h"
 #include "search/strip/strip.h"
 #include "search/tabu/tabu.h"
 
@@ -42,42 +39,29 @@ enum {
   STRIP_NODES = 64,     /* of the first question for a packing; and of all, before the bound */
   STRIP_FIRST = 1000,
   STRIP_MOST = 1 << 24, /* of one question */
-  LIMITS = 4, /* shares of a turn for each limit that is asked for */
   BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
 };
 
-typedef struct search_run {
-  fsched_context *ctx;
-  const fsched_graph *g;
-  const fs_search_options *o;
-  fs_schedule *best; /* NULL: none is known */
-  fs_tick bound;
-  uint64_t begin_ns, deadline_ns, told_ns; /* deadline 0: none */
-  uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
-  uint64_t before_trials;                  /* nodes */
-  fs_tick told_makespan, told_bound;
-} search_run;
-
 /* ---- limits and news */
 
-static bool is_stopped(const search_run *s) {
+static bool is_stopped(const fs_search_state *s) {
   return s->o->stop != NULL && __atomic_load_n(s->o->stop, __ATOMIC_RELAXED) != 0;
 }
 
-static bool is_late(const search_run *s) {
+static bool is_late(const fs_search_state *s) {
   return s->deadline_ns != 0 && fs_now_ns() >= s->deadline_ns;
 }
 
-static bool is_spent(const search_run *s) {
+static bool is_spent(const fs_search_state *s) {
   return s->most_nodes != 0 && s->nodes >= s->most_nodes;
 }
 
-static bool is_over(void *user) {
-  const search_run *s = user;
+bool fs_search_over(void *user) {
+  const fs_search_state *s = user;
   return is_spent(s) || is_stopped(s) || is_late(s);
 }
 
-static void tell(search_run *s, fs_tick makespan) {
+void fs_search_tell(fs_search_state *s, fs_tick makespan) {
   if (s->o->news == NULL || makespan == FS_TICK_NONE) {
     return;
   }
@@ -96,20 +80,20 @@ static void tell(search_run *s, fs_tick makespan) {
   s->o->news(s->o->user, &state);
 }
 
-static fs_tick best_of(const search_run *s) {
+fs_tick fs_search_best(const fs_search_state *s) {
   return s->best == NULL ? FS_TICK_NONE : s->best->makespan;
 }
 
 /* Takes ownership of the schedule. */
-static void offer(search_run *s, fs_schedule *found) {
-  bool better = found != NULL && found->makespan < best_of(s);
+void fs_search_offer(fs_search_state *s, fs_schedule *found) {
+  bool better = found != NULL && found->makespan < fs_search_best(s);
   fs_schedule_destroy(better ? s->best : found);
   s->best = better ? found : s->best;
 }
 
 /* ---- generation */
 
-static uint64_t nodes_of(const search_run *s, uint32_t items) {
+static uint64_t nodes_of(const fs_search_state *s, uint32_t items) {
   if (s->o->node_limit != 0 || s->o->time_limit_ns != 0) {
     return s->o->node_limit;
   }
@@ -117,7 +101,7 @@ static uint64_t nodes_of(const search_run *s, uint32_t items) {
 }
 
 /* The order in which the best schedule starts the items of the problem, if they are its own. */
-static fs_status add_known(search_run *s, fs_problem *p, fs_evolution *e, fs_arena *arena) {
+static fs_status add_known(fs_search_state *s, fs_problem *p, fs_evolution *e, fs_arena *arena) {
   fs_answer *known;
   uint32_t *order;
   if (s->best == NULL) {
@@ -135,22 +119,22 @@ static fs_status add_known(search_run *s, fs_problem *p, fs_evolution *e, fs_are
   return FSCHED_OK;
 }
 
-static fs_status take_best(search_run *s, fs_problem *p, const fs_evolution *e) {
+static fs_status take_best(fs_search_state *s, fs_problem *p, const fs_evolution *e) {
   fs_schedule *found;
   const char *why;
-  if (e->best.makespan >= best_of(s)) {
+  if (e->best.makespan >= fs_search_best(s)) {
     return FSCHED_OK;
   }
   fs_answer answer = {.start = e->best.start, .makespan = e->best.makespan};
   FS_TRY(fs_answer_schedule(p, &answer, &found, &why));
-  offer(s, found);
+  fs_search_offer(s, found);
   return FSCHED_OK;
 }
 
 /* ---- generation and learning in turns */
 
 typedef struct turns {
-  search_run *s;
+  fs_search_state *s;
   fs_problem *p;
   fs_packed_form form;
   fs_evolution e;
@@ -166,19 +150,19 @@ typedef struct turns {
 } turns;
 
 static bool is_optimal(const turns *t) {
-  return fs_min(t->e.best.makespan, best_of(t->s)) <= t->s->bound;
+  return fs_min(t->e.best.makespan, fs_search_best(t->s)) <= t->s->bound;
 }
 
 /* What is found of a relaxed problem is no schedule of the graph. */
 static void tell_turn(const turns *t) {
-  fs_tick best = best_of(t->s);
-  tell(t->s, t->p->relaxed ? best : fs_min(t->e.best.makespan, best));
+  fs_tick best = fs_search_best(t->s);
+  fs_search_tell(t->s, t->p->relaxed ? best : fs_min(t->e.best.makespan, best));
 }
 
 static void evolve(turns *t, uint64_t children) {
-  search_run *s = t->s;
+  fs_search_state *s = t->s;
   uint64_t each = t->learns ? CHILDREN_OF_NODE : 1;
-  for (uint64_t k = 0; k < children && !is_optimal(t) && !is_over(s); k++) {
+  for (uint64_t k = 0; k < children && !is_optimal(t) && !fs_search_over(s); k++) {
     fs_evolution_step(&t->e);
     s->nodes += t->e.made % each == 0;
     tell_turn(t);
@@ -187,7 +171,8 @@ static void evolve(turns *t, uint64_t children) {
 
 /* The learner has found a schedule: it is an individual, too.  Its starts are kept as they are, as
  * the pass that makes the individual may give worse ones: it rounds amounts of many bits, and does
- * not tell starts apart where the makespan has many.  Then the learner would find it forever. */
+ * not fs_search_tell starts apart where the makespan has many.  Then the learner would find it
+ * forever. */
 static void take_learnt(turns *t) {
   fs_passed starts = {.start = t->e.back.start, .way = t->e.back.way};
   for (uint32_t i = 0; i < t->form.n; i++) {
@@ -204,15 +189,15 @@ static void take_learnt(turns *t) {
 
 static bool is_turn_over(void *user) {
   const turns *t = user;
-  return t->l.work >= t->turn_end || is_over(t->s);
+  return t->l.work >= t->turn_end || fs_search_over(t->s);
 }
 
 static void take_learning_turn(turns *t, uint64_t conflicts, uint64_t work) {
-  search_run *s = t->s;
+  fs_search_state *s = t->s;
   uint64_t end = t->l.conflicts + conflicts;
   t->turn_end = fs_add_most(t->l.work, work);
   while (!is_optimal(t) && t->l.conflicts < end && !is_turn_over(t) && t->l.status == FSCHED_OK) {
-    fs_tick best = fs_min(t->e.best.makespan, best_of(s));
+    fs_tick best = fs_min(t->e.best.makespan, fs_search_best(s));
     if (best < t->limit) {
       fs_learner_reset(&t->l);
       t->limit = best;
@@ -249,10 +234,10 @@ static void take_moved(turns *t) {
 }
 
 static void take_tabu_turn(turns *t, uint64_t work) {
-  search_run *s = t->s;
+  fs_search_state *s = t->s;
   uint64_t end = t->tabu.work + work;
-  while (t->tabu.work < end && !is_optimal(t) && !is_over(s)) {
-    fs_tabu_run(&t->tabu, MOVES_OF_NODE, s->bound, is_over, s);
+  while (t->tabu.work < end && !is_optimal(t) && !fs_search_over(s)) {
+    fs_tabu_run(&t->tabu, MOVES_OF_NODE, s->bound, fs_search_over, s);
     s->nodes++;
     take_moved(t);
     tell_turn(t);
@@ -270,7 +255,7 @@ static fs_status learn_and_move(turns *t) {
   evolve(t, TURN_CHILDREN);
   offer_orders(t);
   take_tabu_turn(t, (uint64_t)(FIRST_TURN - 1) * TURN_WORK);
-  while (!is_optimal(t) && !is_over(t->s)) {
+  while (!is_optimal(t) && !fs_search_over(t->s)) {
     take_tabu_turn(t, TURN_WORK);
     if (t->learns) {
       take_learning_turn(t, UINT64_MAX / 2, TURN_WORK / 3);
@@ -294,7 +279,7 @@ static void take_evolving_turn(turns *t, uint64_t work) {
 static fs_status learn_and_evolve(turns *t) {
   evolve(t, FIRST_CHILDREN + (uint64_t)FIRST_PER_ITEM * t->form.n);
   t->children = UINT64_MAX;
-  while (!is_optimal(t) && !is_over(t->s)) {
+  while (!is_optimal(t) && !fs_search_over(t->s)) {
     uint64_t before = t->l.work;
     if (t->learns) {
       take_learning_turn(t, CONFLICTS, UINT64_MAX);
@@ -305,12 +290,12 @@ static fs_status learn_and_evolve(turns *t) {
   return FSCHED_OK;
 }
 
-static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) {
+static fs_status search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) {
   turns t = {.s = s, .p = p, .limit = FS_TICK_NONE};
   FS_TRY(fs_form_make(p, arena, &t.form));
   uint32_t size = (uint32_t)fs_max(FEWEST, fs_min(POPULATION, ORDERS / (1 + p->n_items)));
   FS_TRY(fs_evolution_init(&t.e, &t.form, size, s->o->seed, arena));
-  t.e.passes.stop = is_over;
+  t.e.passes.stop = fs_search_over;
   t.e.passes.user = s;
   FS_TRY(fs_new(arena, &t.order, p->n_items));
   if (!p->relaxed) {
@@ -334,7 +319,7 @@ static fs_status search_in_turns(search_run *s, fs_problem *p, fs_arena *arena) 
 }
 
 /* Raises the bound by makespans that leave some item no start. */
-static fs_status raise_bound(search_run *s, fs_problem *p) {
+static fs_status raise_bound(fs_search_state *s, fs_problem *p) {
   fs_tick bound = s->bound;
   if (s->best == NULL) {
     return FSCHED_OK;
@@ -342,7 +327,7 @@ static fs_status raise_bound(search_run *s, fs_problem *p) {
   p->steps = BOUND_STEPS;
   FS_TRY(fs_problem_destructive_bound(p, &bound));
   s->bound = fs_max(s->bound, bound);
-  tell(s, best_of(s));
+  fs_search_tell(s, fs_search_best(s));
   return FSCHED_OK;
 }
 
@@ -371,14 +356,14 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
 /* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
  * learner are the proof if it has come to its end; else they are what showed the bound without it.
  */
-static fs_status search_proof(search_run *s, fs_problem *p, fs_arena *arena) {
+static fs_status search_proof(fs_search_state *s, fs_problem *p, fs_arena *arena) {
   fs_text root;
   fs_tick bound;
   fs_text_init(&root, s->ctx);
-  fs_status status = fs_prove_at_root(p, best_of(s), &root, &bound);
+  fs_status status = fs_prove_at_root(p, fs_search_best(s), &root, &bound);
   if (status == FSCHED_OK) {
     s->bound = bound;
-    status = bound < best_of(s) ? search_in_turns(s, p, arena) : FSCHED_OK;
+    status = bound < fs_search_best(s) ? search_in_turns(s, p, arena) : FSCHED_OK;
   }
   if (status == FSCHED_OK && s->bound == bound) {
     s->o->proof->n = 0;
@@ -390,22 +375,22 @@ static fs_status search_proof(search_run *s, fs_problem *p, fs_arena *arena) {
   return status;
 }
 
-static fs_status search_plain(search_run *s, fs_problem *p) {
+static fs_status search_plain(fs_search_state *s, fs_problem *p) {
   FS_SCRATCH(arena, s->ctx);
-  p->stop = is_over;
+  p->stop = fs_search_over;
   p->user = s;
   if (s->o->proof != NULL) {
     return search_proof(s, p, &arena);
   }
   FS_TRY(raise_bound(s, p));
-  return best_of(s) <= s->bound ? FSCHED_OK : search_in_turns(s, p, &arena);
+  return fs_search_best(s) <= s->bound ? FSCHED_OK : search_in_turns(s, p, &arena);
 }
 
 /* ---- graphs that wait for memory */
 
 /* Raises the bound by a part of the nodes and of the time, in which the relaxed problem is
  * searched. Its makespans are no schedule's: what is proven of them is a bound. */
-static fs_status search_relaxed(search_run *s) {
+static fs_status search_relaxed(fs_search_state *s) {
   fs_problem *p;
   if (s->best == NULL) {
     return FSCHED_OK;
@@ -414,7 +399,7 @@ static fs_status search_relaxed(search_run *s) {
   if (p == NULL) {
     return FSCHED_OK;
   }
-  search_run part = *s;
+  fs_search_state part = *s;
   uint64_t now = fs_now_ns();
   if (s->most_nodes != 0) { /* at least 1, as 0 is no limit */
     part.most_nodes = fs_max(1, s->nodes + (s->most_nodes - s->nodes) / BOUND_SHARE);
@@ -425,140 +410,18 @@ static fs_status search_relaxed(search_run *s) {
   fs_problem_destroy(p);
   s->bound = part.bound;
   s->nodes = part.nodes;
-  tell(s, best_of(s));
+  fs_search_tell(s, fs_search_best(s));
   return status;
 }
 
-static bool trial_over(void *user, uint64_t runs, fs_tick best) {
-  search_run *s = user;
-  s->nodes = s->before_trials + runs;
-  tell(s, fs_min(best, best_of(s)));
-  return is_over(s);
-}
-
-static fs_status search_trials(search_run *s, uint64_t seed, uint32_t effort) {
-  fs_listsched_options o = {.evict = s->o->evict,
-                            .seed = seed,
-                            .lower_bound = s->bound,
-                            .effort = effort,
-                            .silent = true,
-                            .stop = trial_over,
-                            .user = s};
-  fs_schedule *found = NULL;
-  s->before_trials = s->nodes;
-  bool orders = s->best != NULL && fs_order_turns_know(s->g);
-  fs_status status = orders ? fs_order_turns_run(s->ctx, &o, s->best, &found)
-                            : fs_listsched_run(s->ctx, s->g, &o, &found);
-  if (status == FSCHED_OK) {
-    offer(s, found);
-  }
-  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
-}
-
-/* The learner chooses the copies, guided by the best schedule. */
-static fs_status learn_spills(search_run *s, fs_spills *spills, uint64_t work) {
-  uint64_t end = fs_add_most(spills->l.work, work);
-  if (s->best != NULL) {
-    fs_spills_guide(spills, s->best);
-  }
-  while (best_of(s) > s->bound && spills->l.work < end && !is_over(s)) {
-    uint64_t before = spills->l.conflicts;
-    uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
-    fs_spill_turn turn = {.conflicts = fs_min(left, CONFLICTS),
-                          .work = end - spills->l.work,
-                          .stop = is_over,
-                          .user = s,
-                          .best = fs_min(best_of(s), FS_TICK_NONE / 8)};
-    FS_TRY(fs_spills_run(spills, &turn));
-    s->nodes += spills->l.conflicts - before;
-    s->bound = turn.none ? turn.best : s->bound;
-    offer(s, turn.found);
-    tell(s, best_of(s));
-  }
-  return FSCHED_OK;
-}
-
-/* A short turn of another learner, which is told of a limit that may be too short. */
-static fs_status ask_spills(search_run *s, fs_problem *p, fs_tick limit, uint64_t work,
-                            bool *none) {
-  FS_SCRATCH(arena, s->ctx);
-  fs_spills spills;
-  fs_spill_turn turn = {
-      .conflicts = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes,
-      .work = work,
-      .stop = is_over,
-      .user = s,
-      .best = limit + 1};
-  fs_status status = fs_spills_init(&spills, p, &arena);
-  if (status == FSCHED_OK) {
-    status = fs_spills_run(&spills, &turn);
-  }
-  s->nodes += spills.l.conflicts;
-  fs_spills_release(&spills);
-  offer(s, turn.found);
-  *none = status == FSCHED_OK && turn.none;
-  s->bound = *none ? limit + 1 : s->bound;
-  tell(s, best_of(s));
-  return status;
-}
-
-/* Raises the bound by limits that are refuted: halfway to what is known, and nearer to the bound
- * where that takes too long. */
-static fs_status raise_by_limits(search_run *s, fs_problem *p, uint64_t work) {
-  for (fs_tick step = 1; best_of(s) > s->bound + step / 2 && !is_over(s);) {
-    fs_tick gap = best_of(s) - s->bound;
-    bool none = true;
-    if (step > gap) {
-      return FSCHED_OK;
-    }
-    FS_TRY(ask_spills(s, p, s->bound + gap / 2 / step, work / LIMITS, &none));
-    if (!none && gap / 2 / step == 0) {
-      return FSCHED_OK;
-    }
-    step = none ? step : 2 * step;
-  }
-  return FSCHED_OK;
-}
-
-/* Trials and the learner take turns, each as long as the others of its round and half as long as
- * those of the next one.  The first trials are those of a graph that is not refined. */
-static fs_status search_in_rounds(search_run *s, fs_problem *p, fs_spills *spills) {
-  for (uint32_t k = 0; best_of(s) > s->bound && !is_over(s); k++) {
-    uint32_t effort = (uint32_t)fs_min(FSCHED_EFFORT_USUAL + k, FS_EFFORT_MOST);
-    uint64_t work = fs_trial_steps_of(s->ctx) << (effort - FSCHED_EFFORT_USUAL);
-    FS_TRY(search_trials(s, s->o->seed + k, effort));
-    if (best_of(s) > s->bound && !is_over(s)) {
-      FS_TRY(learn_spills(s, spills, work));
-      FS_TRY(raise_by_limits(s, p, work));
-    }
-  }
-  return FSCHED_OK;
-}
-
-static fs_status search_spills(search_run *s) {
-  FS_SCRATCH(arena, s->ctx);
-  fs_problem *p;
-  fs_spills spills = {0};
-  fs_tick horizon = fs_min(best_of(s), FS_TICK_NONE / 8);
-  FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
-  bool known = p != NULL && fs_spills_know(p);
-  fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
-  if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills) : search_trials(s, s->o->seed, FS_EFFORT_MOST);
-  }
-  fs_spills_release(&spills);
-  fs_problem_destroy(p);
-  return status;
-}
-
-/* What the problem form does not tell: queues that are free before their ops are over, and gangs
- * that choose. */
+/* What the problem form does not fs_search_tell: queues that are free before their ops are over,
+ * and gangs that choose. */
 static bool has_form(const fsched_graph *g) {
   return !g->gangs_open && fs_graph_first_slow(g) == FS_NONE;
 }
 
 /* A graph of which no proof can be written. */
-static fs_status refuse_proof(const search_run *s, const char *why) {
+static fs_status refuse_proof(const fs_search_state *s, const char *why) {
   fs_report(s->ctx, FSCHED_ERROR, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
             "fsched-proof(5) lists what they cover",
             "no proof can be written of graph '%s', which %s", s->g->name, why);
@@ -567,7 +430,7 @@ static fs_status refuse_proof(const search_run *s, const char *why) {
 
 /* ---- strips */
 
-static fs_status ask_strip(search_run *s, fs_problem *p, fs_strip_search *o, bool *found) {
+static fs_status ask_strip(fs_search_state *s, fs_problem *p, fs_strip_search *o, bool *found) {
   FS_SCRATCH(arena, s->ctx);
   fs_answer answer = {0};
   fs_schedule *schedule = NULL;
@@ -579,20 +442,21 @@ static fs_status ask_strip(search_run *s, fs_problem *p, fs_strip_search *o, boo
   if (*found) {
     FS_TRY(fs_answer_schedule(p, &answer, &schedule, &why));
     *found = schedule != NULL;
-    offer(s, schedule);
+    fs_search_offer(s, schedule);
   }
-  tell(s, best_of(s));
+  fs_search_tell(s, fs_search_best(s));
   return FSCHED_OK;
 }
 
 /* Asks for packings in rounds, with more nodes from round to round, until so many are used: within
  * the bound, then halfway between what is known and what was not found. */
-static fs_status ask_strips(search_run *s, fs_problem *p, uint64_t nodes) {
-  fs_strip_search o = {.problem = p, .seed = s->o->seed, .stop = is_over, .user = s};
+static fs_status ask_strips(fs_search_state *s, fs_problem *p, uint64_t nodes) {
+  fs_strip_search o = {.problem = p, .seed = s->o->seed, .stop = fs_search_over, .user = s};
   fs_tick least = s->bound;
-  for (o.nodes = STRIP_NODES; best_of(s) > s->bound && s->nodes < nodes && !is_over(s);) {
+  for (o.nodes = STRIP_NODES;
+       fs_search_best(s) > s->bound && s->nodes < nodes && !fs_search_over(s);) {
     bool found;
-    fs_tick known = best_of(s) - 1;
+    fs_tick known = fs_search_best(s) - 1;
     if (least > known) { /* a round begins */
       least = s->bound;
       o.nodes = fs_min(2 * o.nodes, (uint64_t)STRIP_MOST);
@@ -605,9 +469,9 @@ static fs_status ask_strips(search_run *s, fs_problem *p, uint64_t nodes) {
 }
 
 /* Most packings are found soon or not at all, so the bound is raised between the two. */
-static fs_status search_strips(search_run *s, fs_problem *p) {
+static fs_status search_strips(fs_search_state *s, fs_problem *p) {
   FS_TRY(ask_strips(s, p, STRIP_FIRST));
-  if (best_of(s) > s->bound && !is_over(s)) {
+  if (fs_search_best(s) > s->bound && !fs_search_over(s)) {
     FS_TRY(search_relaxed(s));
   }
   return ask_strips(s, p, UINT64_MAX);
@@ -615,7 +479,7 @@ static fs_status search_strips(search_run *s, fs_problem *p) {
 
 /* ---- graphs whose starts are all given */
 
-static fs_status take_lower(search_run *s, fs_settled *settled) {
+static fs_status take_lower(fs_search_state *s, fs_settled *settled) {
   fs_schedule *found;
   uint64_t old = UINT64_MAX, new;
   FS_TRY(fs_settled_schedule(settled, &found));
@@ -633,14 +497,14 @@ static fs_status take_lower(search_run *s, fs_settled *settled) {
 }
 
 /* Searches for addresses with lower peaks. */
-static fs_status search_addresses(search_run *s) {
+static fs_status search_addresses(fs_search_state *s) {
   FS_SCRATCH(arena, s->ctx);
   fs_settled settled;
   fs_settling o = {
       .lower_bound = s->bound,
       .nodes = s->o->node_limit != 0 ? s->o->node_limit : fs_limits_of(s->ctx)->settle_nodes,
       .lowest = true,
-      .stop = is_over,
+      .stop = fs_search_over,
       .user = s};
   fs_status status = fs_settle(s->ctx, s->g, &o, &arena, &settled);
   if (status == FSCHED_OK && settled.found) {
@@ -650,12 +514,12 @@ static fs_status search_addresses(search_run *s) {
   return status;
 }
 
-static fs_status search_graph(search_run *s) {
+static fs_status search_graph(fs_search_state *s) {
   fs_problem *p = NULL;
   if (fs_settles(s->g) && s->o->proof == NULL) {
     return search_addresses(s);
   }
-  if (best_of(s) <= s->bound && s->o->proof == NULL) {
+  if (fs_search_best(s) <= s->bound && s->o->proof == NULL) {
     return FSCHED_OK;
   }
   if (has_form(s->g)) {
@@ -666,7 +530,7 @@ static fs_status search_graph(search_run *s) {
   bool plain = false;
   fs_status status = is_plain(p, &plain);
   const char *why = !has_form(s->g)             ? "has latencies, or gangs that choose"
-                    : best_of(s) == 0           ? "takes no time"
+                    : fs_search_best(s) == 0    ? "takes no time"
                     : !plain || s->best == NULL ? "has memories that may be short"
                                                 : fs_prove_refused(p);
   if (status == FSCHED_OK && s->o->proof != NULL && why != NULL) {
@@ -678,25 +542,25 @@ static fs_status search_graph(search_run *s) {
     } else if (!plain && has_form(s->g)) {
       status = search_relaxed(s);
     }
-    if (status == FSCHED_OK && (best_of(s) > s->bound || s->o->proof != NULL)) {
-      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : search_spills(s);
+    if (status == FSCHED_OK && (fs_search_best(s) > s->bound || s->o->proof != NULL)) {
+      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : fs_search_short(s);
     }
   }
   fs_problem_destroy(p);
   return status;
 }
 
-static fs_refine_end end_of(const search_run *s) {
-  return best_of(s) <= s->bound ? FS_REFINE_END_NONE
-         : is_stopped(s)        ? FS_REFINE_END_STOPPED
-         : is_late(s)           ? FS_REFINE_END_TIME
-                                : FS_REFINE_END_NODES;
+static fs_refine_end end_of(const fs_search_state *s) {
+  return fs_search_best(s) <= s->bound ? FS_REFINE_END_NONE
+         : is_stopped(s)               ? FS_REFINE_END_STOPPED
+         : is_late(s)                  ? FS_REFINE_END_TIME
+                                       : FS_REFINE_END_NODES;
 }
 
 fs_status fs_search_run(fsched_context *ctx, const fsched_graph *g, const fs_search_options *o,
                         fs_tick bound, fs_schedule **schedule) {
   assert(*schedule == NULL || (*schedule)->graph == g);
-  search_run s = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
+  fs_search_state s = {.ctx = ctx, .g = g, .o = o, .best = *schedule, .bound = bound};
   s.begin_ns = fs_now_ns();
   s.deadline_ns = o->time_limit_ns == 0 ? 0 : s.begin_ns + o->time_limit_ns;
   fs_tick before = s.best == NULL ? 0 : s.best->makespan;

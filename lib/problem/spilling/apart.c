@@ -24,7 +24,7 @@ static bool is_in_place(const fsched_graph *g, uint32_t op, uint32_t v) {
 }
 
 /* Counts what the op touches that was not counted before. */
-static uint64_t count(apart_draft *x, uint32_t op) {
+static uint64_t count_touched(apart_draft *x, uint32_t op) {
   const fsched_graph *g = x->b->g;
   uint64_t sum = 0;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
@@ -54,7 +54,7 @@ static void exclude_ops(apart_draft *x) {
   for (uint32_t i = 0; i < g->n_ops; i++) {
     for (uint32_t k = 0; k < i; k++) {
       x->turn++;
-      bool both = count(x, i) + count(x, k) > x->capacity && g->op_time[i] > 0 && g->op_time[k] > 0;
+      bool both = count_touched(x, i) + count_touched(x, k) > x->capacity && g->op_time[i] > 0 && g->op_time[k] > 0;
       if (both) {
         x->excludes[(size_t)i * g->n_ops + k] = x->excludes[(size_t)k * g->n_ops + i] = 1;
       }
@@ -113,7 +113,7 @@ static fs_status keep_apart(fs_spilling_draft *b, fs_spill_span one, fs_spill_sp
   return fs_vec_push(b->ctx, &b->apart, other);
 }
 
-static bool touches(const fsched_graph *g, uint32_t op, uint32_t v) {
+static bool op_touches(const fsched_graph *g, uint32_t op, uint32_t v) {
   bool any = false;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     any = any || (fs_arg_accesses(g, a) && g->arg_version[a] == v);
@@ -126,8 +126,8 @@ static fs_status part_ops(apart_draft *x, uint32_t stay) {
   uint32_t v = b->stay.at[stay].version;
   for (uint32_t op = 0; op < b->g->n_ops; op++) {
     x->turn++;
-    if (b->g->op_time[op] == 0 || touches(b->g, op, v) ||
-        count(x, op) + fs_spilling_size(b->g, v) <= x->capacity) {
+    if (b->g->op_time[op] == 0 || op_touches(b->g, op, v) ||
+        count_touched(x, op) + fs_spilling_size(b->g, v) <= x->capacity) {
       continue;
     }
     fs_spill_span span = {.from = op, .to = op, .only_if = FS_NONE, .length = b->g->op_time[op]};

@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Graphs whose memories are short.  Few ops: the list scheduler's trials, the learner, which
+ * chooses the copies and refutes limits from below, and orders that copy little, in turns.  Many:
+ * orders alone. */
+#include "base/saturate.h"
+#include "listsched/listsched.h"
+#include "search/orders/turns.h"
+#include "search/private.h"
+#include "search/spill/spill.h"
+
+enum {
+  CONFLICTS = 250,  /* of the learner, until the caller hears of it */
+  LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
+  MOST_ROUNDS = 20,
+  LIMITS = 4 /* shares of a turn for each limit that is asked for */
+};
+
+static bool trial_over(void *user, uint64_t runs, fs_tick best) {
+  fs_search_state *s = user;
+  s->nodes = s->before_trials + runs;
+  fs_search_tell(s, fs_min(best, fs_search_best(s)));
+  return runs >= s->most_trials || fs_search_over(s);
+}
+
+/* Runs the list scheduler again, at an effort. */
+static fs_listsched_options trials_of(fs_search_state *s, uint64_t seed, uint32_t effort,
+                                      uint64_t runs) {
+  s->before_trials = s->nodes;
+  s->most_trials = runs;
+  return (fs_listsched_options){.evict = s->o->evict,
+                                .seed = seed,
+                                .lower_bound = s->bound,
+                                .effort = effort,
+                                .silent = true,
+                                .stop = trial_over,
+                                .user = s};
+}
+
+static fs_status offer_found(fs_search_state *s, fs_status status, fs_schedule *found) {
+  if (status == FSCHED_OK) {
+    fs_search_offer(s, found);
+  }
+  return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
+}
+
+static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effort) {
+  fs_listsched_options o = trials_of(s, seed, effort, UINT64_MAX);
+  fs_schedule *found = NULL;
+  fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
+  return offer_found(s, status, found);
+}
+
+/* Searches for orders that copy little, as long as so many runs take. */
+static fs_status search_orders(fs_search_state *s, uint64_t seed, uint64_t runs) {
+  if (s->best == NULL || !fs_order_turns_know(s->g)) {
+    return search_trials(s, seed, FS_EFFORT_MOST);
+  }
+  fs_listsched_options o = trials_of(s, seed, FS_EFFORT_MOST, runs);
+  fs_schedule *found = NULL;
+  fs_status status = fs_order_turns_run(s->ctx, &o, s->best, &found);
+  return offer_found(s, status, found);
+}
+
+/* The learner chooses the copies, guided by the best schedule. */
+static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t work) {
+  uint64_t end = fs_add_most(spills->l.work, work);
+  if (s->best != NULL) {
+    fs_spills_guide(spills, s->best);
+  }
+  while (fs_search_best(s) > s->bound && spills->l.work < end && !fs_search_over(s)) {
+    uint64_t before = spills->l.conflicts;
+    uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
+    fs_spill_turn turn = {.conflicts = fs_min(left, CONFLICTS),
+                          .work = end - spills->l.work,
+                          .stop = fs_search_over,
+                          .user = s,
+                          .best = fs_min(fs_search_best(s), FS_TICK_NONE / 8)};
+    FS_TRY(fs_spills_run(spills, &turn));
+    s->nodes += spills->l.conflicts - before;
+    s->bound = turn.none ? turn.best : s->bound;
+    fs_search_offer(s, turn.found);
+    fs_search_tell(s, fs_search_best(s));
+  }
+  return FSCHED_OK;
+}
+
+/* A short turn of another learner, which is told of a limit that may be too short. */
+static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, uint64_t work,
+                            bool *none) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_spills spills;
+  fs_spill_turn turn = {.conflicts = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes,
+                        .work = work,
+                        .stop = fs_search_over,
+                        .user = s,
+                        .best = limit + 1};
+  fs_status status = fs_spills_init(&spills, p, &arena);
+  if (status == FSCHED_OK) {
+    status = fs_spills_run(&spills, &turn);
+  }
+  s->nodes += spills.l.conflicts;
+  fs_spills_release(&spills);
+  fs_search_offer(s, turn.found);
+  *none = status == FSCHED_OK && turn.none;
+  s->bound = *none ? limit + 1 : s->bound;
+  fs_search_tell(s, fs_search_best(s));
+  return status;
+}
+
+/* Raises the bound by limits that are refuted: halfway to what is known, and nearer to the bound
+ * where that takes too long. */
+static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work) {
+  for (fs_tick step = 1; fs_search_best(s) > s->bound + step / 2 && !fs_search_over(s);) {
+    fs_tick gap = fs_search_best(s) - s->bound;
+    bool none = true;
+    if (step > gap) {
+      return FSCHED_OK;
+    }
+    FS_TRY(ask_spills(s, p, s->bound + gap / 2 / step, work / LIMITS, &none));
+    if (!none && gap / 2 / step == 0) {
+      return FSCHED_OK;
+    }
+    step = none ? step : 2 * step;
+  }
+  return FSCHED_OK;
+}
+
+/* Work of the learner in a turn: a part of that of trials where there are many ops. */
+static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
+  uint64_t n = fs_max(s->g->n_ops, LEARNER_FEW), work = fs_trial_steps_of(s->ctx) << round;
+  return work / (n * n) * (LEARNER_FEW * LEARNER_FEW);
+}
+
+/* Trials, orders and the learner take turns, each as long as the others of its round and half as
+ * long as those of the next one.  The trials are those of a graph that is not refined. */
+static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
+  uint64_t before = s->nodes;
+  FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL));
+  uint64_t runs = fs_max(1, s->nodes - before);
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
+    FS_TRY(learn_spills(s, spills, learner_work(s, k)));
+    FS_TRY(raise_by_limits(s, p, learner_work(s, k)));
+    if (fs_search_best(s) > s->bound && !fs_search_over(s)) {
+      FS_TRY(search_orders(s, s->o->seed + k, runs << k));
+    }
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_search_short(fs_search_state *s) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_problem *p;
+  fs_spills spills = {0};
+  fs_tick horizon = fs_min(fs_search_best(s), FS_TICK_NONE / 8);
+  FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
+  bool known = p != NULL && fs_spills_know(p);
+  fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
+  if (status == FSCHED_OK) {
+    status = known ? search_in_rounds(s, p, &spills) : search_orders(s, s->o->seed, UINT64_MAX);
+  }
+  fs_spills_release(&spills);
+  fs_problem_destroy(p);
+  return status;
+}
