@@ -12,7 +12,8 @@ enum {
   CONFLICTS = 250,  /* of the learner, until the caller hears of it */
   LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
   MOST_ROUNDS = 20,
-  LIMITS = 4 /* shares of a turn for each limit that is asked for */
+  SHARES = 8, /* of the nodes that are left: of trials and orders in a turn */
+  LIMITS = 4  /* shares of a turn for each limit that is asked for */
 };
 
 static bool trial_over(void *user, uint64_t runs, fs_tick best) {
@@ -43,8 +44,14 @@ static fs_status offer_found(fs_search_state *s, fs_status status, fs_schedule *
   return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
-static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effort) {
-  fs_listsched_options o = trials_of(s, seed, effort, UINT64_MAX);
+/* A part of the nodes that are left; UINT64_MAX: there is no limit. */
+static uint64_t share_of(const fs_search_state *s) {
+  uint64_t left = s->most_nodes - fs_min(s->nodes, s->most_nodes);
+  return s->most_nodes == 0 ? UINT64_MAX : fs_max(1, left / SHARES);
+}
+
+static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effort, uint64_t runs) {
+  fs_listsched_options o = trials_of(s, seed, effort, runs);
   fs_schedule *found = NULL;
   fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
   return offer_found(s, status, found);
@@ -53,7 +60,7 @@ static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effor
 /* Searches for orders that copy little, as long as so many runs take. */
 static fs_status search_orders(fs_search_state *s, uint64_t seed, uint64_t runs) {
   if (s->best == NULL || !fs_order_turns_know(s->g)) {
-    return search_trials(s, seed, FS_EFFORT_MOST);
+    return search_trials(s, seed, FS_EFFORT_MOST, runs);
   }
   fs_listsched_options o = trials_of(s, seed, FS_EFFORT_MOST, runs);
   fs_schedule *found = NULL;
@@ -135,13 +142,13 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
   uint64_t before = s->nodes;
-  FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL));
+  FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k)));
     if (fs_search_best(s) > s->bound && !fs_search_over(s)) {
-      FS_TRY(search_orders(s, s->o->seed + k, runs << k));
+      FS_TRY(search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }
   }
   return FSCHED_OK;
