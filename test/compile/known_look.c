@@ -13,6 +13,7 @@
 #include "ilp/time/model.h"
 #include "kit/golden_case.h"
 #include "placement/placement.h"
+#include "search/spill/spill.h"
 
 enum { MOST_TERMS = 10000, MOST_STEPS = 1 << 13 };
 
@@ -345,6 +346,38 @@ uint64_t fs_known_look_spills(fsched_context *ctx, const fs_known_case *k, uint6
   ck_fs(ctx, fs_problem_from_graph(ctx, k->g, k->makespan, 0, &l.p));
   make_answer(&l);
   look_at_spills(&l);
+  fs_problem_destroy(l.p);
+  return l.sign;
+}
+
+/* The learner finds the known makespan, and nothing shorter. */
+static void look_at_copies(known_look_look *l) {
+  fs_tick least = l->k->makespan;
+  fs_arena arena;
+  fs_spills s;
+  fs_arena_init(&arena, l->ctx);
+  ck_fs(l->ctx, fs_spills_init(&s, l->p, &arena));
+  for (fs_tick best = least + 1; best >= least; best--) {
+    fs_spill_turn turn = {.conflicts = 100, .work = UINT64_MAX, .best = best};
+    ck_fs(l->ctx, fs_spills_run(&s, &turn));
+    bool finds = turn.found != NULL;
+    ck_known(l, !turn.none || best == least, "the learner misses the known schedule");
+    ck_known(l, !finds || turn.found->makespan == least,
+             "a schedule is shorter than the known one");
+    fs_schedule_destroy(turn.found);
+    sign(l, 2 * s.l.conflicts + finds);
+  }
+  fs_spills_release(&s);
+  fs_arena_release(&arena);
+}
+
+uint64_t fs_known_look_copies(fsched_context *ctx, const fs_known_case *k, uint64_t seed,
+                              const char *limit) {
+  known_look_look l = {.ctx = ctx, .k = k, .seed = seed, .limit = limit};
+  ck_fs(ctx, fs_problem_spilling(ctx, k->g, k->makespan, 0, &l.p));
+  if (l.p != NULL && fs_spills_know(l.p)) {
+    look_at_copies(&l);
+  }
   fs_problem_destroy(l.p);
   return l.sign;
 }

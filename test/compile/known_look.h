@@ -14,6 +14,7 @@ typedef uint64_t fs_known_look(fsched_context *ctx, const fs_known_case *k, uint
 
 fs_known_look fs_known_look_all;      /* for up to about 15 ops */
 fs_known_look fs_known_look_places;   /* addresses of a strip's pieces when their times are known */
+fs_known_look fs_known_look_copies;   /* copies that the learner chooses */
 fs_known_look fs_known_look_spills;   /* those of a strip in a memory that could spill */
 fs_known_look fs_known_look_attempts; /* which model the refinement chooses */
 /* Not of the instance, but of a graph that needs its in-place pairs. */

@@ -104,6 +104,10 @@ static fs_known_look *look_for(uint32_t limit, uint64_t seed, fs_known_params *p
       *p = (fs_known_params){.seed = p->seed, .strip = true, .store = true, .tick = 1, .unit = 1};
       p->n_ops = 15 + (uint32_t)(seed % 6);
       return fs_known_look_spills;
+    case LIMIT_spilling_ops:
+      *p = (fs_known_params){.seed = p->seed, .strip = true, .store = true, .tick = 1, .unit = 1};
+      p->n_ops = 4 + (uint32_t)(seed % 6);
+      return fs_known_look_copies;
     case LIMIT_starts:
     case LIMIT_few_items:
     case LIMIT_pack_spans:

@@ -54,7 +54,8 @@ static void exclude_ops(apart_draft *x) {
   for (uint32_t i = 0; i < g->n_ops; i++) {
     for (uint32_t k = 0; k < i; k++) {
       x->turn++;
-      bool both = count_touched(x, i) + count_touched(x, k) > x->capacity && g->op_time[i] > 0 && g->op_time[k] > 0;
+      bool both = count_touched(x, i) + count_touched(x, k) > x->capacity && g->op_time[i] > 0 &&
+                  g->op_time[k] > 0;
       if (both) {
         x->excludes[(size_t)i * g->n_ops + k] = x->excludes[(size_t)k * g->n_ops + i] = 1;
       }

@@ -5,6 +5,8 @@
 #include "problem/spilling/private.h"
 
 /* While the copies are counted, the end of a stay is marked; finish() makes it a node. */
+enum { MOST_USERS = 32 }; /* of a version: there are clauses for all pairs of their stays */
+
 /* How an op uses a version. */
 typedef struct user_access {
   bool any, reads, writes, whole;
@@ -312,10 +314,12 @@ static fs_status add_short(fs_spilling_draft *b, uint32_t v) {
                      .write_time = fs_spill_write_time(m, size)};
   b->covered = b->covered && x.read_time > 0 && x.write_time > 0 && !fs_version_load_races(b->g, v);
   FS_TRY(list_users(b, v, &x.n));
-  find_writers(b, &x);
-  if (b->covered) {
-    FS_TRY(add_stays(b, &x));
+  b->covered = b->covered && x.n <= MOST_USERS;
+  if (!b->covered) {
+    return FSCHED_OK;
   }
+  find_writers(b, &x);
+  FS_TRY(b->covered ? add_stays(b, &x) : FSCHED_OK);
   for (uint32_t k = 0; k < x.n && b->covered; k++) {
     if (user_of(b, &x, k)->writes) {
       FS_TRY(add_write(b, &x, k));

@@ -95,11 +95,11 @@ typedef struct fs_spilling {
 } fs_spilling;
 
 /* Makes the problem; its copies are all that may be made.  *out is NULL where no memory is short,
- * and for graphs that it does not cover: more than limits.spilling_ops ops; memories that are
- * short and do not spill, or whose store is bounded; ops without length in short memories; given
- * starts, a wait between queues, loops, races, and writers of a version in a short memory that
- * nothing orders.  `horizon`, `lower_bound`: as of fs_problem_from_graph.
- * Requires an ordered graph.  O(ops^2 / 64 + users^3) */
+ * and for graphs that it does not cover: more than limits.spilling_ops ops, or 32 of one version in
+ * a short memory; memories that are short and do not spill, or whose store is bounded; ops without
+ * length in short memories; given starts, a wait between queues, loops, races, and writers of a
+ * version in a short memory that nothing orders.  `horizon`, `lower_bound`: as of
+ * fs_problem_from_graph. Requires an ordered graph.  O(ops^2 / 64 + users^3) */
 fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                               fs_tick lower_bound, fs_problem **out) FS_MUST_USE;
 
