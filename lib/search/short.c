@@ -12,8 +12,7 @@ enum {
   CONFLICTS = 250,  /* of the learner, until the caller hears of it */
   LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
   MOST_ROUNDS = 20,
-  SHARES = 8, /* of the nodes that are left: of trials and orders in a turn */
-  LIMITS = 4  /* shares of a turn for each limit that is asked for */
+  SHARES = 8 /* of the nodes that are left: of trials and orders in a turn */
 };
 
 static bool trial_over(void *user, uint64_t runs, fs_tick best) {
@@ -114,20 +113,14 @@ static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, ui
   return status;
 }
 
-/* Raises the bound by limits that are refuted: halfway to what is known, and nearer to the bound
- * where that takes too long. */
-static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work) {
-  for (fs_tick step = 1; fs_search_best(s) > s->bound + step / 2 && !fs_search_over(s);) {
+/* Raises the bound by limits that are refuted, until one is not.  They are a part of the way to
+ * what is known: half of it, and half as much after each that took too long. */
+static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work, fs_tick *part) {
+  bool none = true;
+  while (none && fs_search_best(s) > s->bound && !fs_search_over(s)) {
     fs_tick gap = fs_search_best(s) - s->bound;
-    bool none = true;
-    if (step > gap) {
-      return FSCHED_OK;
-    }
-    FS_TRY(ask_spills(s, p, s->bound + gap / 2 / step, work / LIMITS, &none));
-    if (!none && gap / 2 / step == 0) {
-      return FSCHED_OK;
-    }
-    step = none ? step : 2 * step;
+    FS_TRY(ask_spills(s, p, s->bound + (gap - 1) / *part, work, &none));
+    *part = none || *part > gap ? *part : 2 * *part;
   }
   return FSCHED_OK;
 }
@@ -142,11 +135,12 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
   uint64_t before = s->nodes;
+  fs_tick part = 2;
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
-    FS_TRY(raise_by_limits(s, p, learner_work(s, k)));
+    FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
     if (fs_search_best(s) > s->bound && !fs_search_over(s)) {
       FS_TRY(search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }
