@@ -50,7 +50,7 @@ static bool begins_before(const fixing *x, uint32_t a, uint32_t b) {
   return at < to || (at == to && a < b);
 }
 
-/* Is the write there, and in this stay? */
+/* A stay lasts until the writes from it have ended. */
 static void hold_writes(fixing *x, uint32_t v) {
   for (uint32_t u = x->w->user0[v]; u < x->w->user0[v + 1]; u++) {
     uint32_t item = x->w->user[u].write, stay = x->stay_of[u];

@@ -16,11 +16,16 @@ typedef struct rectangles {
   fs_arena *arena;
   uint32_t n;
   uint32_t *residency;
-  uint64_t *size, *address;
+  uint64_t *address;
   fs_tick *begin, *end;
   uint8_t *out;   /* it is left out */
   uint32_t *rank; /* among those that are in */
-  fs_placement q;
+  /* The question: those that are in, and pairs of them that share their places. */
+  uint64_t *in_size;
+  fs_tick *in_begin, *in_end;
+  uint32_t *pair_a, *pair_b;
+  fs_tick *pair_from, *pair_to;
+  uint64_t capacity;
   fs_tick *moment;
   uint32_t n_moments;
   FS_VEC(fs_literal) why;
@@ -50,32 +55,20 @@ static void list_rectangles(rectangles *r, uint32_t memory) {
 
 static fs_status allocate(rectangles *r) {
   uint32_t n = r->f->problem->n_residencies, pairs = r->f->problem->n_coincide;
-  uint32_t *a, *b;
-  fs_tick *from, *to, *begin, *end;
-  uint64_t *size;
   FS_TRY(fs_new(r->arena, &r->residency, n));
-  FS_TRY(fs_new(r->arena, &r->size, n));
   FS_TRY(fs_new(r->arena, &r->address, n));
   FS_TRY(fs_new(r->arena, &r->begin, n));
   FS_TRY(fs_new(r->arena, &r->end, n));
   FS_TRY(fs_new(r->arena, &r->out, n));
   FS_TRY(fs_new(r->arena, &r->rank, n));
   FS_TRY(fs_new(r->arena, &r->moment, (size_t)n + 1));
-  FS_TRY(fs_new(r->arena, &a, pairs));
-  FS_TRY(fs_new(r->arena, &b, pairs));
-  FS_TRY(fs_new(r->arena, &from, pairs));
-  FS_TRY(fs_new(r->arena, &to, pairs));
-  FS_TRY(fs_new(r->arena, &begin, n));
-  FS_TRY(fs_new(r->arena, &end, n));
-  FS_TRY(fs_new(r->arena, &size, n));
-  r->q = (fs_placement){.size = size,
-                        .begin = begin,
-                        .end = end,
-                        .pair_a = a,
-                        .pair_b = b,
-                        .pair_from = from,
-                        .pair_to = to};
-  return FSCHED_OK;
+  FS_TRY(fs_new(r->arena, &r->pair_a, pairs));
+  FS_TRY(fs_new(r->arena, &r->pair_b, pairs));
+  FS_TRY(fs_new(r->arena, &r->pair_from, pairs));
+  FS_TRY(fs_new(r->arena, &r->pair_to, pairs));
+  FS_TRY(fs_new(r->arena, &r->in_begin, n));
+  FS_TRY(fs_new(r->arena, &r->in_end, n));
+  return fs_new(r->arena, &r->in_size, n);
 }
 
 static uint32_t index_of(const rectangles *r, uint32_t residency) {
@@ -97,30 +90,37 @@ static bool shares(const rectangles *r, uint32_t pair, uint32_t in, uint32_t out
 /* Are there addresses for those that are in? */
 static fs_status ask_places(rectangles *r, uint64_t nodes, fs_decision *exists) {
   const fs_problem *p = r->f->problem;
-  fs_placement q = r->q;
+  fs_placement q = {.size = r->in_size,
+                    .begin = r->in_begin,
+                    .end = r->in_end,
+                    .pair_a = r->pair_a,
+                    .pair_b = r->pair_b,
+                    .pair_from = r->pair_from,
+                    .pair_to = r->pair_to,
+                    .capacity = r->capacity,
+                    .nodes = nodes,
+                    .stop = r->turn->stop,
+                    .user = r->turn->user};
   uint64_t peak;
   bool least;
   for (uint32_t i = 0; i < r->n; i++) {
     if (!r->out[i]) {
       r->rank[i] = q.n;
-      ((uint64_t *)q.size)[q.n] = p->res_size[r->residency[i]];
-      ((fs_tick *)q.begin)[q.n] = r->begin[i];
-      ((fs_tick *)q.end)[q.n++] = r->end[i];
+      r->in_size[q.n] = p->res_size[r->residency[i]];
+      r->in_begin[q.n] = r->begin[i];
+      r->in_end[q.n++] = r->end[i];
     }
   }
   for (uint32_t k = 0; k < p->n_coincide; k++) {
     uint32_t in = index_of(r, p->coincide_in[k]), out = index_of(r, p->coincide_out[k]);
     if (in != FS_NONE && out != FS_NONE && shares(r, k, in, out)) {
       uint32_t op = p->coincide_op[k];
-      ((uint32_t *)q.pair_a)[q.n_pairs] = r->rank[in];
-      ((uint32_t *)q.pair_b)[q.n_pairs] = r->rank[out];
-      ((fs_tick *)q.pair_from)[q.n_pairs] = r->f->answer.start[op];
-      ((fs_tick *)q.pair_to)[q.n_pairs++] = r->f->answer.start[op] + p->time[op];
+      r->pair_a[q.n_pairs] = r->rank[in];
+      r->pair_b[q.n_pairs] = r->rank[out];
+      r->pair_from[q.n_pairs] = r->f->answer.start[op];
+      r->pair_to[q.n_pairs++] = r->f->answer.start[op] + p->time[op];
     }
   }
-  q.nodes = nodes;
-  q.stop = r->turn->stop;
-  q.user = r->turn->user;
   return fs_placement_run(p->ctx, &q, false, r->address, &peak, exists, &least);
 }
 
@@ -181,9 +181,9 @@ static fs_status add_stay(rectangles *r, uint32_t stay, fs_tick first, fs_tick l
   return add(r, 2 * fs_end_variable(l, stay), units(r, last) + 1);
 }
 
-/* The stays that were joined are there, and overlap: the first of them begins by a moment, the last
- * one ends behind another. */
-static fs_status add_joined(rectangles *r, uint32_t i, uint32_t stay, fs_tick first, fs_tick last) {
+/* A stay, or several that were joined: these are there, and overlap as they do now, which no
+ * schedule has. */
+static fs_status add_joined(rectangles *r, uint32_t stay, fs_tick first, fs_tick last) {
   const fs_spills *s = r->s;
   const fs_spilling *w = s->p->spilling;
   uint32_t parts = 0;
@@ -199,7 +199,6 @@ static fs_status add_joined(rectangles *r, uint32_t i, uint32_t stay, fs_tick fi
                       ((fs_tick)fs_earliest(&s->l, fs_end_variable(&s->l, k)) - 1) * s->l.unit));
     }
   }
-  (void)i;
   return FSCHED_OK;
 }
 
@@ -215,7 +214,7 @@ static fs_status add_rectangle(rectangles *r, uint32_t i) {
   }
   uint32_t residency = r->residency[i], stay = r->f->stay[residency], op = p->res_op[residency];
   if (stay != FS_NONE) {
-    return add_joined(r, i, stay, first, last);
+    return add_joined(r, stay, first, last);
   }
   assert(op != FS_NONE);
   FS_TRY(add(r, 2 * op + 1, -units(r, first)));
@@ -280,7 +279,7 @@ static fs_status place_memories(rectangles *r, uint64_t *address, bool *found) {
       continue;
     }
     list_rectangles(r, m);
-    r->q.capacity = of->capacity & ~(of->align - 1);
+    r->capacity = of->capacity & ~(of->align - 1);
     FS_TRY(ask_places(r, nodes_of(r), &exists));
     *found = exists.is == FS_YES;
     if (*found) {
