@@ -132,9 +132,6 @@ typedef struct fs_needed_of {
   fs_stream_wait done; /* ALL: of the item; else of a needed one, if possible one not waited for */
 } fs_needed_of;
 fs_needed_of fs_explain_need(const fs_explain *e, uint32_t command, const fs_want *w, uint32_t n);
-/* Whether an ordering is one of this member, of the earlier item or the later.  Requires a command
- * of one of them. */
-bool fs_explain_concerns(const fs_explain *e, const fs_want *w, uint32_t command);
 /* Until when an ordering holds the start of an item back. */
 uint64_t fs_explain_until(const fs_explain *e, uint32_t item, const fs_want *w);
 

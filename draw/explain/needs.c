@@ -45,17 +45,20 @@ static bool command_touches(const fs_explain *e, uint32_t command, uint32_t buff
   return own || !any;
 }
 
-/* The buffer that an ordering is for, where members count that touch it; FS_NONE: all do. */
-static uint32_t buffer_of(const fs_explain *e, const fs_want *w) {
+/* The buffer that an ordering is for, where members count that touch it; FS_NONE: all do, as before
+ * and behind copies. */
+static uint32_t buffer_of(const fs_explain *e, const fs_want *w, uint32_t later) {
+  bool ops =
+      fs_command_has_op(&e->s->commands[w->from]) && fs_command_has_op(&e->s->commands[later]);
   bool by_buffer = w->why == FS_WANT_DATA || w->why == FS_WANT_OVERWRITE ||
                    w->why == FS_WANT_REWRITE || w->why == FS_WANT_UNITS;
-  bool some = e->s->n_loops > 0 && fs_sync_has_waits(e->s->meta->sync) && !e->any_slow;
+  bool some = ops && e->s->n_loops > 0 && fs_sync_has_waits(e->s->meta->sync) && !e->any_slow;
   return some && by_buffer && w->version != FS_NONE ? e->s->versions[w->version].buffer : FS_NONE;
 }
 
-bool fs_explain_concerns(const fs_explain *e, const fs_want *w, uint32_t command) {
+static bool concerns(const fs_explain *e, const fs_want *w, uint32_t later, uint32_t command) {
   assert(command < e->s->n_commands);
-  uint32_t buffer = buffer_of(e, w);
+  uint32_t buffer = buffer_of(e, w, later);
   return buffer == FS_NONE || command_touches(e, command, buffer);
 }
 
@@ -64,7 +67,7 @@ static bool is_needed(const fs_explain *e, const fs_want *w, uint32_t n, uint32_
                       uint32_t member) {
   bool needed = false;
   for (uint32_t i = 0; i < n && !needed; i++) {
-    needed = fs_explain_concerns(e, &w[i], command) && fs_explain_concerns(e, &w[i], member);
+    needed = concerns(e, &w[i], command, command) && concerns(e, &w[i], command, member);
   }
   return needed;
 }
@@ -110,12 +113,12 @@ uint64_t fs_explain_until(const fs_explain *e, uint32_t item, const fs_want *w) 
   const uint32_t *member = fs_explain_members(e, w->from, &n);
   uint64_t end = 0, enter = UINT64_MAX, start = fs_explain_start(e, item);
   for (uint32_t i = 0; i < n; i++) {
-    bool counts = fs_explain_concerns(e, w, member[i]);
+    bool counts = concerns(e, w, item, member[i]);
     end = counts ? fs_max(end, e->s->commands[member[i]].end) : end;
   }
   member = fs_explain_members(e, item, &n);
   for (uint32_t i = 0; i < n; i++) {
-    bool counts = fs_explain_concerns(e, w, member[i]);
+    bool counts = concerns(e, w, item, member[i]);
     enter = counts ? fs_min(enter, e->s->commands[member[i]].start - start) : enter;
   }
   return fs_max(end - fs_min(end, enter), fs_explain_start(e, w->from));

@@ -107,7 +107,7 @@ typedef struct fs_engine {
   /* Ops. */
   uint8_t *op_phase;
   uint32_t *op_unissued_preds, *op_running_preds;
-  bool ends_alone; /* the end of an item counts, whatever runs before it on its queues */
+  bool ends_alone;    /* the end of an item counts, whatever runs before it on its queues */
   bool any_slow;      /* some op ends after its queues go on */
   fs_lags lags;       /* of the edges to and from loops */
   uint8_t *op_lagged; /* some predecessor may still run when the op starts; NULL: of none */

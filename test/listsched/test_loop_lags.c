@@ -73,6 +73,21 @@ START_TEST(known_times)
 }
 END_TEST
 
+/* The queue that makes what is read behind the loop takes no time, and ends at 0. */
+START_TEST(ends_at_once)
+{
+  fsched_graph *g = fs_parse(TARGET(
+      "") "- loop: l\n  trip: 6\n  ops:\n"
+          "  - {name: s, on: q, time: 0, args: [{out: r, size: 16}]}\n"
+          "  - {name: t, on: p, time: 7, args: [{out: z, size: 8}]}\n"
+          "- {name: o, on: q, time: 4, args: [{in: r}, {out: x, size: 8}]}\n");
+  fs_schedule *s = schedule(g);
+  ck_assert_uint_eq(s->start[1], 0);
+  fs_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Moves all that starts from an op's start on. */
 static void move(fs_schedule *s, uint32_t op, fs_tick by) {
   s->start[op] -= by;
@@ -228,6 +243,6 @@ END_TEST
 FS_SUITE(loop_lags, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, CASES, known_times, earlier_is_refused);
-  FS_TESTS(t, one_queue_waits, one_queue_is_awaited, loops_in_turn_wait_for_nothing,
+  FS_TESTS(t, ends_at_once, one_queue_waits, one_queue_is_awaited, loops_in_turn_wait_for_nothing,
            after_is_for_all_queues, places_are_left_by_all, members_are_known, explained);
 }

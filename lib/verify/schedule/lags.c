@@ -141,5 +141,5 @@ fs_vedge fs_vsched_edge(fs_vsched *v, uint32_t before, uint32_t after) {
       need_buffer(v, before, after, g->arg_buffer[a], &edge);
     }
   }
-  return edge.start == FS_TICK_NONE || edge.end == 0 ? all : edge;
+  return edge.start == FS_TICK_NONE ? all : edge;
 }
