@@ -230,7 +230,9 @@ char *fs_arena_strndup(fs_arena *a, const char *s, size_t n) {
   FS_ASSERT_SLOW(s != NULL || n == 0);
   char *p = fs_arena_alloc(a, n + 1);
   if (p != NULL) {
-    memcpy(p, s, n);
+    if (n > 0) {
+      memcpy(p, s, n);
+    }
     p[n] = '\0';
   }
   return p;

@@ -93,7 +93,8 @@ START_TEST(places_matter)
   unsigned copy = eight[_i].copy;
   (void)snprintf(
       text, sizeof text,
-      "fsched: 1\nname: eight\ntarget:\n  queues: [{name: q}, {name: c, class: copy}]\n  memories:\n"
+      "fsched: 1\nname: eight\ntarget:\n  queues: [{name: q}, {name: c, class: copy}]\n  "
+      "memories:\n"
       "    - {name: m, capacity: 6, placement: %s, backing: far, spill: {on: copy, "
       "write: {fixed: %u}, read: {fixed: %u}}}\n    - {name: far}\n"
       "buffers: [{name: a, size: 4}, {name: b, size: 2}, {name: c, size: 3}, {name: d, size: 1}, "

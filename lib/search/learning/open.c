@@ -4,6 +4,8 @@
  *
  *      to >= from + lag  if the condition holds
  *
+ * Nodes of the problem are items, then ends of stays, and so are the first variables.
+ *
  * A bound of what is there only if the condition holds needs it as no premise.  If `from` cannot be
  * so early, and `to` so late, the condition does not hold. */
 #include "base/group.h"
@@ -12,12 +14,6 @@
 
 static uint32_t bool_of(const fs_learner *s, uint32_t boolean) {
   return boolean == FS_NONE ? FS_NONE : fs_bool_variable(s, boolean);
-}
-
-/* Nodes are items, then ends, as variables are. */
-static uint32_t variable_of(const fs_learner *s, uint32_t node) {
-  assert(node < s->n + s->n_ends);
-  return node;
 }
 
 /* ---- making */
@@ -36,8 +32,8 @@ static void add_uses(fs_learner *s, uint32_t memory) {
   for (uint32_t k = 0; k < w->n_uses; k++) {
     const fs_memory_use *u = &w->use[k];
     if (u->memory == memory && u->bytes > 0) {
-      s->task[s->n_tasks++] = (fs_learner_task){.item = variable_of(s, u->from),
-                                                .end = variable_of(s, u->to),
+      s->task[s->n_tasks++] = (fs_learner_task){.item = u->from,
+                                                .end = u->to,
                                                 .table = s->n_tables,
                                                 .only_if = bool_of(s, u->only_if),
                                                 .delay = units(s, (int64_t)u->delay),
@@ -68,8 +64,8 @@ static void add_turns(fs_learner *s, uint32_t set) {
 }
 
 static fs_learner_task task_of_span(const fs_learner *s, const fs_spill_span *x) {
-  return (fs_learner_task){.item = variable_of(s, x->from),
-                           .end = variable_of(s, x->to),
+  return (fs_learner_task){.item = x->from,
+                           .end = x->to,
                            .table = FS_NONE,
                            .only_if = bool_of(s, x->only_if),
                            .delay = units(s, (int64_t)x->delay),
@@ -136,8 +132,7 @@ fs_status fs_learner_open_links(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->link, s->n_links));
   for (uint32_t k = 0; k < s->n_links; k++) {
     const fs_spill_link *l = &w->link[k];
-    s->link[k] = (fs_learner_link){variable_of(s, l->from), variable_of(s, l->to),
-                                   bool_of(s, l->only_if), units(s, l->lag)};
+    s->link[k] = (fs_learner_link){l->from, l->to, bool_of(s, l->only_if), units(s, l->lag)};
   }
   return index_links(s);
 }
