@@ -73,7 +73,8 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
   if (s->best != NULL) {
     fs_spills_guide(spills, s->best);
   }
-  while (fs_search_best(s) > s->bound && spills->l.work < end && !fs_search_over(s)) {
+  while (fs_search_best(s) > s->bound && spills->l.work < end && !spills->ended &&
+         !fs_search_over(s)) {
     uint64_t before = spills->l.conflicts;
     uint64_t left = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes;
     fs_spill_turn turn = {.conflicts = fs_min(left, CONFLICTS),

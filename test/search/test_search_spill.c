@@ -150,6 +150,40 @@ START_TEST(any_graph)
 }
 END_TEST
 
+/* Where something was given up, the end of the search proves nothing, and it does not go on. */
+START_TEST(given_up)
+{
+  fs_gen_params params = fs_gen_tight(3, 6);
+  fsched_graph *g;
+  fs_problem *p;
+  fs_arena own;
+  fs_spills s;
+  fs_tick least = 1000;
+  fs_arena_init(&own, ctx);
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  ck_fs(ctx, fs_problem_spilling(ctx, g, least, 1, &p));
+  ck_assert(p != NULL && fs_spills_know(p));
+  ck_fs(ctx, fs_spills_init(&s, p, &own));
+  s.exact = false;
+  while (!s.ended) {
+    fs_spill_turn turn = {.conflicts = 1000, .work = UINT64_MAX, .best = least};
+    ck_fs(ctx, fs_spills_run(&s, &turn));
+    ck_assert(!turn.none);
+    least = turn.found == NULL ? least : turn.found->makespan;
+    fs_schedule_destroy(turn.found);
+  }
+  uint64_t conflicts = s.l.conflicts;
+  fs_spill_turn again = {.conflicts = 1000, .work = UINT64_MAX, .best = least};
+  ck_fs(ctx, fs_spills_run(&s, &again));
+  ck_assert(!again.none && again.found == NULL && s.l.conflicts == conflicts);
+  ck_assert_uint_eq(least, solve(g, 1000, 100000).least);
+  fs_spills_release(&s);
+  fs_problem_destroy(p);
+  fs_arena_release(&own);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* A search with a little memory. */
 static fsched_status search_with(fsched_context *own, fs_budget *budget, long left) {
   fs_gen_params params = fs_gen_tight(3, 6);
@@ -182,6 +216,6 @@ END_TEST
 FS_SUITE(search_spill, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, as_all_states, any_graph, without_memory);
+  FS_TESTS(t, as_all_states, any_graph, given_up, without_memory);
   FS_LOOPS(t, 0, sizeof eight / sizeof eight[0], places_matter);
 }

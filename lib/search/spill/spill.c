@@ -131,22 +131,18 @@ fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) {
   uint64_t end = fs_add_most(s->l.conflicts, turn->conflicts);
   turn->found = NULL;
   turn->none = false;
-  if (turn->best == 0 || !set_limit(s, turn->best)) {
-    turn->none = s->exact;
-    return s->l.status;
-  }
+  s->ended = s->ended || turn->best == 0 || !set_limit(s, turn->best);
   spill_watch watch = {s, turn, fs_add_most(s->l.work, turn->work)};
-  while (turn->found == NULL && s->l.conflicts < end && s->l.status == FSCHED_OK &&
+  while (!s->ended && turn->found == NULL && s->l.conflicts < end && s->l.status == FSCHED_OK &&
          !is_over(&watch)) {
     fs_learned found = fs_learner_search(&s->l, end - s->l.conflicts, is_over, &watch);
-    if (found == FS_LEARNED_NONE) {
-      turn->none = s->exact;
-      break;
-    }
     if (found == FS_LEARNED_NOTHING) {
       break;
     }
-    FS_TRY(take_found(s, turn));
+    s->ended = found == FS_LEARNED_NONE;
+    FS_TRY(s->ended ? FSCHED_OK : take_found(s, turn));
   }
+  turn->none = s->ended && s->exact && s->l.status == FSCHED_OK &&
+               (turn->best == 0 || turn->best - 1 <= s->limit);
   return s->l.status;
 }

@@ -18,6 +18,7 @@ typedef struct fs_spills {
   fs_learner l;
   fs_tick limit;  /* no schedule may be longer; FS_TICK_NONE: not set yet */
   bool exact;     /* nothing was given up */
+  bool ended;     /* nothing is left to try */
   fs_tick *start; /* room for a point */
   uint8_t *holds;
   uint64_t refused; /* points without addresses */
