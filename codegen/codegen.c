@@ -254,8 +254,12 @@ static void write_memories(fs_codegen *c) {
 static void write_buffers(fs_codegen *c) {
   const fsched_graph *g = c->g;
   for (uint32_t b = 0; b < g->n_buffers; b++) {
+    fs_buffer_slot slot = fs_buffer_slot_of(g, b);
     c->d.buffers[b] =
         (fs_stream_buffer){.size = g->buffer_size[b],
+                           .io_size = slot.size,
+                           .given = slot.given,
+                           .kept = slot.kept,
                            .name = fs_draft_string(&c->d, g->buffer_name[b]),
                            .memory = g->buffer_memory[b],
                            .io = g->buffer_io[b],

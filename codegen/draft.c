@@ -12,7 +12,7 @@ _Static_assert(sizeof(fs_stream_axis) == 24, "");
 _Static_assert(sizeof(fs_stream_queue) == 32, "");
 _Static_assert(sizeof(fs_stream_memory) == 48, "");
 _Static_assert(sizeof(fs_stream_resource) == 16, "");
-_Static_assert(sizeof(fs_stream_buffer) == 32, "");
+_Static_assert(sizeof(fs_stream_buffer) == 56, "");
 _Static_assert(sizeof(fs_stream_version) == 32, "");
 _Static_assert(sizeof(fs_stream_op) == 64, "");
 _Static_assert(sizeof(fs_stream_arg) == 40, "");

@@ -224,7 +224,10 @@ static void write_rings(loop_writer *w) {
   for (uint32_t i = 0; i < w->x->loop.n_rings; i++) {
     const fs_body_slots *s = &w->x->slots[i];
     const fs_rolled_ring *ring = &w->x->loop.ring[i];
-    uint32_t entry = !s->entry ? FS_RING_EMPTY : s->returns ? FS_RING_RETURNS : FS_RING_ENTRY;
+    uint32_t entry = s->leaves    ? FS_RING_LEAVES
+                     : !s->entry  ? FS_RING_EMPTY
+                     : s->returns ? FS_RING_RETURNS
+                                  : FS_RING_ENTRY;
     w->d->rings[w->n_rings + i] = (fs_stream_ring){.size = s->size,
                                                    .slot = s->slot,
                                                    .arg = own_arg0(w) + s->own,

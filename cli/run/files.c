@@ -81,7 +81,7 @@ fs_status fs_run_read_files(fs_cli *cli, const fsched_program *program, fs_run *
   FS_TRY(fs_new_zero(&cli->arena, &run->bindings, run->n_files));
   for (uint32_t i = 0; i < run->n_files; i++) {
     fs_run_file *f = &run->file[i];
-    f->bytes = find_buffer(s, f->name)->size;
+    f->bytes = find_buffer(s, f->name)->io_size;
     FS_TRY(fs_new_zero(&cli->arena, &f->data, f->bytes)); /* bytes that no command writes are
                                                            * zero */
     if (i < run->n_inputs) {

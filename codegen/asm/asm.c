@@ -193,10 +193,25 @@ static fs_status versions(fs_asm *a, uint32_t list, fs_stream_buffer *b) {
   return FSCHED_OK;
 }
 
+/* What is given and kept of a buffer. */
+static fs_status slot(fs_asm *a, uint32_t node, fs_stream_buffer *b) {
+  enum { SIZE, GIVEN, KEPT, FIELDS };
+  static const fs_field fields[FIELDS] = {{"size", true}, {"given", true}, {"kept", true}};
+  uint32_t value[FIELDS];
+  b->io_size = b->size;
+  if (node == FS_NONE) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_u64(&a->f, value[SIZE], &b->io_size));
+  FS_TRY(fs_fields_u64(&a->f, value[GIVEN], &b->given));
+  return fs_fields_u64(&a->f, value[KEPT], &b->kept);
+}
+
 static fs_status buffer(fs_asm *a, uint32_t node) {
-  enum { NAME, SIZE, MEMORY, IO, VERSIONS, FIELDS };
-  static const fs_field fields[FIELDS] = {
-      {"name", true}, {"size", true}, {"memory", true}, {"io", false}, {"versions", true}};
+  enum { NAME, SIZE, MEMORY, IO, SLOT, VERSIONS, FIELDS };
+  static const fs_field fields[FIELDS] = {{"name", true}, {"size", true},  {"memory", true},
+                                          {"io", false},  {"slot", false}, {"versions", true}};
   uint32_t value[FIELDS];
   fs_stream_buffer r = {.io = FSCHED_IO_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
@@ -206,6 +221,7 @@ static fs_status buffer(fs_asm *a, uint32_t node) {
   if (value[IO] != FS_NONE) {
     FS_TRY(fs_fields_word(&a->f, value[IO], FS_WORDS(fs_words_io), &r.io));
   }
+  FS_TRY(slot(a, value[SLOT], &r));
   FS_TRY(versions(a, value[VERSIONS], &r));
   return fs_asm_push(a, buffers, r);
 }
@@ -666,8 +682,8 @@ fs_status fsched_program_assemble(fsched_context *ctx, const char *name, const c
                     .reference = FS_DIAG_STREAM_REFERENCE}};
   *out = NULL;
   fs_arena_init(&a.arena, ctx);
-  fs_names *names[] = {&a.axis_names, &a.memory_names, &a.resource_names, &a.buffer_names,
-                       &a.op_names, &a.param_names};
+  fs_names *names[] = {&a.axis_names,   &a.memory_names, &a.resource_names,
+                       &a.buffer_names, &a.op_names,     &a.param_names};
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     fs_names_init(names[i], &a.arena);
   }

@@ -58,17 +58,15 @@ fs_status fs_asm_param(fs_asm *a, uint32_t node) {
 
 /* ---- rings */
 
-/* Whether the last value returns to where the one on entry was; FS_NONE: not said. */
+/* Whether the last value is moved to the last slot; FS_NONE: not said. */
 static fs_status returns(fs_asm *a, uint32_t node, fs_stream_ring *r) {
   uint32_t yes = 0;
   if (node != FS_NONE) {
     FS_TRY(flag(a, node, &yes));
   }
-  if (yes != 0 && r->entry == FS_RING_EMPTY) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_KEY, node,
-                          "nothing returns in a ring without a value on entry");
+  if (yes != 0) {
+    r->entry = r->entry == FS_RING_EMPTY ? FS_RING_LEAVES : FS_RING_RETURNS;
   }
-  r->entry += yes;
   return FSCHED_OK;
 }
 

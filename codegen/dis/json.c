@@ -115,6 +115,12 @@ static void put_buffers(fs_dis *d) {
     if (fs_io_said(b->io)) {
       fs_dis_word(d, ", \"io\": ", fs_words_io[b->io]);
     }
+    if (b->io_size != b->size) {
+      fs_dis_u64(d, ", \"slot\": {\"size\": ", b->io_size);
+      fs_dis_u64(d, ", \"given\": ", b->given);
+      fs_dis_u64(d, ", \"kept\": ", b->kept);
+      fs_dis_put(d, "}");
+    }
     fs_dis_put(d, ", \"versions\": [");
     for (uint32_t k = 0; k < b->n_versions; k++) {
       fs_dis_put(d, fs_dis_comma(k));

@@ -47,8 +47,9 @@ static void put_rings(fs_dis *d, const fs_stream_loop *l) {
     fs_dis_u64(d, ", \"size\": ", r->size);
     fs_dis_u64(d, ", \"slot\": ", r->slot);
     fs_dis_u64(d, ", \"depth\": ", r->depth);
-    put_flag(d, ", \"entry\": ", r->entry != FS_RING_EMPTY);
-    fs_dis_put(d, r->entry == FS_RING_RETURNS ? ", \"returns\": true" : "");
+    put_flag(d, ", \"entry\": ", fs_ring_entered(r));
+    fs_dis_put(
+        d, r->entry == FS_RING_RETURNS || r->entry == FS_RING_LEAVES ? ", \"returns\": true" : "");
     fs_dis_put(d, "}");
   }
   fs_dis_put(d, "]");

@@ -272,10 +272,20 @@ static void put_ring(fs_listing *l, const fs_stream_loop *loop, const fs_stream_
   fs_list_u64(l, ", depth ", r->depth);
   fs_list_put(l, ", from ");
   fs_list_name(l, s->loop_ops[r->writer].name);
-  fs_list_put(l, r->entry == FS_RING_EMPTY ? "\n"
-                 : r->entry == FS_RING_RETURNS
-                     ? ", with a value on entry, to where the last returns\n"
-                     : ", with a value on entry\n");
+  switch ((fs_ring_entry)r->entry) {
+    case FS_RING_EMPTY:
+      fs_list_put(l, "\n");
+      break;
+    case FS_RING_ENTRY:
+      fs_list_put(l, ", with a value on entry\n");
+      break;
+    case FS_RING_RETURNS:
+      fs_list_put(l, ", with a value on entry, to where the last returns\n");
+      break;
+    case FS_RING_LEAVES:
+      fs_list_put(l, ", the last left in its last slot\n");
+      break;
+  }
 }
 
 static void put_guard_line(fs_listing *l, const fs_stream_guard *g) {

@@ -322,6 +322,15 @@ static fs_status check_buffers(fs_checker *c) {
     FS_NEED(c, b->size <= FSCHED_MAX_SIZE && fs_io_known(b->io) && b->reserved == 0, VALUE,
             "buffer %u has size %llu, io %u, reserved %u", i, (unsigned long long)b->size, b->io,
             b->reserved);
+    FS_NEED(c,
+            b->io_size <= b->size && b->given <= b->size - b->io_size &&
+                b->kept <= b->size - b->io_size,
+            PLACE, "of buffer %u %llu bytes are given from %llu on, and kept from %llu on, of %llu",
+            i, (unsigned long long)b->io_size, (unsigned long long)b->given,
+            (unsigned long long)b->kept, (unsigned long long)b->size);
+    FS_NEED(c, fs_io_said(b->io) || b->io_size == b->size, VALUE,
+            "of buffer %u, of which nothing is given or kept, that is %llu of %llu bytes", i,
+            (unsigned long long)b->io_size, (unsigned long long)b->size);
     FS_TRY(fs_check_tile(c, b->version0, b->n_versions, v->n_versions, "versions", &versions));
     FS_TRY(check_versions(c, i));
   }

@@ -113,7 +113,7 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
           fs_check_loop_name(c, l), r->writer);
   uint64_t all;
   FS_NEED(c,
-          r->depth != 0 && r->entry <= FS_RING_RETURNS && r->size <= r->slot &&
+          r->depth != 0 && r->entry <= FS_RING_LEAVES && r->size <= r->slot &&
               !__builtin_mul_overflow((uint64_t)r->depth, r->slot, &all),
           VALUE, "ring %u of loop '%s' has depth %u, slots of %llu for %llu bytes, entry %u",
           number, fs_check_loop_name(c, l), r->depth, (unsigned long long)r->slot,
@@ -122,8 +122,13 @@ static fs_status check_ring(fs_checker *c, const fs_stream_loop *l, uint32_t rin
           "the last value of ring %u of loop '%s' is moved, but its runs are joined, or its trips "
           "vary",
           number, fs_check_loop_name(c, l));
+  FS_NEED(c, r->entry != FS_RING_LEAVES || (l->joined == 0 && 0 < l->least && l->least < l->most),
+          VALUE,
+          "the last value of ring %u of loop '%s' is moved to one place, but its runs are joined, "
+          "it may run 0 times, or its trips do not vary",
+          number, fs_check_loop_name(c, l));
   FS_NEED(
-      c, l->joined == 0 || r->entry == 0 || goes_on(l, r), VALUE,
+      c, l->joined == 0 || !fs_ring_entered(r) || goes_on(l, r), VALUE,
       "ring %u of loop '%s', whose runs are joined, has a value on entry, and a run is not whole "
       "turns of its slots",
       number, fs_check_loop_name(c, l));

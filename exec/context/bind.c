@@ -51,10 +51,11 @@ static fs_status check_binding(const binder *b, const fsched_binding *binding, u
   if (!output && !is_given(s, buffer)) {
     return refuse_buffer(b, "buffer", name, " is neither input, constant nor output");
   }
-  if (binding->bytes != s->buffers[buffer].size) {
+  if (binding->bytes != s->buffers[buffer].io_size) {
     return fs_fail(b->ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
                    "buffer '%s' has %llu bytes, what is bound to it has %llu", name,
-                   (unsigned long long)s->buffers[buffer].size, (unsigned long long)binding->bytes);
+                   (unsigned long long)s->buffers[buffer].io_size,
+                   (unsigned long long)binding->bytes);
   }
   if (binding->data == NULL && binding->bytes > 0) {
     return refuse_buffer(b, "no data are bound to buffer", name, "");

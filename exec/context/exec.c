@@ -176,13 +176,13 @@ static fs_status add_state(fsched_context *ctx, fsched_exec *x, const char *name
   fs_state *state;
   FS_TRY(fs_new(&x->arena, &state, 1));
   const char *copy = fs_arena_strndup(&x->arena, name, strlen(name));
-  uint8_t *bytes = copy == NULL || b->size >= SIZE_MAX / 2
+  uint8_t *bytes = copy == NULL || b->io_size >= SIZE_MAX / 2
                        ? NULL
-                       : fs_realloc(x->ctx, NULL, 0, (size_t)b->size + 1);
+                       : fs_realloc(x->ctx, NULL, 0, (size_t)b->io_size + 1);
   if (bytes == NULL) {
-    return fs_no_memory(ctx, (size_t)b->size);
+    return fs_no_memory(ctx, (size_t)b->io_size);
   }
-  *state = (fs_state){.name = copy, .size = b->size, .bytes = bytes, .next = *list};
+  *state = (fs_state){.name = copy, .size = b->io_size, .bytes = bytes, .next = *list};
   *list = state;
   return FSCHED_OK;
 }
@@ -282,10 +282,10 @@ static fs_status join_indexed(fsched_context *ctx, fsched_entry *e, fs_names *na
     }
     of[i].state = state;
     e->state[i] = state->bytes;
-    if (state->size != b->size) {
+    if (state->size != b->io_size) {
       return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_EXEC, FS_NOWHERE, NULL,
                      "state '%s' has %llu bytes in one program and %llu in another", name,
-                     (unsigned long long)state->size, (unsigned long long)b->size);
+                     (unsigned long long)state->size, (unsigned long long)b->io_size);
     }
   }
   return FSCHED_OK;

@@ -24,7 +24,7 @@ typedef struct io_maker {
 static bool touches(const fs_stream *s, const fs_io_item *item, const fs_stream_place *p) {
   uint64_t offset = p->arg == FS_NONE ? 0 : s->args[p->arg].offset;
   return fs_space_has_bytes(p->space) && p->index == item->memory && p->version == item->version &&
-         p->address - offset == item->address;
+         p->address - offset == item->base;
 }
 
 static fs_status find_states(io_maker *m) {
@@ -53,14 +53,15 @@ static uint32_t state_of(const fs_io *io, uint32_t buffer) {
   return low < io->n_states && io->state[low] == buffer ? low : FS_NONE;
 }
 
-static fs_io_item make_item(const io_maker *m, uint32_t version, uint32_t memory,
-                            uint64_t address) {
+static fs_io_item make_item(const io_maker *m, uint32_t version, uint32_t memory, uint64_t base,
+                            uint64_t offset) {
   uint32_t buffer = m->s->versions[version].buffer;
   return (fs_io_item){.version = version,
                       .buffer = buffer,
                       .memory = memory,
-                      .address = address,
-                      .size = m->s->buffers[buffer].size,
+                      .base = base,
+                      .address = base + offset,
+                      .size = m->s->buffers[buffer].io_size,
                       .state = state_of(m->io, buffer)};
 }
 
@@ -73,14 +74,16 @@ static fs_status find_items(io_maker *m) {
   FS_TRY(fs_new(m->arena, &io->kept, s->n_versions));
   for (uint32_t v = 0; v < s->n_versions; v++) {
     const fs_stream_version *k = &s->versions[v];
+    const fs_stream_buffer *b = &s->buffers[k->buffer];
     if (k->given_memory != FS_NONE) {
       m->given_of[v] = io->n_given;
-      io->given[io->n_given++] = make_item(m, v, k->given_memory, k->given_address);
+      io->given[io->n_given++] = make_item(m, v, k->given_memory, k->given_address, b->given);
     }
     if (k->kept_memory != FS_NONE) {
       m->kept_of[v] = io->n_kept;
-      io->kept[io->n_kept] = make_item(m, v, k->kept_memory, k->kept_address);
-      bool same = k->given_memory == k->kept_memory && k->given_address == k->kept_address;
+      io->kept[io->n_kept] = make_item(m, v, k->kept_memory, k->kept_address, b->kept);
+      bool same = k->given_memory == k->kept_memory && k->given_address == k->kept_address &&
+                  b->given == b->kept;
       io->kept[io->n_kept++].given = same ? m->given_of[v] : FS_NONE;
     }
   }
@@ -148,15 +151,15 @@ typedef struct range_maker {
 
 static void add_range(const range_maker *r, fs_io_item *item, uint32_t *end,
                       const fs_stream_place *p) {
-  uint64_t begin = p->address - item->address;
-  uint64_t length = fs_min(p->size, item->size - begin);
-  if (length == 0) {
+  uint64_t end_of = fs_min(p->address + p->size, item->address + item->size);
+  uint64_t begin = fs_max(p->address, item->address);
+  if (begin >= end_of) {
     return;
   }
   if (end == NULL) {
     item->n_ranges++;
   } else {
-    r->m->io->range[end[0]++] = (fs_byte_range){begin, begin + length};
+    r->m->io->range[end[0]++] = (fs_byte_range){begin - item->address, end_of - item->address};
   }
 }
 

@@ -19,7 +19,8 @@
 
 typedef struct fs_io_item {
   uint32_t version, buffer, memory;
-  uint64_t address, size;
+  uint64_t base;          /* address of the version there */
+  uint64_t address, size; /* of the item: all of the version, or a slot */
   uint32_t state; /* index among the state buffers, which are in order of buffers; FS_NONE */
   uint32_t given; /* kept: the given item that lies at this very place; FS_NONE */
   uint32_t range0, n_ranges; /* in fs_io.range: the bytes that commands touch; of kept items that

@@ -110,7 +110,7 @@ static fs_status enter_rings(evaluated_loop *l) {
     fs_ring_value *entry = &l->rings[k].at[l->rings[k].kept];
     uint64_t begin;
     loop_bytes b = ring_bytes(l, ring, &begin);
-    if (ring->entry == 0) {
+    if (!fs_ring_entered(ring)) {
       continue;
     }
     begin += ring->slot * (ring->depth - 1);

@@ -37,25 +37,30 @@ fs_status fs_evaluate_take(fs_reference *r, uint32_t version) {
   return v->bytes == NULL ? FSCHED_SYSTEM : FSCHED_OK;
 }
 
-/* Makes the content that bytes [begin, end) have before the first op touches them. */
+/* Makes the content that bytes [begin, end) have before the first op touches them.  Those that are
+ * not given are not defined. */
 static fs_status make_bytes(fs_reference *r, uint32_t version, uint64_t begin, uint64_t end) {
   const fs_stream_version *k = &r->s->versions[version];
+  const fs_stream_buffer *b = &r->s->buffers[k->buffer];
   fs_value *v = &r->value[version];
   const uint8_t *bound = r->run->given == NULL ? NULL : r->run->given[version];
   if (begin >= end) {
     return FSCHED_OK;
   }
-  if (k->given_memory == FS_NONE) {
+  uint64_t from = fs_max(begin, b->given), until = fs_min(end, b->given + b->io_size);
+  if (k->given_memory == FS_NONE || from >= until || from > begin || until < end) {
     memset(v->bytes + begin, 0xA5, (size_t)(end - begin));
+  }
+  if (k->given_memory == FS_NONE || from >= until) {
     return FSCHED_OK;
   }
   if (bound != NULL) {
-    memcpy(v->bytes + begin, bound + begin, (size_t)(end - begin));
+    memcpy(v->bytes + from, bound + (from - b->given), (size_t)(until - from));
   } else {
-    fs_fill_given_range(fs_stream_string(r->s, r->s->buffers[k->buffer].name), v->bytes, begin,
-                        end);
+    fs_fill_given_range(fs_stream_string(r->s, b->name), v->bytes + b->given, from - b->given,
+                        until - b->given);
   }
-  return fs_byteset_add(r->ctx, &v->defined, begin, end);
+  return fs_byteset_add(r->ctx, &v->defined, from, until);
 }
 
 fs_status fs_evaluate_make(fs_reference *r, uint32_t version, uint64_t begin, uint64_t end) {
@@ -225,18 +230,27 @@ static fs_status evaluate(fs_reference *r) {
   return FSCHED_OK;
 }
 
+/* Which bytes of what is kept lie in a range of the version. */
+static fs_byte_range kept_part(const fs_stream_buffer *b, fs_byte_range r) {
+  uint64_t begin = fs_max(r.begin, b->kept), end = fs_min(r.end, b->kept + b->io_size);
+  return begin < end ? (fs_byte_range){begin - b->kept, end - b->kept} : (fs_byte_range){0, 0};
+}
+
+/* Compares what is kept of a version. */
 static void compare_bytes(fs_reference *r, uint32_t version, const uint8_t *got) {
   const fs_value *v = &r->value[version];
+  const fs_stream_buffer *buffer = &r->s->buffers[r->s->versions[version].buffer];
+  const uint8_t *bytes = v->bytes + buffer->kept;
   uint64_t wrong = 0, first = 0;
   for (size_t i = 0; i < v->defined.n; i++) {
-    fs_byte_range d = v->defined.at[i];
+    fs_byte_range d = kept_part(buffer, v->defined.at[i]);
     r->counts.bytes += d.end - d.begin;
-    if (memcmp(got + d.begin, v->bytes + d.begin, d.end - d.begin) == 0) {
+    if (memcmp(got + d.begin, bytes + d.begin, d.end - d.begin) == 0) {
       continue;
     }
     for (uint64_t b = d.begin; b < d.end; b++) {
-      first = wrong == 0 && got[b] != v->bytes[b] ? b : first;
-      wrong += got[b] != v->bytes[b];
+      first = wrong == 0 && got[b] != bytes[b] ? b : first;
+      wrong += got[b] != bytes[b];
     }
   }
   if (wrong > 0) {
@@ -244,9 +258,8 @@ static void compare_bytes(fs_reference *r, uint32_t version, const uint8_t *got)
     fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_DIFFERS, FS_NOWHERE, NULL,
               "%llu bytes of buffer '%s' differ from a sequential evaluation, the first is byte "
               "%llu: 0x%02x instead of 0x%02x",
-              (unsigned long long)wrong,
-              fs_stream_string(r->s, r->s->buffers[r->s->versions[version].buffer].name),
-              (unsigned long long)first, got[first], v->bytes[first]);
+              (unsigned long long)wrong, fs_stream_string(r->s, buffer->name),
+              (unsigned long long)first, got[first], bytes[first]);
   }
 }
 
@@ -260,6 +273,24 @@ static fs_status compare_kept(fs_reference *r) {
   return FSCHED_OK;
 }
 
+/* What is kept of a value becomes what is given; the rest is not there. */
+static fs_status move_kept(fs_reference *r, const fs_stream_buffer *b, fs_value *v) {
+  fs_byteset defined = v->defined;
+  fs_status status = FSCHED_OK;
+  memmove(v->bytes + b->given, v->bytes + b->kept, (size_t)b->io_size);
+  v->defined = (fs_byteset){0};
+  for (size_t i = 0; i < defined.n && status == FSCHED_OK; i++) {
+    fs_byte_range d = kept_part(b, defined.at[i]);
+    if (d.begin < d.end) {
+      status = fs_byteset_add(r->ctx, &v->defined, b->given + d.begin, b->given + d.end);
+    }
+  }
+  fs_vec_free(r->ctx, &defined);
+  fs_vec_free(r->ctx, &v->there);
+  FS_TRY(status);
+  return fs_byteset_add(r->ctx, &v->there, b->given, b->given + b->io_size);
+}
+
 /* Kept state becomes the content that the next invocation is given; other versions are dropped. */
 static fs_status carry_state(fs_reference *r) {
   for (uint32_t v = 0; v < r->s->n_versions; v++) {
@@ -269,6 +300,11 @@ static fs_status carry_state(fs_reference *r) {
       if (version->given_memory ==
           FS_NONE) { /* bytes never written do not keep the content of the begin */
         FS_TRY(fs_evaluate_make(r, v, 0, version_size(r->s, v)));
+      }
+      const fs_stream_buffer *b = &r->s->buffers[version->buffer];
+      if (b->io_size < b->size) {
+        FS_TRY(fs_evaluate_make(r, v, b->kept, b->kept + b->io_size));
+        FS_TRY(move_kept(r, b, &r->value[v]));
       }
       drop_value(r, &r->state[version->buffer], version_size(r->s, v)); /* no op has read it */
       r->state[version->buffer] = r->value[v];

@@ -141,10 +141,10 @@ static const fsched_binding *bound_to(const replay *r, const char *name) {
 static fs_status bind_output(replay *r, uint32_t version) {
   const fs_stream_buffer *b = &r->s->buffers[r->s->versions[version].buffer];
   uint8_t *room;
-  FS_TRY(fs_new(r->arena, &room, b->size));
+  FS_TRY(fs_new(r->arena, &room, b->io_size));
   r->kept[version] = room;
-  r->bindings[r->n_bindings++] =
-      (fsched_binding){.buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->size};
+  r->bindings[r->n_bindings++] = (fsched_binding){
+      .buffer = fs_stream_string(r->s, b->name), .data = room, .bytes = b->io_size};
   return FSCHED_OK;
 }
 

@@ -96,6 +96,12 @@ typedef struct fs_graph_ring {
   uint64_t every;
 } fs_graph_ring;
 
+/* The bytes of a buffer that are given (of its version 0), and kept (of the last one): `size` from
+ * an offset on.  All of it, unless a loop has slots for it. */
+typedef struct fs_buffer_slot {
+  uint64_t size, given, kept;
+} fs_buffer_slot;
+
 struct fsched_graph {
   fs_arena arena;
   fsched_context *ctx;
@@ -114,7 +120,8 @@ struct fsched_graph {
   const char **buffer_name;
   uint32_t *buffer_memory;
   uint64_t *buffer_size;
-  uint8_t *buffer_io;        /* fsched_io */
+  uint8_t *buffer_io;          /* fsched_io */
+  fs_buffer_slot *buffer_slot; /* what is given and kept of each; NULL: all bytes of all */
   uint32_t *buffer_version0; /* CSR: versions of a buffer are consecutive, version k is first + k */
   uint8_t *buffer_wanted;    /* given content: some op reads a byte of it that no op earlier in
                               * program order overwrites, or a byte that none overwrites is kept */
@@ -296,6 +303,12 @@ fs_tick fs_graph_wait(const fsched_graph *g);
 static inline uint32_t fs_version_index(const fsched_graph *g, uint32_t version) {
   FS_ASSERT_SLOW(version < g->n_versions);
   return version - g->buffer_version0[g->version_buffer[version]];
+}
+/* What is given and kept of a buffer.  Requires a buffer of the graph. */
+static inline fs_buffer_slot fs_buffer_slot_of(const fsched_graph *g, uint32_t buffer) {
+  FS_ASSERT_SLOW(buffer < g->n_buffers);
+  return g->buffer_slot == NULL ? (fs_buffer_slot){.size = g->buffer_size[buffer]}
+                                : g->buffer_slot[buffer];
 }
 /* Requires a version of the graph. */
 static inline uint64_t fs_version_size(const fsched_graph *g, uint32_t version) {

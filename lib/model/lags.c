@@ -54,7 +54,7 @@ static void note_member(op_notes *n, const fs_rolled *x, uint32_t body_op, uint3
 static void note_moved(op_notes *n, const fs_rolled *x) {
   for (uint32_t k = 0; k < x->loop.n_rings; k++) {
     const fs_body_slots *s = &x->slots[k];
-    if (s->entry && (s->returns || x->least < x->trip)) {
+    if (s->leaves || (s->entry && (s->returns || x->least < x->trip))) {
       n->members[s->buffer] = n->all;
       n->of_buffer[s->buffer] = n->op;
     }

@@ -41,7 +41,8 @@
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
  * version of iteration -1 would.  Where trips are a parameter, or later runs look for it there,
  * whoever runs the loop moves the last version of such a ring back to slot D - 1 in the end, so
- * that ops behind find it wherever.  A reader that is the writer may take the slot that it reads: it works in place. */
+ * that ops behind find it wherever.  A reader that is the writer may take the slot that it reads:
+ * it works in place. */
 #ifndef FS_ROLLED_H
 #define FS_ROLLED_H
 
@@ -225,6 +226,7 @@ typedef struct fs_body_slots {
   uint32_t own;   /* which arg of the loop's own op has them */
   uint32_t least; /* the fewest that the loop could have */
   bool entry;     /* there is a value on entry, which lies in the last slot */
+  bool leaves;    /* there is none on entry, and the last one is moved there, as trips vary */
   bool returns;   /* the last one is moved there, though trips do not vary (stream/stream.h) */
 } fs_body_slots;
 

@@ -102,16 +102,18 @@ static const char faulty[] =
     "  - {name: b, args: [{in: x}, {out: y}], inplace: {y: x}, after: [a]}\n"
     "  - {name: c, args: [{inout: x}]}\n";
 
-/* Loops that stay loops have no races. */
+/* Loops that stay loops have no races.  Of a buffer that several begin, of which one varies, they
+ * have one slot. */
 static const char few_slots[] =
     "fsched: 1\n"
     "target: {queues: [{name: q}]}\n"
     "buffers: [{name: x, size: 8, io: output}]\n"
     "ops:\n"
     "  - loop: l\n"
-    "    trip: 3\n"
+    "    trip: {param: n, min: 1, max: 3}\n"
     "    buffers: {x: {depth: 2}}\n"
-    "    ops: [{name: a, args: [{out: x}]}]\n";
+    "    ops: [{name: a, args: [{out: x}]}]\n"
+    "  - {loop: m, trip: 3, ops: [{name: b, args: [{out: x}]}]}\n";
 
 /* A loop that cannot stay one, as no queues are named. */
 static const char no_queues[] =

@@ -15,7 +15,7 @@
 
 #include "kit/context.h"
 
-static const char *const golden[] = {"loops", "nest", "synced", "tiles", "pairs", "params"};
+static const char *const golden[] = {"loops", "nest", "synced", "tiles", "pairs", "params", "kept"};
 
 static fsched_program *open_golden(fsched_context *c, const char *name) {
   char file[64];

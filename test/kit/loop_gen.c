@@ -353,3 +353,27 @@ void fs_loop_gen_barriers(uint64_t seed, fs_text *t) {
   fs_loop_gen(seed, t);
   fs_loop_gen_use_barriers(seed, t);
 }
+
+void fs_loop_gen_keep(uint64_t seed, fs_text *t) {
+  static const char memory[] = ", memory: cmx}", cmx[] = "{name: cmx, ";
+  fs_text out;
+  fs_rng rng = {seed};
+  fs_text_add(t, "", 1);
+  fs_text_init(&out, t->ctx);
+  for (const char *p = t->failed ? "" : t->at; *p != '\0'; p++) {
+    if (strncmp(p, memory, sizeof memory - 1) == 0) {
+      static const char *const io[] = {"", "state", "input", "output", "output"};
+      uint32_t kind = fs_rng_below(&rng, 5);
+      fs_text_printf(&out, kind == 0 ? ", memory: cmx" : ", memory: cmx, io: %s", io[kind]);
+      p += sizeof memory - 2;
+    }
+    if (strncmp(p, cmx, sizeof cmx - 1) == 0 && fs_rng_one_in(&rng, 3)) {
+      fs_text_puts(&out, "{name: cmx, backing: ddr, spill: {on: q0, write: {rate: 16}}, ");
+      p += sizeof cmx - 1;
+    }
+    fs_text_add(&out, p, 1);
+  }
+  out.failed = out.failed || t->failed;
+  fs_text_drop(t);
+  *t = out;
+}

@@ -32,5 +32,8 @@ void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t);
 void fs_loop_gen_barriers(uint64_t seed, fs_text *t);
 /* Makes such a target of a graph's that is all of the text. */
 void fs_loop_gen_use_barriers(uint64_t seed, fs_text *t);
+/* Makes some of the buffers with slots of such a graph, of chains or of nests outputs, state
+ * or inputs, now and then in a memory with a backing store. */
+void fs_loop_gen_keep(uint64_t seed, fs_text *t);
 
 #endif

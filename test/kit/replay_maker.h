@@ -91,8 +91,11 @@ static inline uint32_t mk_memory(maker *m, const char *name, uint64_t extent) {
 /* Adds a buffer, whose versions mk_version adds next; returns the id of version 0. */
 static inline uint32_t mk_buffer(maker *m, const char *name, uint64_t size, fsched_io io) {
   fs_stream *v = &m->program.view;
-  m->buffers[v->n_buffers++] = (fs_stream_buffer){
-      .size = size, .name = mk_string(m, name), .io = io, .version0 = v->n_versions};
+  m->buffers[v->n_buffers++] = (fs_stream_buffer){.size = size,
+                                                  .io_size = size,
+                                                  .name = mk_string(m, name),
+                                                  .io = io,
+                                                  .version0 = v->n_versions};
   return v->n_versions;
 }
 

@@ -60,7 +60,7 @@ static bool resize(mutant *m) {
   uint64_t old = m->s->buffers[b].size;
   uint64_t size = fs_rng_one_in(m->rng, 2) ? old + 1 + pick(m, 8)
                                            : old - pick(m, (uint32_t)fs_min(old, 64) + 1);
-  BUFFER(m)[b].size = size;
+  BUFFER(m)[b].size = BUFFER(m)[b].io_size = size;
   for (uint32_t i = 0; i < m->s->n_args; i++) {
     const fs_stream_arg *a = &m->s->args[i];
     if (a->buffer == b && !a->has_at) {

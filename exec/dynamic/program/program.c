@@ -43,7 +43,7 @@ static bool await_content(fs_instance *x) {
 static void give_item(fs_instance *x, uint32_t item) {
   const fs_io_item *g = &x->io->given[item];
   const fs_work *work = x->work;
-  uint8_t *place = x->own[g->version];
+  uint8_t *place = x->own[g->version] + (g->address - g->base);
   const uint8_t *from = work->given == NULL ? NULL : work->given[item];
   for (uint32_t i = g->range0; i < g->range0 + g->n_ranges; i++) {
     fs_byte_range r = x->io->range[i];
@@ -65,9 +65,10 @@ static void keep_item(fs_instance *x, uint32_t item) {
   if (work->kept == NULL || work->kept[item] == NULL) {
     return;
   }
+  const uint8_t *place = x->own[k->version] + (k->address - k->base);
   for (uint32_t i = k->range0; i < k->range0 + k->n_ranges; i++) {
     fs_byte_range r = x->io->range[i];
-    memcpy((uint8_t *)work->kept[item] + r.begin, x->own[k->version] + r.begin, r.end - r.begin);
+    memcpy((uint8_t *)work->kept[item] + r.begin, place + r.begin, r.end - r.begin);
   }
   if (work->kept_there != NULL) {
     work->kept_there(work->user, item);

@@ -207,7 +207,7 @@ static fs_status rename_versions(carrier *c) {
       continue;
     }
     bool apart = x->last_read != FS_NONE || c->carried[x->buffer] == ALL_APART;
-    bool kept = fs_io_carried(b->buffer_io.at[x->buffer]) && is_last(c, v);
+    bool kept = !b->sample && fs_io_carried(b->buffer_io.at[x->buffer]) && is_last(c, v);
     if (apart && !kept) {
       FS_TRY(rename_version(c, x));
     }
@@ -252,10 +252,10 @@ static void put_buffers(carrier *c) {
 }
 
 /* Refuses a state whose given content is read when its last version, which takes its place, has
- * begun. */
+ * begun.  In the loops of a sample it has slots. */
 static void check_states(carrier *c) {
   fsched_builder *b = c->b;
-  for (uint32_t v = 0; v < c->version.n; v++) {
+  for (uint32_t v = 0; v < c->version.n && !b->sample; v++) {
     const fs_carried_version *x = &c->version.at[v];
     uint32_t last = c->current[x->buffer];
     if (x->begun == FS_NONE && x->last_read != FS_NONE &&

@@ -377,6 +377,19 @@ static fs_status default_memory(fsched_builder *b, uint32_t *id) {
   return FSCHED_OK;
 }
 
+/* Where what is given and kept lies in slots of loops. */
+static fs_status copy_slots(fsched_builder *b, fsched_graph *g) {
+  if (b->buffer_slot.n == 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&b->arena, &g->buffer_slot, g->n_buffers));
+  for (uint32_t i = 0; i < g->n_buffers; i++) {
+    bool said = i < b->buffer_slot.n && fs_io_said(g->buffer_io[i]);
+    g->buffer_slot[i] = said ? b->buffer_slot.at[i] : (fs_buffer_slot){.size = g->buffer_size[i]};
+  }
+  return FSCHED_OK;
+}
+
 static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
   uint32_t fallback;
   FS_TRY(default_memory(b, &fallback));
@@ -392,7 +405,7 @@ static fs_status copy_buffers(fsched_builder *b, fsched_graph *g) {
     uint32_t memory = b->buffer_memory.at[i];
     g->buffer_memory[i] = memory == FS_NONE ? fallback : memory;
   }
-  return FSCHED_OK;
+  return copy_slots(b, g);
 }
 
 /* Copies the arrays that most graphs do not need. */

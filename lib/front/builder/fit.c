@@ -601,8 +601,9 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
   return status;
 }
 
-/* Slots of a loop in a loop take those away that the body around it has of the buffer: so they stay
- * if they make the outermost loops quicker. */
+/* Slots of a loop in a loop take those away that the body around it has of the buffer; those of
+ * what is given or kept in a backing store are copied, all of them.  So they stay if they make the
+ * outermost loops quicker. */
 static fs_status close_outside(fit_finder *f, fsched_graph **g) {
   fsched_graph *other = NULL;
   if (!fs_builder_slots_outside(f->described, *g)) {
@@ -623,12 +624,13 @@ static fs_status close_outside(fit_finder *f, fsched_graph **g) {
 static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark, fs_status *made,
                             fsched_graph **out) {
   *made = fs_builder_finish_once(b, out);
-  if (!has_nests(f->described)) {
-    return FSCHED_OK;
-  }
-  fs_status status = *made == FSCHED_OK ? narrow_graph(f, out) : FSCHED_OK;
-  f->described->one_run = true;
+  bool nests = has_nests(f->described);
+  fs_status status = *made == FSCHED_OK && nests ? narrow_graph(f, out) : FSCHED_OK;
+  f->described->one_run = f->described->one_run || nests;
   status = status == FSCHED_OK && *made == FSCHED_OK ? close_outside(f, out) : status;
+  if (!nests) {
+    return status;
+  }
   if (*made == FSCHED_INFEASIBLE) {
     *made = say_graph(f, mark, NULL, NULL, out);
     if (*made == FSCHED_OK) {

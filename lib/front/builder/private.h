@@ -150,7 +150,8 @@ struct fsched_builder {
   FS_VEC(fs_memory_draft) memory;
   FS_VEC(uint64_t) resource_capacity;
   FS_VEC(uint64_t) buffer_size;
-  FS_VEC(uint32_t) buffer_memory; /* FS_NONE: the default */
+  FS_VEC(fs_buffer_slot) buffer_slot; /* what is given and kept; empty: all bytes of all */
+  FS_VEC(uint32_t) buffer_memory;     /* FS_NONE: the default */
   FS_VEC(uint8_t) buffer_io;
   FS_VEC(fs_op_draft) op;
   FS_VEC(fs_arg_draft) arg;
@@ -180,7 +181,8 @@ struct fsched_builder {
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
   fs_refusal *refusal;     /* that of the call of finish; NULL outside of it */
   bool one_run;            /* so are all loops in a loop as those of `apart` */
-  bool one_outside;        /* rings of loops in a loop that ops outside use have one slot */
+  bool one_outside;        /* rings of loops in a loop that ops outside use have one slot, as have
+                            * those of buffers that are given or kept in a backing store */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
@@ -220,7 +222,7 @@ struct fsched_builder {
   X(words) X(queues) X(classes) X(memories) X(resources) X(buffers) X(ops) X(gang_keys) X(loops) \
   X(params) X(said)
 #define FS_BUILDER_VECTORS(X) \
-  X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_memory) X(launches) \
+  X(queue) X(memory) X(resource_capacity) X(buffer_size) X(buffer_slot) X(buffer_memory) X(launches) \
   X(buffer_io) X(op) X(arg) X(gang0) X(gang_word) X(gang_count) X(member_word) X(kernel) X(file) X(moving) X(step) X(view) X(loop) \
   X(ring) X(depth_limit) X(apart) X(carry) X(mark) X(past) X(origin) X(loop_of) X(op_rolled) X(param) X(uses.item) X(uses.at) \
   X(scratches.item) X(scratches.at) X(afters.item) X(afters.at) X(inplaces.item) X(inplaces.at) \
@@ -336,11 +338,12 @@ void fs_builder_check_sync(fsched_builder *b);
 fs_status fs_builder_capacity(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Requires a graph that is complete. */
 fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) FS_MUST_USE;
-/* Whether a loop in a loop has several slots, whose number was not given, of a buffer that is used
- * outside of it.  Requires the builder of the graph as it was described.
- * Complexity: O(rings * args). */
+/* Whether a loop has several slots, whose number was not given, of a buffer that is given or kept
+ * in a backing store, or, in a loop, of one that is used outside of it.  Requires the builder of
+ * the graph as it was described. Complexity: O(rings * args). */
 bool fs_builder_slots_outside(const fsched_builder *described, const fsched_graph *g);
-/* What the outermost loops of a graph take, each in one run. */
+/* What the outermost loops of a graph take, each in one run, and copies of what is given and kept.
+ */
 uint64_t fs_builder_span_of(const fsched_graph *g);
 /* Warns of given depths that loops which stay loops do not take.  Requires n_given rings as they
  * were described. */

@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 12u
+#define FS_STREAM_VERSION 13u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -100,8 +100,12 @@ typedef struct fs_stream_resource {
   uint32_t name, reserved;
 } fs_stream_resource;
 
+/* What is given and kept of a buffer is io_size bytes: of its version 0 those from `given` on, and
+ * of the last one those from `kept` on.  That is all of it, unless a loop has slots for it, of
+ * which one is given, or kept. */
 typedef struct fs_stream_buffer {
   uint64_t size;
+  uint64_t io_size, given, kept;
   uint32_t name, memory, io; /* fsched_io */
   uint32_t version0, n_versions, reserved;
 } fs_stream_buffer;
@@ -340,11 +344,12 @@ typedef struct fs_stream_loop_arg {
  * the one of the last iteration is what is there behind the loop.  If there is one on entry, and
  * the loop may run in different numbers (least < most), or the ring says so, it is moved to slot
  * depth - 1 when a run is over, so that it lies where that on entry did, which it is if there were
- * no iterations. */
+ * no iterations; or so that it lies in one place, however often the loop runs. */
 typedef enum fs_ring_entry {
   FS_RING_EMPTY,   /* there is no value on entry */
   FS_RING_ENTRY,   /* there is one */
   FS_RING_RETURNS, /* there is one, and the last one is moved; of trips that do not vary */
+  FS_RING_LEAVES,  /* there is none, and the last one is moved; of trips that vary, from 1 on */
 } fs_ring_entry;
 typedef struct fs_stream_ring {
   uint64_t size, slot;   /* bytes of a version; from one slot to the next */
@@ -402,7 +407,12 @@ static inline fs_copy_kind fs_command_direction(const fs_stream_command *c) {
 }
 /* Whether the last value of a ring is moved when a run of its loop is over. */
 static inline bool fs_ring_moves(const fs_stream_loop *loop, const fs_stream_ring *r) {
-  return r->entry == FS_RING_RETURNS || (r->entry == FS_RING_ENTRY && loop->least < loop->most);
+  return r->entry == FS_RING_RETURNS || r->entry == FS_RING_LEAVES ||
+         (r->entry == FS_RING_ENTRY && loop->least < loop->most);
+}
+/* Whether a ring has a value on entry. */
+static inline bool fs_ring_entered(const fs_stream_ring *r) {
+  return r->entry == FS_RING_ENTRY || r->entry == FS_RING_RETURNS;
 }
 static inline fs_space fs_place_space(const fs_stream_place *p) { return (fs_space)p->space; }
 

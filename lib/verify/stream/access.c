@@ -125,13 +125,14 @@ static void filter_list(const accessed_item *t, uint32_t *head) {
 
 /* --- truth --- */
 
-static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64_t length,
-                             uint32_t op) {
-  assert(version < v->s->n_versions && op < v->s->n_ops);
+/* `stamp`: an op, or FS_STAMP_GIVEN. */
+static fs_status truth_put(fs_vs *v, uint32_t version, uint64_t offset, uint64_t length,
+                           uint32_t stamp) {
+  assert(version < v->s->n_versions);
   fs_vtruth *t = &v->truth[version];
   uint64_t size = v->s->buffers[v->s->versions[version].buffer].size;
   if (offset == 0 && length == size) {
-    *t = (fs_vtruth){op, NULL};
+    *t = (fs_vtruth){stamp, NULL};
     return FSCHED_OK;
   }
   fs_vmap_cursor at;
@@ -144,8 +145,14 @@ static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64
   FS_TRY(fs_vmap_cut(&v->arena, t->map, offset + length, &at, &fresh));
   FS_TRY(fs_vmap_cut(&v->arena, t->map, offset, &at, &fresh));
   fs_vmap_clear_inside(t->map, offset, offset + length);
-  fs_vmap_at(t->map, fs_vmap_find(t->map, offset))->value = op;
+  fs_vmap_at(t->map, fs_vmap_find(t->map, offset))->value = stamp;
   return FSCHED_OK;
+}
+
+static fs_status truth_write(fs_vs *v, uint32_t version, uint64_t offset, uint64_t length,
+                             uint32_t op) {
+  assert(op < v->s->n_ops);
+  return truth_put(v, version, offset, length, op);
 }
 
 /* Whether the content at [lo, hi) is that of the version there.  A NULL cell has no content.
@@ -229,11 +236,28 @@ static uint32_t home_of(const fs_vs *v, uint32_t version) {
   return v->s->buffers[v->s->versions[version].buffer].memory;
 }
 
+/* Whether nothing has written a version that is given, in whole or in one of its slots. */
+static bool is_untouched(const fs_vs *v, uint32_t version) {
+  const fs_vtruth *t = &v->truth[version];
+  const fs_stream_buffer *b = &v->s->buffers[v->s->versions[version].buffer];
+  if (t->map == NULL || b->io_size == b->size) {
+    return t->map == NULL && t->stamp == FS_STAMP_GIVEN;
+  }
+  bool given = false, written = false;
+  fs_vmap_cursor at = fs_vmap_find(t->map, 0);
+  do {
+    uint32_t stamp = fs_vmap_at(t->map, at)->value;
+    given = given || stamp == FS_STAMP_GIVEN;
+    written = written || (stamp != FS_STAMP_GIVEN && stamp != FS_NONE);
+  } while (fs_vmap_next(t->map, &at) && !written);
+  return given && !written;
+}
+
 /* Whether the version is given, still untouched, in another memory than the one where it is used,
  * so that nothing is loaded there yet. */
 static bool not_loaded(const fs_vs *v, uint32_t version) {
-  return v->truth[version].map == NULL && v->truth[version].stamp == FS_STAMP_GIVEN &&
-         !v->has_units[version] && v->s->versions[version].given_memory != home_of(v, version);
+  return is_untouched(v, version) && !v->has_units[version] &&
+         v->s->versions[version].given_memory != home_of(v, version);
 }
 
 /* Whether the item needs the content of a counted place that it writes: it does if it writes a part
@@ -257,11 +281,20 @@ static bool is_of_arg(const accessed_item *t, const fs_stream_place *p) {
   return fs_command_has_op(t->c) && fs_space_has_bytes(p->space) && p->version != FS_NONE;
 }
 
+/* Whether slots of loops lie in the version: what is given is one of them, and ops that need it
+ * read that one. */
+static bool has_slots(const fs_vs *v, uint32_t version) {
+  const fs_stream_buffer *b = &v->s->buffers[v->s->versions[version].buffer];
+  return b->io_size < b->size;
+}
+
 /* Whether the item may leave content as it is in the bytes that it writes over: it is a loop, or
  * writes bytes here and there that count as one piece. */
 static bool leaves_part(const accessed_item *t, const fs_stream_place *p) {
-  return is_of_arg(t, p) && ((t->v->in_part != NULL && t->v->in_part[p->arg] != 0) ||
-                             fs_stream_coarse(t->v->s, p->arg));
+  if (!is_of_arg(t, p) || (has_slots(t->v, p->version) && not_loaded(t->v, p->version))) {
+    return false;
+  }
+  return (t->v->in_part != NULL && t->v->in_part[p->arg] != 0) || fs_stream_coarse(t->v->s, p->arg);
 }
 
 /* The runs of bytes of a place. */
@@ -525,21 +558,23 @@ fs_status fs_vs_access(fs_vs *v, const uint32_t *commands, uint32_t n, const fs_
 
 /* --- begin and end --- */
 
+/* Of a version that has slots, bytes outside of the one that is given have no content. */
 static fs_status put_given(fs_vs *v, uint32_t version) {
   const fs_stream_version *x = &v->s->versions[version];
-  uint64_t size = v->s->buffers[x->buffer].size;
-  v->truth[version] = (fs_vtruth){FS_STAMP_GIVEN, NULL};
-  if (size == 0 || x->given_address > UINT64_MAX - 1 - size) {
+  const fs_stream_buffer *b = &v->s->buffers[x->buffer];
+  FS_TRY(truth_put(v, version, b->given, b->io_size, FS_STAMP_GIVEN));
+  if (b->io_size == 0 || x->given_address > UINT64_MAX - 1 - b->size) {
     return FSCHED_OK;
   }
+  uint64_t begin = x->given_address + b->given, end = begin + b->io_size;
   fs_vmap *map = &v->memory.at[x->given_memory];
   fs_vmap_cursor at;
   uint32_t cell;
-  FS_TRY(fs_vpool_cut(&v->pool, map, x->given_address, x->given_address + size, &at));
+  FS_TRY(fs_vpool_cut(&v->pool, map, begin, end, &at));
   fs_vmap_cursor look = at;
   do {
     const fs_vmap_entry *e = fs_vmap_at(map, look);
-    if (e->key < x->given_address + size && e->value != FS_NONE) {
+    if (e->key < end && e->value != FS_NONE) {
       char name[FS_VNAME], other[FS_VNAME];
       FS_WRONG(v, FS_DIAG_VERIFY_VALUE, "%s and %s are given at one place of %s",
                fs_vs_version_name(v, version, name),
@@ -547,8 +582,8 @@ static fs_status put_given(fs_vs *v, uint32_t version) {
                fs_vs_string(v, v->s->memories[x->given_memory].name));
       break;
     }
-  } while (fs_vmap_next(map, &look) && fs_vmap_at(map, look)->key < x->given_address + size);
-  FS_TRY(fs_vpool_assign(&v->pool, map, at, x->given_address + size, &cell));
+  } while (fs_vmap_next(map, &look) && fs_vmap_at(map, look)->key < end);
+  FS_TRY(fs_vpool_assign(&v->pool, map, at, end, &cell));
   fs_vcell *c = &v->pool.cell.at[cell];
   c->version = version;
   c->stamp = FS_STAMP_GIVEN;

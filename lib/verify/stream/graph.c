@@ -185,6 +185,10 @@ static void compare_buffers(compare *c) {
     const char *name = g->buffer_name[i];
     words(c, "buffer", name, "name", string(c, b->name), name);
     compare_numbers(c, "buffer", name, "size", b->size, g->buffer_size[i]);
+    fs_buffer_slot slot = fs_buffer_slot_of(g, i);
+    compare_numbers(c, "buffer", name, "size of what is given or kept", b->io_size, slot.size);
+    compare_numbers(c, "buffer", name, "offset of what is given", b->given, slot.given);
+    compare_numbers(c, "buffer", name, "offset of what is kept", b->kept, slot.kept);
     words(c, "buffer", name, "memory",
           b->memory < s->n_memories ? string(c, s->memories[b->memory].name) : NULL,
           g->target.memory[g->buffer_memory[i]].name);

@@ -60,7 +60,9 @@ static bool target_ranges(const fs_stream *s) {
   for (uint32_t i = 0; ok && i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];
     ok = is_string(s, b->name) && b->memory < s->n_memories && b->version0 == next &&
-         fs_vs_in_range(b->version0, b->n_versions, s->n_versions) && b->size <= FSCHED_MAX_SIZE;
+         fs_vs_in_range(b->version0, b->n_versions, s->n_versions) && b->size <= FSCHED_MAX_SIZE &&
+         b->io_size <= b->size && b->given <= b->size - b->io_size &&
+         b->kept <= b->size - b->io_size;
     next = ok ? next + b->n_versions : 0;
     for (uint32_t k = 0; ok && k < b->n_versions; k++) {
       const fs_stream_version *x = &s->versions[b->version0 + k];

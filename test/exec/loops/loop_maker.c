@@ -474,7 +474,8 @@ static void place_rings(random_loop *r, uint32_t loop) {
     uint32_t version = l->m.args[ring->arg].version;
     ring->depth += below(l, 3);
     uint64_t size = ring->slot * ring->depth;
-    l->m.buffers[l->m.versions[version].buffer].size = l->m.args[ring->arg].length = size;
+    fs_stream_buffer *b = &l->m.buffers[l->m.versions[version].buffer];
+    b->size = b->io_size = l->m.args[ring->arg].length = size;
     l->m.place_address[version] = l->m.versions[version].kept_address = l->top;
     l->m.versions[version].given_address = l->top;
     l->top += size;

@@ -14,6 +14,7 @@
 #include "model/stream/views.h"
 
 #include "codegen/stream_kit.h"
+#include "exec/replay/outputs.h"
 #include "kit/context.h"
 #include "kit/gen.h"
 
@@ -23,13 +24,10 @@ enum { GRAPHS = 50 };
 enum { GRAPHS = 250 };
 #endif
 
-typedef struct loop_output {
-  uint8_t y[FS_LOOP_GEN_Y], z[FS_LOOP_GEN_Z];
-} loop_output;
-
 typedef struct loop_counts {
   uint32_t right, refused; /* by the unrolled compilation; `too_large`: only as a loop */
   uint32_t unrolled, too_large;
+  uint32_t in_slots; /* something is given or kept in one of several slots */
 } loop_counts;
 
 static fs_status compile(const char *name, const char *text, bool unroll, fsched_program **out) {
@@ -45,37 +43,44 @@ static fs_status compile(const char *name, const char *text, bool unroll, fsched
   return status;
 }
 
-static void replay(uint64_t seed, const fsched_program *p, fsched_device *device, uint32_t threads,
-                   loop_output *out) {
-  fsched_binding binding[] = {{.buffer = "y", .data = out->y, .bytes = sizeof out->y},
-                              {.buffer = "z", .data = out->z, .bytes = sizeof out->z}};
+/* The outputs of the last invocation, which the caller drops. */
+static fs_outputs replay(uint64_t seed, const fsched_program *p, fsched_device *device,
+                         uint32_t threads) {
+  fs_outputs out = fs_outputs_of(p);
   fsched_replay_options o = {.size = sizeof o, .check = 1, .device = device, .threads = threads};
   fsched_replay_result r = {.size = sizeof r};
-  memset(out, 0, sizeof *out);
-  o.bindings = binding;
-  o.n_bindings = 2;
+  o.bindings = out.at;
+  o.n_bindings = out.n;
   o.repeat = 1 + seed % 3;
   fs_status status = fsched_replay(ctx, p, &o, &r);
   ck_assert_msg(status == FSCHED_OK, "seed %lu: %s", (unsigned long)seed,
                 fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "");
   ck_assert_uint_gt(r.checked_ops, 0);
+  return out;
 }
 
-static void must_equal(uint64_t seed, const loop_output *a, const loop_output *b, const char *on) {
-  ck_assert_msg(memcmp(a, b, sizeof *a) == 0, "seed %lu: other bytes on %s", (unsigned long)seed,
+/* Runs it, without a look at what comes out. */
+static void replay_checked(uint64_t seed, const fsched_program *p, fsched_device *device,
+                           uint32_t threads) {
+  fs_outputs out = replay(seed, p, device, threads);
+  fs_outputs_drop(&out);
+}
+
+/* Drops what came out. */
+static void must_equal(uint64_t seed, const fs_outputs *want, fs_outputs got, const char *on) {
+  ck_assert_msg(fs_outputs_same(want, &got), "seed %lu: other bytes on %s", (unsigned long)seed,
                 on);
+  fs_outputs_drop(&got);
 }
 
-static void replay_simulated(uint64_t seed, const fsched_program *p, const loop_output *want) {
-  loop_output got;
+static void replay_simulated(uint64_t seed, const fsched_program *p, const fs_outputs *want) {
   for (int kind = FSCHED_DURATIONS_PLANNED; kind <= FSCHED_DURATIONS_ADVERSARIAL; kind++) {
     fsched_device_options o = {.size = sizeof o, .kind = "sim"};
     fsched_device *device;
     o.durations = (fsched_durations)kind;
     o.seed = seed;
     ck_fs(ctx, fsched_device_create(ctx, &o, &device));
-    replay(seed, p, device, 0, &got);
-    must_equal(seed, want, &got, "the simulation");
+    must_equal(seed, want, replay(seed, p, device, 0), "the simulation");
     fsched_device_release(device);
   }
 }
@@ -101,15 +106,18 @@ static uint32_t ops_that_need_too_much(void) {
   return ops;
 }
 
-/* What means nothing, unrolled, means nothing as a loop.  What can't be because of what single ops
- * need can't be as a loop, because of the same ops. */
+/* What means nothing, unrolled, means nothing as a loop, but that a state has slots there.  What
+ * can't be because of what single ops need can't be as a loop, because of the same ops. */
 static void compare_refused(uint64_t seed, fs_status status, const char *text) {
+  static const char state[] = "the given content of state";
   fsched_program *loop;
+  bool in_slots = strncmp(fsched_diag_get(ctx, fsched_diag_count(ctx) - 1)->message, state,
+                          sizeof state - 1) == 0;
   uint32_t ops = ops_that_need_too_much();
   bool amounts = strstr(text, "{L: 5}") != NULL || strstr(text, "{cmx: 70000}") != NULL;
   fsched_diag_clear(ctx);
   fs_status as_loop = compile("loop.yaml", text, false, &loop);
-  ck_assert_msg(status != FSCHED_BAD_INPUT || as_loop != FSCHED_OK, "seed %lu",
+  ck_assert_msg(in_slots || status != FSCHED_BAD_INPUT || as_loop != FSCHED_OK, "seed %lu",
                 (unsigned long)seed);
   if (status == FSCHED_INFEASIBLE && amounts && ops != 0) {
     uint32_t bits = ops_that_need_too_much();
@@ -120,9 +128,17 @@ static void compare_refused(uint64_t seed, fs_status status, const char *text) {
   fsched_program_destroy(loop);
 }
 
+static bool has_io_in_slots(const fs_stream *s) {
+  bool found = false;
+  for (uint32_t b = 0; b < s->n_buffers && !found; b++) {
+    found = fs_io_said(s->buffers[b].io) && s->buffers[b].io_size < s->buffers[b].size;
+  }
+  return found;
+}
+
 static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   fsched_program *flat, *loop;
-  loop_output want, got;
+  fs_outputs want;
   fs_status unrolled = compile("unrolled.yaml", text, true, &flat);
   if (unrolled != FSCHED_OK) {
     counts->refused++;
@@ -142,13 +158,14 @@ static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   if (fs_sync_has_stops(loop->view.meta->sync)) {
     ck_assert_msg(fs_issue_stream_is_right(&loop->view), "seed %lu", (unsigned long)seed);
   }
-  replay(seed, flat, NULL, 0, &want);
-  replay(seed, loop, NULL, (uint32_t)(seed % 3), &got);
-  must_equal(seed, &want, &got, "threads");
+  want = replay(seed, flat, NULL, 0);
+  must_equal(seed, &want, replay(seed, loop, NULL, (uint32_t)(seed % 3)), "threads");
   replay_simulated(seed, loop, &want);
+  fs_outputs_drop(&want);
+  counts->right += !is_unrolled();
+  counts->in_slots += has_io_in_slots(&loop->view);
   fsched_program_destroy(flat);
   fsched_program_destroy(loop);
-  counts->right += !is_unrolled();
 }
 
 static loop_counts compare_all(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
@@ -199,6 +216,43 @@ START_TEST(nested_as_unrolled)
   fs_assert_seen(counts.right, GRAPHS / 3);
   ck_assert_uint_lt(counts.unrolled, GRAPHS / 8);
   ck_assert_uint_lt(counts.too_large, GRAPHS / 10 + 3);
+}
+END_TEST
+
+static void keep_loops(uint64_t seed, fs_text *t) {
+  fs_loop_gen(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void keep_nests(uint64_t seed, fs_text *t) {
+  fs_nest_gen(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void keep_joined(uint64_t seed, fs_text *t) {
+  fs_nest_gen_joined(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void keep_chains(uint64_t seed, fs_text *t) {
+  fs_chain_gen(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void keep_barred(uint64_t seed, fs_text *t) {
+  fs_loop_gen_barriers(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void keep_synced(uint64_t seed, fs_text *t) {
+  fs_nest_gen_syncs(seed, t);
+  fs_loop_gen_keep(seed, t);
+}
+static void (*const keep[])(uint64_t seed, fs_text *t) = {keep_loops,  keep_nests,  keep_joined,
+                                                          keep_chains, keep_barred, keep_synced};
+
+/* Values of slots that are given, or kept, or both. */
+START_TEST(kept_as_unrolled)
+{
+  loop_counts counts = compare_all(30 + (uint64_t)_i, keep[_i]);
+  fs_assert_seen(counts.right, GRAPHS / 6);
+  fs_assert_seen(counts.in_slots, GRAPHS / 8);
+  ck_assert_uint_lt(counts.unrolled, GRAPHS / 12);
 }
 END_TEST
 
@@ -347,14 +401,13 @@ static void judge_mutant(uint64_t seed, const fsched_program *p, fs_rng *rng, mu
   } else if (fsched_verify_program(ctx, q, NULL) != FSCHED_OK) {
     n->refused++;
   } else {
-    loop_output out;
-    replay(seed, q, NULL, 1 + (uint32_t)(seed % 3), &out);
-    replay(seed, q, NULL, 0, &out);
+    replay_checked(seed, q, NULL, 1 + (uint32_t)(seed % 3));
+    replay_checked(seed, q, NULL, 0);
     fsched_device_options o = {.size = sizeof o, .kind = "sim", .seed = seed};
     fsched_device *device;
     o.durations = FSCHED_DURATIONS_ADVERSARIAL;
     ck_fs(ctx, fsched_device_create(ctx, &o, &device));
-    replay(seed, q, device, 0, &out);
+    replay_checked(seed, q, device, 0);
     fsched_device_release(device);
     n->right++;
   }
@@ -467,5 +520,6 @@ FS_SUITE(replay_loops, s) {
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, barred_as_unrolled, barred_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, chains_as_unrolled);
+  FS_LOOPS(t, 0, sizeof keep / sizeof *keep, kept_as_unrolled);
   FS_LOOPS(t, 0, 2, nested_mutants, synced_mutants, chained_mutants);
 }

@@ -68,6 +68,10 @@ bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer
          fs_roller_flows_around(r, loop, buffer, entry);
 }
 
+bool fs_roller_is_left(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  return fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, false);
+}
+
 /* Whether a loop begins the buffer before its ops use it, however it is run, and nothing around it
  * finds what it leaves before it runs again. */
 static bool begins_first(const fs_roller *r, uint32_t loop, uint32_t buffer) {

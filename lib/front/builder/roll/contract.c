@@ -165,34 +165,12 @@ static fs_status add_arg(contractor *c, fs_arg_draft a, fs_pos at) {
   return fs_builder_place(c->b, &c->arg_at, c->arg.n - 1, at);
 }
 
-/* Of a buffer that several loops begin, the slot of the last value of the last one before an op.
- * What is before all of them is used by none. */
-static uint64_t behind_last(const contractor *c, uint32_t op, uint32_t buffer) {
-  const fsched_builder *b = c->b;
-  uint32_t last = FS_NONE;
-  for (uint32_t l = 0; l < b->loop.n; l++) {
-    bool before =
-        fs_roller_stays(c->r, l) && fs_roller_begins(c->r, l, buffer) && b->loop.at[l].op_end <= op;
-    last = before && (last == FS_NONE || b->loop.at[l].op0 > b->loop.at[last].op0) ? l : last;
-  }
-  if (last == FS_NONE) {
-    return 0;
-  }
-  uint32_t ring = fs_roller_ring(c->r, last, buffer);
-  const fs_rolled *x = c->r->rolled[last];
-  return (x->trip - 1) % x->loop.ring[ring].depth * x->slots[ring].slot;
-}
-
 /* The value that an op outside uses lies in a slot. */
 static fs_arg_draft in_slot(const contractor *c, uint32_t op, fs_arg_draft a) {
   if (!fs_tag_names_buffer(a.tag) || !has_slots(c, a.buffer)) {
     return a;
   }
-  const fs_ring_buffer *ring = &c->r->ring[a.buffer];
-  a.offset += ring->chained                        ? ring->before
-              : ring->shared                       ? behind_last(c, op, a.buffer)
-              : op < c->b->loop.at[ring->loop].op0 ? ring->before
-                                                   : ring->behind;
+  a.offset += fs_roller_slot_at(c->r, op, a.buffer);
   a.has_at = true;
   if (fs_tag_begins(a.tag)) {
     fs_roller_write_over(&a, fs_roller_is_loop(c->r, op));
@@ -581,13 +559,15 @@ static fs_status use_slots(contractor *c) {
 }
 
 /* Buffers become as large as their slots. */
-static void enlarge(contractor *c) {
+static fs_status enlarge(contractor *c) {
   for (uint32_t i = 0; i < c->b->buffer_size.n; i++) {
     if (has_slots(c, i)) {
       const fs_ring_buffer *ring = &c->r->ring[i];
+      FS_TRY(fs_io_said(c->b->buffer_io.at[i]) ? fs_roller_put_io_in_slots(c->r, i) : FSCHED_OK);
       c->b->buffer_size.at[i] = ring->chained ? ring->end : ring->depth * ring->slot;
     }
   }
+  return FSCHED_OK;
 }
 
 static fs_status add_all(contractor *c) {
@@ -597,7 +577,7 @@ static fs_status add_all(contractor *c) {
   FS_TRY(fs_new_none(c->r->scratch, &c->group_of, c->b->buffer_size.n));
   fs_roller_place_chains(c->r);
   FS_TRY(use_slots(c));
-  enlarge(c);
+  FS_TRY(enlarge(c));
   for (uint32_t op = 0; op < c->r->in.n_ops;) {
     uint32_t loop = c->r->in.loop_of[op];
     if (rolled_of(c, op) != NULL) {

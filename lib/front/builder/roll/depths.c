@@ -23,13 +23,13 @@ static bool is_used_outside(const fs_roller *r, uint32_t loop, uint32_t buffer) 
   return l->parent != FS_NONE && (r->first_op[buffer] < l->op0 || r->last_op[buffer] >= l->op_end);
 }
 
-/* Whether a loop around it may run 0 times, behind which a buffer is used: what it finds there on
- * entry is found there behind it, too. */
+/* Whether a loop around it may run 0 times, behind which a buffer is used or kept: what it finds
+ * there on entry is found there behind it, too. */
 static bool may_be_passed(const fs_roller *r, uint32_t loop, uint32_t buffer) {
-  bool may = false;
+  bool may = false, kept = fs_io_kept(r->b->buffer_io.at[buffer]);
   for (loop = fs_loop_at(r->b, loop)->parent; loop != FS_NONE && !may;
        loop = fs_loop_at(r->b, loop)->parent) {
-    may = r->in.least[loop] == 0 && fs_roller_is_read_behind(r, loop, buffer, true);
+    may = r->in.least[loop] == 0 && (kept || fs_roller_is_read_behind(r, loop, buffer, true));
   }
   return may;
 }
@@ -169,6 +169,15 @@ static void keep_pair(const fs_roller *r, uint32_t op, uint32_t buffer) {
   }
 }
 
+/* Whether something of a buffer is given or kept in a backing store: then all slots are copied. */
+static bool is_stored(const fs_roller *r, uint32_t buffer) {
+  const fsched_builder *b = r->b;
+  uint32_t memory = b->buffer_memory.at[buffer];
+  memory = memory == FS_NONE ? fs_builder_default_memory(b) : memory;
+  return fs_io_said(b->buffer_io.at[buffer]) && memory < b->memory.n &&
+         b->memory.at[memory].backing_word != FS_NONE;
+}
+
 fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) {
   uint64_t all = fs_roller_versions(r, loop);
   for (uint32_t v = 0; v < body->n_values; v++) {
@@ -179,21 +188,14 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
              need = fs_roller_slots_read(body, value, in_place);
     value->depth = fs_min(value->depth, fs_roller_most_slots(all, body, value));
     take_least(r, need, value);
-    uint8_t io = r->b->buffer_io.at[buffer];
     if (r->ring[buffer].single) {
       assert(need == 1); /* else values of earlier iterations are read */
       value->depth = 1;
     }
-    if ((fs_io_given(io) || fs_io_kept(io)) && need > 1) {
-      return fs_roller_unsupported(r, loop,
-                                   "an input, output or state that it begins has one place, and "
-                                   "values of several iterations are read");
-    }
-    bool varies = fs_roller_varies(r, loop); /* then the slot of the last one would, too */
-    bool loose = varies && back == 0 &&
-                 (r->ring[buffer].chained || fs_roller_is_read_behind(r, loop, buffer, false));
+    bool varies = fs_roller_varies(r, loop); /* then the slot of the last one does, too */
+    bool loose = varies && back == 0 && r->ring[buffer].chained;
     bool one = r->b->one_outside && value->depth == 0 && need == 1;
-    if (fs_io_given(io) || fs_io_kept(io) || loose || (one && is_used_outside(r, loop, buffer))) {
+    if (loose || (one && (is_used_outside(r, loop, buffer) || is_stored(r, buffer)))) {
       value->depth = 1;
     } else if (!varies && !r->ring[buffer].shared && fs_roller_closes(r, loop, buffer, back > 0)) {
       close_ring(r, loop, need, value);

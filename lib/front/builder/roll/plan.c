@@ -109,9 +109,7 @@ static fs_status fill_ops(fs_roller *r, const fsched_graph *g, const fs_loop_bod
 /* Whether the loop keeps or reads the value that it finds in a buffer which it begins. */
 static bool is_there_on_entry(const fs_roller *r, uint32_t loop, const fs_loop_body *body,
                               const fs_body_value *value, uint32_t buffer) {
-  bool behind =
-      fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, false);
-  bool entry = r->in.least[loop] == 0 && behind;
+  bool entry = r->in.least[loop] == 0 && fs_roller_is_left(r, loop, buffer);
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
     entry = entry || body->reader[i].back > 0;
   }
@@ -141,9 +139,10 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
     x->slots[v] =
         (fs_body_slots){.size = r->b->buffer_size.at[buffer], .slot = slot, .buffer = buffer};
     x->slots[v].entry = entry;
+    x->slots[v].leaves = !entry && varies && depth > 1 && fs_roller_is_left(r, loop, buffer);
     x->slots[v].returns = entry && closes && !varies && !last;
     if (!ring->shared) {
-      bool moves = entry && (varies || closes);
+      bool moves = x->slots[v].leaves || (entry && (varies || closes));
       ring->behind = moves ? (depth - 1) * slot : (x->trip - 1) % depth * slot;
       ring->before = entry || !closes ? (depth - 1) * slot : ring->behind;
     }

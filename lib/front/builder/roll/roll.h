@@ -96,6 +96,8 @@ static inline bool fs_roller_varies(const fs_roller *r, uint32_t loop) {
 bool fs_roller_flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
 /* Whether so, or by an op behind the loop. */
 bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
+/* Whether so, or it is kept. */
+bool fs_roller_is_left(const fs_roller *r, uint32_t loop, uint32_t buffer);
 /* Whether an op reads what a loop at hand has written of a buffer from outside: one behind it, or
  * one in a loop around it. */
 bool fs_roller_is_read_later(const fs_roller *r, uint32_t loop, uint32_t buffer);
@@ -147,6 +149,12 @@ fs_slots_range fs_roller_chain_slots(const fs_roller *r, uint32_t loop, uint32_t
 /* Finds the place of each chained buffer that has slots.  Requires that loops are planned.
  * Complexity: O(loops * rings) for each. */
 void fs_roller_place_chains(fs_roller *r);
+/* Where in a buffer with slots the value lies that an op outside of its loops uses; that of one
+ * behind all is what is kept.  Requires plans of the loops at hand. */
+uint64_t fs_roller_slot_at(const fs_roller *r, uint32_t op, uint32_t buffer);
+/* What is given and kept of a buffer lies in slots of it.  Requires one that has slots, and sizes
+ * as they are without. */
+fs_status fs_roller_put_io_in_slots(fs_roller *r, uint32_t buffer) FS_MUST_USE;
 /* Whether what a loop leaves of a buffer has to lie where it would find a value: it does find one
  * in a later run, or what is behind takes one for the other.  `entry`: the loop reads what it
  * finds.

@@ -94,7 +94,10 @@ static bool same_ring(const loop_compare *c, uint32_t ring) {
   const fs_stream_ring *a = &c->v->s->rings[c->l->ring0 + ring];
   const fs_body_slots *b = &c->x->slots[ring];
   const fs_rolled_ring *r = &c->x->loop.ring[ring];
-  uint32_t entry = !b->entry ? FS_RING_EMPTY : b->returns ? FS_RING_RETURNS : FS_RING_ENTRY;
+  uint32_t entry = b->leaves    ? FS_RING_LEAVES
+                   : !b->entry  ? FS_RING_EMPTY
+                   : b->returns ? FS_RING_RETURNS
+                                : FS_RING_ENTRY;
   return a->size == b->size && a->slot == b->slot && a->entry == entry &&
          a->arg - own_arg0(c) == b->own && a->writer - c->l->op0 == r->writer &&
          a->depth == r->depth;
@@ -148,9 +151,8 @@ static bool same_units(const loop_compare *c, const fs_stream_loop_command *m) {
 /* --- the whole --- */
 
 static bool same_trips(const loop_compare *c) {
-  const char *param = c->l->param == FS_NONE
-                          ? NULL
-                          : fs_vs_string(c->v, c->v->s->params[c->l->param].name);
+  const char *param =
+      c->l->param == FS_NONE ? NULL : fs_vs_string(c->v, c->v->s->params[c->l->param].name);
   const char *of = c->x->param;
   return c->l->trip == c->x->trip && c->l->least == c->x->least &&
          (param == NULL || of == NULL ? param == of : strcmp(param, of) == 0);

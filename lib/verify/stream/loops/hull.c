@@ -354,7 +354,7 @@ static void check_ring(fs_vloop *x, uint32_t k) {
   fs_vown a = fs_vloop_own(x, r->arg);
   uint64_t last = a.offset + (r->depth - 1) * r->slot;
   if (!fs_tag_writes(a.tag) ||
-      (r->entry != 0 && !own_holds(x, r->arg, (fs_vbytes){last, last + r->size}, reads))) {
+      (fs_ring_entered(r) && !own_holds(x, r->arg, (fs_vbytes){last, last + r->size}, reads))) {
     FS_LOOP_WRONG(x, FS_DIAG_VERIFY_PLACE,
                   "loop %.60s: its op does not write the slots of %.40s, or read what is there on "
                   "entry",

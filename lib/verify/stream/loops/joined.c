@@ -168,7 +168,7 @@ static bool is_ring(const fs_vloop *x, uint32_t arg) {
 /* Whether iterations read what others, or what was there before, have in a ring. */
 static bool is_carried(const fs_vloop *x, uint32_t ring) {
   const fs_stream *s = x->v->s;
-  bool carried = s->rings[ring].entry != 0;
+  bool carried = fs_ring_entered(&s->rings[ring]);
   for (uint32_t k = 0; k < x->n_accesses && !carried; k++) {
     const fs_stream_loop_arg *a = &s->loop_args[x->access[k].arg];
     carried = a->ring == ring && a->back > 0;
@@ -224,7 +224,7 @@ void fs_vloop_joined(fs_vloop *x) {
           "of %.40s",
           x->name, fs_vs_string(x->v, s->buffers[buffer].name));
     }
-    bool anew = s->rings[x->l->ring0 + k].entry != 0 && is_of_one_queue(x, x->l->ring0 + k);
+    bool anew = fs_ring_entered(&s->rings[x->l->ring0 + k]) && is_of_one_queue(x, x->l->ring0 + k);
     if (carried ? !anew && !is_alone_around(x, buffer) : !is_alone(x, buffer)) {
       FS_LOOP_WRONG(x, FS_DIAG_VERIFY_EDGE,
                     "loop %.60s: its runs are joined, and another op uses the slots of %.40s",

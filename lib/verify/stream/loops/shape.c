@@ -76,9 +76,8 @@ static const char *check_loop(loop_shape *x, uint32_t loop) {
   if (l->most != l->trip || l->least > l->most || (l->param == FS_NONE && l->least != l->most)) {
     return "it is not planned for the most iterations, or has several numbers without a parameter";
   }
-  if (l->param != FS_NONE &&
-      (l->param >= s->n_params || l->least != s->params[l->param].least ||
-       l->most != s->params[l->param].most)) {
+  if (l->param != FS_NONE && (l->param >= s->n_params || l->least != s->params[l->param].least ||
+                              l->most != s->params[l->param].most)) {
     return "its numbers of iterations are not those of its parameter";
   }
   if (!fs_vs_in_range(l->queue0, l->n_queues, s->n_loop_queues) ||
@@ -236,8 +235,9 @@ static const char *check_ringed(const loop_shape *x, uint32_t op, const fs_strea
   if (!fs_tag_begins(a->tag) && a->back == 0 && op <= r->writer) {
     return "an arg uses a version of a ring before that is begun";
   }
-  return a->back == 0 || r->entry != 0 ? NULL
-                                       : "an arg uses what is in a ring on entry, where nothing is";
+  return a->back == 0 || fs_ring_entered(r)
+             ? NULL
+             : "an arg uses what is in a ring on entry, where nothing is";
 }
 
 static const char *check_arg(const loop_shape *x, uint32_t op, const fs_stream_loop_arg *a) {
@@ -293,7 +293,8 @@ static bool is_moved(const loop_shape *x, uint32_t arg) {
  * trips tell it. */
 static bool entry_is_known(const fs_stream_loop *l, const fs_stream_ring *r) {
   return r->entry <= FS_RING_ENTRY ||
-         (r->entry == FS_RING_RETURNS && l->joined == 0 && l->least == l->trip);
+         (r->entry == FS_RING_RETURNS && l->joined == 0 && l->least == l->trip) ||
+         (r->entry == FS_RING_LEAVES && l->joined == 0 && 0 < l->least && l->least < l->most);
 }
 
 static const char *check_rings(const loop_shape *x) {
