@@ -39,6 +39,12 @@ static fs_status number_ops(splitter *s) {
   return FSCHED_OK;
 }
 
+static bool is_slow(const fs_modulo_part *part) { return part->lasts > part->keeps; }
+
+/* How long a part keeps its queue in the problem, in which nothing takes no time.  One that keeps
+ * it for none is slow, and stays so. */
+static fs_tick time_of(const fs_modulo_part *part) { return fs_max(part->keeps, 1); }
+
 static fs_status split_ops(splitter *s) {
   const fs_modulo_problem *p = s->p;
   fs_modulo_problem *q = &s->out->problem;
@@ -55,8 +61,8 @@ static fs_status split_ops(splitter *s) {
     uint32_t op = s->out->op[x];
     const fs_modulo_joined *j = &s->joined[op];
     const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[s->out->part[x]];
-    time[x] = part == NULL ? p->time[op] : part->keeps;
-    latency[x] = part == NULL ? p->latency[op] : part->lasts;
+    time[x] = part == NULL ? p->time[op] : time_of(part);
+    latency[x] = part == NULL ? p->latency[op] : fs_max(part->lasts, time[x] + is_slow(part));
     gang[x] = part == NULL && p->gang != NULL && p->gang[op];
     eligible0[x] = n;
     for (uint32_t i = p->eligible0[op]; part == NULL && i < p->eligible0[op + 1]; i++) {

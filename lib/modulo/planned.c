@@ -189,7 +189,7 @@ static bool are_full(const planner *k, const fs_modulo_problem *q) {
   for (uint32_t x = 0; x < q->n; x++) {
     const fs_modulo_joined *j = &k->joined[k->split->op[x]];
     const fs_modulo_part *part = j->n_parts == 0 ? NULL : &j->part[k->split->part[x]];
-    full = full && (part == NULL || part->work >= part->keeps);
+    full = full && (part == NULL || part->work >= q->time[x]);
   }
   return full;
 }

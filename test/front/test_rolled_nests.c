@@ -555,11 +555,39 @@ START_TEST(slow_parts_are_no_bound)
 }
 END_TEST
 
+/* A queue that only issues loads keeps no time for a run.  Plans give such a part a tick, and two
+ * of them two: that is not a bound, nor proven. */
+START_TEST(parts_may_keep_no_time)
+{
+  fsched_graph *g =
+      parse(HEAD
+            "- {name: first, on: mac, args: [{out: to_mac, size: 8}, {out: to_vec, size: 8}]}\n"
+            "- loop: outer\n  trip: 50\n  ops:\n"
+            "  - loop: on_mac\n    trip: 1\n    ops:\n"
+            "    - {name: l0, on: dma, time: 0, latency: 1, args: [{in: A}, {out: r0, size: 64}]}\n"
+            "    - {name: l1, on: dma, time: 0, latency: 2, args: [{in: A}, {out: r1, size: 64}]}\n"
+            "    - {name: u0, on: mac, time: 1, args: [{in: r0}, {inout: to_mac}]}\n"
+            "    - {name: u1, on: mac, time: 0, args: [{in: r1}, {inout: to_mac}]}\n"
+            "  - loop: on_vec\n    trip: 1\n    ops:\n"
+            "    - {name: l2, on: dma, time: 0, latency: 1, args: [{in: A}, {out: r2, size: 64}]}\n"
+            "    - {name: l3, on: dma, time: 0, latency: 2, args: [{in: A}, {out: r3, size: 64}]}\n"
+            "    - {name: u2, on: vec, time: 1, args: [{in: r2}, {inout: to_vec}]}\n"
+            "    - {name: u3, on: vec, time: 0, args: [{in: r3}, {inout: to_vec}]}\n"
+            "- {name: last, on: vec, args: [{in: to_mac}, {in: to_vec}, {out: C}]}\n");
+  const fs_rolled *outer = find_loop(g, "outer");
+  ck_assert(find_loop(g, "on_mac")->joined && find_loop(g, "on_vec")->joined);
+  ck_assert_uint_eq(outer->loop.command[0].keeps, 0); /* dma comes first */
+  ck_assert_uint_eq(outer->report->bound.num, outer->report->bound.den);
+  ck_assert(!outer->report->proven);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(rolled_nests, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, (int)(sizeof told / sizeof told[0]), is_told);
   FS_TESTS(t, orders_behind, nothing_is_left, loops_and_ops, gangs, eight_levels,
-           groups_beside_a_loop, slow_parts_are_no_bound);
+           groups_beside_a_loop, slow_parts_are_no_bound, parts_may_keep_no_time);
   FS_LOOPS(t, 0, sizeof many_slots / sizeof many_slots[0], has_many_slots);
   FS_LOOPS(t, 0, sizeof for_all_runs / sizeof for_all_runs[0], has_slots_for_all_runs);
 }

@@ -46,7 +46,10 @@ static void put_head(nest_gen *g) {
   }
   fs_text_printf(g->t, "]\n  memories: [{name: ddr}, {name: cmx, capacity: %uKiB}]\n",
                  16 << below(g, 3));
-  fs_text_puts(g->t, g->resource ? "  resources: [{name: L, capacity: 4}]\n" : "");
+  if (g->resource) { /* 7: some are left over where lanes are of 2 or 3 */
+    fs_text_printf(g->t, "  resources: [{name: L, capacity: %u}]\n",
+                   fs_rng_one_in(&g->more, 2) ? 7 : 4);
+  }
   if (fs_rng_one_in(&g->more, 8)) {
     fs_text_printf(g->t, "  concurrency: %u\n", 1 + fs_rng_below(&g->more, 3));
   }

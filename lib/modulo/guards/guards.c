@@ -143,7 +143,8 @@ static int64_t planned_distance(const guard_maker *m, uint32_t from, uint32_t to
   int64_t lasts = (int64_t)m->p->latency[op_of(m, from)] * plan->scale;
   int64_t turns = fs_ceiling_div(plan->start[from] + lasts - plan->start[to], plan->period);
   int64_t apart = (int64_t)copy_of(m, to) - (int64_t)copy_of(m, from);
-  return fs_max(turns, apart < 0) * (int64_t)m->loop->copies + apart;
+  int64_t least = apart < 0; /* of periods, as waits are not for what comes later */
+  return (turns > least ? turns : least) * (int64_t)m->loop->copies + apart;
 }
 
 static fs_status tell_orders(guard_maker *m) {

@@ -203,3 +203,24 @@ sed 's/"physical": 6, "depth": 3/"physical": 1, "depth": 3/; s/"used": 12/"used"
 broken "loops that may run at once" "physical barrier 1 of loop second is that of loop first, too, and nothing orders it after command 1 of d"
 sed 's/"physical": 1, "depth": 3/"physical": 0, "depth": 3/' behind.json >broken.json
 broken "a barrier of commands outside" "physical barrier 0 of loop [a-z]* is that of other commands, too"
+
+# What waits for an op of four iterations ago runs ahead of it, as planned, by more than one iteration: the
+# op is held back no more than by that of its own iteration.
+cat >ahead.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: p}, {name: q}, {name: r}, {name: s}], sync: barrier, barriers: {count: 64}}
+buffers: [{name: y, size: 8, io: output}, {name: z, size: 8, io: output}, {name: v, size: 8}, {name: w, size: 8}]
+ops:
+  - loop: lp
+    trip: 8
+    ops:
+      - {name: first, on: p, time: 10, args: [{out: v}]}
+      - {name: second, on: q, time: 10, args: [{in: v}, {out: w}]}
+      - {name: third, on: r, time: 10, args: [{in: w}, {out_existing: y}]}
+      - {name: free, on: s, after: [{op: third, distance: 4}], args: [{out_existing: z}]}
+  - {name: last, on: p, args: [{inout: y}, {inout: z}]}
+EOF
+run 0 "$FSCHED" compile ahead.yaml -o ahead.fsb --verify
+run 0 "$FSCHED" run ahead.fsb --check
+run 0 "$FSCHED" dis ahead.fsb
+expect "what the op comes behind" holds out 'barrier_wait 9\.\.12 by \[t\] mod 4'

@@ -526,3 +526,24 @@ sed 's/\("op": "second", "within": [0-9]*, "trip": \)3/\12/' slots.json >fewer.j
 run 0 "$FSCHED" asm fewer.json -o fewer.fsb
 run 4 "$FSCHED" verify fewer.fsb
 expect "a slot that nothing wrote" holds err 'op c\[0\] reads r where nothing was written yet \[verify-value\]'
+
+# Groups of slots make copies of the outer body, in which the inner loop has three of seven units: those
+# that are left over belong to neither.
+cat >units.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: q}, {name: p}], resources: [{name: L, capacity: 7}]}
+buffers: [{name: y, size: 64, io: output}, {name: z, size: 64, io: output}]
+ops:
+  - loop: outer
+    trip: 6
+    buffers: {r: {depth: 4, every: 2}}
+    ops:
+      - {loop: inner, trip: 1, ops: [{name: o, on: q, time: 2, uses: {L: 3}, args: [{out_existing: y}]}]}
+      - {name: load, on: p, args: [{out: r, size: 8}]}
+      - {name: use, on: p, args: [{in: r}, {out_existing: z}]}
+  - {name: last, on: q, args: [{inout: y}, {inout: z}]}
+EOF
+run 0 "$FSCHED" compile units.yaml -q --verify -o units.fsb
+run 0 "$FSCHED" run --check units.fsb
+run 0 "$FSCHED" dis units.fsb
+expect "units of the loop" holds out 'L\[0,6)'

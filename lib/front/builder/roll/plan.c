@@ -153,7 +153,9 @@ static fs_status fill_slots(fs_roller *r, uint32_t loop, const fs_loop_body *bod
   return FSCHED_OK;
 }
 
-/* Counts, or lists, the lanes of a copy of an op. */
+/* Counts, or lists, the lanes of a copy of an op.  What the last lane has more than others is only
+ * for ops that take all lanes: so all copies of an op have as many units, whichever lanes these
+ * are in. */
 static uint32_t list_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *p, uint32_t copy,
                            uint32_t op, fs_body_lane *out) {
   const fs_modulo_problem *q = &p->loop.problem;
@@ -162,10 +164,12 @@ static uint32_t list_lanes(fs_roller *r, uint32_t loop, const fs_planned_loop *p
   for (uint32_t k = q->use0[op]; k < q->use0[op + 1]; k++) {
     uint32_t resource = q->use[k].resource, last = q->lanes[resource] - 1;
     uint64_t each = p->loop.lane_units[resource];
+    bool all_lanes = q->use[k].amount == q->lanes[resource];
     for (uint32_t i = 0; i < q->use[k].amount; i++, n++) {
       uint32_t lane = p->plan->lane[at++];
       uint64_t all = r->b->resource_capacity.at[resource];
-      fs_body_lane x = {resource, copy, lane * each, lane == last ? all - lane * each : each};
+      uint64_t units = all_lanes && lane == last ? all - lane * each : each;
+      fs_body_lane x = {resource, copy, lane * each, units};
       if (out != NULL) {
         out[n] = x;
         r->use[loop][resource] = fs_max(r->use[loop][resource], x.first + x.n);
