@@ -13,16 +13,7 @@
 static fs_status fill_items(fs_schedule *s, const fs_engine *e) {
   assert(e->order.n == s->graph->n_ops + e->copy.n);
   uint32_t n_ops = s->graph->n_ops;
-  s->n_copies = (uint32_t)e->copy.n;
-  s->n_items = n_ops + s->n_copies;
-  FS_TRY(fs_new(&s->arena, &s->start, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->end, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->queue, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_store, s->n_copies));
+  FS_TRY(fs_schedule_make_items(s, (uint32_t)e->copy.n));
   for (uint32_t i = 0; i < n_ops; i++) {
     s->start[i] = e->op_start[i];
     s->end[i] = e->op_end[i];
@@ -45,14 +36,8 @@ static fs_status fill_items(fs_schedule *s, const fs_engine *e) {
 }
 
 static fs_status fill_residencies(fs_schedule *s, const fs_engine *e) {
-  uint32_t n = s->n_residencies = (uint32_t)e->residency.n;
-  FS_TRY(fs_new(&s->arena, &s->res_version, n));
-  FS_TRY(fs_new(&s->arena, &s->res_op, n));
-  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
-  FS_TRY(fs_new(&s->arena, &s->res_address, n));
-  FS_TRY(fs_new(&s->arena, &s->res_size, n));
-  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
-  FS_TRY(fs_new(&s->arena, &s->res_end, n));
+  uint32_t n = (uint32_t)e->residency.n;
+  FS_TRY(fs_schedule_make_residencies(s, n));
   for (uint32_t r = 0; r < n; r++) {
     const fs_residency_record *from = &e->residency.at[r];
     s->res_version[r] = from->version;
@@ -64,8 +49,6 @@ static fs_status fill_residencies(fs_schedule *s, const fs_engine *e) {
     s->res_end[r] = from->end == FS_TICK_NONE ? s->makespan : from->end;
   }
   uint32_t n_scratch = s->graph->op_scratch0[s->graph->n_ops];
-  FS_TRY(fs_new(&s->arena, &s->arg_residency, s->graph->n_args));
-  FS_TRY(fs_new(&s->arena, &s->scratch_residency, n_scratch));
   memcpy(s->arg_residency, e->arg_residency, s->graph->n_args * sizeof *s->arg_residency);
   memcpy(s->scratch_residency, e->scratch_residency, n_scratch * sizeof *s->scratch_residency);
   return FSCHED_OK;

@@ -21,6 +21,33 @@ fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_sche
   return FSCHED_OK;
 }
 
+fs_status fs_schedule_make_items(fs_schedule *s, uint32_t n_copies) {
+  s->n_copies = n_copies;
+  s->n_items = s->graph->n_ops + n_copies;
+  FS_TRY(fs_new_zero(&s->arena, &s->start, s->n_items));
+  FS_TRY(fs_new_zero(&s->arena, &s->end, s->n_items));
+  FS_TRY(fs_new_zero(&s->arena, &s->queue, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
+  FS_TRY(fs_new(&s->arena, &s->copy_kind, n_copies));
+  FS_TRY(fs_new(&s->arena, &s->copy_version, n_copies));
+  FS_TRY(fs_new_none(&s->arena, &s->copy_residency, n_copies));
+  return fs_new_none(&s->arena, &s->copy_store, n_copies);
+}
+
+fs_status fs_schedule_make_residencies(fs_schedule *s, uint32_t n) {
+  const fsched_graph *g = s->graph;
+  s->n_residencies = n;
+  FS_TRY(fs_new(&s->arena, &s->res_version, n));
+  FS_TRY(fs_new(&s->arena, &s->res_op, n));
+  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
+  FS_TRY(fs_new(&s->arena, &s->res_address, n));
+  FS_TRY(fs_new(&s->arena, &s->res_size, n));
+  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
+  FS_TRY(fs_new(&s->arena, &s->res_end, n));
+  FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
+  return fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]);
+}
+
 void fs_schedule_destroy(fs_schedule *s) {
   if (s == NULL) {
     return;

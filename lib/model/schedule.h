@@ -107,6 +107,11 @@ typedef struct fs_schedule {
 fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g,
                              fs_schedule **out) FS_MUST_USE;
 void fs_schedule_destroy(fs_schedule *s); /* ignores NULL */
+/* Make the arrays of a schedule's items, so many of them copies, and of its residencies; what is
+ * not 0 or FS_NONE is for the caller to fill in: order, kinds and versions of copies, and all of
+ * the residencies but the links of args and scratch to them.  Errors: FSCHED_SYSTEM. */
+fs_status fs_schedule_make_items(fs_schedule *s, uint32_t n_copies) FS_MUST_USE;
+fs_status fs_schedule_make_residencies(fs_schedule *s, uint32_t n) FS_MUST_USE;
 /* Makes the gangs from the queues that ops occupy together: those of op i are member[member0[i]] to
  * member[member0[i + 1] - 1], ascending; none for an op on one queue alone.  Equal sets are one
  * gang; gangs are in the order of their first ops.  The arrays are not needed afterwards.  Errors:

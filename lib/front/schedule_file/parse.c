@@ -226,17 +226,7 @@ static fs_status count_copies(fs_sparse *p, uint32_t node, uint32_t *n) {
 
 static fs_status allocate_items(fs_sparse *p, uint32_t n_copies) {
   fs_schedule *s = p->s;
-  fs_arena *a = &s->arena;
-  s->n_copies = n_copies;
-  s->n_items = p->g->n_ops + n_copies;
-  FS_TRY(fs_new_zero(a, &s->start, s->n_items));
-  FS_TRY(fs_new_zero(a, &s->end, s->n_items));
-  FS_TRY(fs_new_zero(a, &s->queue, s->n_items));
-  FS_TRY(fs_new(a, &s->order, s->n_items));
-  FS_TRY(fs_new(a, &s->copy_kind, n_copies));
-  FS_TRY(fs_new(a, &s->copy_version, n_copies));
-  FS_TRY(fs_new_none(a, &s->copy_residency, n_copies));
-  FS_TRY(fs_new_none(a, &s->copy_store, n_copies));
+  FS_TRY(fs_schedule_make_items(s, n_copies));
   FS_TRY(fs_graph_members(p->g, &p->arena, &p->member0));
   FS_TRY(fs_new(&p->arena, &p->member, p->member0[p->g->n_ops]));
   FS_TRY(fs_new(&p->arena, &p->listed, s->n_items));
@@ -404,21 +394,11 @@ static fs_status sort_residencies(fs_sparse *p, uint32_t node, uint32_t n, uint3
 
 static fs_status read_residencies(fs_sparse *p, uint32_t list) {
   fs_schedule *s = p->s;
-  fs_arena *a = &s->arena;
   uint32_t node = FS_NONE, n = 0;
   if (list != FS_NONE) {
     FS_TRY(fs_fields_sequence(&p->f, list, &node, &n));
   }
-  s->n_residencies = n;
-  FS_TRY(fs_new(a, &s->res_version, n));
-  FS_TRY(fs_new(a, &s->res_op, n));
-  FS_TRY(fs_new(a, &s->res_memory, n));
-  FS_TRY(fs_new(a, &s->res_address, n));
-  FS_TRY(fs_new(a, &s->res_size, n));
-  FS_TRY(fs_new(a, &s->res_begin, n));
-  FS_TRY(fs_new(a, &s->res_end, n));
-  FS_TRY(fs_new_none(a, &s->arg_residency, p->g->n_args));
-  FS_TRY(fs_new_none(a, &s->scratch_residency, p->g->op_scratch0[p->g->n_ops]));
+  FS_TRY(fs_schedule_make_residencies(s, n));
   uint32_t *sorted;
   FS_TRY(fs_new(&p->arena, &sorted, n));
   FS_TRY(sort_residencies(p, node, n, sorted));

@@ -140,17 +140,14 @@ static fs_status fill_items(schedule_maker *k) {
   fs_schedule *s = k->s;
   const fsched_graph *g = k->t->g;
   fs_tick unit = k->t->unit;
+  uint32_t n_copies = 0;
   FS_TRY(fs_new(k->arena, &k->copy, k->d->copy.n));
   for (size_t c = 0; c < k->d->copy.n; c++) {
     if (k->d->copy.at[c].used) {
-      k->copy[s->n_copies++] = (uint32_t)c;
+      k->copy[n_copies++] = (uint32_t)c;
     }
   }
-  s->n_items = g->n_ops + s->n_copies;
-  FS_TRY(fs_new(&s->arena, &s->start, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->end, s->n_items));
-  FS_TRY(fs_new_zero(&s->arena, &s->queue, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
+  FS_TRY(fs_schedule_make_items(s, n_copies));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     const fs_start_span *x = &k->t->start[op];
     s->start[op] = (fs_tick)fs_span_next(x, k->value, x->from) * unit;
@@ -173,17 +170,6 @@ static int compare_lives(const void *a, const void *b) {
                               : (x->id > y->id) - (x->id < y->id);
 }
 
-static fs_status allocate_residencies(fs_schedule *s, uint32_t n) {
-  s->n_residencies = n;
-  FS_TRY(fs_new(&s->arena, &s->res_version, n));
-  FS_TRY(fs_new(&s->arena, &s->res_op, n));
-  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
-  FS_TRY(fs_new(&s->arena, &s->res_address, n));
-  FS_TRY(fs_new(&s->arena, &s->res_size, n));
-  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
-  return fs_new(&s->arena, &s->res_end, n);
-}
-
 /* Fills the residencies in order of their begins. */
 static fs_status fill_residencies(schedule_maker *k, const uint64_t *address) {
   fs_schedule *s = k->s;
@@ -199,7 +185,7 @@ static fs_status fill_residencies(schedule_maker *k, const uint64_t *address) {
   if (n > 1) {
     qsort(key, n, sizeof *key, compare_lives);
   }
-  FS_TRY(allocate_residencies(s, n));
+  FS_TRY(fs_schedule_make_residencies(s, n));
   for (uint32_t r = 0; r < n; r++) {
     const fs_spill_life *life = &k->d->life.at[key[r].id];
     k->residency[key[r].id] = r;
@@ -218,12 +204,8 @@ static uint32_t residency_of(const schedule_maker *k, uint32_t life) {
   return life == FS_NONE ? FS_NONE : k->residency[life];
 }
 
-static fs_status link_copies(schedule_maker *k) {
+static void link_copies(schedule_maker *k) {
   fs_schedule *s = k->s;
-  FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_store, s->n_copies));
   for (uint32_t c = 0; c < s->n_copies; c++) {
     const fs_spill_copy *copy = &k->d->copy.at[k->copy[c]];
     s->copy_kind[c] = copy->kind;
@@ -231,15 +213,12 @@ static fs_status link_copies(schedule_maker *k) {
     s->copy_residency[c] = residency_of(k, copy->life);
     s->copy_store[c] = residency_of(k, copy->store);
   }
-  return FSCHED_OK;
 }
 
-static fs_status link_args(schedule_maker *k) {
+static void link_args(schedule_maker *k) {
   fs_schedule *s = k->s;
   const fs_spill_model *t = k->t;
   const fsched_graph *g = t->g;
-  FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
-  FS_TRY(fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
       if (g->arg_version[a] == FS_NONE || !fs_tag_accesses(g->arg_tag[a])) {
@@ -256,31 +235,20 @@ static fs_status link_args(schedule_maker *k) {
   for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
     s->scratch_residency[i] = residency_of(k, k->d->scratch_life[i]);
   }
-  return FSCHED_OK;
-}
-
-/* Asks the verifier whether the schedule is right; nothing is reported. */
-static fs_status check_schedule(const fs_spill_model *t, const fs_schedule *s, bool *right) {
-  fsched_context *own;
-  FS_TRY(fs_context_own(t->ctx, &own));
-  fs_status status = fs_verify_schedule(own, t->g, s, NULL);
-  *right = status == FSCHED_OK;
-  fsched_context_destroy(own);
-  return status == FSCHED_SYSTEM ? fs_no_memory(t->ctx, 0) : FSCHED_OK;
 }
 
 static fs_status make_schedule(schedule_maker *k, const uint64_t *address, bool *right) {
   FS_TRY(fill_items(k));
   FS_TRY(fill_residencies(k, address));
-  FS_TRY(link_copies(k));
-  FS_TRY(link_args(k));
+  link_copies(k);
+  link_args(k);
   FS_TRY(fill_queues(k, right));
   if (!*right) {
     return FSCHED_OK;
   }
   FS_TRY(fs_schedule_order(k->s, k->listed));
   FS_TRY(fs_schedule_order_residencies(k->s));
-  return check_schedule(k->t, k->s, right);
+  return fs_schedule_is_right(k->t->ctx, k->s, right);
 }
 
 static fs_status place_all(const fs_spill_model *t, const fs_spill_draft *d, uint64_t *address,

@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "problem/answer/private.h"
 #include "model/issue_order.h"
+#include "problem/answer/private.h"
 #include "verify/schedule/verify.h"
 
 enum { WHY = 320 };
@@ -106,14 +106,8 @@ static fs_status sort_items(fs_assembly *y) {
 static fs_status fill_items(fs_assembly *y) {
   const fs_problem *p = y->p;
   fs_schedule *s = y->s;
-  s->n_items = p->n_items;
-  s->n_copies = p->n_copies;
-  FS_TRY(fs_new(&s->arena, &s->start, p->n_items));
-  FS_TRY(fs_new(&s->arena, &s->end, p->n_items));
-  FS_TRY(fs_new_zero(&s->arena, &s->queue, p->n_items));
-  FS_TRY(fs_new(&s->arena, &s->order, p->n_items));
-  FS_TRY(fs_new(&s->arena, &s->copy_kind, p->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_version, p->n_copies));
+  FS_TRY(fs_schedule_make_items(s, p->n_copies));
+  assert(s->n_items == p->n_items);
   for (uint32_t i = 0; i < p->n_items; i++) {
     s->start[i] = y->a->start[i];
     s->end[i] = s->start[i] + p->time[i];
@@ -134,37 +128,28 @@ static int by_begin(const void *a, const void *b) {
                               : (x->item > y->item) - (x->item < y->item);
 }
 
-static fs_status rename_ids(fs_arena *arena, const uint32_t *from, uint32_t n, const uint32_t *to,
-                            uint32_t **out) {
-  FS_TRY(fs_new(arena, out, n));
+static void rename_ids(const uint32_t *from, uint32_t n, const uint32_t *to, uint32_t *out) {
   for (uint32_t i = 0; i < n; i++) {
-    (*out)[i] = from[i] == FS_NONE ? FS_NONE : to[from[i]];
+    out[i] = from[i] == FS_NONE ? FS_NONE : to[from[i]];
   }
-  return FSCHED_OK;
 }
 
-static fs_status rename_residencies(fs_assembly *y, const uint32_t *to) {
+static void rename_residencies(fs_assembly *y, const uint32_t *to) {
   const fs_problem *p = y->p;
   fs_schedule *s = y->s;
-  FS_TRY(rename_ids(&s->arena, p->arg_residency, p->graph->n_args, to, &s->arg_residency));
-  FS_TRY(rename_ids(&s->arena, p->scratch_residency, p->graph->op_scratch0[p->graph->n_ops], to,
-                    &s->scratch_residency));
-  FS_TRY(rename_ids(&s->arena, p->copy_residency, p->n_copies, to, &s->copy_residency));
-  return rename_ids(&s->arena, p->copy_store, p->n_copies, to, &s->copy_store);
+  rename_ids(p->arg_residency, p->graph->n_args, to, s->arg_residency);
+  rename_ids(p->scratch_residency, p->graph->op_scratch0[p->graph->n_ops], to,
+             s->scratch_residency);
+  rename_ids(p->copy_residency, p->n_copies, to, s->copy_residency);
+  rename_ids(p->copy_store, p->n_copies, to, s->copy_store);
 }
 
 static fs_status fill_residencies(fs_assembly *y) {
   const fs_problem *p = y->p;
   fs_schedule *s = y->s;
-  uint32_t n = s->n_residencies = p->n_residencies, *to;
+  uint32_t n = p->n_residencies, *to;
   moment *at;
-  FS_TRY(fs_new(&s->arena, &s->res_version, n));
-  FS_TRY(fs_new(&s->arena, &s->res_op, n));
-  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
-  FS_TRY(fs_new(&s->arena, &s->res_address, n));
-  FS_TRY(fs_new(&s->arena, &s->res_size, n));
-  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
-  FS_TRY(fs_new(&s->arena, &s->res_end, n));
+  FS_TRY(fs_schedule_make_residencies(s, n));
   FS_TRY(fs_new(&y->scratch, &to, n));
   FS_TRY(fs_new(&y->scratch, &at, n));
   for (uint32_t r = 0; r < n; r++) {
@@ -184,7 +169,8 @@ static fs_status fill_residencies(fs_assembly *y) {
     s->res_begin[k] = y->begin[r];
     s->res_end[k] = y->end[r];
   }
-  return rename_residencies(y, to);
+  rename_residencies(y, to);
+  return FSCHED_OK;
 }
 
 static fs_status verify(fs_assembly *y) {

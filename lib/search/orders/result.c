@@ -64,42 +64,14 @@ void fs_decoder_note_op(fs_decoder *d, uint32_t op, uint32_t queue) {
 
 static fs_status make_arrays(const fs_decoder *d, fs_schedule *s) {
   const fsched_graph *g = d->g;
-  uint32_t n = d->run->n_residencies, n_scratch = g->op_scratch0[g->n_ops];
-  s->n_copies = d->run->n_copies;
-  s->n_items = g->n_ops + s->n_copies;
-  s->n_residencies = n;
+  FS_TRY(fs_schedule_make_items(s, d->run->n_copies));
+  FS_TRY(fs_schedule_make_residencies(s, d->run->n_residencies));
   s->n_queues = g->target.n_queues;
   FS_TRY(fs_new(&s->arena, &s->queue_name, s->n_queues));
-  FS_TRY(fs_new(&s->arena, &s->start, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->end, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->queue, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->copy_kind, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_version, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_residency, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_store, s->n_copies));
-  FS_TRY(fs_new(&s->arena, &s->res_version, n));
-  FS_TRY(fs_new(&s->arena, &s->res_op, n));
-  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
-  FS_TRY(fs_new(&s->arena, &s->res_address, n));
-  FS_TRY(fs_new(&s->arena, &s->res_size, n));
-  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
-  FS_TRY(fs_new(&s->arena, &s->res_end, n));
-  FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
-  FS_TRY(fs_new_none(&s->arena, &s->scratch_residency, n_scratch));
   for (uint32_t q = 0; q < s->n_queues; q++) {
     s->queue_name[q] = g->target.queue[q].name;
   }
   return FSCHED_OK;
-}
-
-static fs_status verify_schedule(fsched_context *ctx, const fs_schedule *s, bool *right) {
-  fsched_context *own;
-  FS_TRY(fs_context_own(ctx, &own));
-  fs_status status = fs_verify_schedule(own, s->graph, s, NULL);
-  *right = status == FSCHED_OK;
-  fsched_context_destroy(own);
-  return status == FSCHED_OK || status == FSCHED_WRONG ? FSCHED_OK : fs_no_memory(ctx, 0);
 }
 
 static fs_status fill_schedule(fs_decoder *d, const uint32_t *op_at, fs_schedule *s) {
@@ -138,7 +110,7 @@ fs_status fs_decoder_schedule(fs_decoder *d, fsched_context *ctx, const uint32_t
   FS_TRY(fs_schedule_create(ctx, d->g, &s));
   fs_status status = fill_schedule(d, op_at, s);
   if (status == FSCHED_OK) {
-    status = verify_schedule(ctx, s, &right);
+    status = fs_schedule_is_right(ctx, s, &right);
   }
   if (status != FSCHED_OK || !right) {
     fs_schedule_destroy(s);

@@ -511,3 +511,12 @@ fsched_status fsched_verify_schedule(fsched_context *ctx, const fsched_graph *gr
                                      const fsched_schedule *schedule) {
   return fs_verify_schedule(ctx, graph, schedule->schedule, schedule->sync);
 }
+
+fs_status fs_schedule_is_right(fsched_context *ctx, const fs_schedule *s, bool *right) {
+  fsched_context *own;
+  FS_TRY(fs_context_own(ctx, &own));
+  fs_status status = fs_verify_schedule(own, s->graph, s, NULL);
+  *right = status == FSCHED_OK;
+  fsched_context_destroy(own);
+  return status == FSCHED_SYSTEM ? fs_no_memory(ctx, 0) : FSCHED_OK;
+}
