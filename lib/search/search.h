@@ -38,6 +38,7 @@ typedef struct fs_search_options {
    * that it proves.  FSCHED_USAGE, reported, of graphs of which none can be written. */
   fs_text *proof;
   void *user;
+  uint32_t jobs; /* threads, at most FSCHED_MOST_JOBS; 0: 1, which is the caller's */
 } fs_search_options;
 
 /* *schedule (from listsched; NULL when it found none) is replaced when a better one is found.
