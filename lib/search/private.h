@@ -15,7 +15,7 @@ enum {
 #else
   FS_WORK_ROUND = 10000000,
 #endif
-  FS_WORK_RUN = 1000 /* a run of the list scheduler, per op */
+  FS_WORK_RUN = 300 /* a run of the list scheduler, per op */
 };
 
 typedef struct fs_search_state {
@@ -64,6 +64,13 @@ fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena)
 /* jobs.c */
 /* Does the same with as many threads as the options have jobs, 2 or more. */
 fs_status fs_search_with_jobs(fs_search_state *s) FS_MUST_USE;
+/* Learners have no random numbers, so those of a crew are made unlike: every other one is not
+ * guided by the best schedule, and they begin with longer and longer pauses between restarts. */
+static inline bool fs_search_is_guided(const fs_search_state *s) { return s->member % 2 == 0; }
+static inline uint64_t fs_search_pause(const fs_search_state *s, uint64_t usual) {
+  enum { PAUSES = 4 };
+  return usual << s->member / 2 % PAUSES;
+}
 /* Does the member's round end here? */
 static inline bool fs_search_meets(const fs_search_state *s) {
   return s->crew != NULL && s->work >= s->round_end;

@@ -12,8 +12,9 @@ enum {
   CONFLICTS = 250,  /* of the learner, until the caller hears of it */
   LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
   MOST_ROUNDS = 20,
-  LEARNT_WORK = 25, /* of a step of the learner */
-  SHARES = 8        /* of the nodes that are left: of trials and orders in a turn */
+  MOST_PARTS = 8,  /* of the way from the bound, that members of a crew begin with */
+  LEARNT_WORK = 7, /* of a step of the learner */
+  SHARES = 8       /* of the nodes that are left: of trials and orders in a turn */
 };
 
 static void count_runs(fs_search_state *s, uint64_t runs) {
@@ -104,7 +105,7 @@ static fs_status search_orders(fs_search_state *s, uint64_t seed, uint64_t runs)
 /* The learner chooses the copies, guided by the best schedule. */
 static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t work) {
   uint64_t end = fs_add_most(spills->l.work, work);
-  if (s->best != NULL) {
+  if (s->best != NULL && fs_search_is_guided(s)) {
     fs_spills_guide(spills, s->best);
   }
   while (fs_search_best(s) > s->bound && spills->l.work < end && !spills->ended &&
@@ -174,7 +175,7 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
   uint64_t before = s->nodes;
-  fs_tick part = 2;
+  fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
@@ -195,6 +196,7 @@ fs_status fs_search_short(fs_search_state *s) {
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
+  spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
     status = known ? search_in_rounds(s, p, &spills) : search_orders(s, s->o->seed, UINT64_MAX);
   }

@@ -5,8 +5,8 @@
  * each: what it knows then.  At the end of round r it hears what the others said at the end of
  * round r - FS_CREW_LAG, and waits for it where they are not that far:
  *
- *      member 0   | 0 | 1 | 2 | 3 |            at the end of its round 3 it hears
- *      member 1   |  0  |  1  |  2  |          what was said at the end of round 1
+ *      member 0   | 0 | 1 | 2 | 3 |            with a lag of 2, at the end of its round 3 it
+ *      member 1   |  0  |  1  |  2  |          hears what was said at the end of round 1
  *
  * So what a member hears, and when by its own count, does not depend on how fast any thread is. The
  * lag lets a thread that is late for a few rounds catch up before the others wait for it.  A member
@@ -22,7 +22,7 @@
 #include "model/schedule.h"
 
 enum {
-  FS_CREW_LAG = 2,
+  FS_CREW_LAG = 4,
   /* A member hears its round r - lag when all others have said that word, so they have heard all
    * of twice the lag before. */
   FS_CREW_WORDS = 2 * FS_CREW_LAG + 2
