@@ -120,9 +120,9 @@ static const struct {
   uint32_t n, graphs;
   uint64_t nodes;
 } kinds[] = {
-    {make_project, 30, 3, 1500},  {make_project, 90, 1, 600}, {make_shop, 8, 3, 1500},
-    {make_strip, 25, 2, 300},     {make_short, 25, 3, 800},   {make_short, 250, 1, 300},
-    {make_queueless, 30, 3, 400}, {make_any, 40, 6, 300},
+    {make_project, 30, 2, 1000},  {make_project, 90, 1, 500}, {make_shop, 8, 2, 1000},
+    {make_strip, 25, 2, 200},     {make_short, 25, 2, 500},   {make_short, 250, 1, 100},
+    {make_queueless, 30, 2, 300}, {make_any, 40, 5, 200},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
