@@ -130,7 +130,8 @@ OBJ := $(GEMM_SO:.so=.o) $(LIB_OBJ) $(DOT_OBJ) $(GLPK_OBJ) $(WORKER_OBJ) $(CLI_O
 # Suites with threads, and what the sanitizer builds are made of.
 TSAN_SUITES ?= fence pool exec exec_bind exec_order exec_chain exec_state exec_end exec_loops exec_kernels exec_stress exec_frontier exec_causality \
 	replay replay_threads replay_random replay_sync cuda cuda_exec cuda_hang conformance_cpu conformance_threads conformance_sim conformance_dynamic sim sim_random sim_sync tracker tracker_axes semaphore semaphore_facts semaphore_many semaphore_threads \
-	semaphore_handles semaphore_process semaphore_page dynamic_workers dynamic_processes dynamic_calls dynamic_gangs dynamic_hosts dynamic_programs dynamic_facts dynamic_trace submit_bytes
+	semaphore_handles semaphore_process semaphore_page dynamic_workers dynamic_processes dynamic_calls dynamic_gangs dynamic_hosts dynamic_programs dynamic_facts dynamic_trace submit_bytes \
+	search_jobs
 ASAN_FLAGS := -O1 -g -fno-omit-frame-pointer -fsanitize=address,undefined \
 	-fno-sanitize-recover=all
 TSAN_FLAGS := -O1 -g -fsanitize=thread

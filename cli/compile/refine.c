@@ -19,6 +19,7 @@ static fs_status check_needs_refine(fs_cli *cli, bool refine) {
     const char *name;
   } others[] = {{FS_OPTION_TIME_LIMIT, "--time-limit"},
                 {FS_OPTION_NODE_LIMIT, "--node-limit"},
+                {FS_OPTION_JOBS, "--jobs"},
                 {FS_OPTION_SOLVER_CMD, "--solver-cmd"},
                 {FS_OPTION_SOLUTION, "--solution"},
                 {FS_OPTION_PROOF, "--proof"}};
@@ -54,6 +55,24 @@ static fs_status check_proof(fs_cli *cli, fsched_refine refine) {
              : FSCHED_OK;
 }
 
+static fs_status take_jobs(fs_cli *cli, fsched_compile_options *o) {
+  const char *jobs = fs_args_last(&cli->args, FS_OPTION_JOBS);
+  uint64_t n;
+  if (jobs == NULL) {
+    return FSCHED_OK;
+  }
+  if (!fs_refine_searches(o->refine) && !fs_refine_is_open(o->refine)) {
+    return fs_usage(cli->ctx, "give --refine search",
+                    "--jobs is for --refine search; a solver has its own threads");
+  }
+  if (!fs_parse_u64(jobs, &n) || n == 0 || n > FSCHED_MOST_JOBS) {
+    return fs_usage(cli->ctx, NULL, "--jobs wants a number from 1 to %d, not '%s'",
+                    FSCHED_MOST_JOBS, jobs);
+  }
+  o->jobs = (uint32_t)n;
+  return FSCHED_OK;
+}
+
 static fs_status take_limits(fs_cli *cli, fsched_compile_options *o) {
   const char *seconds = fs_args_last(&cli->args, FS_OPTION_TIME_LIMIT);
   const char *nodes = fs_args_last(&cli->args, FS_OPTION_NODE_LIMIT);
@@ -74,6 +93,7 @@ fs_status fs_cli_refine_options(fs_cli *cli, fsched_compile_options *o) {
   FS_TRY(check_needs_models(cli, o->refine));
   FS_TRY(check_proof(cli, o->refine));
   FS_TRY(take_limits(cli, o));
+  FS_TRY(take_jobs(cli, o));
   o->solver_cmd = fs_args_last(&cli->args, FS_OPTION_SOLVER_CMD);
   if (o->solver_cmd != NULL && o->solver_cmd[strspn(o->solver_cmd, " \t\n")] == '\0') {
     return fs_usage(cli->ctx, NULL, "--solver-cmd names no command");

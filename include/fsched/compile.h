@@ -35,8 +35,8 @@ typedef void (*fsched_dump_fn)(void *user, uint32_t pass, const char *text, size
 /** How the heuristic schedule is improved: not at all, by time-indexed models, by strip packing
  *  models, or by fsched's own search.  Both kinds of models run a solver in a process of its own
  *  (fsched-solver(7)); the search runs in this one.  FSCHED_REFINE_AUTO chooses by counts, never by
- *  time or by what is installed: the search for graphs of up to FSCHED_AUTO_OPS ops, and nothing for
- *  larger ones, in which 50 schedules would take longer and longer. */
+ *  time or by what is installed: the search for graphs of up to FSCHED_AUTO_OPS ops, and nothing
+ * for larger ones, in which 50 schedules would take longer and longer. */
 typedef enum fsched_refine {
   FSCHED_REFINE_NONE,
   FSCHED_REFINE_ILP,
@@ -106,7 +106,14 @@ typedef struct fsched_compile_options {
    *  FSCHED_USAGE of graphs of which none can be written. */
   char **proof;
   size_t *proof_length;
+  /** How many threads FSCHED_REFINE_SEARCH takes, also where FSCHED_REFINE_AUTO chooses it; at most
+   *  FSCHED_MOST_JOBS.  0: 1, which is the thread of the caller.  Each of them has the limit of
+   *  nodes for itself.  Without a time limit the result is the same for the same number, however
+   *  fast each thread is; other numbers may give others.  The context's allocator is called by one
+   *  thread at a time.  1 at most with models. */
+  uint32_t jobs;
 } fsched_compile_options;
+#define FSCHED_MOST_JOBS 64
 #define FSCHED_EFFORT_USUAL 3
 #define FSCHED_EFFORT_MOST 9
 /** So that a member that is left out, 0, is not the lowest level. */

@@ -152,6 +152,7 @@ static fs_status search_schedule(pipeline *p) {
                          .node_limit = o->node_limit,
                          .seed = o->seed,
                          .evict = o->evict,
+                         .jobs = o->jobs,
                          .stop = o->stop,
                          .news = o->refine_news,
                          .user = o->refine_user,
@@ -500,6 +501,12 @@ static fs_status check_refine(const pipeline *p) {
   }
   if (o->proof != NULL && !fs_refine_searches(o->refine)) {
     return bad_option(p, "'proof' is for FSCHED_REFINE_SEARCH: other refinements write none");
+  }
+  if (o->jobs > FSCHED_MOST_JOBS) {
+    return bad_option(p, "'jobs' is above FSCHED_MOST_JOBS");
+  }
+  if (o->jobs > 1 && fs_refine_has_models(o->refine)) {
+    return bad_option(p, "'jobs' is for FSCHED_REFINE_SEARCH: a solver has its own threads");
   }
   if (o->solution != NULL && !fs_refine_has_models(o->refine)) {
     return bad_option(p, "'solution' is set, and 'refine' says of no model");

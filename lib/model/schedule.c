@@ -56,6 +56,97 @@ void fs_schedule_destroy(fs_schedule *s) {
   (void)fs_realloc(s->ctx, s, sizeof *s, 0);
 }
 
+/* *array becomes a copy of its n elements. */
+static fs_status copy_array(fs_arena *arena, size_t n, size_t size, void *array) {
+  const void *from;
+  memcpy(&from, array, sizeof from);
+  if (from == NULL) {
+    return FSCHED_OK;
+  }
+  void *to = fs_arena_alloc(arena, n * size);
+  if (to == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  memcpy(to, from, n * size);
+  memcpy(array, &to, sizeof to);
+  return FSCHED_OK;
+}
+#define COPY_ARRAY(s, member, n) \
+  FS_TRY(copy_array(&(s)->arena, (n), sizeof *(s)->member, &(s)->member))
+
+/* Names that are not the graph's are of the other schedule. */
+static fs_status copy_names(fs_schedule *s) {
+  COPY_ARRAY(s, queue_name, s->n_queues);
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    const fs_target *t = &s->graph->target;
+    const char *name = s->queue_name[q];
+    if (q >= t->n_queues || name != t->queue[q].name) {
+      s->queue_name[q] = fs_arena_strndup(&s->arena, name, strlen(name));
+    }
+    if (s->queue_name[q] == NULL) {
+      return FSCHED_SYSTEM;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_gangs(fs_schedule *s) {
+  if (s->op_gang != s->graph->op_gang) {
+    uint32_t members = s->gang_queue0[s->n_gangs];
+    COPY_ARRAY(s, gang_queue0, (size_t)s->n_gangs + 1);
+    COPY_ARRAY(s, gang_queue, members);
+    COPY_ARRAY(s, op_gang, s->graph->n_ops);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status copy_items(fs_schedule *s) {
+  COPY_ARRAY(s, start, s->n_items);
+  COPY_ARRAY(s, end, s->n_items);
+  COPY_ARRAY(s, queue, s->n_items);
+  COPY_ARRAY(s, order, s->n_items);
+  COPY_ARRAY(s, copy_kind, s->n_copies);
+  COPY_ARRAY(s, copy_version, s->n_copies);
+  COPY_ARRAY(s, copy_residency, s->n_copies);
+  COPY_ARRAY(s, copy_store, s->n_copies);
+  return FSCHED_OK;
+}
+
+static fs_status copy_residencies(fs_schedule *s) {
+  const fsched_graph *g = s->graph;
+  COPY_ARRAY(s, res_version, s->n_residencies);
+  COPY_ARRAY(s, res_op, s->n_residencies);
+  COPY_ARRAY(s, res_memory, s->n_residencies);
+  COPY_ARRAY(s, res_address, s->n_residencies);
+  COPY_ARRAY(s, res_size, s->n_residencies);
+  COPY_ARRAY(s, res_begin, s->n_residencies);
+  COPY_ARRAY(s, res_end, s->n_residencies);
+  COPY_ARRAY(s, arg_residency, g->n_args);
+  COPY_ARRAY(s, scratch_residency, g->op_scratch0[g->n_ops]);
+  return FSCHED_OK;
+}
+
+fs_status fs_schedule_clone(fsched_context *ctx, const fs_schedule *s, fs_schedule **out) {
+  assert(s->n_loops == 0);
+  fs_schedule *copy = fs_realloc(ctx, NULL, 0, sizeof *copy);
+  if (copy == NULL) {
+    return FSCHED_SYSTEM;
+  }
+  *copy = *s;
+  copy->ctx = ctx;
+  fs_arena_init(&copy->arena, ctx);
+  fs_status status = copy_names(copy);
+  status = status == FSCHED_OK ? copy_gangs(copy) : status;
+  status = status == FSCHED_OK ? copy_items(copy) : status;
+  status = status == FSCHED_OK ? copy_residencies(copy) : status;
+  if (status != FSCHED_OK) {
+    fs_schedule_destroy(copy);
+    return status;
+  }
+  *out = copy;
+  return FSCHED_OK;
+}
+
 /* The gang of n queues, by its name: their ids. */
 static fs_status intern_gang(fs_names *sets, const uint32_t *queue, uint32_t n, uint32_t *gang,
                              bool *added) {

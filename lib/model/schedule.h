@@ -112,6 +112,10 @@ void fs_schedule_destroy(fs_schedule *s); /* ignores NULL */
  * the residencies but the links of args and scratch to them.  Errors: FSCHED_SYSTEM. */
 fs_status fs_schedule_make_items(fs_schedule *s, uint32_t n_copies) FS_MUST_USE;
 fs_status fs_schedule_make_residencies(fs_schedule *s, uint32_t n) FS_MUST_USE;
+/* Makes an equal schedule that belongs to another context.  Only reads `s`, so any thread may that
+ * nobody else writes beside.  Requires a schedule without reports of loops. */
+fs_status fs_schedule_clone(fsched_context *ctx, const fs_schedule *s,
+                            fs_schedule **out) FS_MUST_USE;
 /* Makes the gangs from the queues that ops occupy together: those of op i are member[member0[i]] to
  * member[member0[i + 1] - 1], ascending; none for an op on one queue alone.  Equal sets are one
  * gang; gangs are in the order of their first ops.  The arrays are not needed afterwards.  Errors:

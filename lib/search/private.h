@@ -3,7 +3,20 @@
 #ifndef FS_SEARCH_PRIVATE_H
 #define FS_SEARCH_PRIVATE_H
 
+#include "problem/problem.h"
+#include "search/crew/crew.h"
 #include "search/search.h"
+
+/* Work, which is what the rounds of a crew are counted in, is about as many nanoseconds as it takes
+ * on some machine, so that members that do different things at one time are about as fast. */
+enum {
+#ifdef FS_STRESS
+  FS_WORK_ROUND = 100000,
+#else
+  FS_WORK_ROUND = 10000000,
+#endif
+  FS_WORK_RUN = 300 /* a run of the list scheduler, per op */
+};
 
 typedef struct fs_search_state {
   fsched_context *ctx;
@@ -15,6 +28,20 @@ typedef struct fs_search_state {
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
   uint64_t before_trials, most_trials;     /* nodes; runs */
   fs_tick told_makespan, told_bound;
+  const char *refused; /* why no proof can be written, where that ends the search; or NULL */
+
+  /* Of a member of a crew (jobs.c). */
+  fs_crew *crew;        /* NULL: it searches alone */
+  uint32_t member;      /* the first, 0, searches as one that is alone does */
+  uint64_t work, round; /* so far */
+  uint64_t round_end;   /* work */
+  fs_tick said;         /* the makespan of the last schedule that was said */
+  fs_tick heard_bound;  /* of the others, where a bound of its own needs a proof of its own */
+  uint64_t heard_nodes; /* of the others */
+  bool settled;         /* what is known is optimal, as others have proven */
+  bool hears_in_trials; /* words are heard while the list scheduler runs; what is shorter */
+  fs_schedule *heard;   /* then waits here; or NULL */
+  fs_status heard_status;
 } fs_search_state;
 
 /* Is the search at an end, by a limit or the caller?  `user` is its state. */
@@ -27,7 +54,33 @@ void fs_search_tell(fs_search_state *s, fs_tick makespan);
 fs_tick fs_search_best(const fs_search_state *s);
 /* Takes ownership of the schedule, which may be NULL. */
 void fs_search_offer(fs_search_state *s, fs_schedule *found);
+/* Searches as long as the limits allow.  search.c */
+fs_status fs_search_graph(fs_search_state *s) FS_MUST_USE;
 /* Searches a graph whose memories may be short.  short.c */
 fs_status fs_search_short(fs_search_state *s) FS_MUST_USE;
+/* Searches a problem with schedules from orders, and the learner, in turns.  turns.c */
+fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) FS_MUST_USE;
+
+/* jobs.c */
+/* Does the same with as many threads as the options have jobs, 2 or more. */
+fs_status fs_search_with_jobs(fs_search_state *s) FS_MUST_USE;
+/* Learners have no random numbers, so those of a crew are made unlike: every other one is not
+ * guided by the best schedule, and they begin with longer and longer pauses between restarts. */
+static inline bool fs_search_is_guided(const fs_search_state *s) { return s->member % 2 == 0; }
+static inline uint64_t fs_search_pause(const fs_search_state *s, uint64_t usual) {
+  enum { PAUSES = 4 };
+  return usual << s->member / 2 % PAUSES;
+}
+/* Does the member's round end here? */
+static inline bool fs_search_meets(const fs_search_state *s) {
+  return s->crew != NULL && s->work >= s->round_end;
+}
+/* Ends the round, and those that should have ended since: says the schedule, the member's best (or
+ * NULL), and hears the others.  *heard is a shorter one, which is the caller's, or NULL.  Requires
+ * a member whose round ends. */
+fs_status fs_search_exchange(fs_search_state *s, const fs_schedule *best,
+                             fs_schedule **heard) FS_MUST_USE;
+/* The same with s->best, if the round ends. */
+fs_status fs_search_meet(fs_search_state *s) FS_MUST_USE;
 
 #endif

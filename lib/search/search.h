@@ -16,7 +16,11 @@
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.
  *
- * Determinism: without a limit of time a function of graph, seed and limit of nodes. */
+ * With several jobs, each thread does all of this (jobs.c), but for the bound of the relaxed
+ * problem and makespans that leave some item no start, which are for the first one; addresses alone
+ * are searched for by one.
+ *
+ * Determinism: without a limit of time a function of graph, seed, limit of nodes and jobs. */
 #ifndef FS_SEARCH_H
 #define FS_SEARCH_H
 
@@ -38,6 +42,7 @@ typedef struct fs_search_options {
    * that it proves.  FSCHED_USAGE, reported, of graphs of which none can be written. */
   fs_text *proof;
   void *user;
+  uint32_t jobs; /* threads, at most FSCHED_MOST_JOBS; 0: 1, which is the caller's */
 } fs_search_options;
 
 /* *schedule (from listsched; NULL when it found none) is replaced when a better one is found.

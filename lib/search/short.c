@@ -12,14 +12,41 @@ enum {
   CONFLICTS = 250,  /* of the learner, until the caller hears of it */
   LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
   MOST_ROUNDS = 20,
-  SHARES = 8 /* of the nodes that are left: of trials and orders in a turn */
+  MOST_PARTS = 8,  /* of the way from the bound, that members of a crew begin with */
+  LEARNT_WORK = 7, /* of a step of the learner */
+  SHARES = 8       /* of the nodes that are left: of trials and orders in a turn */
 };
+
+static void count_runs(fs_search_state *s, uint64_t runs) {
+  uint64_t nodes = s->before_trials + runs;
+  s->work += (nodes - s->nodes) * FS_WORK_RUN * s->g->n_ops;
+  s->nodes = nodes;
+}
+
+/* What others of the crew have found waits until the list scheduler is done. */
+static void hear_in_trials(fs_search_state *s) {
+  fs_schedule *heard = NULL;
+  if (s->hears_in_trials && fs_search_meets(s) && s->heard_status == FSCHED_OK) {
+    s->heard_status = fs_search_exchange(s, s->heard == NULL ? s->best : s->heard, &heard);
+  }
+  if (heard != NULL) {
+    fs_schedule_destroy(s->heard);
+    s->heard = heard;
+  }
+}
 
 static bool trial_over(void *user, uint64_t runs, fs_tick best) {
   fs_search_state *s = user;
-  s->nodes = s->before_trials + runs;
+  count_runs(s, runs);
+  hear_in_trials(s);
   fs_search_tell(s, fs_min(best, fs_search_best(s)));
-  return runs >= s->most_trials || fs_search_over(s);
+  return runs >= s->most_trials || s->heard_status != FSCHED_OK || fs_search_over(s);
+}
+
+static fs_status meet_in_turns(void *user, const fs_schedule *best, fs_schedule **heard) {
+  fs_search_state *s = user;
+  *heard = NULL;
+  return fs_search_meets(s) ? fs_search_exchange(s, best, heard) : FSCHED_OK;
 }
 
 /* Runs the list scheduler again, at an effort. */
@@ -52,8 +79,14 @@ static uint64_t share_of(const fs_search_state *s) {
 static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effort, uint64_t runs) {
   fs_listsched_options o = trials_of(s, seed, effort, runs);
   fs_schedule *found = NULL;
+  s->hears_in_trials = s->crew != NULL;
   fs_status status = fs_listsched_run(s->ctx, s->g, &o, &found);
-  return offer_found(s, status, found);
+  s->hears_in_trials = false;
+  FS_TRY(offer_found(s, status, found));
+  fs_search_offer(s, s->heard);
+  s->heard = NULL;
+  FS_TRY(s->heard_status);
+  return fs_search_meet(s);
 }
 
 /* Searches for orders that copy little, as long as so many runs take. */
@@ -63,14 +96,16 @@ static fs_status search_orders(fs_search_state *s, uint64_t seed, uint64_t runs)
   }
   fs_listsched_options o = trials_of(s, seed, FS_EFFORT_MOST, runs);
   fs_schedule *found = NULL;
-  fs_status status = fs_order_turns_run(s->ctx, &o, s->best, &found);
-  return offer_found(s, status, found);
+  fs_status status =
+      fs_order_turns_run(s->ctx, &o, s->crew == NULL ? NULL : meet_in_turns, s->best, &found);
+  FS_TRY(offer_found(s, status, found));
+  return fs_search_meet(s);
 }
 
 /* The learner chooses the copies, guided by the best schedule. */
 static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t work) {
   uint64_t end = fs_add_most(spills->l.work, work);
-  if (s->best != NULL) {
+  if (s->best != NULL && fs_search_is_guided(s)) {
     fs_spills_guide(spills, s->best);
   }
   while (fs_search_best(s) > s->bound && spills->l.work < end && !spills->ended &&
@@ -82,10 +117,13 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
                           .stop = fs_search_over,
                           .user = s,
                           .best = fs_min(fs_search_best(s), FS_TICK_NONE / 8)};
+    uint64_t worked = spills->l.work;
     FS_TRY(fs_spills_run(spills, &turn));
     s->nodes += spills->l.conflicts - before;
+    s->work += (spills->l.work - worked) * LEARNT_WORK;
     s->bound = turn.none ? turn.best : s->bound;
     fs_search_offer(s, turn.found);
+    FS_TRY(fs_search_meet(s));
     fs_search_tell(s, fs_search_best(s));
   }
   return FSCHED_OK;
@@ -106,12 +144,13 @@ static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, ui
     status = fs_spills_run(&spills, &turn);
   }
   s->nodes += spills.l.conflicts;
+  s->work += spills.l.work * LEARNT_WORK;
   fs_spills_release(&spills);
   fs_search_offer(s, turn.found);
   *none = status == FSCHED_OK && turn.none;
-  s->bound = *none ? limit + 1 : s->bound;
+  s->bound = *none ? fs_max(s->bound, limit + 1) : s->bound;
   fs_search_tell(s, fs_search_best(s));
-  return status;
+  return status == FSCHED_OK ? fs_search_meet(s) : status;
 }
 
 /* Raises the bound by limits that are refuted, until one is not.  They are a part of the way to
@@ -136,7 +175,7 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
   uint64_t before = s->nodes;
-  fs_tick part = 2;
+  fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
@@ -157,6 +196,7 @@ fs_status fs_search_short(fs_search_state *s) {
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
+  spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
     status = known ? search_in_rounds(s, p, &spills) : search_orders(s, s->o->seed, UINT64_MAX);
   }

@@ -362,7 +362,7 @@ static fs_tick take_turns(fsched_graph *g, const fs_schedule *from, uint64_t nod
   turns_limit limit = {.most = nodes, .best = from->makespan};
   fs_listsched_options o = {.seed = 3, .stop = is_over, .user = &limit};
   fs_schedule *s;
-  ck_fs(ctx, fs_order_turns_run(ctx, &o, from, &s));
+  ck_fs(ctx, fs_order_turns_run(ctx, &o, NULL, from, &s));
   ck_assert_uint_ge(limit.nodes, nodes);
   fs_tick makespan = from->makespan;
   if (s != NULL) {
@@ -401,7 +401,7 @@ static fsched_status search_with(fsched_context *own, fs_budget *budget, long le
   turns_limit limit = {.most = 300, .best = from->makespan};
   fs_listsched_options o = {.seed = 3, .stop = is_over, .user = &limit};
   budget->left = left;
-  fs_status status = fs_order_turns_run(own, &o, from, &s);
+  fs_status status = fs_order_turns_run(own, &o, NULL, from, &s);
   long after = budget->left;
   fs_schedule_destroy(s);
   fs_schedule_destroy(from);

@@ -13,6 +13,7 @@ enum {
 typedef struct order_turns {
   fsched_context *ctx;
   const fs_listsched_options *options;
+  fs_order_meeting meet;
   fs_order_search orders;
   const fs_schedule *from;
   fs_schedule *best;        /* NULL: none is better than `from` */
@@ -116,6 +117,20 @@ static fs_status take_trials_turn(order_turns *t, uint64_t nodes, bool *better) 
   return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
+/* Orders begin with what was heard, too. */
+static fs_status meet_others(order_turns *t) {
+  fs_schedule *heard;
+  if (t->meet == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(t->meet(t->options->user, t->best == NULL ? t->from : t->best, &heard));
+  if (take_schedule(t, heard)) {
+    take_order(t);
+    fs_order_search_offer(&t->orders, t->order);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status take_turns(order_turns *t) {
   uint64_t orders = FIRST_ORDERS, trials = FIRST_TRIALS;
   take_order(t);
@@ -124,19 +139,21 @@ static fs_status take_turns(order_turns *t) {
     bool better;
     FS_TRY(take_orders_turn(t, orders, &better));
     orders <<= better;
+    FS_TRY(meet_others(t));
     if (!t->stopped && best_of(t) > t->options->lower_bound) {
       FS_TRY(take_trials_turn(t, trials, &better));
       trials <<= better;
+      FS_TRY(meet_others(t));
     }
   }
   return FSCHED_OK;
 }
 
 fs_status fs_order_turns_run(fsched_context *ctx, const fs_listsched_options *options,
-                             const fs_schedule *from, fs_schedule **out) {
+                             fs_order_meeting meeting, const fs_schedule *from, fs_schedule **out) {
   assert(fs_order_turns_know(from->graph) && options->stop != NULL);
   FS_SCRATCH(arena, ctx);
-  order_turns t = {.ctx = ctx, .options = options, .from = from};
+  order_turns t = {.ctx = ctx, .options = options, .meet = meeting, .from = from};
   *out = NULL;
   FS_TRY(fs_new(&arena, &t.order, from->graph->n_ops));
   FS_TRY(fs_new(&arena, &t.position, from->graph->n_ops));

@@ -13,10 +13,15 @@
 
 /* Can fs_order_turns_run do anything for the graph? */
 bool fs_order_turns_know(const fsched_graph *g);
+/* Called between turns with the best schedule so far; *heard becomes another one that is shorter,
+ * which the turns own from then on, or NULL. */
+typedef fs_status (*fs_order_meeting)(void *user, const fs_schedule *best, fs_schedule **heard);
 /* Of the options counts what trials read, but not the position and the effort; `stop` is called
- * with the nodes so far.  *out is shorter than `from`, or NULL: none was found.  Requires a graph
- * that fs_order_turns_know, a schedule of it, and a stop.  Errors: FSCHED_SYSTEM. */
+ * with the nodes so far, and so is `meet`, which may be NULL, with their user.  *out is shorter
+ * than `from`, or NULL: none was found.  Requires a graph that fs_order_turns_know, a schedule of
+ * it, and a stop.  Errors: FSCHED_SYSTEM, and those of `meet`. */
 fs_status fs_order_turns_run(fsched_context *ctx, const fs_listsched_options *options,
-                             const fs_schedule *from, fs_schedule **out) FS_MUST_USE;
+                             fs_order_meeting meet, const fs_schedule *from,
+                             fs_schedule **out) FS_MUST_USE;
 
 #endif

@@ -35,7 +35,7 @@ for o in '--solver-cmd x' '--solution s'; do
   # shellcheck disable=SC2086 # an option and its value
   usage 'is for models, which --refine search does not make' compile g.yaml --refine search $o
 done
-for o in '--time-limit 1' '--node-limit 5' '--solver-cmd x' '--solution s'; do
+for o in '--time-limit 1' '--node-limit 5' '--solver-cmd x' '--solution s' '-j 2'; do
   # shellcheck disable=SC2086 # an option and its value
   usage 'is for a refinement, and none is asked for' compile g.yaml $o
   # shellcheck disable=SC2086
@@ -46,6 +46,11 @@ for t in 0 -1 x 1e3 0.0001; do
     --refine ilp --time-limit "$t"
 done
 usage "node-limit wants a number above 0, not '0'" compile g.yaml --refine ilp --node-limit 0
+for n in 0 65 1000; do
+  usage "jobs wants a number from 1 to 64, not '$n'" compile g.yaml --refine search -j "$n"
+done
+usage "j wants a decimal number, not 'x'" compile g.yaml --refine search -j x
+usage 'jobs is for --refine search' compile g.yaml --refine pack --jobs 2
 usage 'names no command' compile g.yaml --refine ilp --solver-cmd ' '
 usage 'standard input can be read only once' compile - --refine ilp --solution -
 usage "pass 'refine' does not run" compile g.yaml --dump-after refine

@@ -33,6 +33,20 @@ if [ -x "$BUILD/fsched-glpk" ]; then
   expect 'a solver finds the same' [ "$(value makespan one.json)" = "$(value makespan ilp.json)" ]
 fi
 
+# ---- threads
+run 0 "$FSCHED" compile g.yaml --refine search -j 1 -o first.fsb
+expect 'one is the default' same one.fsb first.fsb
+for n in 2 4; do
+  run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --node-limit 40 -j $n --verify -o r.fsb
+  "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --node-limit 40 -j $n -o beside.fsb 2>/dev/null &
+  run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --node-limit 40 --jobs $n -o again.fsb
+  wait $!
+  expect "the same each time, -j $n" same r.fsb again.fsb
+  expect "the same beside others, -j $n" same r.fsb beside.fsb
+done
+run 0 "$FSCHED" compile g.yaml --refine auto -j 3 --proof jobs.proof -o jobs.fsb --emit schedule=jobs.json
+run 0 "$FSCHED" verify jobs.json -g g.yaml --proof jobs.proof
+
 # ---- limits
 run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --node-limit 3 -o r.fsb
 expect 'the limit is told' holds err 'refinement ended by the node limit'
