@@ -175,7 +175,7 @@ static fs_status search_relaxed(fs_search_state *s) {
   return status;
 }
 
-/* What the problem form does not fs_search_tell: queues that are free before their ops are over,
+/* What the problem form does not tell: queues that are free before their ops are over,
  * and gangs that choose. */
 static bool has_form(const fsched_graph *g) {
   return !g->gangs_open && fs_graph_first_slow(g) == FS_NONE;

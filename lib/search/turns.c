@@ -155,7 +155,7 @@ static fs_status evolve(turns *t, uint64_t children) {
 
 /* The learner has found a schedule: it is an individual, too.  Its starts are kept as they are, as
  * the pass that makes the individual may give worse ones: it rounds amounts of many bits, and does
- * not fs_search_tell starts apart where the makespan has many.  Then the learner would find it
+ * not tell starts apart where the makespan has many.  Then the learner would find it
  * forever. */
 static void take_learnt(turns *t) {
   fs_passed starts = {.start = t->e.back.start, .way = t->e.back.way};

@@ -21,6 +21,7 @@ typedef struct order_turns {
   uint64_t turn_end;        /* runs */
   uint64_t asked;           /* work of orders at which they ask again */
   uint32_t *order, *position;
+  fs_tick tried; /* the makespan of the last order that a schedule was made of */
   bool stopped;
 } order_turns;
 
@@ -58,16 +59,16 @@ static bool orders_over(void *user) {
     return false;
   }
   t->asked = t->orders.work + t->orders.d.g->n_ops / WORK_OF_STOP;
-  return ask_stop(t, t->orders.best_makespan);
+  return ask_stop(t, FS_TICK_NONE); /* what orders promise is told when a schedule is made of it */
 }
 
 static fs_status take_orders_turn(order_turns *t, uint64_t nodes, bool *better) {
-  fs_tick makespan = t->orders.best_makespan;
   fs_order_search_run(&t->orders, nodes * t->orders.d.g->n_ops, t->options->lower_bound,
                       orders_over, t);
   *better = false;
-  if (t->orders.best_makespan < fs_min(makespan, best_of(t))) {
+  if (t->orders.best_makespan < fs_min(t->tried, best_of(t))) {
     fs_schedule *found;
+    t->tried = t->orders.best_makespan;
     FS_TRY(fs_order_search_schedule(&t->orders, t->ctx, &found));
     *better = take_schedule(t, found);
   }
@@ -153,7 +154,8 @@ fs_status fs_order_turns_run(fsched_context *ctx, const fs_listsched_options *op
                              fs_order_meeting meeting, const fs_schedule *from, fs_schedule **out) {
   assert(fs_order_turns_know(from->graph) && options->stop != NULL);
   FS_SCRATCH(arena, ctx);
-  order_turns t = {.ctx = ctx, .options = options, .meet = meeting, .from = from};
+  order_turns t = {
+      .ctx = ctx, .options = options, .meet = meeting, .from = from, .tried = FS_TICK_NONE};
   *out = NULL;
   FS_TRY(fs_new(&arena, &t.order, from->graph->n_ops));
   FS_TRY(fs_new(&arena, &t.position, from->graph->n_ops));
