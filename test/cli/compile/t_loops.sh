@@ -334,27 +334,46 @@ for graph in falls falls2; do
 done
 sed 's/name: acc, .*/&/; s/{out: acc, size: 64}/{out: y}/; s/in: acc/in: y/g; s/out: acc/out: y/g; s/{out: y}\], after/{inout: y}], after/' \
   l.yaml >io.yaml
-# What cannot stay a loop is compiled as its iterations, if these are few, and a warning says why.
-run 0 "$FSCHED" compile io.yaml -o io.fsb
-expect "an output has one place" holds err '^io.yaml:[0-9]*:.* warning: .*has one place, and values of several iterations are read \[-Wunrolled\]'
-run 0 "$FSCHED" compile io.yaml -q --unroll -o flat.fsb --force
-expect "the program of its iterations" cmp io.fsb flat.fsb
-run 0 "$FSCHED" run io.fsb -q --check
-run 0 "$FSCHED" verify io.fsb --graph io.yaml -w
-run 0 "$FSCHED" compile io.yaml -q --emit schedule=io.json --force
+# What is kept of a buffer that a loop begins lies in one of its slots.
+run 0 "$FSCHED" compile io.yaml -q --verify -o io.fsb --emit schedule=io.json --force
+run 0 "$FSCHED" verify io.fsb --graph io.yaml
 run 0 "$FSCHED" verify io.json --graph io.yaml -q
-run 0 "$FSCHED" explain io.fsb 'load[2]'
-run 0 "$FSCHED" compile io.yaml --diagnostics json -o io.fsb --force
+run 0 "$FSCHED" dis io.fsb --format json -o g.json --force
+expect "an output in slots" holds g.json '"name": "y", "size": 128, .* "io": "output", "slot": {"size": 64, "given": 0, "kept": 64}'
+run 0 "$FSCHED" asm g.json -o h.fsb --force
+expect "an output in slots, from its listing" cmp io.fsb h.fsb
+sed 's/"kept": 64}/"kept": 0}/' g.json >other.json
+run 0 "$FSCHED" asm other.json -o h.fsb --force
+run 4 "$FSCHED" verify h.fsb --graph io.yaml
+expect "another slot" holds err "not the graph's: buffer 'y': offset of what is kept 0 in the program, 64 in the graph"
+run 0 "$FSCHED" compile io.yaml -q --unroll -o flat.fsb --force
+run 0 "$FSCHED" run flat.fsb -q --check --output y=flat.bin --force
+for on in cpu sim dynamic; do
+  run 0 "$FSCHED" run io.fsb -q --check --on $on --output y=y.bin --force
+  expect "an output in slots, on $on" cmp y.bin flat.bin
+done
+# What cannot stay a loop is compiled as its iterations, if these are few, and a warning says why.
+sed '/queues:/d; /concurrency/d' l.yaml >none.yaml
+run 0 "$FSCHED" compile none.yaml -o none.fsb
+expect "no queues" holds err '^none.yaml:[0-9]*:.* warning: .*the target names no queues \[-Wunrolled\]'
+run 0 "$FSCHED" compile none.yaml -q --unroll -o flat.fsb --force
+expect "the program of its iterations" cmp none.fsb flat.fsb
+run 0 "$FSCHED" run none.fsb -q --check
+run 0 "$FSCHED" verify none.fsb --graph none.yaml -w
+run 0 "$FSCHED" compile none.yaml -q --emit schedule=none.json --force
+run 0 "$FSCHED" verify none.json --graph none.yaml -q
+run 0 "$FSCHED" explain none.fsb 'load[2]'
+run 0 "$FSCHED" compile none.yaml --diagnostics json -o none.fsb --force
 expect "the warning as JSON" holds err '"severity": "warning", "code": "unrolled"'
-run 1 "$FSCHED" compile io.yaml -Werror=unrolled -o no.fsb
+run 1 "$FSCHED" compile none.yaml -Werror=unrolled -o no.fsb
 expect "the warning as an error" holds err '\[-Werror=unrolled\]'
-run 0 "$FSCHED" compile io.yaml -Wno-unrolled -o io.fsb --force
+run 0 "$FSCHED" compile none.yaml -Wno-unrolled -o none.fsb --force
 expect "no warning" [ -z "$(sed -n '/unrolled/p' err)" ]
-sed 's/trip: [0-9]*/trip: 32768/; s/size: 16KiB/size: 1GiB/' io.yaml >many.yaml
+sed 's/trip: [0-9]*/trip: 32769/; s/size: 16KiB/size: 1GiB/' none.yaml >many.yaml
 run 1 "$FSCHED" compile many.yaml
-expect "too many iterations" holds err 'has one place, and values of several iterations are read \[unsupported\]'
+expect "too many iterations" holds err 'the target names no queues \[unsupported\]'
 expect "what to do" holds err 'hint: --unroll .* makes a graph of its iterations, which is not done without it for more than 65536 ops'
-sed 's/trip: [0-9]*/trip: {param: n, max: 9}/' io.yaml >some.yaml
+sed 's/trip: [0-9]*/trip: {param: n, max: 9}/' none.yaml >some.yaml
 run 1 "$FSCHED" compile some.yaml
 expect "a parameter" holds err "hint: --set-param .* gives 'n' a value"
 run 0 "$FSCHED" compile some.yaml --set-param n=4 -o some.fsb
