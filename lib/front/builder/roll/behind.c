@@ -68,6 +68,11 @@ bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer
          fs_roller_flows_around(r, loop, buffer, entry);
 }
 
+bool fs_roller_finds_first(const fs_roller *r, uint32_t loop, uint32_t buffer) {
+  const fs_loop_draft *l = fs_loop_at(r->b, loop);
+  return find_access(r, l->op0, l->op_end, buffer) == ACCESS_OTHER;
+}
+
 bool fs_roller_is_left(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   return fs_io_kept(r->b->buffer_io.at[buffer]) || fs_roller_is_read_behind(r, loop, buffer, false);
 }

@@ -91,6 +91,11 @@ static fs_status fill_afters(fs_roller *r, uint32_t loop, fs_rolled *x) {
     for (uint32_t i = r->in.after0[op]; i < r->in.after0[op + 1]; i++) {
       const fs_item_draft *a = &b->afters.item.at[i];
       if (!a->b && a->a >= op0 && a->a < end) {
+        if (a->amount == 0 && a->a > op) {
+          return fs_builder_refuse_loop(r->b, loop, fs_pos_at(&b->afters.at, i),
+                                        "op '%.80s' is 'after' a later one of its iteration",
+                                        b->ops.text.at[op]);
+        }
         x->after[x->n_afters++] = (fs_body_after){a->a - op0, (uint32_t)a->amount};
       }
     }

@@ -471,11 +471,13 @@ static fs_status find_uses(fs_roller *r) {
   return FSCHED_OK;
 }
 
-/* Whether some loop at hand reads values of earlier iterations of a buffer. */
+/* Whether some loop at hand that begins a buffer reads values of earlier iterations of it. */
 static bool is_carried(const fs_roller *r, uint32_t buffer) {
   bool carried = false;
   for (uint32_t l = 0; l < r->b->loop.n && !carried; l++) {
-    carried = fs_roller_stays(r, l) && fs_roller_is_carried(r, l, buffer);
+    carried = fs_roller_stays(r, l) &&
+              (fs_roller_is_carried(r, l, buffer) ||
+               (fs_bodies_begin(&r->in, l, buffer) && fs_roller_finds_first(r, l, buffer)));
   }
   return carried;
 }

@@ -96,7 +96,9 @@ static inline bool fs_roller_varies(const fs_roller *r, uint32_t loop) {
 bool fs_roller_flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
 /* Whether so, or by an op behind the loop. */
 bool fs_roller_is_read_behind(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry);
-/* Whether so, or it is kept. */
+/* Whether the first op of a loop that uses a buffer finds there what was before. */
+bool fs_roller_finds_first(const fs_roller *r, uint32_t loop, uint32_t buffer);
+/* Whether what the last iteration has begun is used behind the loop, or kept. */
 bool fs_roller_is_left(const fs_roller *r, uint32_t loop, uint32_t buffer);
 /* Whether an op reads what a loop at hand has written of a buffer from outside: one behind it, or
  * one in a loop around it. */

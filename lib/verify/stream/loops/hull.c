@@ -192,7 +192,8 @@ static fs_status write_version(own_walk *w, uint32_t *set, uint32_t loop, uint32
   return FSCHED_OK;
 }
 
-/* Slots of the rings that the loop of an op begins in an arg of it, and so the loops in that do. */
+/* Slots of the rings that the loop of an op begins in an arg of it, and so the loops in that do;
+ * also the last slot, into which the last value is moved. */
 static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_t arg,
                              uint64_t at) {
   const fs_stream *s = w->x->v->s;
@@ -203,6 +204,9 @@ static fs_status write_slots(own_walk *w, uint32_t *set, uint32_t inner, uint32_
     for (uint64_t i = 0; r->arg == arg && i < n && w->slots < MOST_WRITES; i++) {
       w->slots++;
       FS_TRY(write_version(w, set, inner, k, at + i * r->slot));
+    }
+    if (r->arg == arg && n < r->depth && l->least > 0 && fs_ring_moves(l, r)) {
+      FS_TRY(write_version(w, set, inner, k, at + (r->depth - 1) * r->slot));
     }
   }
   for (uint32_t m = l->op0; l->least > 0 && m < l->op0 + l->n_ops; m++) {
