@@ -25,10 +25,12 @@ typedef struct fs_body_value {
   uint32_t n_name;  /* bytes of the name */
   uint64_t depth;   /* slots that were given; 0: none were */
   uint32_t most;    /* of a depth that was not given: the largest; 0: any */
-  uint32_t every;   /* that are given back at once, in loops that stay loops; 0 as 1 */
-  uint32_t ahead;   /* one more than the prefetch that was given for such a loop; 0: none was */
-  bool in_place;    /* the writer works, in such a loop, in place of the version of `depth`
-                     * iterations ago, and in the first ones of what is there on entry */
+  uint64_t closes; /* 0, or the iterations of a run, which are to be whole turns of a few slots more
+                    * than the plan has, so that the last value lies where that on entry does */
+  uint32_t every;  /* that are given back at once, in loops that stay loops; 0 as 1 */
+  uint32_t ahead;  /* one more than the prefetch that was given for such a loop; 0: none was */
+  bool in_place;   /* the writer works, in such a loop, in place of the version of `depth`
+                    * iterations ago, and in the first ones of what is there on entry */
   uint32_t reader0, n_readers;
 } fs_body_value;
 

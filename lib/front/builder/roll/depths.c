@@ -38,19 +38,6 @@ bool fs_roller_closes(const fs_roller *r, uint32_t loop, uint32_t buffer, bool e
   return fs_roller_flows_around(r, loop, buffer, entry) || may_be_passed(r, loop, buffer);
 }
 
-enum { MOST_MORE = 8 }; /* slots, than are needed */
-
-/* The slots of a ring of which the value on entry and the last one shall lie in the same: so many
- * as divide the iterations, if there is such a small number.  Else values are moved. */
-static void close_ring(const fs_roller *r, uint32_t loop, uint64_t need, fs_body_value *value) {
-  uint64_t trip = r->in.trip[loop], depth = need;
-  uint64_t most = fs_min(trip, need + MOST_MORE);
-  while (depth <= most && trip % depth != 0) {
-    depth++;
-  }
-  value->depth = depth <= most ? depth : value->depth;
-}
-
 uint64_t fs_roller_farthest_back(const fs_loop_body *body, const fs_body_value *value) {
   uint64_t back = 0;
   for (uint32_t i = value->reader0; i < value->reader0 + value->n_readers; i++) {
@@ -198,7 +185,7 @@ fs_status fs_roller_set_depths(fs_roller *r, uint32_t loop, fs_loop_body *body) 
     if (loose || (one && (is_used_outside(r, loop, buffer) || is_stored(r, buffer)))) {
       value->depth = 1;
     } else if (!varies && !r->ring[buffer].shared && fs_roller_closes(r, loop, buffer, back > 0)) {
-      close_ring(r, loop, need, value);
+      value->closes = r->in.trip[loop]; /* else values are moved */
     }
     if (in_place && value->depth == back) {
       keep_pair(r, fs_loop_at(r->b, loop)->op0 + value->writer, buffer);

@@ -294,6 +294,34 @@ static bool limit_depths(const fs_loop_body *body, const fs_modulo_plan *plan, b
   return any;
 }
 
+enum { MOST_MORE = 8 }; /* slots, than a plan has */
+
+/* The least number of slots from what a plan has on of which the iterations of a run are whole
+ * turns; 0: there is none. */
+static uint64_t closing_depth(const fs_body_value *value, uint64_t depth) {
+  uint64_t most = value->most == 0 ? UINT64_MAX : value->most;
+  most = fs_min(most, fs_min(value->closes, depth + MOST_MORE));
+  while (depth <= most && value->closes % depth != 0) {
+    depth++;
+  }
+  return depth <= most ? depth : 0;
+}
+
+/* Gives open rings such slots; whether there are some. */
+static bool close_depths(const fs_loop_body *body, const fs_modulo_plan *plan, bool *limited) {
+  bool any = false;
+  for (uint32_t v = 0; v < body->n_values && plan != NULL; v++) {
+    fs_body_value *value = &body->value[v];
+    uint64_t depth =
+        value->depth == 0 && value->closes > 0 ? closing_depth(value, plan->depth[v]) : 0;
+    if (depth > 0) {
+      value->depth = depth;
+      any = limited[v] = true;
+    }
+  }
+  return any;
+}
+
 static bool same_ticks(fs_loop_ticks a, fs_loop_ticks b) {
   return a.num == b.num && a.den == b.den;
 }
@@ -323,7 +351,8 @@ static void report_unlimited(const fs_loop_body *body, const bool *limited,
   report->bound = unlimited->bound;
 }
 
-/* Makes a plan with no more slots than are of use. */
+/* Makes a plan with no more slots than are of use, or with some more of which runs are whole turns.
+ */
 static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
                            const fs_planned_options *o, fs_planned_loop *p) {
   bool *limited;
@@ -331,7 +360,7 @@ static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_bo
   FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
   fs_loop_report unlimited = p->report;
   bool any = false;
-  while (limit_depths(body, p->plan, limited)) {
+  while (limit_depths(body, p->plan, limited) || close_depths(body, p->plan, limited)) {
     FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
     any = true;
   }
