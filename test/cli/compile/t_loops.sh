@@ -566,7 +566,7 @@ ops:
   - {name: last, on: a, args: [{in: x}, {inout: w}]}
 END
 run 0 "$FSCHED" compile entry.yaml -Wall -o entry.fsb
-expect "the value on entry counts" holds err "loop 'inner' takes 4 of the 9 slots that are given for 'x' \[-Wdepth\]"
+expect "the value on entry counts" holds err "loop 'inner' takes 5 of the 9 slots that are given for 'x' \[-Wdepth\]"
 expect "and more is of use" [ "$(grep -c 'no use for more' err)" -eq 0 ]
 
 # A limit of ops at a time is a resource, of which a loop has as much as its plan takes.

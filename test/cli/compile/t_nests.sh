@@ -547,3 +547,117 @@ run 0 "$FSCHED" compile units.yaml -q --verify -o units.fsb
 run 0 "$FSCHED" run --check units.fsb
 run 0 "$FSCHED" dis units.fsb
 expect "units of the loop" holds out 'L\[0,6)'
+
+# A loop that reads the value of the iteration before, and one of the same buffer that does not.
+cat >two.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}]}
+buffers: [{name: o, size: 16, io: output}]
+ops:
+  - {name: z, args: [{out: w, size: 16}]}
+  - {loop: l0, trip: 3, ops: [{name: a, args: [{in: w}, {out: w}]}]}
+  - {loop: l1, trip: 4, ops: [{name: b, args: [{out: w}]}]}
+  - {name: y, args: [{in: w}, {out: o}]}
+EOF
+# The last value of a loop whose trips vary is found in one place, also in a loop around it.
+cat >varies.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}, {name: d0, class: copy}]}
+buffers: [{name: y, size: 8, io: output}]
+ops:
+  - loop: outer
+    trip: 4
+    ops:
+      - loop: inner
+        trip: {param: n, min: 1, max: 4}
+        ops:
+          - {name: o, on: copy, time: 3, args: [{out: v, size: 8}]}
+          - {name: p, on: compute, time: 3, args: [{in: v}]}
+      - {name: m, on: compute, args: [{in: v}, {out: y}]}
+EOF
+# Tiles of two loops whose trips vary, in slots of each.
+cat >tiles.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}, {name: d0, class: copy}]}
+buffers: [{name: x, size: 4096, io: input}, {name: y, size: 4096, io: output}]
+ops:
+  - {name: zero, on: c0, args: [{out: y}]}
+  - loop: l1
+    trip: {param: n, min: 0, max: 20}
+    buffers: {t: {depth: 3}}
+    ops:
+      - {name: load, on: d0, time: 3, args: [{in: x, at: {length: 8, step: [8]}}, {out: t, size: 8}]}
+      - {name: use, on: c0, time: 3, args: [{in: t}, {inout: y, at: {length: 8, step: [8]}}]}
+  - loop: l2
+    trip: {param: k, min: 1, max: 20}
+    buffers: {t: {depth: 3}}
+    ops:
+      - {name: load2, on: d0, time: 3, args: [{in: x, at: {length: 8, step: [16]}}, {out: t}]}
+      - {name: use2, on: c0, time: 3, args: [{in: t}, {inout: y, at: {length: 8, step: [8]}}]}
+EOF
+same_as_unrolled() { # same_as_unrolled GRAPH OUTPUT [--set-param NAME=N]...
+  local graph=$1 output=$2
+  shift 2
+  run 0 "$FSCHED" run $graph.fsb -q --check "$@" --output $output=got.bin --force
+  run 0 "$FSCHED" compile $graph.yaml -q --unroll "$@" -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --output $output=want.bin --force
+  expect "$graph as unrolled: $*" cmp got.bin want.bin
+}
+for graph in two varies tiles; do
+  run 0 "$FSCHED" compile $graph.yaml --verify -o $graph.fsb
+done
+expect "tiles in slots" holds err 'makespan 123, lower bound 123 (optimal)'
+same_as_unrolled two o
+for n in 1 2 3 4; do same_as_unrolled varies y --set-param n=$n; done
+for n in 0 1 3 20; do
+  for k in 1 2 20; do same_as_unrolled tiles y --set-param n=$n --set-param k=$k; done
+done
+
+# A depth that is given stays, though values are moved then; one that is chosen is as deep as a plan
+# needs, so that runs are whole turns of it.
+cat >given.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}], memories: [{name: m, capacity: 1000}]}
+ops:
+  - {name: z, args: [{out: y, size: 300}]}
+  - loop: outer
+    trip: 2
+    ops:
+      - loop: inner
+        trip: 7
+        buffers: {y: {depth: 2}}
+        ops:
+          - {name: w, args: [{in: y, distance: 1}, {out: y}]}
+EOF
+run 0 "$FSCHED" compile given.yaml -q --verify -o given.fsb --emit stats=st --force
+expect "the depth that was given" holds st '"depth": 2, "prefetch": 0, "slots": 2, "given": true'
+cat >turns.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}, {name: d0, class: copy}]}
+ops:
+  - {name: z, args: [{out: y, size: 8}]}
+  - loop: outer
+    trip: 2
+    ops:
+      - loop: inner
+        trip: 4
+        ops:
+          - {name: r, on: copy, time: 5, latency: 7, args: [{in: y, distance: 1}, {out: yy, size: 8}]}
+          - {name: w, on: compute, time: 4, args: [{out: y}]}
+EOF
+run 0 "$FSCHED" compile turns.yaml --verify -o turns.fsb
+expect "slots of which runs are whole turns" holds err 'makespan 45, lower bound 43'
+
+# What is `after` a later op of its iteration is compiled as iterations.
+cat >after.yaml <<'EOF'
+fsched: 1
+target: {queues: [{name: c0}, {name: d0, class: copy}]}
+ops:
+  - loop: l
+    trip: 4
+    ops:
+      - {name: a, on: c0, args: [{out: t, size: 8}], after: [b]}
+      - {name: b, on: d0, args: [{out: w, size: 8}]}
+EOF
+run 0 "$FSCHED" compile after.yaml --verify -o after.fsb
+expect "after a later op" holds err "op 'a' is 'after' a later one of its iteration"

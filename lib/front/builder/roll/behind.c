@@ -4,12 +4,12 @@
 #include "front/builder/roll/roll.h"
 
 /* Whether an op may not run, since a loop around it may run 0 times, of those that begin at op0 or
- * behind. */
-static bool may_pass(const fs_roller *r, uint32_t op, uint32_t op0) {
+ * behind; but for one, or FS_NONE. */
+static bool may_pass(const fs_roller *r, uint32_t op, uint32_t op0, uint32_t but) {
   uint32_t loop = r->in.loop_of[op];
   bool may = false;
   for (; loop != FS_NONE && !may; loop = fs_loop_at(r->b, loop)->parent) {
-    may = r->in.least[loop] == 0 && fs_loop_at(r->b, loop)->op0 >= op0;
+    may = loop != but && r->in.least[loop] == 0 && fs_loop_at(r->b, loop)->op0 >= op0;
   }
   return may;
 }
@@ -28,8 +28,8 @@ static bool reads_entry(const fs_roller *r, uint32_t op, uint32_t op0, uint32_t 
 /* How the first op of those from op0 on that accesses a buffer does so. */
 typedef enum first_access { ACCESS_NONE, ACCESS_BEGINS, ACCESS_OTHER } first_access;
 
-static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_end,
-                                uint32_t buffer) {
+static first_access find_access_but(const fs_roller *r, uint32_t op0, uint32_t op_end,
+                                    uint32_t buffer, uint32_t but) {
   const fsched_builder *b = r->b;
   for (uint32_t op = op0; op < op_end; op++) {
     bool begins = false, other = false;
@@ -43,11 +43,16 @@ static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_en
       other = other || (here && !fs_tag_begins(a->tag));
     }
     if (begins || other) {
-      other = other || may_pass(r, op, op0) || reads_entry(r, op, op0, buffer);
+      other = other || may_pass(r, op, op0, but) || reads_entry(r, op, op0, buffer);
       return other ? ACCESS_OTHER : ACCESS_BEGINS;
     }
   }
   return ACCESS_NONE;
+}
+
+static first_access find_access(const fs_roller *r, uint32_t op0, uint32_t op_end,
+                                uint32_t buffer) {
+  return find_access_but(r, op0, op_end, buffer, FS_NONE);
 }
 
 bool fs_roller_flows_around(const fs_roller *r, uint32_t loop, uint32_t buffer, bool entry) {
@@ -78,15 +83,17 @@ bool fs_roller_is_left(const fs_roller *r, uint32_t loop, uint32_t buffer) {
 }
 
 /* Whether a loop begins the buffer before its ops use it, however it is run, and nothing around it
- * finds what it leaves before it runs again. */
+ * finds what it leaves before it runs again.  If nothing uses that at all, it does not matter how
+ * often it runs. */
 static bool begins_first(const fs_roller *r, uint32_t loop, uint32_t buffer) {
   const fs_loop_draft *l = fs_loop_at(r->b, loop);
   uint32_t around = l->parent;
+  bool left = fs_roller_is_left(r, loop, buffer);
   while (around != FS_NONE && r->in.least[around] > 0) {
     around = fs_loop_at(r->b, around)->parent;
   }
-  return around == FS_NONE && !fs_roller_varies(r, loop) &&
-         find_access(r, l->op0, l->op_end, buffer) == ACCESS_BEGINS &&
+  return around == FS_NONE && (!left || !fs_roller_varies(r, loop)) &&
+         find_access_but(r, l->op0, l->op_end, buffer, left ? FS_NONE : loop) == ACCESS_BEGINS &&
          !fs_roller_is_carried(r, loop, buffer) && !fs_roller_flows_around(r, loop, buffer, false);
 }
 
