@@ -596,11 +596,11 @@ ops:
       - {name: use2, on: c0, time: 3, args: [{in: t}, {inout: y, at: {length: 8, step: [8]}}]}
 EOF
 same_as_unrolled() { # same_as_unrolled GRAPH OUTPUT [--set-param NAME=N]...
-  local graph=$1 output=$2
+  graph=$1 output=$2
   shift 2
-  run 0 "$FSCHED" run $graph.fsb -q --check "$@" --output $output=got.bin --force
-  run 0 "$FSCHED" compile $graph.yaml -q --unroll "$@" -o flat.fsb --force
-  run 0 "$FSCHED" run flat.fsb -q --output $output=want.bin --force
+  run 0 "$FSCHED" run "$graph.fsb" -q --check "$@" --output "$output=got.bin" --force
+  run 0 "$FSCHED" compile "$graph.yaml" -q --unroll "$@" -o flat.fsb --force
+  run 0 "$FSCHED" run flat.fsb -q --output "$output=want.bin" --force
   expect "$graph as unrolled: $*" cmp got.bin want.bin
 }
 for graph in two varies tiles; do
