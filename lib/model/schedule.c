@@ -21,31 +21,39 @@ fs_status fs_schedule_create(fsched_context *ctx, const fsched_graph *g, fs_sche
   return FSCHED_OK;
 }
 
+/* The arrays of a schedule s: X(how they are made, member, number of elements). */
+#define ITEM_ARRAYS(X)                        \
+  X(fs_new_zero, start, s->n_items)           \
+  X(fs_new_zero, end, s->n_items)             \
+  X(fs_new_zero, queue, s->n_items)           \
+  X(fs_new, order, s->n_items)                \
+  X(fs_new, copy_kind, s->n_copies)           \
+  X(fs_new, copy_version, s->n_copies)        \
+  X(fs_new_none, copy_residency, s->n_copies) \
+  X(fs_new_none, copy_store, s->n_copies)
+#define RESIDENCY_ARRAYS(X)                       \
+  X(fs_new, res_version, s->n_residencies)        \
+  X(fs_new, res_op, s->n_residencies)             \
+  X(fs_new, res_memory, s->n_residencies)         \
+  X(fs_new, res_address, s->n_residencies)        \
+  X(fs_new, res_size, s->n_residencies)           \
+  X(fs_new, res_begin, s->n_residencies)          \
+  X(fs_new, res_end, s->n_residencies)            \
+  X(fs_new_none, arg_residency, s->graph->n_args) \
+  X(fs_new_none, scratch_residency, s->graph->op_scratch0[s->graph->n_ops])
+
+#define MAKE_ARRAY(make, member, n) FS_TRY(make(&s->arena, &s->member, n));
 fs_status fs_schedule_make_items(fs_schedule *s, uint32_t n_copies) {
   s->n_copies = n_copies;
   s->n_items = s->graph->n_ops + n_copies;
-  FS_TRY(fs_new_zero(&s->arena, &s->start, s->n_items));
-  FS_TRY(fs_new_zero(&s->arena, &s->end, s->n_items));
-  FS_TRY(fs_new_zero(&s->arena, &s->queue, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->order, s->n_items));
-  FS_TRY(fs_new(&s->arena, &s->copy_kind, n_copies));
-  FS_TRY(fs_new(&s->arena, &s->copy_version, n_copies));
-  FS_TRY(fs_new_none(&s->arena, &s->copy_residency, n_copies));
-  return fs_new_none(&s->arena, &s->copy_store, n_copies);
+  ITEM_ARRAYS(MAKE_ARRAY)
+  return FSCHED_OK;
 }
 
 fs_status fs_schedule_make_residencies(fs_schedule *s, uint32_t n) {
-  const fsched_graph *g = s->graph;
   s->n_residencies = n;
-  FS_TRY(fs_new(&s->arena, &s->res_version, n));
-  FS_TRY(fs_new(&s->arena, &s->res_op, n));
-  FS_TRY(fs_new(&s->arena, &s->res_memory, n));
-  FS_TRY(fs_new(&s->arena, &s->res_address, n));
-  FS_TRY(fs_new(&s->arena, &s->res_size, n));
-  FS_TRY(fs_new(&s->arena, &s->res_begin, n));
-  FS_TRY(fs_new(&s->arena, &s->res_end, n));
-  FS_TRY(fs_new_none(&s->arena, &s->arg_residency, g->n_args));
-  return fs_new_none(&s->arena, &s->scratch_residency, g->op_scratch0[g->n_ops]);
+  RESIDENCY_ARRAYS(MAKE_ARRAY)
+  return FSCHED_OK;
 }
 
 void fs_schedule_destroy(fs_schedule *s) {
@@ -100,29 +108,10 @@ static fs_status copy_gangs(fs_schedule *s) {
   return FSCHED_OK;
 }
 
+#define COPY_MADE(make, member, n) COPY_ARRAY(s, member, n);
 static fs_status copy_items(fs_schedule *s) {
-  COPY_ARRAY(s, start, s->n_items);
-  COPY_ARRAY(s, end, s->n_items);
-  COPY_ARRAY(s, queue, s->n_items);
-  COPY_ARRAY(s, order, s->n_items);
-  COPY_ARRAY(s, copy_kind, s->n_copies);
-  COPY_ARRAY(s, copy_version, s->n_copies);
-  COPY_ARRAY(s, copy_residency, s->n_copies);
-  COPY_ARRAY(s, copy_store, s->n_copies);
-  return FSCHED_OK;
-}
-
-static fs_status copy_residencies(fs_schedule *s) {
-  const fsched_graph *g = s->graph;
-  COPY_ARRAY(s, res_version, s->n_residencies);
-  COPY_ARRAY(s, res_op, s->n_residencies);
-  COPY_ARRAY(s, res_memory, s->n_residencies);
-  COPY_ARRAY(s, res_address, s->n_residencies);
-  COPY_ARRAY(s, res_size, s->n_residencies);
-  COPY_ARRAY(s, res_begin, s->n_residencies);
-  COPY_ARRAY(s, res_end, s->n_residencies);
-  COPY_ARRAY(s, arg_residency, g->n_args);
-  COPY_ARRAY(s, scratch_residency, g->op_scratch0[g->n_ops]);
+  ITEM_ARRAYS(COPY_MADE)
+  RESIDENCY_ARRAYS(COPY_MADE)
   return FSCHED_OK;
 }
 
@@ -138,7 +127,6 @@ fs_status fs_schedule_clone(fsched_context *ctx, const fs_schedule *s, fs_schedu
   fs_status status = copy_names(copy);
   status = status == FSCHED_OK ? copy_gangs(copy) : status;
   status = status == FSCHED_OK ? copy_items(copy) : status;
-  status = status == FSCHED_OK ? copy_residencies(copy) : status;
   if (status != FSCHED_OK) {
     fs_schedule_destroy(copy);
     return status;
