@@ -18,28 +18,14 @@
 #include "kit/gen.h"
 #include "model/handle.h"
 
+#define BENCH_NAME "bench_ilp"
+#include "instances.h"
+
 typedef struct bench_ilp_setting {
   const char *folder, *solver;
   double seconds;
   unsigned every;
 } bench_ilp_setting;
-
-static void fail(const char *what) {
-  fprintf(stderr, "bench_ilp: %s\n", what);
-  exit(EXIT_FAILURE);
-}
-
-static void need(fsched_context *ctx, fsched_status status) {
-  if (status != FSCHED_OK) {
-    fail(fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "a call failed");
-  }
-}
-
-static double now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 /* --- instances --- */
 

@@ -21,6 +21,9 @@
 #include "fsched/import.h"
 #include "kit/gen.h"
 
+#define BENCH_NAME "bench_jobs"
+#include "instances.h"
+
 typedef struct bench_jobs_set {
   char letter;
   const char *folder, *suffix; /* folder NULL: random graphs */
@@ -38,33 +41,11 @@ typedef struct bench_jobs_tally {
   double log_ratio, cpu_one, wall_one, cpu, wall, most_late;
 } bench_jobs_tally;
 
-static void fail(const char *what) {
-  fprintf(stderr, "bench_jobs: %s\n", what);
-  exit(EXIT_FAILURE);
-}
-
-static void need(fsched_context *ctx, fsched_status status) {
-  if (status != FSCHED_OK) {
-    fail(fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "a call failed");
-  }
-}
-
-static double now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 static double cpu_now(void) {
   struct rusage u;
   (void)getrusage(RUSAGE_SELF, &u);
   return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
          1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
-}
-
-static double setting(const char *name, double fallback) {
-  const char *text = getenv(name);
-  return text == NULL || *text == '\0' ? fallback : atof(text);
 }
 
 static fsched_context *new_context(void) {

@@ -14,6 +14,9 @@
 #include "fsched/compile.h"
 #include "fsched/import.h"
 
+#define BENCH_NAME "bench_search"
+#include "instances.h"
+
 typedef struct bench_search_set {
   const char *folder, *suffix;
   fsched_format format;
@@ -23,28 +26,6 @@ typedef struct bench_search_tally {
   unsigned n, proven, best, wrong;
   double list, gap, seconds, longest;
 } bench_search_tally;
-
-static void fail(const char *what) {
-  fprintf(stderr, "bench_search: %s\n", what);
-  exit(EXIT_FAILURE);
-}
-
-static void need(fsched_context *ctx, fsched_status status) {
-  if (status != FSCHED_OK) {
-    fail(fsched_diag_count(ctx) > 0 ? fsched_diag_get(ctx, 0)->message : "a call failed");
-  }
-}
-
-static double now(void) {
-  struct timespec t;
-  (void)clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-static double setting(const char *name, double fallback) {
-  const char *text = getenv(name);
-  return text == NULL || *text == '\0' ? fallback : atof(text);
-}
 
 /* The text, which the caller frees with the process; NULL: there is no such file. */
 static char *read_text(fsched_context *ctx, const bench_search_set *set, const char *name,
