@@ -138,7 +138,8 @@ static bool leaves_headroom(fs_engine *e, uint32_t op) {
  * started? */
 static bool far_ahead(const fs_engine *e, uint32_t op) {
   uint64_t most = (uint64_t)e->policy->ahead * (e->n_queues + 1);
-  return most != 0 && e->position[op] > e->unissued_next[e->g->n_ops] + most;
+  return (most != 0 || e->policy->in_order) &&
+         e->position[op] > e->unissued_next[e->g->n_ops] + most;
 }
 
 static void blocked_at(fs_engine *e, uint32_t position) {
@@ -207,6 +208,7 @@ static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
   FS_ENGINE_EACH_VERSION(e, op, a, v) {
     uint32_t m = e->v_memory[v];
     uint32_t from = e->v_inplace[v];
+    uint32_t input = from == FS_NONE ? FS_NONE : e->v_residency[from];
     if (from != FS_NONE) {
       e->v_place[v] = e->v_place[from];
       e->v_place[from] = FS_NONE;
@@ -222,6 +224,9 @@ static fs_status occupy_outputs(fs_engine *e, uint32_t op) {
     e->v_state[v] = FS_V_IN;
     e->v_content[v] = 1;
     FS_TRY(fs_engine_new_residency(e, v, FS_NONE, m, e->v_place[v], &e->v_residency[v]));
+    if (input != FS_NONE && e->policy->by_amount) {
+      FS_TRY(fs_vec_push(e->ctx, &e->handed, ((fs_handed){op, input, e->v_residency[v]})));
+    }
     FS_TRY(fs_engine_arrived(e, v));
   }
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {

@@ -53,6 +53,11 @@ typedef struct fs_copy_record {
   uint8_t kind;
 } fs_copy_record;
 
+/* An output took over the place of an input. */
+typedef struct fs_handed {
+  uint32_t op, input, output; /* the latter are residencies */
+} fs_handed;
+
 typedef struct fs_waiter {
   uint32_t op, next;
 } fs_waiter;
@@ -224,6 +229,7 @@ typedef struct fs_engine {
   /* Results. */
   uint32_t *arg_residency, *scratch_residency;
   FS_VEC(fs_residency_record) residency;
+  FS_VEC(fs_handed) handed; /* in runs by amounts */
   FS_VEC(fs_copy_record) copy;
   FS_VEC(fs_tick) copy_start;
   FS_VEC(fs_tick) copy_end;
@@ -304,6 +310,12 @@ void fs_engine_absent(fs_engine *e, uint32_t version);
 /* Requires that fs_engine_absent was told of the version. */
 void fs_engine_wanted(fs_engine *e, uint32_t version);
 fs_status fs_engine_prefetch(fs_engine *e) FS_MUST_USE;
+
+/* addresses.c */
+/* Sets the addresses of all residencies, if some are found; nodes: of each search; 0:
+ * they are placed greedily.  Requires a run by amounts in which all ops are done.  Complexity: that
+ * of a search for addresses (placement.h) per memory. */
+fs_status fs_engine_find_addresses(fs_engine *e, uint64_t nodes, bool *found) FS_MUST_USE;
 
 /* failure.c: what is said of a run that found no schedule. */
 

@@ -250,7 +250,8 @@ static fs_status init_memories(fs_engine *e) {
     const fs_memory *memory = &t->memory[m];
     uint64_t usable = fs_memory_bounded(memory) ? memory->capacity & ~(memory->align - 1) : 0;
     e->places[m].ctx = e->ctx;
-    FS_TRY(fs_places_empty(&e->places[m], usable, !fs_placement_has_addresses(memory->placement)));
+    bool counted = e->policy->by_amount || !fs_placement_has_addresses(memory->placement);
+    FS_TRY(fs_places_empty(&e->places[m], usable, counted));
     e->victims_clean[m].n = e->victims_dirty[m].n = 0;
   }
   FS_TRY(fs_new_zero(e->scratch, &e->resource_free, t->n_resources));
@@ -415,7 +416,8 @@ static void forget_run(fs_engine *e) {
   e->held_back.n = e->first_readers.n = e->stay_awake.n = 0;
   e->held.n = e->listed.n = e->soon.n = e->ends.n = 0;
   e->parked.n = e->set_aside.n = e->waiter.n = e->victims.n = 0;
-  e->residency.n = e->copy.n = e->copy_start.n = e->copy_end.n = e->copy_queue.n = e->order.n = 0;
+  e->residency.n = e->handed.n = e->copy.n = e->copy_start.n = e->copy_end.n = e->copy_queue.n =
+      e->order.n = 0;
 }
 
 fs_status fs_engine_begin(fs_engine *e, const fs_policy *policy, const uint32_t *position,
@@ -486,6 +488,7 @@ void fs_engine_release(fs_engine *e) {
   fs_vec_free(ctx, &e->claim.own);
   fs_vec_free(ctx, &e->victims);
   fs_vec_free(ctx, &e->residency);
+  fs_vec_free(ctx, &e->handed);
   fs_vec_free(ctx, &e->copy);
   fs_vec_free(ctx, &e->copy_start);
   fs_vec_free(ctx, &e->copy_end);

@@ -22,6 +22,8 @@ typedef struct fs_policy {
   uint32_t ahead;        /* claims are at most so many ops per queue ahead of the first op that has
                             not started, or 0: a queue with little to do does not fill memory with
                             what is read much later */
+  bool in_order;         /* ops claim in the planned order, each when all before it have started */
+  bool by_amount;        /* all memories are counted; addresses are found when the run is over */
   uint32_t near;         /* ops per queue within which the last use of a short-lived version is */
 } fs_policy;
 

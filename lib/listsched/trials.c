@@ -27,8 +27,10 @@
 
 #include "base/limit.h"
 #include "base/progress.h"
+#include "listsched/fitting.h"
 
-enum { N_PLANS = 3, N_POLICIES = 4 * N_PLANS, NEAR = 8, AHEAD = 20, TRIAL_ROOT = 10000000 };
+enum { N_PLANS = 3, N_POLICIES = 4 * N_PLANS, N_LAST = 9 };
+enum { NEAR = 8, AHEAD = 20, TRIAL_ROOT = 10000000 };
 
 /* Policy k has plan k % N_PLANS. */
 static const fs_policy policies[N_POLICIES] = {
@@ -46,6 +48,20 @@ static const fs_policy policies[N_POLICIES] = {
     {.name = "memory-opposite", .plan = fs_plan_memory, .opposite = true},
 };
 
+/* For graphs of which those find no schedule.  Policy k has plan k % N_PLANS, or an order of its
+ * own. */
+static const fs_policy resorts[N_LAST] = {
+    {.name = "rank-by-amount", .plan = fs_plan_rank, .by_amount = true},
+    {.name = "program-by-amount", .plan = fs_plan_program, .by_amount = true},
+    {.name = "memory-by-amount", .plan = fs_plan_memory, .by_amount = true},
+    {.name = "fitting", .in_order = true},
+    {.name = "fitting-by-amount", .by_amount = true},
+    {.name = "fitting-in-order-by-amount", .in_order = true, .by_amount = true},
+    {.name = "rank-in-order", .plan = fs_plan_rank, .in_order = true, .by_amount = true},
+    {.name = "program-in-order", .plan = fs_plan_program, .in_order = true, .by_amount = true},
+    {.name = "memory-in-order", .plan = fs_plan_memory, .in_order = true, .by_amount = true},
+};
+
 typedef struct trial_search {
   fs_trials *t;
   fs_engine e;
@@ -55,6 +71,7 @@ typedef struct trial_search {
   uint64_t copy_bytes;                          /* of the best run */
   uint32_t *best_position;                      /* its order, and below its policy */
   fs_policy best;
+  bool contiguous; /* some bounded memory has addresses */
 } trial_search;
 
 static fs_tick run_makespan(const fs_engine *e) {
@@ -146,8 +163,13 @@ static void tell_progress(trial_search *s) {
 }
 
 static fs_status run_engine(trial_search *s, bool explain) {
-  bool infeasible = true;
+  bool infeasible = true, found;
   fs_status status = fs_engine_run(&s->e, explain, &infeasible);
+  found = status == FSCHED_OK && !infeasible && !s->e.given_up;
+  if (found && s->e.policy->by_amount) {
+    uint64_t nodes = fs_limits_of(s->t->ctx)->place_nodes >> (s->t->options->effort == 0 ? 3 : 0);
+    status = fs_engine_find_addresses(&s->e, s->t->schedule == NULL ? nodes : 0, &found);
+  }
   s->t->runs++;
   s->t->steps += s->e.steps;
   if (s->t->runs == 1) {
@@ -155,7 +177,7 @@ static fs_status run_engine(trial_search *s, bool explain) {
     s->budget = trial_budget(s->t, s->first_steps);
   }
   tell_progress(s);
-  return status != FSCHED_OK || infeasible || s->e.given_up ? status : keep_if_better(s);
+  return status == FSCHED_OK && found ? keep_if_better(s) : status;
 }
 
 static fs_status run_order(trial_search *s, const fs_policy *policy, const uint32_t *position,
@@ -205,6 +227,7 @@ static fs_policy vary(const trial_search *s, uint64_t trial) {
     p.reads_high ^= habit == 3;
     p.near = habit == 4 ? nears[r % 4] : p.near;
   }
+  p.in_order = p.in_order && r % 2 != 0;
   return p;
 }
 
@@ -270,13 +293,59 @@ static fs_status try_given(trial_search *s) {
   return FSCHED_OK;
 }
 
-/* Is this the last policy to try?  Then the engine reports why it fails. */
-static bool last_chance(const trial_search *s, uint32_t k) {
-  return s->t->schedule == NULL && k == N_POLICIES - 1 && !s->t->options->silent;
+/* An order in which the ops fit one at a time; none: *fits is FS_NO. */
+static fs_status find_fitting(trial_search *s, uint32_t *position, uint32_t *op_at,
+                              fs_decision *fits) {
+  FS_SCRATCH(scratch, s->t->ctx);
+  FS_TRY(fs_plan_fitting(&s->e, &scratch, position, fits));
+  for (uint32_t op = 0; op < s->t->g->n_ops && fits->is == FS_YES; op++) {
+    op_at[position[op]] = op;
+  }
+  return FSCHED_OK;
+}
+
+/* Where no policy has found a schedule: ops claim in an order in which they fit; and room is
+ * counted, and addresses are found for all at once (of given starts problem/settled does that). */
+static fs_status find_any(trial_search *s) {
+  uint32_t *position, *op_at;
+  fs_decision fits;
+  bool by_amount = s->contiguous && s->t->g->op_start == NULL;
+  FS_TRY(fs_new(s->plans, &position, s->t->g->n_ops));
+  FS_TRY(fs_new(s->plans, &op_at, s->t->g->n_ops));
+  FS_TRY(find_fitting(s, position, op_at, &fits));
+  for (uint32_t k = 0; k < N_LAST && fits.is != FS_NO && s->t->schedule == NULL; k++) {
+    bool own = resorts[k].plan == NULL;
+    if (trials_ended(s) || (resorts[k].by_amount && !by_amount) || (own && fits.is != FS_YES)) {
+      continue;
+    }
+    fs_policy policy = resorts[k];
+    policy.evict = s->t->options->evict;
+    policy.near = NEAR;
+    FS_TRY(own ? FSCHED_OK : make_plan(s, k % N_PLANS));
+    FS_TRY(run_order(s, &policy, own ? position : s->position[k % N_PLANS],
+                     own ? op_at : s->op_at[k % N_PLANS], false));
+  }
+  return FSCHED_OK;
+}
+
+/* Says why there is no schedule. */
+static fs_status explain(trial_search *s) {
+  bool told = s->t->schedule != NULL || s->t->options->silent || trials_ended(s);
+  return told ? FSCHED_OK : try_policy(s, N_POLICIES - 1, true);
+}
+
+static bool any_contiguous(const fsched_graph *g) {
+  bool any = false;
+  for (uint32_t m = 0; m < g->target.n_memories && !any; m++) {
+    const fs_memory *memory = &g->target.memory[m];
+    any = fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement);
+  }
+  return any;
 }
 
 static fs_status search_plans(trial_search *s) {
   uint32_t first;
+  s->contiguous = any_contiguous(s->t->g);
   FS_TRY(fs_new(s->plans, &s->best_position, s->t->g->n_ops));
   FS_TRY(choose_plan(s, &first));
   fs_progress_total(s->t->ctx, 2 * (uint64_t)s->t->g->n_ops);
@@ -284,8 +353,12 @@ static fs_status search_plans(trial_search *s) {
   FS_TRY(try_given(s));
   for (uint32_t k = 0; k < N_POLICIES && !trials_ended(s); k++) {
     if (k != first) {
-      FS_TRY(try_policy(s, k, last_chance(s, k)));
+      FS_TRY(try_policy(s, k, false));
     }
+  }
+  if (s->t->schedule == NULL) {
+    FS_TRY(find_any(s));
+    FS_TRY(explain(s));
   }
   return try_neighbours(s);
 }
