@@ -474,10 +474,11 @@ static void build_target(gen *g) {
   for (uint32_t m = 0; m < p->n_memories; m++) {
     char name[16];
     uint64_t capacity = (uint64_t)((double)g->need[m] * p->tightness);
+    uint64_t least = (uint64_t)((double)g->need[m] * p->short_share);
     fsched_memory_desc d = {
         .size = sizeof d,
         .name = number_name(name, 'm', m),
-        .capacity = fs_max(fs_max(capacity, g->need[m]), 1),
+        .capacity = fs_max(p->short_share > 0 ? least : fs_max(capacity, g->need[m]), 1),
         .align = p->align,
         .placement = p->counted && m % 2 == 1 ? FSCHED_COUNTED : FSCHED_CONTIGUOUS};
     if (p->backing) {

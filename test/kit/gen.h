@@ -71,6 +71,8 @@ typedef struct fs_gen_params {
   bool views;           /* most byte ranges become strided views of some of their bytes */
   bool class_gangs;     /* half of the gangs, and some other ops, take any queues of a class */
   bool members;         /* the members of every other gang have args of their own; none conflict */
+  double short_share;   /* without `backing`: the capacity as a part of all versions; there may be
+                           no schedule */
   bool latencies;       /* about one op in three is complete later than its queues go on */
 } fs_gen_params;
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ilp/spill_search.h"
+#include "kit/exhaust.h"
 #include "kit/fail_each.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
@@ -74,6 +75,72 @@ START_TEST(as_all_states)
     fsched_graph_destroy(g);
   }
   fs_assert_seen(known, 40);
+}
+END_TEST
+
+/* A graph whose short memories have no store. */
+static fs_gen_params storeless(uint64_t seed) {
+  fs_rng state = {seed}, *r = &state;
+  return (fs_gen_params){.seed = seed,
+                         .n_ops = 2 + fs_rng_below(r, 4),
+                         .n_queues = fs_rng_below(r, 4),
+                         .n_memories = 1 + fs_rng_one_in(r, 3),
+                         .align = 1 + (uint64_t)fs_rng_one_in(r, 5),
+                         .max_size = 4,
+                         .max_time = 3,
+                         .window = 3,
+                         .short_share = 0.3 + 0.1 * fs_rng_below(r, 5),
+                         .counted = fs_rng_one_in(r, 3),
+                         .gangs = fs_rng_one_in(r, 3),
+                         .scratch = fs_rng_one_in(r, 3),
+                         .inplace = fs_rng_one_in(r, 2),
+                         .resources = fs_rng_one_in(r, 4),
+                         .inouts = fs_rng_one_in(r, 2),
+                         .ats = fs_rng_one_in(r, 4),
+                         .io = fs_rng_one_in(r, 2),
+                         .states = fs_rng_one_in(r, 4),
+                         .versions = fs_rng_one_in(r, 3),
+                         .afters = fs_rng_one_in(r, 4)};
+}
+
+/* Memories without a store: the least makespan, or that there is none, as found by trying every
+ * start, queue and address. */
+START_TEST(as_all_schedules)
+{
+  uint32_t known = 0, none = 0, waits = 0;
+  for (uint64_t i = 0; i < 400; i++) {
+    uint64_t seed = (fs_turn() * 8 + (uint64_t)_i) << 16 | i;
+    fs_gen_params params = storeless(seed);
+    fsched_graph *g;
+    fs_tick sum = 0;
+    fsched_status status = fs_gen_graph(ctx, &params, &g);
+    if (status == FSCHED_INFEASIBLE) { /* some op does not fit */
+      fsched_diag_clear(ctx);
+      continue;
+    }
+    ck_fs(ctx, status);
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      sum += g->op_time[op];
+    }
+    least_found s = solve(g, sum, 100000);
+    fs_exhaust e = {0};
+    if (s.known) {
+      e = fs_exhaust_search(g, 0, sum, 200000);
+    }
+    if (e.known) {
+      fs_tick least = e.found ? e.best : sum + 1;
+      ck_assert_msg(s.proven && s.least == least, "seed %llu: %llu, but %llu is least",
+                    (unsigned long long)seed, (unsigned long long)s.least,
+                    (unsigned long long)least);
+      known++;
+      none += !e.found;
+      waits += e.found && e.best > 0 && s.conflicts > 0;
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(known, 40);
+  fs_assert_seen(none, 2);
+  fs_assert_seen(waits, 1);
 }
 END_TEST
 
@@ -217,5 +284,6 @@ FS_SUITE(search_spill, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, as_all_states, any_graph, given_up, without_memory);
+  FS_LOOPS(t, 0, 3, as_all_schedules);
   FS_LOOPS(t, 0, sizeof eight / sizeof eight[0], places_matter);
 }

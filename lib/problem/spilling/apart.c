@@ -103,8 +103,11 @@ static fs_status list_turns(apart_draft *x) {
 static fs_spill_span span_of(const fs_spilling_draft *b, uint32_t stay) {
   const fs_stay *s = &b->stay.at[stay];
   fs_spill_span span = {.from = s->begin, .to = FS_STAY_END | stay, .only_if = s->only_if};
-  if (s->begin < b->g->n_ops && is_in_place(b->g, s->begin, s->version)) {
-    span.delay = b->g->op_time[s->begin];
+  if (s->begin == FS_NONE) {
+    span.from = 0;
+    span.delay = FS_BEFORE_ALL;
+  } else if (s->begin < b->g->n_ops && is_in_place(b->g, s->begin, s->version)) {
+    span.delay = (int64_t)b->g->op_time[s->begin];
   }
   return span;
 }

@@ -229,16 +229,20 @@ static fs_status add_short(fixing *x, uint32_t v) {
 static fs_status add_versions(fixing *x) {
   const fsched_graph *g = x->d.g;
   for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (x->w->user0[v] < x->w->user0[v + 1]) {
+    uint32_t held = x->w->held[v];
+    if (held == FS_NONE && x->w->user0[v] < x->w->user0[v + 1]) {
       FS_TRY(add_short(x, v));
       continue;
+    }
+    if (held != FS_NONE) {
+      x->joined[held] = held;
     }
     FS_TRY(fs_problem_add_version(&x->d, v));
     for (uint32_t k = 0; x->copy_of.n < x->d.kind.n; k++) {
       FS_TRY(fs_vec_push(x->d.ctx, &x->copy_of, g->n_ops + x->w->copy0[v] + k));
     }
     while (x->stays.n < x->d.version.n) {
-      FS_TRY(fs_vec_push(x->d.ctx, &x->stays, FS_NONE));
+      FS_TRY(fs_vec_push(x->d.ctx, &x->stays, held));
     }
   }
   return FSCHED_OK;

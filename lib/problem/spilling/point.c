@@ -27,7 +27,7 @@ static uint32_t first_beside(const fs_spilling *w, const fs_schedule *s, uint32_
 
 static void hold_version(const fs_problem *p, const fs_schedule *s, uint32_t v, uint8_t *holds) {
   const fs_spilling *w = p->spilling;
-  for (uint32_t u = w->user0[v]; u < w->user0[v + 1]; u++) {
+  for (uint32_t u = w->user0[v]; u < w->user0[v + 1] && w->held[v] == FS_NONE; u++) {
     const fs_spill_user *user = &w->user[u];
     uint32_t first = first_beside(w, s, v, u), k = first - w->user0[v];
     uint32_t by = first == u && user->stay != FS_NONE ? w->stay[user->stay].only_if

@@ -328,13 +328,59 @@ static fs_status add_short(fs_spilling_draft *b, uint32_t v) {
   return FSCHED_OK;
 }
 
+/* The stay of a version in a memory without a store, of which users were listed. */
+static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x, bool stays) {
+  const fsched_graph *g = b->g;
+  uint32_t stay = b->w->held[x->v] = (uint32_t)b->stay.n, end = FS_STAY_END | stay;
+  fs_stay s = {.version = x->v, .begin = FS_NONE, .only_if = FS_NONE};
+  fs_memory_use use = {.memory = fs_version_memory(g, x->v),
+                       .from = 0,
+                       .to = end,
+                       .only_if = FS_NONE,
+                       .delay = FS_BEFORE_ALL,
+                       .bytes = fs_spilling_size(g, x->v)};
+  if (x->n > 0) {
+    user_of(b, x, 0)->stay = stay;
+  }
+  if (!x->given) {
+    s.begin = use.from = user_of(b, x, 0)->op;
+    use.delay = 0;
+  }
+  FS_TRY(fs_vec_push(b->ctx, &b->stay, s));
+  FS_TRY(fs_vec_push(b->ctx, &b->use, use));
+  for (uint32_t k = 0; k < x->n && !stays; k++) {
+    uint32_t op = user_of(b, x, k)->op;
+    FS_TRY(add_link(b, op, end, g->op_time[op], FS_NONE));
+  }
+  for (uint32_t op = 0; op < g->n_ops && stays; op++) {
+    FS_TRY(add_link(b, op, end, g->op_time[op], FS_NONE));
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
+  bool stays = fs_version_stays(b->g, v);
+  version_draft x = {
+      .v = v, .first = (uint32_t)b->user.n, .given = fs_version_given(b->g, v), .kept = stays};
+  FS_TRY(list_users(b, v, &x.n));
+  if (x.n == 0 && !(x.given && stays)) {
+    return FSCHED_OK;
+  }
+  find_writers(b, &x);
+  b->covered = b->covered && b->g->n_ops > 0 && (x.given || begins_alone(b, &x, 0));
+  for (uint32_t k = 1; k < x.n && !x.given; k++) {
+    b->covered = b->covered && comes_after(b, &x, k, 0);
+  }
+  return b->covered ? add_held_stay(b, &x, stays) : FSCHED_OK;
+}
+
 static fs_status add_versions(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   for (uint32_t v = 0; v < g->n_versions && b->covered; v++) {
     b->w->user0[v] = (uint32_t)b->user.n;
     b->w->copy0[v] = (uint32_t)b->d.kind.n;
     if (b->is_short[fs_version_memory(g, v)]) {
-      FS_TRY(add_short(b, v));
+      FS_TRY(fs_memory_spills(fs_version_home(g, v)) ? add_short(b, v) : add_held(b, v));
       continue;
     }
     FS_TRY(fs_problem_add_version(&b->d, v));
@@ -380,7 +426,12 @@ static uint32_t find_user(const fs_spilling_draft *b, uint32_t v, uint32_t op) {
 /* The input's stay ends with the op. */
 static fs_status end_input(fs_spilling_draft *b, uint32_t v, uint32_t op, uint32_t shares) {
   uint32_t first = b->w->user0[v], n = b->w->user0[v + 1] - first, k = find_user(b, v, op), in;
+  uint32_t held = b->w->held[v], never[] = {no(shares)};
   fs_tick time = b->g->op_time[op];
+  if (held != FS_NONE) {
+    fs_spill_link l = {FS_STAY_END | held, op, shares, -(int64_t)time};
+    return fs_version_stays(b->g, v) ? add_clause(b, never, 1) : fs_vec_push(b->ctx, &b->link, l);
+  }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t stay = b->user.at[first + i].stay;
     uint32_t by = i == k - first ? FS_NONE : b->member.at[b->user.at[k].in0 + i];
@@ -412,7 +463,8 @@ static fs_status add_pair(fs_spilling_draft *b, uint32_t op, uint32_t in, uint32
   assert(k < b->use.n);
   fs_memory_use before = b->use.at[k];
   before.to = before.from;
-  before.length = b->use.at[k].delay = b->g->op_time[op];
+  before.length = b->g->op_time[op];
+  b->use.at[k].delay = (int64_t)b->g->op_time[op];
   before.only_if = new_bool(b);
   uint32_t some[] = {yes(shares), yes(before.only_if)};
   FS_TRY(add_clause(b, some, 2));
@@ -465,7 +517,7 @@ static fs_status find_short(fs_spilling_draft *b, bool *any) {
     bool bounded_store = fs_memory_spills(of) && fs_memory_bounded(&t->memory[of->backing]);
     b->is_short[m] = sum[m] > of->capacity;
     *any = *any || b->is_short[m];
-    b->covered = b->covered && !bounded_store && (!b->is_short[m] || fs_memory_spills(of));
+    b->covered = b->covered && !bounded_store;
   }
   return FSCHED_OK;
 }
@@ -589,6 +641,7 @@ static fs_status build(fs_spilling_draft *b) {
   FS_TRY(fs_new_zero(&p->arena, &b->w, 1));
   FS_TRY(fs_new_zero(&p->arena, &b->w->user0, (size_t)g->n_versions + 1));
   FS_TRY(fs_new_zero(&p->arena, &b->w->copy0, g->n_versions));
+  FS_TRY(fs_new_none(&p->arena, &b->w->held, g->n_versions));
   FS_TRY(fs_op_closure_find(&b->after, g, &b->d.scratch));
   FS_TRY(add_versions(b));
   FS_TRY(add_scratch(b));

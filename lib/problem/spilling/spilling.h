@@ -15,6 +15,10 @@
  * A stay is in its memory from the start of its read, or of its user, to its end, which is no
  * earlier than the ends of its users and of the writes from it.
  *
+ * In a short memory without a store a version has one stay, which is always there: from its first
+ * writer, or from before all ops where it is given, to the end of its last user or, where it stays,
+ * of all ops.
+ *
  * Of two stays of a version that overlap, the second one is part of the first, without its read: so
  * nothing is lost by not forbidding it.  The same holds for the other rules: a user is no earlier
  * than the one that begins its stay; a content is written once, and only if it is read or kept; all
@@ -32,7 +36,8 @@
 /* The end of a stay is a node behind those of the items' starts: n_items + stay. */
 typedef struct fs_stay {
   uint32_t version, user; /* the user that begins it */
-  uint32_t begin;         /* the item that it begins with: a read, or the user's op */
+  uint32_t begin;         /* the item that it begins with: a read, or the user's op; FS_NONE: it is
+                           * there from before all ops */
   uint32_t only_if;       /* the boolean by which it is there; FS_NONE: always */
 } fs_stay;
 
@@ -43,17 +48,22 @@ typedef struct fs_spill_link {
   int64_t lag;
 } fs_spill_link;
 
+/* Longer than any schedule of a graph that is covered. */
+#define FS_BEFORE_ALL (-((int64_t)1 << 58))
+
 /* Takes so many bytes of a memory, from a node and `delay` on to a node and `length`. */
 typedef struct fs_memory_use {
   uint32_t memory, from, to, only_if;
-  fs_tick delay, length;
+  int64_t delay; /* FS_BEFORE_ALL: before all ops, whichever node */
+  fs_tick length;
   uint64_t bytes;
 } fs_memory_use;
 
 /* A time of an item or a stay: from a node and `delay` on to a node and `length`. */
 typedef struct fs_spill_span {
   uint32_t from, to, only_if;
-  fs_tick delay, length;
+  int64_t delay;
+  fs_tick length;
 } fs_spill_span;
 
 /* A user of a version. */
@@ -89,6 +99,7 @@ typedef struct fs_spilling {
   fs_spill_user *user;
   uint32_t *member;
   uint32_t *copy0; /* per version: where its copies begin */
+  uint32_t *held;  /* per version: its stay in a short memory without a store; FS_NONE: none */
   /* In-place pairs: the boolean by which the output takes the place of the input. */
   uint32_t n_pairs;
   uint32_t *pair_op, *pair_in, *pair_out, *pair_if;
@@ -96,8 +107,8 @@ typedef struct fs_spilling {
 
 /* Makes the problem; its copies are all that may be made.  *out is NULL where no memory is short,
  * and for graphs that it does not cover: more than limits.spilling_ops ops, or 32 of one version in
- * a short memory; memories that are short and do not spill, or whose store is bounded; ops without
- * length in short memories; given starts, a wait between queues, loops, races, and writers of a
+ * a short memory that spills; memories whose store is bounded; ops without length in short
+ * memories; given starts, a wait between queues, loops, races, and writers of a
  * version in a short memory that nothing orders.  `horizon`, `lower_bound`: as of
  * fs_problem_from_graph. Requires an ordered graph.  O(ops^2 / 64 + users^3) */
 fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,

@@ -41,8 +41,8 @@ static void list_rectangles(rectangles *r, uint32_t memory) {
     }
     uint32_t i = r->n++;
     r->residency[i] = k;
-    r->begin[i] = FS_TICK_NONE;
-    r->end[i] = 0;
+    r->begin[i] = p->res_begin0[k] == p->res_begin0[k + 1] ? 0 : FS_TICK_NONE;
+    r->end[i] = p->res_to_end[k] ? r->f->answer.makespan : 0;
     for (uint32_t e = p->res_begin0[k]; e < p->res_begin0[k + 1]; e++) {
       r->begin[i] = fs_min(r->begin[i], start[p->res_begin[e]]);
     }
@@ -177,7 +177,7 @@ static fs_status add_stay(rectangles *r, uint32_t stay, fs_tick first, fs_tick l
   if (s->only_if != FS_NONE) {
     FS_TRY(add(r, 2 * fs_bool_variable(l, s->only_if), 1));
   }
-  FS_TRY(add(r, 2 * s->begin + 1, -units(r, first)));
+  FS_TRY(s->begin == FS_NONE ? FSCHED_OK : add(r, 2 * s->begin + 1, -units(r, first)));
   return add(r, 2 * fs_end_variable(l, stay), units(r, last) + 1);
 }
 
@@ -195,7 +195,7 @@ static fs_status add_joined(rectangles *r, uint32_t stay, fs_tick first, fs_tick
   }
   for (uint32_t k = 0; k < w->n_stays; k++) { /* as they are */
     if (r->f->joined[k] == stay) {
-      FS_TRY(add_stay(r, k, s->start[w->stay[k].begin],
+      FS_TRY(add_stay(r, k, s->start[w->stay[k].begin], /* of a memory that spills */
                       ((fs_tick)fs_earliest(&s->l, fs_end_variable(&s->l, k)) - 1) * s->l.unit));
     }
   }
