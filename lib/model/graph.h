@@ -90,7 +90,6 @@ typedef struct fs_graph_race {
   uint64_t distance; /* in iterations of the loops around both, those of the inner ones counted
                         through all runs, with the most trips; FS_NO_DISTANCE: there is none */
 } fs_graph_race;
-#define FS_NO_DISTANCE UINT64_MAX
 
 /* A loop that was unrolled.  Loops come before those inside them. */
 typedef struct fs_graph_loop {
