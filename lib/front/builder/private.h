@@ -135,6 +135,7 @@ struct fsched_builder {
   fs_arena arena; /* becomes the graph's arena */
   const char *name;
   fsched_hazards hazards;
+  bool raw; /* they were raw, before loops that stay loops made them sequential */
   const char *time_unit;
   uint64_t concurrency, frontier_capacity;
   uint64_t launch, wait; /* launch: of classes that `launches` does not name */

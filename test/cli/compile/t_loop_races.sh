@@ -103,3 +103,26 @@ ops:
 END
 run 0 "$FSCHED" compile clean.yaml -o clean.fsb -Werror
 run 0 "$FSCHED" run clean.fsb -q --check --set-param n=7
+
+# Members run at the same time, so ops whose members race are no part of a graph whose loops stay loops.
+for body in 'ops: [{name: a, on: [q0, q1], members: [{args: [{inout: y}]}, {args: [{in: y}]}]}]}' \
+  'ops: [{name: b}]}
+  - {name: a, on: [q0, q1], members: [{args: [{inout: y}]}, {args: [{in: y}]}]}'; do
+  for trip in 4 '{param: n, max: 4}'; do
+    cat >members.yaml <<END
+fsched: 1
+hazards: raw
+target: {queues: [{name: q0}, {name: q1}]}
+buffers: [{name: y, size: 8, io: state}]
+ops:
+  - {loop: l, trip: $trip, $body
+END
+    if [ "$trip" = 4 ]; then
+      run 0 "$FSCHED" compile members.yaml -o members.fsb --force --verify
+      expect "a race of members" holds err "ops 'a' and 'a'.* are unordered"
+    else
+      run 1 "$FSCHED" compile members.yaml -o members.fsb --force
+    fi
+    expect "no loop with members that race" holds err "members of op 'a' race for bytes of 'y'"
+  done
+done
