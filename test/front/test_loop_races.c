@@ -152,12 +152,28 @@ static void compare(const told_races *want, const told_races *got, const fs_text
   }
 }
 
+/* What is refused with raw hazards is refused with sequential ones. */
+static void check_refused(const fs_text *t) {
+  fsched_graph *g;
+  fs_text plain;
+  fs_text_init(&plain, ctx);
+  fs_text_add(&plain, t->at, t->n);
+  ck_assert(!plain.failed);
+  char *line = strstr(plain.at, "hazards: raw");
+  ck_assert_ptr_nonnull(line);
+  *line = '#';
+  ck_assert_msg(read_graph(&plain, NULL, false, &g) != FSCHED_OK, "%s", t->at);
+  fsched_diag_clear(ctx);
+  fs_text_drop(&plain);
+}
+
 /* Notes what a graph tells whose loops stay loops; false: they do not. */
 static bool tell_loops(const fs_text *t, told_races *got) {
   fsched_graph *g;
   got->n = 0;
   if (read_graph(t, NULL, false, &g) != FSCHED_OK) {
     fsched_diag_clear(ctx);
+    check_refused(t);
     return false;
   }
   bool stay = g->n_loops == 0; /* those that are unrolled are listed */
@@ -414,6 +430,10 @@ static const struct {
                "{name: a, args: [{in: x" AT("0", "8") "]}, {name: b, args: "
                                                       "[{out_existing: x" AT("792", "-8") "]}"),
      "a", "b", 1},
+    {HEAD LOOP("l", "99",
+               "{name: a, args: [{in: x" AT("0", "8") "]}, {name: b, args: [{out_existing: x" AT(
+                   "784", "-8") "]}"),
+     "a", "b", 0},
     /* a value of earlier iterations, and one that each begins anew */
     {HEAD LOOP("l", "100", "{name: a, args: [{out: r}]}, {name: b, args: [{in: r, distance: 2}]}"),
      NULL, NULL, 0},
