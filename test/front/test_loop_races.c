@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "fsched/graph.h"
 #include "kit/chain_gen.h"
+#include "kit/golden_case.h"
 #include "kit/loop_gen.h"
 #include "kit/nest_gen.h"
 #include "kit/status.h"
@@ -547,9 +548,38 @@ START_TEST(of_very_long_loops)
 }
 END_TEST
 
+static fs_status roll_text(fsched_context *c, const void *text) {
+  static fs_limits limits;
+  fsched_read_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(1)};
+  fsched_graph *g = NULL;
+  limits = fs_limits_usual;
+  limits.race_instances = 100;
+  fs_limits_set(c, &limits);
+  fs_status status = fsched_graph_parse(c, "t", text, strlen(text), &o, &g);
+  fsched_graph_destroy(g);
+  return status;
+}
+
+/* In shorter loops, with races, views and a parameter. */
+START_TEST(every_allocation_may_fail)
+{
+  static const char text[] = HEAD LOOP(
+      "l", "{param: n, min: 1, max: 90}",
+      "{name: a, args: [{in: x" AT("16", "8") "]}, {name: b, args: [{inout: x, at: {offset: 0, "
+                                              "shape: [2, 2], strides: [4, 1], step: 8}}]}");
+  fs_budget budget;
+  fsched_context *c = fs_budget_context(&budget);
+  /* Races are looked for all the same, but not told before the failure. */
+  ck_assert_int_eq(fsched_warning_set(c, "race", FSCHED_WARNING_OFF), FSCHED_OK);
+  fs_fail_each_allocation(c, &budget, roll_text, text);
+  fsched_context_destroy(c);
+  ck_assert_int_eq(budget.held, 0);
+}
+END_TEST
+
 FS_SUITE(loop_races, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 3, are_those_of_the_unrolled_graph);
   FS_LOOPS(t, 0, BY_HAND, of_this_loop);
-  FS_TESTS(t, are_seen_in_shorter_loops, of_very_long_loops);
+  FS_TESTS(t, are_seen_in_shorter_loops, of_very_long_loops, every_allocation_may_fail);
 }

@@ -117,6 +117,7 @@ fs_status fs_builder_loop_races(const fsched_builder *described, fsched_graph *g
     return FSCHED_OK;
   }
   fs_diag_mark mark = fs_context_mark(described->ctx);
+  bool exhausted = fs_context_out_of_memory(described->ctx);
   FS_SCRATCH(scratch, described->ctx);
   fs_race_folder f;
   fs_folder_init(&f, described->ctx);
@@ -125,6 +126,9 @@ fs_status fs_builder_loop_races(const fsched_builder *described, fsched_graph *g
     fs_context_rewind(described->ctx, mark);
     status = keep_races(&f, g);
     fs_folder_warn(&f);
+    if (fs_context_out_of_memory(described->ctx) && !exhausted) {
+      status = FSCHED_SYSTEM; /* for the text of a warning */
+    }
   }
   fs_folder_free(&f);
   return status;
