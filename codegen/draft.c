@@ -36,9 +36,10 @@ _Static_assert(sizeof(fs_stream_loop_arg) == 56, "");
 _Static_assert(sizeof(fs_stream_ring) == 32, "");
 _Static_assert(sizeof(fs_stream_loop_command) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_wait) == 8, "");
+_Static_assert(sizeof(fs_stream_loop_race) == 24, "");
 _Static_assert(sizeof(fs_stream_guard) == 16, "");
 _Static_assert(sizeof(fs_stream_guard_check) == 8, "");
-_Static_assert(sizeof(fs_stream_header) == 704, "");
+_Static_assert(sizeof(fs_stream_header) == 720, "");
 
 static fs_status check_count(fsched_context *ctx, const char *section, uint64_t count) {
   if (count > INT32_MAX) {

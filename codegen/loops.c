@@ -43,6 +43,7 @@ static uint32_t count_places(const fsched_graph *g, const fs_rolled *x,
 
 void fs_loops_count(const fsched_graph *g, fs_draft *d) {
   d->n_params = g->n_params;
+  d->n_loop_races = g->n_loop_races;
   d->n_loops = g->n_rolled;
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     const fs_rolled *x = &g->rolled[l];
@@ -75,6 +76,10 @@ uint64_t fs_loops_string_bytes(const fsched_graph *g) {
   uint64_t bytes = 0;
   for (uint32_t p = 0; p < g->n_params; p++) {
     bytes += fs_string_bytes(g->param[p].name);
+  }
+  for (uint32_t i = 0; i < g->n_loop_races; i++) {
+    const fs_graph_race *r = &g->loop_race[i];
+    bytes += fs_string_bytes(r->op_a) + fs_string_bytes(r->op_b) + fs_string_bytes(r->buffer);
   }
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     for (uint32_t m = 0; m < g->rolled[l].n_ops; m++) {
@@ -325,6 +330,16 @@ static void write_params(const fsched_graph *g, fs_draft *d) {
   }
 }
 
+static void write_races(const fsched_graph *g, fs_draft *d) {
+  for (uint32_t i = 0; i < g->n_loop_races; i++) {
+    const fs_graph_race *r = &g->loop_race[i];
+    d->loop_races[i] = (fs_stream_loop_race){.distance = r->distance,
+                                             .op_a = fs_draft_string(d, r->op_a),
+                                             .op_b = fs_draft_string(d, r->op_b),
+                                             .buffer = fs_draft_string(d, r->buffer)};
+  }
+}
+
 /* Finds the parameter that gives a loop's trips; FS_NONE: none does. */
 static uint32_t param_of(const fsched_graph *g, const fs_rolled *x) {
   uint32_t p = 0;
@@ -378,6 +393,7 @@ void fs_loops_write(const fsched_graph *g, const fs_sync *sync, fs_draft *d) {
   assert(d->commands != NULL && d->n_loops == g->n_rolled);
   loop_writer w = {.g = g, .d = d};
   write_params(g, d);
+  write_races(g, d);
   for (uint32_t l = 0; l < g->n_rolled; l++) {
     w.x = &g->rolled[l];
     w.around = w.x->within == FS_NONE ? NULL : &d->loops[w.x->within];

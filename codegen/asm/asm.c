@@ -478,23 +478,6 @@ static fs_status kernel(fs_asm *a, uint32_t node) {
   return fs_asm_push(a, kernels, r);
 }
 
-static fs_status race(fs_asm *a, uint32_t node) {
-  enum { OPS, BUFFER, VERSION, FIELDS };
-  static const fs_field fields[FIELDS] = {{"ops", true}, {"buffer", true}, {"version", true}};
-  uint32_t value[FIELDS], child, n, buffer_id;
-  fs_stream_race r = {0};
-  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
-  FS_TRY(fs_fields_sequence(&a->f, value[OPS], &child, &n));
-  if (n != 2) {
-    return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, value[OPS], "expected two ops");
-  }
-  FS_TRY(fs_fields_name(&a->f, child, &a->op_names, "op", &r.op_a));
-  FS_TRY(fs_fields_name(&a->f, fs_fields_next(&a->f, child), &a->op_names, "op", &r.op_b));
-  FS_TRY(fs_fields_name(&a->f, value[BUFFER], &a->buffer_names, "buffer", &buffer_id));
-  FS_TRY(fs_asm_version(a, buffer_id, value[VERSION], &r.version));
-  return fs_asm_push(a, races, r);
-}
-
 /* ---- queues: their records lie before the memories', their commands come last */
 
 enum {
@@ -624,7 +607,7 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(fs_asm_each(a, value[TOP_BUFFERS], buffer));
   FS_TRY(fs_asm_each(a, value[TOP_OPS], op));
   FS_TRY(fs_asm_each(a, value[TOP_KERNELS], kernel));
-  FS_TRY(fs_asm_each(a, value[TOP_RACES], race));
+  FS_TRY(fs_asm_each(a, value[TOP_RACES], fs_asm_race));
   FS_TRY(queue_commands(a, value[TOP_QUEUES]));
   FS_TRY(value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]));
   if (value[TOP_PARAMS] != FS_NONE) {

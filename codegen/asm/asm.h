@@ -67,6 +67,8 @@ enum {
 /* Reads a place but for its owner: neither version nor arg is set.  `value` gets the values of its
  * FS_ASM_PLACE_FIELDS keys. */
 fs_status fs_asm_place(fs_asm *a, uint32_t node, uint32_t *value, fs_stream_place *p) FS_MUST_USE;
+/* Reads a race: one that names a version, or of what loops mean. */
+fs_status fs_asm_race(fs_asm *a, uint32_t node) FS_MUST_USE;
 /* Reads a parameter. */
 fs_status fs_asm_param(fs_asm *a, uint32_t node) FS_MUST_USE;
 /* Reads the list of loops.  Requires that the parameters were read. */

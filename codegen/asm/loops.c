@@ -43,6 +43,43 @@ static fs_status flag(fs_asm *a, uint32_t node, uint32_t *out) {
   return FSCHED_OK;
 }
 
+/* A race of what loops mean. */
+static fs_status loop_race(fs_asm *a, const uint32_t *op, uint32_t buffer, uint32_t distance) {
+  fs_stream_loop_race r = {.distance = FS_NO_DISTANCE};
+  FS_TRY(fs_asm_string(a, op[0], &r.op_a));
+  FS_TRY(fs_asm_string(a, op[1], &r.op_b));
+  FS_TRY(fs_asm_string(a, buffer, &r.buffer));
+  FS_TRY(distance == FS_NONE ? FSCHED_OK : fs_fields_u64(&a->f, distance, &r.distance));
+  return fs_asm_push(a, loop_races, r);
+}
+
+fs_status fs_asm_race(fs_asm *a, uint32_t node) {
+  enum { OPS, BUFFER, VERSION, DISTANCE, FIELDS };
+  static const fs_field fields[FIELDS] = {
+      {"ops", true}, {"buffer", true}, {"version", false}, {"distance", false}};
+  uint32_t value[FIELDS], child, n, buffer_id;
+  fs_stream_race r = {0};
+  assert(node < a->f.doc->n_nodes);
+  FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
+  FS_TRY(fs_fields_sequence(&a->f, value[OPS], &child, &n));
+  if (n != 2) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, value[OPS], "expected two ops");
+  }
+  uint32_t op[] = {child, fs_fields_next(&a->f, child)};
+  if (value[VERSION] == FS_NONE) {
+    return loop_race(a, op, value[BUFFER], value[DISTANCE]);
+  }
+  if (value[DISTANCE] != FS_NONE) {
+    return fs_fields_fail(&a->f, FS_DIAG_STREAM_TYPE, value[DISTANCE],
+                          "a race on a version has no distance");
+  }
+  FS_TRY(fs_fields_name(&a->f, child, &a->op_names, "op", &r.op_a));
+  FS_TRY(fs_fields_name(&a->f, fs_fields_next(&a->f, child), &a->op_names, "op", &r.op_b));
+  FS_TRY(fs_fields_name(&a->f, value[BUFFER], &a->buffer_names, "buffer", &buffer_id));
+  FS_TRY(fs_asm_version(a, buffer_id, value[VERSION], &r.version));
+  return fs_asm_push(a, races, r);
+}
+
 fs_status fs_asm_param(fs_asm *a, uint32_t node) {
   enum { NAME, MIN, MAX, FIELDS };
   static const fs_field fields[FIELDS] = {{"name", true}, {"min", true}, {"max", true}};

@@ -299,7 +299,18 @@ static void put_races(fs_dis *d) {
     put_index(d, r->version);
     fs_dis_put(d, "}");
   }
-  fs_dis_end(d, d->s->n_races);
+  for (uint32_t i = 0; i < d->s->n_loop_races; i++) {
+    const fs_stream_loop_race *r = &d->s->loop_races[i];
+    fs_dis_line(d, d->s->n_races + i);
+    fs_dis_name(d, "\"ops\": [", r->op_a);
+    fs_dis_name(d, ", ", r->op_b);
+    fs_dis_name(d, "], \"buffer\": ", r->buffer);
+    if (r->distance != FS_NO_DISTANCE) {
+      fs_dis_u64(d, ", \"distance\": ", r->distance);
+    }
+    fs_dis_put(d, "}");
+  }
+  fs_dis_end(d, d->s->n_races + d->s->n_loop_races);
 }
 
 /* ---- commands */

@@ -575,11 +575,23 @@ static fs_status check_loop_ops(fs_checker *c) {
   return FSCHED_OK;
 }
 
+static fs_status check_races(fs_checker *c) {
+  for (uint32_t i = 0; i < c->v.n_loop_races; i++) {
+    const fs_stream_loop_race *r = &c->v.loop_races[i];
+    FS_TRY(fs_check_string(c, r->op_a, "loop race", i));
+    FS_TRY(fs_check_string(c, r->op_b, "loop race", i));
+    FS_TRY(fs_check_string(c, r->buffer, "loop race", i));
+    FS_NEED(c, r->reserved == 0, VALUE, "loop race %u has reserved %u", i, r->reserved);
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_check_loops(fs_checker *c) {
   assert(c->v.n_meta == 1);
   const fs_stream *v = &c->v;
   loop_tiles at = {0};
   FS_TRY(check_params(c));
+  FS_TRY(check_races(c));
   for (uint32_t i = 0; i < v->n_loops; i++) {
     FS_TRY(check_loop(c, i, &at));
     FS_TRY(check_ops(c, &v->loops[i], &at));

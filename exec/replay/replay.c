@@ -57,6 +57,33 @@ static void report_race(const replay *r, const fs_stream_race *race) {
             fs_stream_string(s, s->buffers[s->versions[race->version].buffer].name));
 }
 
+static void report_loop_race(const replay *r, const fs_stream_loop_race *race) {
+  const fs_stream *s = r->s;
+  char distance[40] = "";
+  if (race->distance != FS_NO_DISTANCE) {
+    (void)snprintf(distance, sizeof distance, " at distance %llu",
+                   (unsigned long long)race->distance);
+  }
+  fs_report(r->ctx, FSCHED_NOTE, FS_DIAG_REPLAY_RACES, FS_NOWHERE, NULL,
+            "ops '%s' and '%s'%s access buffer '%s' in no order", fs_stream_string(s, race->op_a),
+            fs_stream_string(s, race->op_b), distance, fs_stream_string(s, race->buffer));
+}
+
+static fs_status refuse_races(const replay *r) {
+  const fs_stream *s = r->s;
+  fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_RACES, FS_NOWHERE,
+            "use 'hazards: sequential', or order the ops with 'after'",
+            "the result of a graph with races cannot be checked; it has %llu",
+            (unsigned long long)s->n_races + s->n_loop_races);
+  for (uint32_t i = 0; i < s->n_races; i++) {
+    report_race(r, &s->races[i]);
+  }
+  for (uint32_t i = 0; i < s->n_loop_races; i++) {
+    report_loop_race(r, &s->loop_races[i]);
+  }
+  return FSCHED_USAGE;
+}
+
 static fs_status check_options(const replay *r) {
   if (r->options.tick_ps > FS_TICK_MOST_PS) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
@@ -82,14 +109,8 @@ static fs_status check_options(const replay *r) {
     return fs_fail(r->ctx, FSCHED_USAGE, FS_DIAG_REPLAY_OPTIONS, FS_NOWHERE, NULL,
                    "nothing can be bound when kernels are left out");
   }
-  if (r->options.check && r->s->n_races > 0) {
-    fs_report(r->ctx, FSCHED_ERROR, FS_DIAG_REPLAY_RACES, FS_NOWHERE,
-              "use 'hazards: sequential', or order the ops with 'after'",
-              "the result of a graph with races cannot be checked; it has %u", r->s->n_races);
-    for (uint32_t i = 0; i < r->s->n_races; i++) {
-      report_race(r, &r->s->races[i]);
-    }
-    return FSCHED_USAGE;
+  if (r->options.check && (r->s->n_races > 0 || r->s->n_loop_races > 0)) {
+    return refuse_races(r);
   }
   return FSCHED_OK;
 }

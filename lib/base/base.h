@@ -13,6 +13,7 @@
 
 #define FS_NONE UINT32_MAX
 #define FS_TICK_NONE UINT64_MAX
+#define FS_NO_DISTANCE UINT64_MAX
 #define FS_UNBOUNDED FSCHED_UNBOUNDED
 
 typedef fsched_status fs_status;

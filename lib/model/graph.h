@@ -82,6 +82,15 @@ typedef struct fs_graph_param {
   uint64_t least, most;
 } fs_graph_param;
 
+/* Two ops of a graph with loops that stay loops, or one, of which two instances are unordered and
+ * touch the same bytes, at least one of them writing.  Names are as described: the op of the
+ * earlier of the two instances that are the fewest iterations apart, and of the later one. */
+typedef struct fs_graph_race {
+  const char *op_a, *op_b, *buffer;
+  uint64_t distance; /* in iterations of the loops around both, those of the inner ones counted
+                        through all runs, with the most trips; FS_NO_DISTANCE: there is none */
+} fs_graph_race;
+
 /* A loop that was unrolled.  Loops come before those inside them. */
 typedef struct fs_graph_loop {
   const char *name;
@@ -210,6 +219,9 @@ struct fsched_graph {
 
   uint32_t n_races; /* hazards: raw: pairs of unordered ops, with the version */
   uint32_t *race_a, *race_b, *race_version;
+  uint32_t n_loop_races; /* hazards: raw, and loops stay loops: all pairs of what these mean.  In
+                          * the loops themselves they are ordered, as with sequential hazards */
+  fs_graph_race *loop_race;
 };
 
 /* When the op is complete after its start, and whether its queues go on before that: then queue

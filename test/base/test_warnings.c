@@ -102,8 +102,7 @@ static const char faulty[] =
     "  - {name: b, args: [{in: x}, {out: y}], inplace: {y: x}, after: [a]}\n"
     "  - {name: c, args: [{inout: x}]}\n";
 
-/* Loops that stay loops have no races.  Of a buffer that several begin, of which one varies, they
- * have one slot. */
+/* Of a buffer that several loops begin, of which one varies, they have one slot. */
 static const char few_slots[] =
     "fsched: 1\n"
     "target: {queues: [{name: q}]}\n"

@@ -5,9 +5,10 @@
  * Where that is the current version of the buffer, the arg is an ordinary one.  Where a new version
  * has begun since, the old one becomes a buffer of its own, NAME@N for version N: in a graph an op
  * reads the current version of a buffer.  The version that is given, and the last one, which may be
- * kept, stay with the name.  One walk over the ops finds the versions, and whether a value is still
- * there; a second one puts the new buffers in their place.  Cost: O(ops + args + marks and their
- * carries). */
+ * kept, stay with the name.  Where both are of a state, and the one is read when the other has
+ * begun, the state has two slots, as in a loop that stays one (model/graph.h).  One walk over the
+ * ops finds the versions, and whether a value is still there; a second one puts the new buffers in
+ * their place.  Cost: O(ops + args + marks and their carries). */
 #include <stdio.h>
 
 #include "front/builder/carried.h"
@@ -29,6 +30,7 @@ typedef struct carrier {
   uint32_t *arg_version;  /* per arg, or FS_NONE */
   FS_VEC(fs_carried_version) version;
   carried_values *values; /* per carry, of this run of the loop */
+  uint64_t *slot;         /* per buffer with two slots: the bytes of one; else 0 */
   size_t mark, past;      /* the next ones */
 } carrier;
 
@@ -59,6 +61,7 @@ static fs_status start(carrier *c, fs_arena *scratch) {
   FS_TRY(fs_new_none(scratch, &c->current, b->buffer_size.n));
   FS_TRY(fs_new_none(scratch, &c->arg_version, b->arg.n));
   FS_TRY(fs_new_zero(scratch, &c->values, b->carry.n));
+  FS_TRY(fs_new_zero(scratch, &c->slot, b->buffer_size.n));
   for (size_t i = 0; i < b->carry.n; i++) {
     FS_TRY(follow(c, b->carry.at[i].buffer));
   }
@@ -234,38 +237,96 @@ static uint32_t buffer_now(const carrier *c, uint32_t arg, uint32_t buffer) {
   return renamed == FS_NONE ? buffer : renamed;
 }
 
+/* Pairs of versions in slots are not used: they have places of their own. */
+static void put_pairs(carrier *c) {
+  fsched_builder *b = c->b;
+  size_t n = 0;
+  for (size_t i = 0; i < b->inplaces.item.n; i++) {
+    fs_item_draft x = b->inplaces.item.at[i];
+    uint32_t end = fs_builder_args_end(b, x.op);
+    uint32_t out = find_arg(b, x.op, end, x.a, true);
+    uint32_t in = find_arg(b, x.op, end, x.b, false);
+    x.a = buffer_now(c, out, x.a);
+    x.b = buffer_now(c, in, x.b);
+    bool slots =
+        (x.a < c->b->n_named && c->slot[x.a] > 0) || (x.b < c->b->n_named && c->slot[x.b] > 0);
+    if (!slots) {
+      if (i < b->inplaces.at.n) {
+        b->inplaces.at.at[n] = b->inplaces.at.at[i];
+      }
+      b->inplaces.item.at[n++] = x;
+    }
+  }
+  b->inplaces.item.n = n;
+  b->inplaces.at.n = fs_min(b->inplaces.at.n, n);
+}
+
+/* The given content lies in the second slot, the last version in the first one. */
+static void put_in_slot(const carrier *c, uint32_t arg) {
+  fs_arg_draft *a = &c->b->arg.at[arg];
+  bool given = c->version.at[c->arg_version[arg]].begun == FS_NONE;
+  a->offset += given ? c->slot[a->buffer] : 0;
+  a->has_at = true;
+  if (fs_tag_begins(a->tag)) {
+    a->begins = true;
+    a->tag = FSCHED_OUT_EXISTING;
+  }
+}
+
 static void put_buffers(carrier *c) {
   fsched_builder *b = c->b;
-  for (size_t i = 0; i < b->inplaces.item.n; i++) {
-    fs_item_draft *x = &b->inplaces.item.at[i];
-    uint32_t end = fs_builder_args_end(b, x->op);
-    uint32_t out = find_arg(b, x->op, end, x->a, true);
-    uint32_t in = find_arg(b, x->op, end, x->b, false);
-    x->a = buffer_now(c, out, x->a);
-    x->b = buffer_now(c, in, x->b);
-  }
+  put_pairs(c);
   for (uint32_t arg = 0; arg < b->arg.n; arg++) {
-    if (fs_tag_names_buffer(b->arg.at[arg].tag)) {
-      b->arg.at[arg].buffer = buffer_now(c, arg, b->arg.at[arg].buffer);
+    fs_arg_draft *a = &b->arg.at[arg];
+    if (fs_tag_names_buffer(a->tag)) {
+      uint32_t buffer = a->buffer;
+      a->buffer = buffer_now(c, arg, buffer);
+      if (a->buffer == buffer && c->slot[buffer] > 0) {
+        put_in_slot(c, arg);
+      }
     }
   }
 }
 
-/* Refuses a state whose given content is read when its last version, which takes its place, has
- * begun.  In the loops of a sample it has slots. */
-static void check_states(carrier *c) {
+/* Gives two slots to a state whose given content is read when its last version, which takes its
+ * place, has begun.  In the loops of a sample it has slots. */
+static void find_slots(carrier *c) {
   fsched_builder *b = c->b;
   for (uint32_t v = 0; v < c->version.n && !b->sample; v++) {
     const fs_carried_version *x = &c->version.at[v];
     uint32_t last = c->current[x->buffer];
     if (x->begun == FS_NONE && x->last_read != FS_NONE &&
         fs_io_carried(b->buffer_io.at[x->buffer]) && c->version.at[last].begun < x->last_read) {
-      (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->arg_at, x->last_arg), NULL,
-                            "the given content of state '%.80s' is read when the last version has "
-                            "taken its place",
-                            b->buffers.text.at[x->buffer]);
+      uint32_t memory = b->buffer_memory.at[x->buffer];
+      memory = memory == FS_NONE ? fs_builder_default_memory(b) : memory;
+      uint64_t align = memory == FS_NONE ? 1 : fs_max(b->memory.at[memory].m.align, 1);
+      c->slot[x->buffer] = fs_align_up(fs_max(b->buffer_size.at[x->buffer], 1), align);
+      if (c->slot[x->buffer] > FSCHED_MAX_SIZE / 2) {
+        (void)fs_builder_fail(
+            b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&b->arg_at, x->last_arg), NULL,
+            "the given content of state '%.80s' is read when the last version has "
+            "begun, and both have more than 2^48 bytes",
+            b->buffers.text.at[x->buffer]);
+      }
     }
   }
+}
+
+/* Makes buffers as large as their slots, and tells what of them is given and kept. */
+static fs_status enlarge_buffers(carrier *c) {
+  fsched_builder *b = c->b;
+  for (uint32_t i = 0; i < b->n_named; i++) {
+    uint64_t size = b->buffer_size.at[i];
+    if (c->slot[i] == 0) {
+      continue;
+    }
+    for (size_t k = b->buffer_slot.n; k < b->n_named; k++) {
+      FS_TRY(fs_vec_push(b->ctx, &b->buffer_slot, (fs_buffer_slot){.size = b->buffer_size.at[k]}));
+    }
+    b->buffer_slot.at[i] = (fs_buffer_slot){.size = size, .given = c->slot[i], .kept = 0};
+    b->buffer_size.at[i] = 2 * c->slot[i];
+  }
+  return FSCHED_OK;
 }
 
 static fs_status walk(carrier *c, fs_arena *scratch) {
@@ -274,11 +335,11 @@ static fs_status walk(carrier *c, fs_arena *scratch) {
   for (uint32_t op = 0; op < b->op.n; op++) {
     FS_TRY(walk_op(c, op, fs_builder_args_end(b, op)));
   }
-  check_states(c);
+  find_slots(c);
   FS_TRY(fs_builder_ring_orders(b, c->version.at, (uint32_t)c->version.n, c->arg_version));
   FS_TRY(rename_versions(c));
   put_buffers(c);
-  return FSCHED_OK;
+  return enlarge_buffers(c);
 }
 
 static bool any_followed(const fsched_builder *b) {

@@ -103,6 +103,12 @@ static fs_status finish_or_unroll(fsched_builder *b, fsched_graph **out) {
     fs_context_rewind(b->ctx, mark);
     warn(described, &refusal);
     status = finish_unrolled(described, &b->arena, out);
+  } else if (status == FSCHED_OK) {
+    status = fs_builder_loop_races(described, *out);
+    if (status != FSCHED_OK) {
+      fsched_graph_destroy(*out);
+      *out = NULL;
+    }
   }
   fsched_builder_destroy(described);
   return status;

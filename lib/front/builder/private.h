@@ -135,6 +135,7 @@ struct fsched_builder {
   fs_arena arena; /* becomes the graph's arena */
   const char *name;
   fsched_hazards hazards;
+  bool raw; /* they were raw, before loops that stay loops made them sequential */
   const char *time_unit;
   uint64_t concurrency, frontier_capacity;
   uint64_t launch, wait; /* launch: of classes that `launches` does not name */
@@ -327,6 +328,10 @@ fs_status fs_builder_versions(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /
 fs_status fs_builder_order(fsched_builder *b, fsched_graph *g) FS_MUST_USE; /* CSR, topo */
 /* Requires an order of the graph. */
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
+/* Finds and tells the races of a graph whose loops stay loops, as far as hazards are raw.  Requires
+ * the builder of the graph as it was described.  Complexity: that of the races of about 4,096
+ * instances of its ops, whatever the trips are. */
+fs_status fs_builder_loop_races(const fsched_builder *described, fsched_graph *g) FS_MUST_USE;
 /* Requires an order of the graph, and versions. */
 fs_status fs_builder_inplaces(fsched_builder *b, fsched_graph *g) FS_MUST_USE;
 /* Warns of a pair that is not kept, and why.  Requires one of the builder's. */

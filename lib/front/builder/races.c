@@ -15,7 +15,8 @@ enum { MAX_RACES = 1 << 20 };
 typedef struct race_finder {
   const fsched_graph *g;
   const fs_race_order *order;
-  fs_race_list *list;
+  fs_race_visit *take;
+  void *user;
   fs_ranges ranges;
   fs_ids found;   /* ops with overlapping accesses */
   fs_ids stack;   /* the search's stack */
@@ -44,7 +45,7 @@ static fs_status mark_ancestors(race_finder *r, uint32_t op, uint32_t lowest) {
 
 static fs_status add_race(race_finder *r, uint32_t op, uint32_t other, uint32_t version) {
   fs_race race = {op < other ? op : other, op < other ? other : op, version};
-  return fs_vec_push(r->g->ctx, r->list, race);
+  return r->take(r->user, &race);
 }
 
 /* Lists the races of `op` with the candidates.  Candidates that come before `op` in topo share one
@@ -177,11 +178,6 @@ static fs_status race_version(race_finder *r, uint32_t version) {
     for (uint32_t k = first; k < i; k++) {
       FS_TRY(visit(r, &s, k, true));
     }
-    if (r->list->n > MAX_RACES) {
-      return fs_fail(g->ctx, FSCHED_BAD_INPUT, FS_DIAG_TOO_MANY_RACES, FS_NOWHERE,
-                     "use 'hazards: sequential'", "more than %d pairs of ops are left unordered",
-                     (int)MAX_RACES);
-    }
   }
   fs_ranges_clear(&r->ranges, &s.writes);
   fs_ranges_clear(&r->ranges, &s.all);
@@ -214,15 +210,48 @@ static fs_status find_races(race_finder *r) {
   return FSCHED_OK;
 }
 
-fs_status fs_race_find(const fsched_graph *g, const fs_race_order *order, fs_race_list *list) {
-  assert(order->rank != NULL && list->n == 0);
-  race_finder r = {.g = g, .order = order, .list = list};
+fs_status fs_race_each(const fsched_graph *g, const fs_race_order *order, fs_race_visit *take,
+                       void *user) {
+  assert(order->rank != NULL);
+  race_finder r = {.g = g, .order = order, .take = take, .user = user};
   fs_ranges_init(&r.ranges, g->ctx);
   fs_status status = find_races(&r);
   fs_ranges_release(&r.ranges);
   fs_vec_free(g->ctx, &r.found);
   fs_vec_free(g->ctx, &r.stack);
   return status;
+}
+
+fs_status fs_race_edges(const fsched_graph *g, fs_arena *scratch, fs_race_order *out) {
+  assert(g->topo != NULL);
+  uint32_t *rank;
+  FS_TRY(fs_new(scratch, &rank, g->n_ops));
+  for (uint32_t i = 0; i < g->n_ops; i++) {
+    rank[g->topo[i]] = i;
+  }
+  *out = (fs_race_order){.pred0 = g->pred0, .pred = g->pred, .rank = rank};
+  return FSCHED_OK;
+}
+
+typedef struct race_lister {
+  fsched_context *ctx;
+  fs_race_list *list;
+} race_lister;
+
+static fs_status list_race(void *user, const fs_race *race) {
+  race_lister *l = user;
+  if (l->list->n == MAX_RACES) {
+    return fs_fail(l->ctx, FSCHED_BAD_INPUT, FS_DIAG_TOO_MANY_RACES, FS_NOWHERE,
+                   "use 'hazards: sequential'", "more than %d pairs of ops are left unordered",
+                   (int)MAX_RACES);
+  }
+  return fs_vec_push(l->ctx, l->list, *race);
+}
+
+fs_status fs_race_find(const fsched_graph *g, const fs_race_order *order, fs_race_list *list) {
+  assert(order->rank != NULL && list->n == 0);
+  race_lister l = {g->ctx, list};
+  return fs_race_each(g, order, list_race, &l);
 }
 
 static fs_status keep_races(fsched_builder *b, fsched_graph *g, const fs_race_list *list) {
@@ -240,17 +269,13 @@ static fs_status keep_races(fsched_builder *b, fsched_graph *g, const fs_race_li
 
 fs_status fs_builder_races(fsched_builder *b, fsched_graph *g) {
   assert(g->succ0 != NULL);
-  if (!fs_hazards_data_only(g->hazards) || b->bad) { /* with a cycle there is no topo */
+  if (!fs_hazards_data_only(g->hazards) || b->bad || b->sample) { /* bad: it may have no topo */
     return FSCHED_OK;
   }
   FS_SCRATCH(scratch, b->ctx);
   fs_race_list list = {0};
-  uint32_t *rank;
-  FS_TRY(fs_new(&scratch, &rank, g->n_ops));
-  for (uint32_t i = 0; i < g->n_ops; i++) {
-    rank[g->topo[i]] = i;
-  }
-  fs_race_order order = {.pred0 = g->pred0, .pred = g->pred, .rank = rank};
+  fs_race_order order;
+  FS_TRY(fs_race_edges(g, &scratch, &order));
   fs_status status = fs_race_find(g, &order, &list);
   status = status == FSCHED_OK ? keep_races(b, g, &list) : status;
   fs_vec_free(b->ctx, &list);

@@ -16,6 +16,7 @@
 
 #include "base/warnings.h"
 #include "front/builder/bodies.h"
+#include "front/builder/folded.h"
 
 enum { SHOWN = FS_WARNINGS_SHOWN, MOST_STEPS = 1 << 24 };
 
@@ -26,92 +27,56 @@ static void report_rest(fsched_builder *b, fs_diag_code code, uint32_t n, const 
   }
 }
 
-/* The arg of an op that touches a version, one that writes if there is any. */
-static uint32_t arg_of_version(const fsched_graph *g, uint32_t op, uint32_t version) {
-  uint32_t found = FS_NONE;
-  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
-    bool here = g->arg_version[a] == version && fs_tag_accesses(g->arg_tag[a]);
-    if (here && (found == FS_NONE || fs_tag_writes(g->arg_tag[a]))) {
-      found = a;
-    }
+/* Warns of races of an unrolled graph, once for all iterations. */
+static fs_status warn_unrolled_races(fsched_builder *b, const fsched_graph *g) {
+  FS_SCRATCH(scratch, b->ctx);
+  fs_race_folder f;
+  uint64_t *trip;
+  FS_TRY(fs_new(&scratch, &trip, b->loop.n));
+  for (size_t l = 0; l < b->loop.n; l++) {
+    trip[l] = b->loop.at[l].trip;
   }
-  return found;
+  fs_folder_init(&f, b->ctx);
+  f.b = b;
+  f.g = g;
+  f.trip = trip;
+  fs_status status = FSCHED_OK;
+  for (uint32_t i = 0; i < g->n_races && status == FSCHED_OK; i++) {
+    status = fs_folder_add(&f, g->race_a[i], g->race_b[i], g->race_version[i]);
+  }
+  fs_folder_sort(&f);
+  fs_folder_warn(&f);
+  fs_folder_free(&f);
+  return status;
 }
 
-/* The name of an op as it was described: without the iterations of the loops around it, "[2][0]",
- * which are put into `iteration`, outermost first. */
-static size_t described_name(const fsched_builder *b, const char *name, uint32_t origin,
-                             uint64_t *iteration) {
-  size_t n = strlen(name);
-  for (uint32_t i = fs_loop_depth(b, b->loop_of.at[origin]); i-- > 0;) {
-    while (name[n - 1] != '[') {
-      n--;
-    }
-    iteration[i] = strtoull(name + n, NULL, 10);
-    n--;
-  }
-  return n;
-}
-
-/* Writes the names of a race's ops without their iterations, and how far these are apart in the
- * loops around both. */
-static void print_race(const fsched_builder *b, const fsched_graph *g, uint32_t i, fs_text *t) {
-  uint64_t at[FSCHED_MAX_LOOPS], later[FSCHED_MAX_LOOPS];
-  uint32_t a = b->origin.at[g->race_a[i]], c = b->origin.at[g->race_b[i]];
-  const char *name_a = g->op_name[g->race_a[i]], *name_c = g->op_name[g->race_b[i]];
-  size_t length_a = described_name(b, name_a, a, at);
-  size_t length_c = described_name(b, name_c, c, later);
-  fs_text_puts(t, "'");
-  fs_text_add(t, name_a, length_a);
-  fs_text_puts(t, "' and '");
-  fs_text_add(t, name_c, length_c);
-  fs_text_puts(t, "'");
-  uint32_t n = fs_loop_depth(b, fs_loop_around_both(b, b->loop_of.at[a], b->loop_of.at[c]));
-  for (uint32_t l = 0; l < n; l++) {
-    fs_text_printf(t, "%s%lld", l == 0 ? " at distance " : ", ", (long long)(later[l] - at[l]));
-  }
-}
-
-/* Shows a race, of a graph with loops once for all iterations; *n counts those that are shown, or
- * are too many. */
-static void warn_race(fsched_builder *b, const fsched_graph *g, uint32_t i, uint32_t *n) {
-  uint32_t arg = arg_of_version(g, g->race_b[i], g->race_version[i]);
+static void warn_race(fsched_builder *b, const fsched_graph *g, uint32_t i) {
+  uint32_t arg = fs_builder_arg_of_version(g, g->race_b[i], g->race_version[i]);
   fs_pos at = arg == FS_NONE ? FS_NOWHERE : fs_pos_at(&b->arg_at, arg);
   fs_text t;
   fs_text_init(&t, b->ctx);
-  if (b->unrolled) {
-    print_race(b, g, i, &t);
-  } else {
-    fs_text_printf(&t, "'%s' and '%s'", g->op_name[g->race_a[i]], g->op_name[g->race_b[i]]);
-  }
-  fs_text_printf(&t, " are unordered, and one of them writes what both touch of '%s'",
-                 g->buffer_name[g->version_buffer[g->race_version[i]]]);
+  fs_text_printf(&t, "'%s' and '%s'", g->op_name[g->race_a[i]], g->op_name[g->race_b[i]]);
+  fs_builder_race_text(&t, g->buffer_name[g->version_buffer[g->race_version[i]]]);
   fs_text_add(&t, "", 1);
-  bool added = true;
-  uint32_t id;
-  fs_status status = FSCHED_OK;
-  if (b->unrolled && !t.failed) {
-    status = fs_names_intern(&b->said, t.at, t.n - 1, &id, &added);
-  }
-  if (!t.failed && status == FSCHED_OK && added && (*n)++ < SHOWN) {
+  if (!t.failed) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, at, NULL, "ops %s", t.at);
   }
   fs_text_drop(&t);
 }
 
-static void warn_races(fsched_builder *b, const fsched_graph *g) {
-  uint32_t n = 0;
-  for (uint32_t i = 0; i < g->n_races; i++) {
-    if (b->unrolled || n < SHOWN) {
-      warn_race(b, g, i, &n);
-    }
+static fs_status warn_races(fsched_builder *b, const fsched_graph *g) {
+  if (b->unrolled) {
+    return g->n_races == 0 ? FSCHED_OK : warn_unrolled_races(b, g);
   }
-  n = b->unrolled ? n : g->n_races;
-  if (n > SHOWN) {
+  for (uint32_t i = 0; i < g->n_races && i < SHOWN; i++) {
+    warn_race(b, g, i);
+  }
+  if (g->n_races > SHOWN) {
     fs_report(b->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
               "fsched dis --format json lists all", "%u more pairs of ops are unordered",
-              n - SHOWN);
+              g->n_races - SHOWN);
   }
+  return FSCHED_OK;
 }
 
 typedef struct usage {
@@ -386,10 +351,9 @@ fs_status fs_builder_warn(fsched_builder *b, const fsched_graph *g) {
   assert(g->op_inplace0 != NULL && g->topo != NULL);
   bool exhausted = fs_context_out_of_memory(b->ctx);
   FS_SCRATCH(scratch, b->ctx);
-  fs_status status = FSCHED_OK;
-  warn_races(b, g);
+  fs_status status = warn_races(b, g);
   report_rest(b, FS_DIAG_INPLACE, b->inplace_dropped, "'inplace' are not possible");
-  if (fs_warn_on(b->ctx, FS_WARN_UNUSED)) {
+  if (status == FSCHED_OK && fs_warn_on(b->ctx, FS_WARN_UNUSED)) {
     status = warn_unused(b, g, &scratch);
   }
   if (fs_warn_on(b->ctx, FS_WARN_DEAD)) {

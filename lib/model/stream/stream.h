@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 13u
+#define FS_STREAM_VERSION 14u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -60,6 +60,7 @@
   X(producers, uint32_t)                   \
   X(guard_checks, fs_stream_guard_check)   \
   X(loop_places, fs_stream_place)          \
+  X(loop_races, fs_stream_loop_race)       \
   X(strings, char)
 
 typedef struct fs_stream_meta { /* exactly one */
@@ -179,6 +180,13 @@ typedef struct fs_stream_kernel {
 typedef struct fs_stream_race {
   uint32_t op_a, op_b, version, reserved;
 } fs_stream_race;
+
+/* A race of what the loops of a graph with raw hazards mean, which are done in program order: the
+ * ops, perhaps one and the same, as described, that of the earlier instance first. */
+typedef struct fs_stream_loop_race {
+  uint64_t distance;                     /* FS_NO_DISTANCE: no loop is around both */
+  uint32_t op_a, op_b, buffer, reserved; /* strings */
+} fs_stream_loop_race;
 
 /* Only commands of FS_SYNC_TIMELINE have waits, signal and scope; elsewhere these are empty and 0.
  */

@@ -208,6 +208,10 @@ static fs_status index_races(fs_vs *v) {
   if (s->n_races > 0 && !fs_hazards_data_only(s->meta[0].hazards)) {
     FS_WRONG(v, FS_DIAG_VERIFY_RACE, "races are listed though hazards are sequential");
   }
+  if (s->n_loop_races > 0 && fs_hazards_data_only(s->meta[0].hazards)) {
+    FS_WRONG(v, FS_DIAG_VERIFY_RACE,
+             "races of loops are listed though loops have none of their own");
+  }
   return FSCHED_OK;
 }
 

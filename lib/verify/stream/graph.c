@@ -95,6 +95,7 @@ static bool same_counts(compare *c) {
       {"'after' entries", s->n_afters, g->op_after0[g->n_ops]},
       {"parameters", s->n_params, g->n_params},
       {"loops", s->n_loops, g->n_rolled},
+      {"races of loops", s->n_loop_races, g->n_loop_races},
   };
   bool ok = true;
   for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
@@ -469,6 +470,22 @@ static fs_status check_inplaces(compare *c) {
   return FSCHED_OK;
 }
 
+static void compare_loop_races(compare *c) {
+  for (uint32_t i = 0; i < c->g->n_loop_races; i++) {
+    const fs_stream_loop_race *mine = &c->v->s->loop_races[i];
+    const fs_graph_race *graphs = &c->g->loop_race[i];
+    if (!same(c, mine->op_a, graphs->op_a) || !same(c, mine->op_b, graphs->op_b) ||
+        !same(c, mine->buffer, graphs->buffer) || mine->distance != graphs->distance) {
+      FS_WRONG(
+          c->v, FS_DIAG_VERIFY_RACE,
+          "not the graph's: race %u of loops is of '%s' and '%s' on '%s', in the graph of '%s' "
+          "and '%s' on '%s'",
+          i, fs_stream_string(c->v->s, mine->op_a), fs_stream_string(c->v->s, mine->op_b),
+          fs_stream_string(c->v->s, mine->buffer), graphs->op_a, graphs->op_b, graphs->buffer);
+    }
+  }
+}
+
 fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
   assert(v->command_queue != NULL || v->s->n_commands == 0);
   compare c = {.v = v, .g = g};
@@ -486,6 +503,7 @@ fs_status fs_vs_graph(fs_vs *v, const fsched_graph *g) {
       differs(&c, "queues of op", g->op_name[o]);
     }
   }
+  compare_loop_races(&c);
   fs_vs_loops_graph(v, g);
   if (v->found.total != wrong) {
     return FSCHED_OK;

@@ -56,6 +56,10 @@ static bool target_ranges(const fs_stream *s) {
   for (uint32_t i = 0; ok && i < s->n_params; i++) {
     ok = is_string(s, s->params[i].name) && s->params[i].least <= s->params[i].most;
   }
+  for (uint32_t i = 0; ok && i < s->n_loop_races; i++) {
+    const fs_stream_loop_race *r = &s->loop_races[i];
+    ok = is_string(s, r->op_a) && is_string(s, r->op_b) && is_string(s, r->buffer);
+  }
   uint32_t next = 0;
   for (uint32_t i = 0; ok && i < s->n_buffers; i++) {
     const fs_stream_buffer *b = &s->buffers[i];

@@ -4,7 +4,10 @@
  *
  * Args that move alike have their bytes in common in all iterations or in none.  Others may in
  * some: where all that the one touches in all iterations lies apart from all that the other does,
- * they have not; else this version does not tell. */
+ * they have not; else this version does not tell.
+ *
+ * With raw hazards that is a race, which only an unrolled graph may have, also of an op outside of
+ * loops: a loop that stays one runs members in turn, and all else in program order. */
 #include "base/saturate.h"
 #include "front/builder/roll/roll.h"
 
@@ -52,8 +55,19 @@ static bool move_alike(const fs_roller *r, const fs_moving_draft *m, const fs_mo
   return alike;
 }
 
+/* The loop that an op is in, or some loop. */
+static uint32_t loop_near(const fs_roller *r, uint32_t op) {
+  return r->in.loop_of[op] == FS_NONE ? 0 : r->in.loop_of[op];
+}
+
 static fs_status conflict(const fs_roller *r, const member_pair *p) {
   const fsched_builder *b = r->b;
+  if (b->raw) {
+    return fs_builder_refuse_loop(r->b, loop_near(r, p->op), fs_pos_at(&b->arg_at, p->b),
+                                  "members of op '%.80s' race for bytes of '%.80s'",
+                                  b->ops.text.at[p->op],
+                                  b->buffers.text.at[b->arg.at[p->a].buffer]);
+  }
   return fs_builder_fail(r->b, FS_DIAG_MEMBER_CONFLICT, fs_pos_at(&b->arg_at, p->b),
                          "members run at the same time",
                          "op '%s': one member writes bytes of '%s' that another one accesses",
@@ -76,8 +90,12 @@ static fs_status check_pair(const fs_roller *r, const member_pair *p) {
       x->buffer != y->buffer || (!fs_tag_writes(x->tag) && !fs_tag_writes(y->tag))) {
     return FSCHED_OK;
   }
+  bool outside = r->in.loop_of[p->op] == FS_NONE;
   const fs_moving_draft *m = fs_roller_moving(r, p->op, p->a);
   const fs_moving_draft *n = fs_roller_moving(r, p->op, p->b);
+  if (outside && fs_tag_begins(x->tag) != fs_tag_begins(y->tag)) {
+    return FSCHED_OK; /* the one is of the version before */
+  }
   if (fs_tag_begins(x->tag) != fs_tag_begins(y->tag) || distance_of(m) != distance_of(n)) {
     return unknown(r, p); /* of which the one may take the place of the other, or be it on entry */
   }
@@ -93,7 +111,8 @@ fs_status fs_roller_members(const fs_roller *r) {
   assert(r->in.loop_of != NULL && !r->b->contracted);
   const fsched_builder *b = r->b;
   for (uint32_t op = 0; op < r->in.n_ops; op++) {
-    if (b->op.at[op].members == 0 || r->in.loop_of[op] == FS_NONE) {
+    bool looked_at = r->in.loop_of[op] != FS_NONE || b->raw; /* else an op outside is, later */
+    if (b->op.at[op].members == 0 || !looked_at) {
       continue;
     }
     for (uint32_t x = b->op.at[op].arg0; x < fs_builder_args_end(b, op); x++) {

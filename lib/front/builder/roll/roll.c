@@ -678,6 +678,7 @@ fs_status fs_builder_roll(fsched_builder *b) {
   assert(b->loop.n > 0);
   fsched_builder *described;
   FS_TRY(fs_builder_clone(b, &described));
+  b->raw = fs_hazards_data_only(b->hazards);
   b->hazards = FSCHED_HAZARDS_SEQUENTIAL; /* what raw ones leave open is done in program order */
   fs_status status = fs_roller_limit_ops(b);
   status = status == FSCHED_OK ? fs_roller_merge_pairs(b) : status;

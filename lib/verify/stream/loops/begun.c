@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Args that are an `out` to their kernels although they write over what is in a buffer: each is one
- * slot of a ring of that buffer.  To all other checks they are what their tags say, so that no
- * order depends on this. */
+ * slot of a ring of that buffer, or, of an op, the part of a buffer that is kept.  To all other
+ * checks they are what their tags say, so that no order depends on this. */
 #include "verify/stream/loops/parts.h"
 
 typedef struct begun_slots {
@@ -36,14 +36,20 @@ static bool is_slot(const begun_slots *b, uint32_t buffer, uint64_t offset, uint
   return found;
 }
 
+/* Whether the arg is of what is kept of a buffer, beside what is given of it. */
+static bool is_kept(const fs_stream *s, const fs_stream_arg *a) {
+  const fs_stream_buffer *b = a->buffer == FS_NONE ? NULL : &s->buffers[a->buffer];
+  return b != NULL && b->given != b->kept && a->offset == b->kept && a->length == b->io_size;
+}
+
 fs_status fs_vs_loops_begins(fs_vs *v) {
   assert(v->op_command0 != NULL);
   begun_slots b = {.s = v->s};
   FS_TRY(find_rings(v, &b));
   for (uint32_t i = 0; i < v->s->n_args; i++) {
     const fs_stream_arg *a = &v->s->args[i];
-    if (a->begins != 0 &&
-        (!fs_tag_writes_over(a->tag) || !is_slot(&b, a->buffer, a->offset, a->length))) {
+    if (a->begins != 0 && (!fs_tag_writes_over(a->tag) ||
+                           (!is_slot(&b, a->buffer, a->offset, a->length) && !is_kept(v->s, a)))) {
       FS_WRONG(v, FS_DIAG_VERIFY_SHAPE, "arg %u begins a value, and is no slot of a loop", i);
     }
   }
