@@ -78,29 +78,31 @@ START_TEST(as_all_states)
 }
 END_TEST
 
-/* A graph whose short memories have no store. */
+/* A graph whose short memories have no store.  Of further versions of states, whose first place
+ * stays, the search that tries all does not know. */
 static fs_gen_params storeless(uint64_t seed) {
   fs_rng state = {seed}, *r = &state;
-  return (fs_gen_params){.seed = seed,
-                         .n_ops = 2 + fs_rng_below(r, 4),
-                         .n_queues = fs_rng_below(r, 4),
-                         .n_memories = 1 + fs_rng_one_in(r, 3),
-                         .align = 1 + (uint64_t)fs_rng_one_in(r, 5),
-                         .max_size = 4,
-                         .max_time = 3,
-                         .window = 3,
-                         .short_share = 0.3 + 0.1 * fs_rng_below(r, 5),
-                         .counted = fs_rng_one_in(r, 3),
-                         .gangs = fs_rng_one_in(r, 3),
-                         .scratch = fs_rng_one_in(r, 3),
-                         .inplace = fs_rng_one_in(r, 2),
-                         .resources = fs_rng_one_in(r, 4),
-                         .inouts = fs_rng_one_in(r, 2),
-                         .ats = fs_rng_one_in(r, 4),
-                         .io = fs_rng_one_in(r, 2),
-                         .states = fs_rng_one_in(r, 4),
-                         .versions = fs_rng_one_in(r, 3),
-                         .afters = fs_rng_one_in(r, 4)};
+  fs_gen_params p = {.seed = seed,
+                     .n_ops = 2 + fs_rng_below(r, 4),
+                     .n_queues = fs_rng_below(r, 4),
+                     .n_memories = 1 + fs_rng_one_in(r, 3),
+                     .align = 1 + (uint64_t)fs_rng_one_in(r, 5),
+                     .max_size = 4,
+                     .max_time = 3,
+                     .window = 3,
+                     .short_share = 0.3 + 0.1 * fs_rng_below(r, 5),
+                     .counted = fs_rng_one_in(r, 3),
+                     .gangs = fs_rng_one_in(r, 3),
+                     .scratch = fs_rng_one_in(r, 3),
+                     .inplace = fs_rng_one_in(r, 2),
+                     .resources = fs_rng_one_in(r, 4),
+                     .inouts = fs_rng_one_in(r, 2),
+                     .ats = fs_rng_one_in(r, 4),
+                     .io = fs_rng_one_in(r, 2),
+                     .versions = fs_rng_one_in(r, 3),
+                     .afters = fs_rng_one_in(r, 4)};
+  p.versions = p.versions && !p.io;
+  return p;
 }
 
 /* Memories without a store: the least makespan, or that there is none, as found by trying every
