@@ -271,7 +271,8 @@ static fsched_cause run_task(fs_cuda_task *t) {
     return run_command(t, room);
   }
   t->digest = 0;
-  return fs_loop_run_instance(&h->effects, room, &h->work, t->at, &t->digest);
+  return fs_loop_run_call(&h->effects, room, &h->work, t->at,
+                          t->x->loops.call_of[t->at->loop_command], &t->digest);
 }
 
 void fs_cuda_host_run(void *task) {

@@ -203,7 +203,7 @@ static uint64_t try_loop(uint64_t seed, int loop, const char *text) {
   uint64_t n = 0;
   if (fsched_graph_parse(ctx, "loop.yaml", text, strlen(text), &o, &g) == FSCHED_OK) {
     if (fsched_compile(ctx, g, &c, NULL, &p) == FSCHED_OK && p->view.n_loops > 0 &&
-        p->view.n_loop_members == 0 && !g->target.implicit_queues) {
+        !g->target.implicit_queues) {
       n = replay_hosts(seed, loop, p, g);
     }
     fsched_program_destroy(p);
@@ -215,14 +215,15 @@ static uint64_t try_loop(uint64_t seed, int loop, const char *text) {
 
 START_TEST(loops)
 {
-  static void (*const generate[])(uint64_t, fs_text *) = {
-      fs_loop_gen, fs_nest_gen, fs_loop_gen_barriers, fs_nest_gen_joined, fs_nest_gen_syncs};
+  static void (*const generate[])(uint64_t, fs_text *) = {fs_loop_gen,          fs_nest_gen,
+                                                          fs_loop_gen_barriers, fs_nest_gen_joined,
+                                                          fs_nest_gen_syncs,    fs_loop_gen_gangs};
   uint64_t n = 0;
   for (uint64_t k = 0; k < LOOPS; k++) {
     uint64_t seed = fs_turn() * LOOPS + k;
     fs_text t;
     fs_text_init(&t, ctx);
-    generate[k % 5](seed, &t);
+    generate[k % 6](seed, &t);
     fs_text_add(&t, "", 1);
     ck_assert(!t.failed);
     n += try_loop(seed, _i, t.at);
