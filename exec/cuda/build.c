@@ -48,7 +48,7 @@ static fs_builtin builtin_of(const fs_instance *x, const fs_stream_command *c) {
 static uint64_t digest_at(const fs_instance *x, uint32_t command) {
   const fs_stream_op *op = &x->s->ops[x->s->commands[command].target];
   uint64_t word = op->n_members == 0 ? x->s->commands[command].target
-                                     : x->s->n_ops + x->loops.n_instances + op->member0 +
+                                     : x->s->n_ops + x->loops.n_calls + op->member0 +
                                            fs_stream_member_of(x->s, command);
   return x->digests + word * 8;
 }

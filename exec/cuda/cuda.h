@@ -111,7 +111,8 @@ typedef struct fs_cuda_made {
 } fs_cuda_made;
 enum { FS_CUDA_MADE = 4 }; /* graphs that a slot keeps */
 
-/* One instance of a loop, or one meeting of queues there, on its way; see cuda/loops/streams.c. */
+/* One call of an instance of a loop, or one meeting of queues there, on its way; see
+ * cuda/loops/streams.c. */
 typedef struct fs_cuda_record {
   fs_cu_stream stream; /* on which its event was recorded; NULL: not yet */
   fs_loop_instance at[FS_LOOP_NEST];
@@ -127,7 +128,7 @@ typedef struct fs_cuda_latest {
   uint64_t record, iteration;
 } fs_cuda_latest;
 
-/* An instance in a graph whose kernel is of a module. */
+/* A call of an instance in a graph whose kernel is of a module. */
 typedef struct fs_cuda_foreign {
   fs_running what;
   uint32_t lane, next; /* the next one of its queue; FS_NONE: none */
@@ -156,7 +157,9 @@ typedef struct fs_cuda_loops {
   fs_loops loops;
   fs_loop_walk *walk; /* per depth */
   uint32_t *queue_of; /* per loop command: queue of the stream */
+  uint32_t *call_of;  /* per loop command: the call that it is of its instance's */
   uint64_t *sum;      /* per loop: its digest so far */
+  uint64_t part;      /* the digest so far of an instance of which not all calls are added */
   fs_cuda_times times;
 
   /* One instance at a time; see cuda/loops/calls.h. */
@@ -172,14 +175,13 @@ typedef struct fs_cuda_loops {
   fs_cuda_loop_position *at; /* per number */
 
   /* Offsets of calls, and of a word for each digest: on streams per record, in the host's block; in
-   * a graph per instance, in aux. */
+   * a graph per call, in aux. */
   uint64_t calls, digests;
-  fs_cu_event *event,
-      *begun; /* per record, or per foreign instance: behind its kernel, before it */
+  fs_cu_event *event, *begun; /* per record, or per foreign call: behind its kernel, before it */
   uint32_t n_events, n_begun;
 
   /* In a graph. */
-  uint64_t n_instances;
+  uint64_t n_calls; /* of all instances */
   fs_cuda_foreign *foreign;
   uint32_t n_foreign;
 
@@ -210,7 +212,7 @@ struct fs_instance {
   uint64_t block_bytes, aux_bytes, pinned_bytes;
   uint64_t staged_aux;                  /* offset in the host's block */
   uint64_t *staged_given, *staged_kept; /* per item: offset in the host's block */
-  uint64_t digests; /* offset in aux of the digests, a word per op, instance of a graph, member */
+  uint64_t digests;    /* offset in aux of the digests, a word per op, call of a graph, member */
   fs_cu_address *base; /* per memory: the block it lies in */
 
   /* Streams and events. */

@@ -199,9 +199,20 @@ fs_cuda_task *fs_cuda_host_item(fs_instance *x, uint32_t item) {
   return &x->hosts.item[item];
 }
 
+/* The command of an instance's outermost loop on a queue. */
+static uint32_t command_on(const fs_instance *x, const fs_loop_instance *at, uint32_t queue) {
+  const fs_cuda_plan *plan = &x->program->plan;
+  const fs_cuda_item *part = &plan->item[plan->item_of[at->command]];
+  uint32_t command = at->command;
+  for (uint32_t i = 0; i < part->parts; i++) {
+    command = part[i].queue == queue ? part[i].command : command;
+  }
+  return command;
+}
+
 static fs_cuda_task instance_task(fs_instance *x, const fs_loop_instance *at) {
-  return (fs_cuda_task){
-      .x = x, .command = at->command, .queue = x->loops.queue_of[at->loop_command], .at = at};
+  uint32_t queue = x->loops.queue_of[at->loop_command];
+  return (fs_cuda_task){.x = x, .command = command_on(x, at, queue), .queue = queue, .at = at};
 }
 
 fs_cuda_task *fs_cuda_host_record(fs_instance *x, uint32_t record) {
@@ -270,8 +281,11 @@ static fsched_cause run_task(fs_cuda_task *t) {
   if (t->at == NULL) {
     return run_command(t, room);
   }
+  fs_loop_instance at = *t->at;
+  at.command = t->command;
   t->digest = 0;
-  return fs_loop_run_instance(&h->effects, room, &h->work, t->at, &t->digest);
+  return fs_loop_run_call(&h->effects, room, &h->work, &at, t->x->loops.call_of[at.loop_command],
+                          &t->digest);
 }
 
 void fs_cuda_host_run(void *task) {

@@ -27,7 +27,7 @@ typedef struct fs_cuda_task {
   fs_instance *x;
   uint32_t command, queue;    /* of the stream */
   const fs_loop_instance *at; /* NULL: in no loop */
-  uint64_t digest;            /* of an instance: what it adds to that of its outermost loop */
+  uint64_t digest;            /* of a call of an instance */
 } fs_cuda_task;
 
 /* What a slot has for it; all 0 where nothing is the host's. */
@@ -40,7 +40,7 @@ typedef struct fs_cuda_hosts {
   uint64_t *digest;       /* per op, and then per member with args of its own */
   fs_cuda_task *item;     /* per item of the plan */
   fs_cuda_task *record;   /* per record, for loops on streams */
-  fs_cuda_task *instance; /* in a graph, per instance of an op of the host */
+  fs_cuda_task *instance; /* in a graph, per call of an instance of an op of the host */
   fs_loop_instance *at;   /* their instances, `depth` for each */
   uint32_t n_instances, depth;
 
@@ -65,12 +65,12 @@ void fs_cuda_host_begin(fs_instance *x);
 /* Frees what is not in an arena. */
 void fs_cuda_host_release(fs_instance *x);
 
-/* For a graph: makes room for so many instances, in so many loops; notes an instance, or without
- * room counts it.  Requires that there is no room yet. */
+/* For a graph: makes room for so many calls of instances, in so many loops; notes a call, or
+ * without room counts it.  Requires that there is no room yet. */
 fs_status fs_cuda_host_list_make(fs_instance *x, uint32_t n, uint32_t depth) FS_MUST_USE;
 void fs_cuda_host_list(fs_instance *x, const fs_loop_instance *at);
 
-/* The task of an item, of a record's instance, and of the n-th instance that was noted.  Require
+/* The task of an item, of a record's call, and of the n-th call that was noted.  Require
  * one of the host. */
 fs_cuda_task *fs_cuda_host_item(fs_instance *x, uint32_t item);
 fs_cuda_task *fs_cuda_host_record(fs_instance *x, uint32_t record);

@@ -315,7 +315,7 @@ bool fs_cuda_issue_end(fs_instance *x) {
       return false;
     }
   }
-  uint64_t bytes = (x->s->n_ops + x->loops.n_instances + x->s->n_members) * 8;
+  uint64_t bytes = (x->s->n_ops + x->loops.n_calls + x->s->n_members) * 8;
   if (x->built.digests && bytes > 0 &&
       !FS_CUDA_DO(
           x, cuMemcpyAsync,

@@ -240,21 +240,20 @@ static fs_status load_for_op(loader *l, const fs_stream_op *op) {
 }
 
 static fs_status load_for_loop_op(loader *l, const fs_stream_loop_op *op) {
+  fs_status status = FSCHED_OK;
   l->op = fs_stream_string(l->s, op->name);
-  if (op->n_members > 0) {
-    return fs_fail(
-        l->ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_KERNEL, FS_NOWHERE, "compile it with --unroll",
-        "op '%s': in a loop that stays one, members with args of their own do not run on "
-        "a device",
-        l->op);
+  for (uint32_t m = 0; m < fs_loop_op_calls(op); m++) {
+    fs_stream_member args = fs_loop_op_call_args(l->s, op, m);
+    l->n_args = args.n_args;
+    l->args = (fs_cuda_args){args.arg0, args.n_args, true};
+    l->tags = (fs_tag_counts){0};
+    for (uint32_t a = args.arg0; a < args.arg0 + args.n_args; a++) {
+      fs_count_tag(&l->tags, l->s->loop_args[a].tag);
+    }
+    fs_status one = load_kernel(l, op->kernel);
+    status = status == FSCHED_OK ? one : status;
   }
-  l->n_args = op->n_args;
-  l->args = (fs_cuda_args){op->arg0, op->n_args, true};
-  l->tags = (fs_tag_counts){0};
-  for (uint32_t a = op->arg0; a < op->arg0 + op->n_args; a++) {
-    fs_count_tag(&l->tags, l->s->loop_args[a].tag);
-  }
-  return load_kernel(l, op->kernel);
+  return status;
 }
 
 fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cuda_device *device,

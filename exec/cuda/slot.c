@@ -42,9 +42,9 @@ static fs_status lay_out(fs_instance *x) {
     bool run = fs_command_has_op(c) && !x->config.empty && !loop && !fs_cuda_is_host(x, i);
     x->call[i] = run ? room(&aux, call_bytes(x->s, c)) : UINT64_MAX;
   }
-  uint64_t unrolled = x->config.empty ? 0 : x->loops.n_instances;
+  uint64_t unrolled = x->config.empty ? 0 : x->loops.n_calls;
   uint64_t aux_calls = room(&aux, unrolled * x->loops.call_bytes);
-  x->digests = room(&aux, (x->s->n_ops + x->loops.n_instances + x->s->n_members) * 8);
+  x->digests = room(&aux, (x->s->n_ops + x->loops.n_calls + x->s->n_members) * 8);
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
   x->staged_aux = room(&pinned, aux.at);

@@ -166,7 +166,7 @@ static bool read_times(fs_instance *x) {
 static void sum_members(fs_instance *x) {
   const fs_stream *s = x->s;
   const unsigned char *words =
-      x->pinned + x->staged_aux + x->digests + (s->n_ops + x->loops.n_instances) * 8;
+      x->pinned + x->staged_aux + x->digests + (s->n_ops + x->loops.n_calls) * 8;
   for (uint32_t op = 0; op < s->n_ops && s->n_members > 0; op++) {
     bool device = x->program->hosts.op[op] == 0;
     for (uint32_t m = 0; m < s->ops[op].n_members && device; m++) {

@@ -216,8 +216,8 @@ static fs_kernel_call make_call(const fs_effects *e, const fs_effect_room *room,
 
 /* Running */
 
-fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
-                                  const fs_work *work, const fs_loop_instance *at, uint64_t *sum) {
+fsched_cause fs_loop_run_call(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
+                              const fs_loop_instance *at, uint32_t call, uint64_t *digest) {
   const fs_stream *s = e->s;
   assert(at->op < s->n_loop_ops && s->loop_ops[at->op].loop == FS_NONE);
   uint32_t kernel = s->loop_ops[at->op].kernel;
@@ -225,15 +225,22 @@ fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *roo
   for (const fs_loop_instance *x = at; x != NULL; x = x->around) {
     what.iteration[what.depth++] = x->iteration;
   }
+  fs_kernel_call k = make_call(e, room, at, call);
+  fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &k);
+  if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
+    *digest += fs_kernels_digest(e->kernels, kernel, &k);
+  }
+  return cause;
+}
+
+fsched_cause fs_loop_run_instance(const fs_effects *e, const fs_effect_room *room,
+                                  const fs_work *work, const fs_loop_instance *at, uint64_t *sum) {
   fsched_cause cause = FSCHED_CAUSE_NONE;
   uint64_t digest = 0;
-  uint32_t n = fs_loop_op_calls(&s->loop_ops[at->op]);
+  assert(at->op < e->s->n_loop_ops);
+  uint32_t n = fs_loop_op_calls(&e->s->loop_ops[at->op]);
   for (uint32_t m = 0; m < n && cause == FSCHED_CAUSE_NONE; m++) {
-    fs_kernel_call call = make_call(e, room, at, m);
-    cause = fs_effect_call(e, room, work, &what, kernel, &call);
-    if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
-      digest += fs_kernels_digest(e->kernels, kernel, &call);
-    }
+    cause = fs_loop_run_call(e, room, work, at, m, &digest);
   }
   if (cause == FSCHED_CAUSE_NONE && work->record.digest != NULL) {
     *sum += fs_loop_digest(at, digest);

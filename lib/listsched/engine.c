@@ -302,6 +302,15 @@ static fs_status issue_queues(fs_engine *e, uint32_t op) {
   return fs_heap_push(e->ctx, &e->ends, e->op_reached[op], op);
 }
 
+/* An op that can run on no other queues wants them no more. */
+static void leave_queues(fs_engine *e, uint32_t op) {
+  uint32_t n = 0;
+  const uint32_t *only = e->queue_left == NULL ? NULL : fs_engine_only_queues(e, op, &n);
+  for (uint32_t i = 0; i < n; i++) {
+    e->queue_left[only[i]] -= fs_engine_keeps(e, op);
+  }
+}
+
 static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   assert(e->op_phase[op] == FS_OP_CLAIMED && e->op_lacks[op] == 0);
   assert(e->op_unissued_preds[op] == 0);
@@ -314,6 +323,7 @@ static fs_status start_op(fs_engine *e, uint32_t op, uint32_t queue) {
   e->op_queue[op] = queue;
   e->issue_count++;
   e->slot_left[fs_engine_slot(e, op)] -= fs_engine_keeps(e, op);
+  leave_queues(e, op);
   e->given_up |= e->now + e->op_rank[op] > e->limit;
   uint32_t at = e->position[op];
   e->unissued_next[e->unissued_previous[at]] = e->unissued_next[at];

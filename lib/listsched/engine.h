@@ -125,6 +125,8 @@ typedef struct fs_engine {
   uint32_t *op_member0, *op_member; /* only if a gang chooses: CSR, the queues of ops in gangs */
   fs_heap choice;                   /* empty between uses */
   fs_tick *choice_key;              /* per queue; 0 between uses */
+  fs_tick *queue_work, *queue_left; /* if a gang chooses, per queue: time of the ops that can run on
+                                     * no others, of all, and of those not started */
   uint32_t n_done;
 
   /* Queues.  A slot is a domain, or n_domains + gang. */
@@ -376,6 +378,9 @@ fs_tick fs_engine_lag_ready(const fs_engine *e, uint32_t op);
 /* The *n queues of an op; of a gang that chooses them, once it has started.  Requires an op of the
  * graph. */
 const uint32_t *fs_engine_queues_of(const fs_engine *e, uint32_t op, uint32_t *n);
+/* The queues of an op that can run on no others, and how many; 0 of one that chooses.  Requires an
+ * op of the graph. */
+const uint32_t *fs_engine_only_queues(const fs_engine *e, uint32_t op, uint32_t *n);
 /* The queue for an op, FS_NONE if there is none; for a gang its first member.  Requires an op of
  * the graph. */
 fs_status fs_engine_queue_for(fs_engine *e, uint32_t op, uint32_t *queue) FS_MUST_USE;

@@ -153,11 +153,17 @@ static fs_status prepare_members(fs_engine *e) {
   FS_TRY(fs_graph_members(g, e->scratch, &e->op_member0));
   FS_TRY(fs_new(e->scratch, &e->op_member, e->op_member0[g->n_ops]));
   FS_TRY(fs_new_zero(e->scratch, &e->choice_key, g->target.n_queues));
+  FS_TRY(fs_new_zero(e->scratch, &e->queue_work, g->target.n_queues));
   for (uint32_t op = 0; op < g->n_ops; op++) {
     uint32_t gang = g->op_gang[op];
     if (gang != FS_NONE) {
       memcpy(e->op_member + e->op_member0[op], g->gang_queue + g->gang_queue0[gang],
              g->gang_members[gang] * sizeof *e->op_member);
+    }
+    uint32_t n;
+    const uint32_t *only = fs_engine_only_queues(e, op, &n);
+    for (uint32_t i = 0; i < n; i++) {
+      e->queue_work[only[i]] += fs_engine_keeps(e, op);
     }
   }
   return FSCHED_OK;
@@ -225,6 +231,10 @@ static fs_status init_queues(fs_engine *e) {
   FS_TRY(fs_new_zero(e->scratch, &e->slot_passed, e->n_slots));
   FS_TRY(fs_new(e->scratch, &e->slot_left, e->n_slots));
   memcpy(e->slot_left, e->slot_work, e->n_slots * sizeof *e->slot_left);
+  if (e->g->gangs_open) {
+    FS_TRY(fs_new(e->scratch, &e->queue_left, t->n_queues));
+    memcpy(e->queue_left, e->queue_work, t->n_queues * sizeof *e->queue_left);
+  }
   for (uint32_t s = 0; s < t->n_domains; s++) {
     e->slot_free[s] = t->domain_queue0[s + 1] - t->domain_queue0[s];
   }

@@ -4,8 +4,8 @@
  * Of several eligible queues, an op takes the one on which its last predecessor ran, so that no
  * wait is needed, else the first free one.  A gang that is ready keeps its free members from worse
  * ops that would not end before its busy members do (backfilling).  A gang that takes any queues of
- * a class takes free ones, first those of its predecessors; while they are too few, those are kept
- * for it that are free first. */
+ * a class takes free ones, first those that ops which can run on no others want least, and of these
+ * those of its predecessors; while they are too few, those are kept for it that are free first. */
 #include "listsched/engine.h"
 
 static fs_status add_queue(fs_engine *e) {
@@ -373,34 +373,73 @@ static void mark_queues(fs_engine *e, uint32_t op, bool clear) {
   }
 }
 
-/* Chooses the queues of a gang: free ones, first those on which predecessors were over last, then
- * by id; if they are too few also others, and *latest is when the last of them is free. */
+const uint32_t *fs_engine_only_queues(const fs_engine *e, uint32_t op, uint32_t *n) {
+  FS_ASSERT_SLOW(op < e->g->n_ops);
+  const fsched_graph *g = e->g;
+  const fs_target *t = &g->target;
+  uint32_t gang = g->op_gang[op], domain = g->op_domain[op];
+  if (gang != FS_NONE) {
+    *n = fs_gang_open(g, gang) ? 0 : g->gang_members[gang];
+    return g->gang_queue + g->gang_queue0[gang];
+  }
+  *n = !t->implicit_queues && t->domain_queue0[domain + 1] - t->domain_queue0[domain] == 1;
+  return *n == 0 ? NULL : t->domain_queue + t->domain_queue0[domain];
+}
+
+/* Lists the queues of a gang that are free, or those that are not.  The key of a free one is how
+ * much it is wanted, and then how long ago a predecessor was over there, as exactly as it fits. */
+static fs_status list_queues(fs_engine *e, uint32_t op, bool free) {
+  const fsched_graph *g = e->g;
+  enum { AGO_BITS = 36 };
+  const uint64_t most_ago = (UINT64_C(1) << AGO_BITS) - 1, most_wanted = UINT64_MAX >> AGO_BITS;
+  uint32_t gang = g->op_gang[op];
+  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
+    uint32_t q = g->gang_queue[i];
+    bool is_free = !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
+    fs_tick until = e->queue_busy.at[q] ? fs_max(e->now, e->queue_until.at[q]) : e->now;
+    uint64_t ago = fs_min(e->now - fs_min(e->now, e->choice_key[q]), most_ago);
+    uint64_t key = fs_min(e->queue_left[q], most_wanted) << AGO_BITS | ago;
+    if (is_free == free) {
+      FS_TRY(fs_heap_push(e->ctx, &e->choice, free ? key : until, q));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Takes the first queue of the list as a member, of which there are `n`; returns its key. */
+static uint64_t take_queue(fs_engine *e, uint32_t *member, uint32_t n) {
+  fs_heap_entry best = fs_heap_pop(&e->choice);
+  uint32_t at = n;
+  for (; at > 0 && member[at - 1] > best.id; at--) {
+    member[at] = member[at - 1];
+  }
+  member[at] = best.id;
+  return best.key;
+}
+
+/* Chooses the queues of a gang: free ones, and by id where their keys are equal; if they are too
+ * few also others, and *latest is when the last of them is free. */
 static fs_status choose_queues(fs_engine *e, uint32_t op, bool *all_free, fs_tick *latest) {
   const fsched_graph *g = e->g;
-  uint32_t gang = g->op_gang[op], n = g->gang_members[gang];
+  uint32_t gang = g->op_gang[op], n = g->gang_members[gang], taken = 0;
   uint32_t *member = e->op_member + e->op_member0[op];
   assert(e->choice.n == 0);
   mark_queues(e, op, false);
-  for (uint32_t i = g->gang_queue0[gang]; i < g->gang_queue0[gang + 1]; i++) {
-    uint32_t q = g->gang_queue[i];
-    bool free = !e->queue_busy.at[q] && queue_allows(e, q, e->position[op], g->op_time[op]);
-    fs_tick until = e->queue_busy.at[q] ? fs_max(e->now, e->queue_until.at[q]) : e->now;
-    uint64_t key = free ? e->now - fs_min(e->now, e->choice_key[q]) : until + 1;
-    FS_TRY(fs_heap_push(e->ctx, &e->choice, key, q));
-  }
+  fs_status status = list_queues(e, op, true);
   mark_queues(e, op, true);
+  FS_TRY(status);
   e->steps += (g->gang_queue0[gang + 1] - g->gang_queue0[gang]) / 4;
+  while (taken < n && e->choice.n > 0) {
+    (void)take_queue(e, member, taken++);
+  }
+  e->choice.n = 0;
   *latest = e->now;
-  *all_free = true;
-  for (uint32_t i = 0; i < n; i++) {
-    fs_heap_entry best = fs_heap_pop(&e->choice);
-    *all_free = *all_free && best.key <= e->now;
-    *latest = best.key > e->now ? fs_max(*latest, best.key - 1) : *latest;
-    uint32_t at = i;
-    for (; at > 0 && member[at - 1] > best.id; at--) {
-      member[at] = member[at - 1];
-    }
-    member[at] = best.id;
+  *all_free = taken == n;
+  if (!*all_free) {
+    FS_TRY(list_queues(e, op, false));
+  }
+  while (taken < n) {
+    *latest = fs_max(*latest, take_queue(e, member, taken++));
   }
   e->choice.n = 0;
   return FSCHED_OK;

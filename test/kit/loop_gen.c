@@ -12,6 +12,7 @@ typedef struct loop_gen {
   uint32_t writer[MOST_RINGS]; /* per ring: its op */
   bool entry[MOST_RINGS], resource;
   uint32_t in_place[MOST_RINGS]; /* its depth, if values are begun in place of older ones; or 0 */
+  uint32_t gangs;                /* one op of so many is one */
 } loop_gen;
 
 static uint32_t below(loop_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
@@ -62,7 +63,8 @@ bool fs_loop_gen_members(fs_rng *rng, uint32_t queues, fs_text *t) {
 
 void fs_loop_gen_end(uint32_t members, fs_text *t) {
   for (uint32_t m = 2; m < members; m++) {
-    fs_text_printf(t, "]}, {args: [{value: %u}", m);
+    fs_text_printf(t, "]}, {args: [{value: %u}, {out_existing: y, at: {offset: %u, length: 12}}", m,
+                   FS_LOOP_GEN_Y - 16 * m);
   }
   fs_text_puts(t, members > 0 ? "]}]}\n" : "]}\n");
 }
@@ -71,7 +73,7 @@ void fs_loop_gen_end(uint32_t members, fs_text *t) {
 static uint32_t put_on(loop_gen *g) {
   uint32_t q = below(g, g->n_queues);
   bool queue = one_in(g, 2);
-  if (fs_rng_one_in(&g->more, 8)) {
+  if (fs_rng_one_in(&g->more, g->gangs)) {
     return fs_loop_gen_gang(&g->more, g->n_queues, g->class_of, g->t);
   }
   fs_text_printf(g->t, queue ? "on: q%u" : "on: c%u", queue ? q : g->class_of[q]);
@@ -261,6 +263,9 @@ static void put_op(loop_gen *g, uint32_t op) {
   fs_text_printf(g->t, "      - {name: o%u, ", op);
   uint32_t queues = put_on(g);
   put_extras(g, op);
+  if (g->gangs < FS_LOOP_GEN_SELDOM && fs_rng_one_in(&g->more, 3)) {
+    fs_text_puts(g->t, ", kernel: {builtin: mix, params: \"070809\"}");
+  }
   bool members = fs_loop_gen_members(&g->more, queues, g->t);
   for (uint32_t r = 0; r < g->n_rings; r++) {
     writes |= put_ring_args(g, op, r, &any);
@@ -291,8 +296,9 @@ static void put_behind(loop_gen *g) {
   fs_text_puts(g->t, ", args: [{inout: y}]}\n");
 }
 
-void fs_loop_gen(uint64_t seed, fs_text *t) {
-  loop_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
+static void put_graph(uint64_t seed, uint32_t gangs, fs_text *t) {
+  loop_gen g = {
+      .rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t, .gangs = gangs};
   put_target(&g);
   put_buffers(&g);
   put_before(&g);
@@ -302,6 +308,10 @@ void fs_loop_gen(uint64_t seed, fs_text *t) {
   }
   put_behind(&g);
 }
+
+void fs_loop_gen(uint64_t seed, fs_text *t) { put_graph(seed, FS_LOOP_GEN_SELDOM, t); }
+
+void fs_loop_gen_gangs(uint64_t seed, fs_text *t) { put_graph(seed, FS_LOOP_GEN_OFTEN, t); }
 
 void fs_loop_gen_use_syncs(uint64_t seed, fs_text *t) {
   static const char queue[] = "{name: q", target[] = "target:\n";

@@ -22,8 +22,12 @@ bool fs_loop_gen_members(fs_rng *rng, uint32_t queues, fs_text *t);
 /* Ends the args of the second one of so many members, with those behind it, or of an op without. */
 void fs_loop_gen_end(uint32_t members, fs_text *t);
 
+enum { FS_LOOP_GEN_SELDOM = 8, FS_LOOP_GEN_OFTEN = 2 }; /* one op of so many is a gang */
+
 /* Appends the graph of a seed to a text.  Not every one is legal: an unrolled compilation says. */
 void fs_loop_gen(uint64_t seed, fs_text *t);
+/* The same with many gangs, of which some have a block of parameters. */
+void fs_loop_gen_gangs(uint64_t seed, fs_text *t);
 /* The same for a target of block syncs, of which some queues can be counted. */
 void fs_loop_gen_syncs(uint64_t seed, fs_text *t);
 /* Makes such a target of a graph's that is all of the text. */

@@ -12,6 +12,7 @@ typedef struct nest_gen {
   bool anew;      /* the loop around begins that */
   bool begun[DEPTH + 1][RINGS]; /* by the bodies that are open */
   bool resource;
+  uint32_t gangs; /* one op of so many is one */
 } nest_gen;
 
 static uint32_t below(nest_gen *g, uint32_t n) { return fs_rng_below(&g->rng, n); }
@@ -28,7 +29,7 @@ static void indent(nest_gen *g) {
 static uint32_t put_on(nest_gen *g) {
   uint32_t q = below(g, g->n_queues);
   bool queue = one_in(g, 2);
-  if (fs_rng_one_in(&g->more, 8)) {
+  if (fs_rng_one_in(&g->more, g->gangs)) {
     return fs_loop_gen_gang(&g->more, g->n_queues, g->class_of, g->t);
   }
   fs_text_printf(g->t, queue ? "on: q%u" : "on: c%u", queue ? q : g->class_of[q]);
@@ -232,8 +233,9 @@ static void put_body(nest_gen *g, uint32_t items) {
   }
 }
 
-void fs_nest_gen(uint64_t seed, fs_text *t) {
-  nest_gen g = {.rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t};
+static void put_graph(uint64_t seed, uint32_t gangs, fs_text *t) {
+  nest_gen g = {
+      .rng = {seed}, .more = {seed + UINT64_C(0x5851F42D4C957F2D)}, .t = t, .gangs = gangs};
   put_head(&g);
   fs_text_puts(t, "ops:\n");
   for (uint32_t r = 0; r < RINGS; r++) {
@@ -257,6 +259,10 @@ void fs_nest_gen(uint64_t seed, fs_text *t) {
   }
   fs_text_puts(t, "]}\n");
 }
+
+void fs_nest_gen(uint64_t seed, fs_text *t) { put_graph(seed, FS_LOOP_GEN_SELDOM, t); }
+
+void fs_nest_gen_gangs(uint64_t seed, fs_text *t) { put_graph(seed, FS_LOOP_GEN_OFTEN, t); }
 
 void fs_nest_gen_syncs(uint64_t seed, fs_text *t) {
   fs_nest_gen(seed, t);

@@ -8,6 +8,8 @@
 
 /* Appends the text of a graph file. */
 void fs_nest_gen(uint64_t seed, fs_text *t);
+/* The same with many gangs. */
+void fs_nest_gen_gangs(uint64_t seed, fs_text *t);
 /* Loops in a loop of a few queues, whose rings are their own: most of them have runs that may be
  * joined, as planned. */
 void fs_nest_gen_joined(uint64_t seed, fs_text *t);

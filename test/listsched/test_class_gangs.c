@@ -120,6 +120,29 @@ START_TEST(predecessors_queues_come_first)
 }
 END_TEST
 
+/* Queues that an op can do without are left to those that cannot: one op, or a gang that names
+ * them. */
+START_TEST(wanted_queues_are_left)
+{
+  static const char *const on[] = {"a", "[a, b]"};
+  for (uint32_t k = 0; k < 2; k++) {
+    char ops[300];
+    (void)snprintf(ops, sizeof ops,
+                   "ops:\n"
+                   "  - {name: x, on: {class: compute, count: 2}, time: 6}\n"
+                   "  - {name: y, on: %s, time: 5}\n",
+                   on[k]);
+    fsched_graph *g = parse_ops(ops);
+    fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
+    fsched_schedule *h;
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &h, NULL));
+    ck_assert_uint_eq(h->schedule->makespan, 6);
+    fsched_schedule_destroy(h);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* A gang of all queues gets its turn though single ops would keep some queue busy for ever. */
 START_TEST(a_gang_gets_its_turn)
 {
@@ -396,7 +419,8 @@ END_TEST
 FS_SUITE(class_gangs, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, free_queues_are_taken, idle_queues_count_in_the_bound, least_and_most,
-           predecessors_queues_come_first, a_gang_gets_its_turn, bounds_hold_for_all_schedules,
-           refined_claims_hold, files_keep_the_choice, wrong_queues_of_schedules_are_refused,
-           wrong_queues_of_streams_are_refused, wrong_queues_of_files_are_refused);
+           predecessors_queues_come_first, wanted_queues_are_left, a_gang_gets_its_turn,
+           bounds_hold_for_all_schedules, refined_claims_hold, files_keep_the_choice,
+           wrong_queues_of_schedules_are_refused, wrong_queues_of_streams_are_refused,
+           wrong_queues_of_files_are_refused);
 }

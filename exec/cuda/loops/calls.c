@@ -7,8 +7,11 @@
 #include "base/text/ticks.h"
 #include "exec/cuda/views.h"
 
-static fs_cuda_args args_of(const fs_stream_loop_op *op) {
-  return (fs_cuda_args){op->arg0, op->n_args, true};
+/* The args of a call. */
+static fs_cuda_args args_of(const fs_instance *x, const fs_loop_instance *at) {
+  const fs_stream_loop_op *op = &x->s->loop_ops[at->op];
+  fs_stream_member own = fs_loop_op_call_args(x->s, op, x->loops.call_of[at->loop_command]);
+  return (fs_cuda_args){own.arg0, own.n_args, true};
 }
 
 /* Room */
@@ -27,6 +30,22 @@ static fs_status make_paces(fs_instance *x) {
   return FSCHED_OK;
 }
 
+/* The commands of an op's copy, in the order of their queues, are its calls, if it has several. */
+static fs_status number_calls(fs_instance *x) {
+  const fs_stream *s = x->s;
+  uint32_t *next;
+  FS_SCRATCH(scratch, x->own);
+  FS_TRY(fs_new_zero(&scratch, &next, (size_t)s->n_loop_ops * FS_LOOP_COPIES));
+  FS_TRY(fs_new_zero(&x->arena, &x->loops.call_of, s->n_loop_commands));
+  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
+    const fs_stream_loop_command *k = &s->loop_commands[c];
+    if (s->loop_ops[k->op].n_members > 0) {
+      x->loops.call_of[c] = next[k->op * FS_LOOP_COPIES + k->copy]++;
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
   const fs_stream *s = x->s;
   fs_cuda_loops *r = &x->loops;
@@ -36,7 +55,7 @@ fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
     const fs_stream_loop_op *op = &s->loop_ops[s->loop_commands[c].op];
     uint64_t args = (uint64_t)op->n_args + s->loop_commands[c].n_places;
-    uint64_t views = fs_cuda_count_views(s, args_of(op));
+    uint64_t views = fs_cuda_count_views(s, (fs_cuda_args){op->arg0, op->n_args, true});
     uint64_t bytes =
         sizeof(fs_cuda_call) + args * sizeof(fs_cuda_arg) + views * sizeof(fs_cuda_view);
     size_t name = fs_loop_name_bytes(fs_stream_string(s, op->name), depth);
@@ -48,6 +67,7 @@ fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
   FS_TRY(fs_new(&x->arena, &r->param, n_params));
   FS_TRY(fs_new(&x->arena, &r->params, n_params));
   FS_TRY(fs_new(&x->arena, &r->name, name_bytes));
+  FS_TRY(number_calls(x));
   return make_paces(x);
 }
 
@@ -57,10 +77,10 @@ static fs_builtin builtin_of(const fs_instance *x, const fs_stream_loop_op *op) 
   return op->kernel == FS_NONE ? FS_BUILTIN_MIX : x->program->modules.kernel[op->kernel].builtin;
 }
 
-static void write_places(fs_instance *x, const fs_loop_instance *at, fs_cuda_call *call) {
+static void write_places(fs_instance *x, const fs_loop_instance *at, fs_cuda_args own,
+                         fs_cuda_call *call) {
   const fs_stream *s = x->s;
   const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
-  const fs_stream_loop_op *op = &s->loop_ops[at->op];
   fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];
@@ -69,13 +89,13 @@ static void write_places(fs_instance *x, const fs_loop_instance *at, fs_cuda_cal
     if (!fs_space_has_bytes(p->space)) {
       continue;
     }
-    if (p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+    if (p->version != FS_NONE && p->arg - own.arg0 < own.n_args) {
       fs_loop_where w = fs_loop_arg_where(s, &s->loop_args[p->arg], at);
-      to = &arg[p->arg - op->arg0];
+      to = &arg[p->arg - own.arg0];
       way = w.way;
       length = w.range.end - w.range.begin;
     } else if (p->version == FS_NONE && (p->mode & FS_MODE_W) != 0) {
-      to = &arg[op->n_args + call->n_scratch++];
+      to = &arg[own.n_args + call->n_scratch++];
       *to = (fs_cuda_arg){0};
     }
     if (to != NULL) {
@@ -87,9 +107,17 @@ static void write_places(fs_instance *x, const fs_loop_instance *at, fs_cuda_cal
   }
 }
 
+/* The seed of a member with args of its own.  The first member spoils the scratch for all. */
+static void make_member(const fs_instance *x, const fs_loop_instance *at, fs_cuda_call *call) {
+  uint32_t member = x->loops.call_of[at->loop_command];
+  call->seed = fs_member_seed(call->seed, member);
+  call->n_scratch = member == 0 ? call->n_scratch : 0;
+}
+
 void fs_cuda_call_write(fs_instance *x, const fs_loop_instance *at, fs_cu_address digest,
                         fs_cuda_call *call) {
   const fs_stream_loop_op *op = &x->s->loop_ops[at->op];
+  fs_cuda_args own = args_of(x, at);
   fs_cuda_arg *arg = (fs_cuda_arg *)(call + 1);
   assert(x->pinned != NULL && op->loop == FS_NONE);
   fs_loop_name(x->loops.name, fs_stream_string(x->s, op->name), at);
@@ -99,18 +127,33 @@ void fs_cuda_call_write(fs_instance *x, const fs_loop_instance *at, fs_cu_addres
       (fs_cuda_call){.seed = fs_kernel_seed(x->loops.name, kernel == NULL ? NULL : kernel->params,
                                             kernel == NULL ? 0 : kernel->n_params),
                      .digest = digest,
-                     .n_args = op->n_args,
+                     .n_args = own.n_args,
                      .kernel = builtin_of(x, op)};
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &x->s->loop_args[op->arg0 + i];
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_loop_arg *a = &x->s->loop_args[own.arg0 + i];
     arg[i] = (fs_cuda_arg){.value = (uint64_t)a->value,
                            .reads = fs_tag_reads(a->tag),
                            .writes = fs_tag_writes(a->tag),
                            .has_value = !fs_tag_names_buffer(a->tag)};
   }
-  write_places(x, at, call);
-  fs_cuda_call_views(x->s, args_of(op), call,
-                     (fs_cuda_view *)(void *)(arg + op->n_args + call->n_scratch));
+  write_places(x, at, own, call);
+  fs_cuda_call_views(x->s, own, call, (fs_cuda_view *)(void *)(arg + own.n_args + call->n_scratch));
+  if (op->n_members > 0) {
+    make_member(x, at, call);
+  }
+}
+
+void fs_cuda_call_over(fs_instance *x, const fs_loop_instance *at, uint64_t digest) {
+  const fs_loop_instance *outer = at;
+  assert(x->loops.call_of != NULL);
+  while (outer->around != NULL) {
+    outer = outer->around;
+  }
+  x->loops.part += digest;
+  if (fs_cuda_call_last(x, at)) {
+    x->loops.sum[outer->loop - x->s->loops] += fs_loop_digest(at, x->loops.part);
+    x->loops.part = 0;
+  }
 }
 
 /* Launches */
@@ -120,17 +163,18 @@ static void write_params(fs_instance *x, const fs_loop_instance *at) {
   const fs_stream *s = x->s;
   const fs_stream_loop_command *c = &s->loop_commands[at->loop_command];
   const fs_stream_loop_op *op = &s->loop_ops[at->op];
-  for (uint32_t i = 0; i < op->n_args; i++) {
-    const fs_stream_loop_arg *a = &s->loop_args[op->arg0 + i];
+  fs_cuda_args own = args_of(x, at);
+  for (uint32_t i = 0; i < own.n_args; i++) {
+    const fs_stream_loop_arg *a = &s->loop_args[own.arg0 + i];
     x->loops.param[i] = fs_tag_names_buffer(a->tag) ? 0 : (uint64_t)a->value;
   }
-  (void)fs_cuda_point_params(s, args_of(op), x->program->modules.kernel[op->kernel].params,
+  (void)fs_cuda_point_params(s, own, x->program->modules.kernel[op->kernel].params,
                              fs_cuda_params_words(s, op->kernel), x->loops.param, x->loops.params);
   for (uint32_t i = c->place0; i < c->place0 + c->n_places; i++) {
     const fs_stream_place *p = &s->loop_places[i];
-    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - op->arg0 < op->n_args) {
+    if (fs_space_has_bytes(p->space) && p->version != FS_NONE && p->arg - own.arg0 < own.n_args) {
       uint64_t way = fs_loop_arg_where(s, &s->loop_args[p->arg], at).way;
-      x->loops.param[p->arg - op->arg0] = fs_cuda_at(x, p->index, p->address + way);
+      x->loops.param[p->arg - own.arg0] = fs_cuda_at(x, p->index, p->address + way);
     }
   }
 }

@@ -12,7 +12,12 @@
  * they could meet, which there is in a stream that gets to its end.
  *
  * There meet, on the stream of one of them, which all others then wait for:
- * - the members of a gang, as its kernel runs once;
+ * - the members of a gang, as its kernel runs once; of those with args of their own each runs on
+ * its own stream, between two meetings:
+ *
+ *     its own    wait, [wait] event            wait, call [digest] event   wait ...
+ *     the one's  wait, [wait]       wait event       call [digest] event   wait event ...
+ *
  * - the queues of a loop in a loop, before its first instance and behind its last, as nothing that
  *   it counts goes on: a slot that a queue begins to fill may be one that another one still reads.
  *   Where its runs are joined, waits reach back into earlier runs and slots go on, so each queue
@@ -20,9 +25,9 @@
  * - behind an outermost loop, only where values are moved (fs_stream_ring): all parts, on the lane
  *   of the first, which moves them.  Whoever needs such a value waits for all parts.
  *
- * An instance takes a record: the next one of a fixed number, in turn, with room for its call in
- * the host's memory, which the device reads in place, and an event.  A record is taken again only
- * when its event is over; so whoever waits for an older instance need not wait, and a wait is
+ * A call of an instance takes a record: the next one of a fixed number, in turn, with room for it
+ * in the host's memory, which the device reads in place, and an event.  A record is taken again
+ * only when its event is over; so whoever waits for an older instance need not wait, and a wait is
  * always for the event of its own target.  Neither depends on how often loops run.
  *
  * Before a kernel of a module there is one more event, which shows that the kernel has begun
@@ -92,6 +97,7 @@ void fs_cuda_loops_reset(fs_instance *x) {
   for (uint32_t l = 0; l < x->s->n_loops; l++) {
     r->sum[l] = 0;
   }
+  r->part = 0;
 }
 
 /* Records */
@@ -105,21 +111,22 @@ static uint64_t *digest_of(const fs_instance *x, uint64_t record) {
   return (uint64_t *)(void *)(x->pinned + x->loops.digests) + record % x->loops.n_records;
 }
 
-/* Adds the digest of a record's instance, which is over, to that of its outermost loop. */
-static void add_digest(fs_instance *x, uint64_t index) {
+/* Adds the digest of a record's call, which is over.  Records come in the order in which they were
+ * taken. */
+static void add_digest(fs_instance *x, uint64_t record) {
+  uint64_t index = record % x->loops.n_records;
   fs_cuda_record *r = &x->loops.record[index];
-  if (!r->digests) {
-    return;
+  if (r->digests) {
+    fs_cuda_call_over(x, &r->at[0],
+                      r->host ? x->hosts.record[index].digest : *digest_of(x, record));
+    r->digests = false;
   }
-  uint32_t loop = (uint32_t)(r->at[r->n_around - 1].loop - x->s->loops);
-  x->loops.sum[loop] +=
-      r->host ? x->hosts.record[index].digest : fs_loop_digest(&r->at[0], *digest_of(x, index));
-  r->digests = false;
 }
 
 void fs_cuda_loops_end(fs_instance *x, uint64_t *digest) {
   assert(digest != NULL);
-  for (uint32_t i = 0; i < x->loops.n_records; i++) {
+  uint64_t taken = x->loops.taken;
+  for (uint64_t i = taken - fs_min(taken, x->loops.n_records); i < taken; i++) {
     add_digest(x, i);
   }
   if (x->graph) {
@@ -136,7 +143,7 @@ static bool take_record(fs_instance *x, uint64_t *record) {
   if (r->taken >= r->n_records && !fs_cuda_await_event(x, r->event[index])) {
     return false;
   }
-  add_digest(x, index);
+  add_digest(x, r->taken);
   fs_cuda_loops_over(x, &r->record[index]);
   r->record[index] = (fs_cuda_record){0};
   *record = r->taken++;
@@ -377,15 +384,49 @@ static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_me
          fs_cuda_times_record(x, pair, true, m->stream) && take_record(x, record);
 }
 
+/* Runs members with args of their own, each on its own stream behind a record of where they have
+ * met.  The one where they are to meet again then waits for all. */
+static bool call_members(fs_instance *x, const fs_loop_instance *at, const cuda_members *m) {
+  uint64_t record;
+  if (!take_record(x, &record) || !record_on(x, record, m->stream) ||
+      !part_members(x, at, m, record)) {
+    return false;
+  }
+  uint64_t first = x->loops.taken;
+  for (uint32_t c = m->first; c < m->end; c++) {
+    fs_loop_instance own = *at;
+    own.loop_command = c;
+    if (is_member(x, at, m, c) &&
+        (!take_record(x, &record) ||
+         !call_instance(x, &own, record, fs_cuda_times_part(x, c), stream_of(x, c)) ||
+         !record_on(x, record, stream_of(x, c)))) {
+      return false;
+    }
+  }
+  for (uint64_t i = first; i <= record; i++) {
+    if (!wait_for_record(x, i, m->stream)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/* Runs an instance that is no run of a loop. */
+static bool run_kernel(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
+                       uint32_t pair, uint64_t *record) {
+  return fs_cuda_calls_apart(x->s, at)
+             ? call_members(x, at, m) && take_record(x, record)
+             : take_record(x, record) && call_instance(x, at, *record, pair, m->stream);
+}
+
 /* Issues an instance whose members meet, if it has several. */
 static bool run_together(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                          uint32_t depth) {
   uint32_t pair = fs_cuda_times_take(x, at);
   uint64_t record;
   if (!wait_for_all(x, at, m) || !meet_members(x, at, m) ||
-      !(inner_of(x, at) != NULL
-            ? run_inside(x, at, m, depth, pair, &record)
-            : take_record(x, &record) && call_instance(x, at, record, pair, m->stream)) ||
+      !(inner_of(x, at) != NULL ? run_inside(x, at, m, depth, pair, &record)
+                                : run_kernel(x, at, m, pair, &record)) ||
       !record_on(x, record, m->stream) || !part_members(x, at, m, record)) {
     return false;
   }

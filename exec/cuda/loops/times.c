@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Each slot of a time has a pair of events.  The members of a gang have one slot each and run once,
- * so theirs have the pair of the first slot in common; those of a loop whose runs are joined do
- * what they do on their own.  A graph records its events whenever it is launched: what it knows of
- * pairs is kept until it is made anew. */
+ * so theirs have the pair of the first slot in common; those with args of their own, and those of a
+ * loop whose runs are joined, do what they do on their own.  A graph records its events whenever it
+ * is launched: what it knows of pairs is kept until it is made anew. */
 #include "exec/cuda/loops/times.h"
+
+#include "exec/cuda/loops/calls.h"
 
 static bool make_pairs(fs_instance *x, uint32_t n) {
   fs_cuda_times *t = &x->loops.times;
@@ -94,7 +96,7 @@ uint32_t fs_cuda_times_take(fs_instance *x, const fs_loop_instance *at) {
   const fs_stream *s = x->s;
   uint32_t pair = FS_NONE, copy = s->loop_commands[at->loop_command].copy;
   uint32_t inner = s->loop_ops[at->op].loop;
-  bool parts = inner != FS_NONE && s->loops[inner].joined != 0;
+  bool parts = inner != FS_NONE ? s->loops[inner].joined != 0 : fs_cuda_calls_apart(s, at);
   assert(at->loop->queue0 + at->loop->n_queues <= s->n_loop_queues);
   if (!x->built.instances) {
     return FS_NONE;

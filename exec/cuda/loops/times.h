@@ -19,8 +19,8 @@ void fs_cuda_times_enter(fs_instance *x, const fs_stream_loop *loop,
 /* The pair of events of an instance; FS_NONE: it is not shown.  Of each instance this is asked
  * once, in the order in which the queues of its loop come to it.  O(commands of the loop). */
 uint32_t fs_cuda_times_take(fs_instance *x, const fs_loop_instance *at);
-/* Of a run of a loop whose runs are joined: the pair of the part that a command is, which
- * fs_cuda_times_take was asked for last; FS_NONE: it is not shown. */
+/* Of a run of a loop whose runs are joined, and of members with args of their own: the pair of the
+ * part that a command is, which fs_cuda_times_take was asked for last; FS_NONE: it is not shown. */
 static inline uint32_t fs_cuda_times_part(const fs_instance *x, uint32_t loop_command) {
   return x->built.instances ? x->loops.times.slot[loop_command] : FS_NONE;
 }

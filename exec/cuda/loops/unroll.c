@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The instances of all loops, in the order of the items and of walks over each, have numbers: those
- * of their calls and digests.  Each visit meets them in the same order, so nothing else is kept of
- * them, but for what the watch has to name.
+/* The calls of instances of all loops, in the order of the items and of walks over each, have
+ * numbers, and so have their digests.  Each visit meets them in the same order, so nothing else is
+ * kept of them, but for what the watch has to name.
  *
  *   part   ... -> begin -> instance of its queue -> ... -> end -> ...
  *
  * An instance comes after the one before it on each of its queues, and after those that it waits
- * for.  Each part of a loop begins and ends with nodes of its own.  A run of a loop in a loop
- * begins and ends with one node for all of its queues; where runs are joined, its queues have one
- * each, before their parts. */
+ * for.  Members with args of their own are nodes side by side, between two nodes of all.  Each part
+ * of a loop begins and ends with nodes of its own.  A run of a loop in a loop begins and ends with
+ * one node for all of its queues; where runs are joined, its queues have one each, before their
+ * parts. */
 #include "exec/cuda/loops/unroll.h"
 
 #include "base/saturate.h"
@@ -27,14 +28,14 @@ static uint64_t runs_of(const fs_stream *s, const fs_stream_loop *loop) {
   return runs;
 }
 
-/* Instances of all loops; `inner`: runs of loops in loops too. */
-static uint64_t count_instances(const fs_stream *s, bool inner) {
+/* Calls of instances of all loops; `inner`: runs of loops in loops too. */
+static uint64_t count_calls(const fs_stream *s, bool inner) {
   uint64_t n = 0, limit = UINT64_MAX / 2;
   for (uint32_t l = 0; l < s->n_loops; l++) {
     const fs_stream_loop *loop = &s->loops[l];
     uint64_t ops = 0;
     for (uint32_t i = loop->op0; i < loop->op0 + loop->n_ops; i++) {
-      ops += inner || s->loop_ops[i].loop == FS_NONE;
+      ops += s->loop_ops[i].loop == FS_NONE ? fs_loop_op_calls(&s->loop_ops[i]) : inner;
     }
     uint64_t own = fs_multiply_most(fs_multiply_most(runs_of(s, loop), loop->trip), ops);
     n = fs_min(n + fs_min(own, limit), limit);
@@ -56,7 +57,7 @@ fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) {
           fs_stream_string(s, name), fs_stream_string(s, s->params[loop->param].name));
     }
   }
-  uint64_t n = count_instances(s, true);
+  uint64_t n = count_calls(s, true);
   return n <= FS_CUDA_UNROLLED
              ? FSCHED_OK
              : fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, hint,
@@ -70,14 +71,53 @@ fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) {
 typedef struct cuda_visit cuda_visit;
 struct cuda_visit {
   fs_instance *x;
-  uint64_t n;       /* instances so far */
-  uint32_t n_hosts; /* of these, the host's */
-  bool (*instance)(cuda_visit *v, const fs_loop_instance *at);
+  uint64_t n;                                              /* calls so far */
+  uint32_t n_hosts;                                        /* of these, the host's */
+  bool (*call)(cuda_visit *v, const fs_loop_instance *at); /* of an instance, or of a member */
+  bool (*meet)(cuda_visit *v, const fs_loop_instance *at); /* before members, and behind them */
+  bool (*part)(cuda_visit *v, const fs_loop_instance *at);
   bool (*enter)(cuda_visit *v, const fs_loop_instance *at); /* a run of a loop in a loop */
   bool (*leave)(cuda_visit *v, const fs_loop_instance *at);
   void *user;
   char stuck[FS_CUDA_STUCK_TEXT]; /* says which instances wait for each other; else "" */
 };
+
+/* The next command of an instance's op and copy, from one of its loop's on; FS_NONE: there is none.
+ */
+static uint32_t next_member(const fs_stream *s, const fs_loop_instance *at, uint32_t c) {
+  const fs_stream_loop_queue *last = &s->loop_queues[at->loop->queue0 + at->loop->n_queues - 1];
+  uint32_t copy = s->loop_commands[at->loop_command].copy;
+  while (c < last->command0 + last->n_commands &&
+         (s->loop_commands[c].op != at->op || s->loop_commands[c].copy != copy)) {
+    c++;
+  }
+  return c < last->command0 + last->n_commands ? c : FS_NONE;
+}
+
+static uint32_t first_member(const fs_stream *s, const fs_loop_instance *at) {
+  return next_member(s, at, s->loop_queues[at->loop->queue0].command0);
+}
+
+static bool visit_call(cuda_visit *v, const fs_loop_instance *at) {
+  bool done = v->call(v, at);
+  v->n++;
+  return done;
+}
+
+static bool visit_members(cuda_visit *v, const fs_loop_instance *at) {
+  const fs_stream *s = v->x->s;
+  bool done = v->meet == NULL || v->meet(v, at);
+  for (uint32_t c = first_member(s, at); c != FS_NONE && done; c = next_member(s, at, c + 1)) {
+    fs_loop_instance own = *at;
+    own.loop_command = c;
+    done = visit_call(v, &own);
+  }
+  return done && (v->part == NULL || v->part(v, at));
+}
+
+static bool visit_instance(cuda_visit *v, const fs_loop_instance *at) {
+  return fs_cuda_calls_apart(v->x->s, at) ? visit_members(v, at) : visit_call(v, at);
+}
 
 /* The recursion is as deep as loops nest. */
 static bool visit_loop(cuda_visit *v, const fs_stream_loop *loop, const fs_loop_instance *around,
@@ -92,11 +132,10 @@ static bool visit_loop(cuda_visit *v, const fs_stream_loop *loop, const fs_loop_
   while (fs_loop_walk_next(walk, &at.loop_command, &at.iteration)) {
     at.op = s->loop_commands[at.loop_command].op;
     uint32_t inner = s->loop_ops[at.op].loop;
-    bool done = inner == FS_NONE ? v->instance(v, &at)
+    bool done = inner == FS_NONE ? visit_instance(v, &at)
                                  : (v->enter == NULL || v->enter(v, &at)) &&
                                        visit_loop(v, &s->loops[inner], &at, command, depth + 1) &&
                                        (v->leave == NULL || v->leave(v, &at));
-    v->n += inner == FS_NONE;
     if (!done) {
       return false;
     }
@@ -125,7 +164,7 @@ static bool visit_all(cuda_visit *v) {
 
 /* The list of what is watched */
 
-static bool list_instance(cuda_visit *v, const fs_loop_instance *at) {
+static bool list_call(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_loops *r = &v->x->loops;
   if (v->x->program->hosts.loop_op[at->op] != 0) {
     fs_cuda_host_list(v->x, at);
@@ -147,8 +186,8 @@ static bool list_instance(cuda_visit *v, const fs_loop_instance *at) {
 fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) {
   fs_cuda_loops *r = &x->loops;
   assert(x->graph && r->walk != NULL);
-  cuda_visit v = {.x = x, .instance = list_instance};
-  r->n_instances = count_instances(x->s, false);
+  cuda_visit v = {.x = x, .call = list_call};
+  r->n_calls = count_calls(x->s, false);
   FS_TRY(fs_cuda_loops_watch_make(x));
   if (!visit_all(&v)) {
     return fs_fail(ctx, FSCHED_REPLAY, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL, "%s", v.stuck);
@@ -158,18 +197,18 @@ fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) {
   r->n_foreign = 0;
   v.n = 0;
   bool again = visit_all(&v);
-  assert(again && v.n == r->n_instances);
+  assert(again && v.n == r->n_calls);
   return again ? FSCHED_OK : FSCHED_REPLAY;
 }
 
 /* Calls and digests */
 
 static fs_cu_address call_at(const fs_instance *x, uint64_t n) {
-  assert(n < x->loops.n_instances);
+  assert(n < x->loops.n_calls);
   return x->aux + x->loops.calls + n * x->loops.call_bytes;
 }
 
-static bool write_instance(cuda_visit *v, const fs_loop_instance *at) {
+static bool write_call(cuda_visit *v, const fs_loop_instance *at) {
   fs_instance *x = v->x;
   if (x->program->hosts.loop_op[at->op] != 0) {
     return true;
@@ -182,7 +221,7 @@ static bool write_instance(cuda_visit *v, const fs_loop_instance *at) {
 
 void fs_cuda_unroll_calls(fs_instance *x) {
   assert(x->graph);
-  cuda_visit v = {.x = x, .instance = write_instance};
+  cuda_visit v = {.x = x, .call = write_call};
   bool done = x->config.empty || visit_all(&v);
   assert(done);
   (void)done;
@@ -192,20 +231,15 @@ static bool add_digest(cuda_visit *v, const fs_loop_instance *at) {
   fs_instance *x = v->x;
   const uint64_t *digest =
       (const uint64_t *)(const void *)(x->pinned + x->staged_aux + x->loops.digests) + v->n;
-  const fs_loop_instance *outer = at;
-  while (outer->around != NULL) {
-    outer = outer->around;
-  }
   bool host = x->program->hosts.loop_op[at->op] != 0;
-  x->loops.sum[outer->loop - x->s->loops] +=
-      host ? fs_cuda_host_instance(x, v->n_hosts)->digest : fs_loop_digest(at, *digest);
+  fs_cuda_call_over(x, at, host ? fs_cuda_host_instance(x, v->n_hosts)->digest : *digest);
   v->n_hosts += host;
   return true;
 }
 
 void fs_cuda_unroll_digests(fs_instance *x) {
   assert(x->graph);
-  cuda_visit v = {.x = x, .instance = add_digest};
+  cuda_visit v = {.x = x, .call = add_digest};
   bool done = visit_all(&v);
   assert(done);
   (void)done;
@@ -217,7 +251,8 @@ typedef struct fs_cuda_unrolling {
   fs_cu_node *last; /* per depth and queue of the stream: the last node */
   uint64_t *node0;  /* per loop command: its nodes in `node`, one for each of its iterations */
   fs_cu_node *node; /* of the present run of each loop, or of all that are joined to it */
-  uint64_t n;       /* instances so far */
+  fs_cu_node met;   /* where the present members have */
+  uint64_t n;       /* calls so far */
   uint32_t n_foreign, n_hosts;
   uint32_t pair[FS_LOOP_NEST]; /* per depth: of the times of the present run of a loop there */
 } fs_cuda_unrolling;
@@ -290,14 +325,9 @@ static bool each_member(fs_cuda_graph_maker *m, const fs_loop_instance *at,
                         bool (*call)(fs_cuda_graph_maker *m, const fs_loop_instance *at,
                                      uint32_t c)) {
   const fs_stream *s = m->x->s;
-  const fs_stream_loop_queue *first = &s->loop_queues[at->loop->queue0];
-  const fs_stream_loop_queue *last = first + at->loop->n_queues - 1;
-  uint32_t copy = s->loop_commands[at->loop_command].copy;
   bool done = true;
-  for (uint32_t c = first->command0; c < last->command0 + last->n_commands && done; c++) {
-    if (s->loop_commands[c].op == at->op && s->loop_commands[c].copy == copy) {
-      done = call(m, at, c);
-    }
+  for (uint32_t c = first_member(s, at); c != FS_NONE && done; c = next_member(s, at, c + 1)) {
+    done = call(m, at, c);
   }
   return done;
 }
@@ -320,6 +350,12 @@ static bool come_after(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint3
 static bool note_node(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
   *node_of(m, at, c, number_of(at)) = m->at;
   *last_of(m, depth_of(at), m->x->loops.queue_of[c]) = m->at;
+  return true;
+}
+
+/* Behind what its queue has so far. */
+static bool come_behind(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t c) {
+  fs_cuda_graph_after(m, *last_of(m, depth_of(at), m->x->loops.queue_of[c]));
   return true;
 }
 
@@ -350,12 +386,52 @@ static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   return added && (!foreign || fs_cuda_graph_record(m, x->loops.event[f]));
 }
 
-static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
+/* Members with args of their own come behind a node. */
+static bool meet_members(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_graph_maker *m = maker_of(v);
+  (void)fs_cuda_times_take(m->x, at);
+  fs_cuda_graph_begin(m);
+  if (!each_member(m, at, come_after) || !fs_cuda_graph_empty(m)) {
+    return false;
+  }
+  m->unrolling->met = m->at;
+  return true;
+}
+
+/* And before one, which is then the last one of all their queues. */
+static bool part_members(cuda_visit *v, const fs_loop_instance *at) {
+  fs_cuda_graph_maker *m = maker_of(v);
+  fs_cuda_graph_begin(m);
+  return each_member(m, at, come_behind) && fs_cuda_graph_empty(m) && each_member(m, at, note_node);
+}
+
+/* Begins a call where it may run; its times go to *pair. */
+static bool begin_call(fs_cuda_graph_maker *m, const fs_loop_instance *at, uint32_t *pair) {
+  fs_cuda_graph_begin(m);
+  if (fs_cuda_calls_apart(m->x->s, at)) {
+    fs_cuda_graph_after(m, m->unrolling->met);
+    *pair = fs_cuda_times_part(m->x, at->loop_command);
+    return true;
+  }
+  *pair = fs_cuda_times_take(m->x, at);
+  return each_member(m, at, come_after);
+}
+
+/* Ends it; of a member, its queue goes on where all have. */
+static bool end_call(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
+  m->unrolling->n++;
+  if (fs_cuda_calls_apart(m->x->s, at)) {
+    *last_of(m, depth_of(at), m->x->loops.queue_of[at->loop_command]) = m->at;
+    return true;
+  }
+  return each_member(m, at, note_node);
+}
+
+static bool add_call(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_graph_maker *m = maker_of(v);
   fs_cuda_launch l;
-  fs_cuda_graph_begin(m);
-  uint32_t pair = fs_cuda_times_take(m->x, at);
-  if (!each_member(m, at, come_after) || !add_time(m, pair, false) || !add_kernel(m, at) ||
+  uint32_t pair;
+  if (!begin_call(m, at, &pair) || !add_time(m, pair, false) || !add_kernel(m, at) ||
       !add_time(m, pair, true)) {
     return false;
   }
@@ -364,8 +440,7 @@ static bool add_instance(cuda_visit *v, const fs_loop_instance *at) {
       !fs_cuda_graph_kernel(m, &l)) {
     return false;
   }
-  m->unrolling->n++;
-  return each_member(m, at, note_node);
+  return end_call(m, at);
 }
 
 static bool moves_values(const fs_stream *s, const fs_stream_loop *loop) {
@@ -480,8 +555,13 @@ bool fs_cuda_unroll_enter(fs_cuda_graph_maker *m, uint32_t queue) {
 bool fs_cuda_unroll_add(fs_cuda_graph_maker *m, uint32_t command) {
   const fs_stream *s = m->x->s;
   assert(m->unrolling != NULL && fs_cuda_is_loop(m->x, command));
-  cuda_visit v = {
-      .x = m->x, .instance = add_instance, .enter = enter_inner, .leave = leave_inner, .user = m};
+  cuda_visit v = {.x = m->x,
+                  .call = add_call,
+                  .meet = meet_members,
+                  .part = part_members,
+                  .enter = enter_inner,
+                  .leave = leave_inner,
+                  .user = m};
   const fs_stream_loop *loop = &s->loops[m->x->loops.loops.of[s->commands[command].target]];
   fs_cuda_times_enter(m->x, loop, NULL);
   if (!visit_command(&v, command)) {

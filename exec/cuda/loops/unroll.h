@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops in a CUDA graph, which has nodes for every instance. */
+/* Loops in a CUDA graph, which has nodes for every call of every instance. */
 #ifndef FS_EXEC_CUDA_LOOP_UNROLL_H
 #define FS_EXEC_CUDA_LOOP_UNROLL_H
 
 #include "exec/cuda/graph.h"
 
-enum { FS_CUDA_UNROLLED = 16384 }; /* the most instances in a graph, runs of loops in loops too */
+enum { FS_CUDA_UNROLLED = 16384 }; /* the most calls in a graph, and runs of loops in loops */
 
-/* Refuses, as FSCHED_USAGE, loops that have more instances, and those whose trips are parameters.
+/* Refuses, as FSCHED_USAGE, loops that have more, and those whose trips are parameters.
  * O(loops + their ops). */
 fs_status fs_cuda_unroll_check(fsched_context *ctx, const fs_stream *s) FS_MUST_USE;
-/* Counts the instances and lists those that the watch looks at, with room for them.  Requires what
+/* Counts the calls and lists those that the watch looks at, with room for them.  Requires what
  * fs_cuda_unroll_check has accepted, and a slot's walks.
  * Errors: FSCHED_REPLAY when instances wait for each other, told to ctx. */
 fs_status fs_cuda_unroll_make(fsched_context *ctx, fs_instance *x) FS_MUST_USE;

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Strided views, members and gangs on any queues of a class, in loops that stay loops: the bytes of their unrolling, and
 # what is refused.
-both() { # both NAME [DEVICE]: compiled as loops and unrolled, the outputs are the same; DEVICE: a device refuses it
+both() { # both NAME: compiled as loops and unrolled, the outputs are the same
   run 0 "$FSCHED" compile "$1.yaml" --verify -o "$1.fsb" --emit c="$1.c" --emit svg="$1.svg" --emit trace="$1.trace" --emit stats="$1.stats"
   cp err "$1.err"
   run 0 "$FSCHED" compile -q "$1.yaml" --unroll -o "$1.flat.fsb"
@@ -15,10 +15,7 @@ both() { # both NAME [DEVICE]: compiled as loops and unrolled, the outputs are t
   for on in cpu sim dynamic; do
     expect "$1 on $on" same "$1.want" "$1.$on"
   done
-  if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ] && [ $# -eq 2 ]; then
-    FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1 run 6 "$FSCHED" run "$1.fsb" -q --on cuda
-    expect "$1 on a device" holds err "in a loop that stays one, members with args of their own do not run on a device"
-  elif [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
+  if [ -e "$BUILD/test/fake_cuda/libcuda.so.1" ]; then
     for on in cuda cuda-graph; do
       FSCHED_CUDA_DRIVER=$BUILD/test/fake_cuda/libcuda.so.1 FAKE_CUDA=seed=3 \
         run 0 "$FSCHED" run "$1.fsb" -q --check --on $on --invocations 2 --output y="$1.$on"
@@ -171,7 +168,7 @@ ops:
 END
 }
 members 8 128 >members.yaml
-both members device
+both members
 parts members pair 'args for each of 2 members; member 0 in t as 4x16 by 32x1'
 parts members two 'args for each of 2 members; member 0 inout y as 2x8 by 64x1 + 128i; member 1 inout y as 2x8 by 64x1 + 128i'
 expect "what no choice of queues is below" holds members.err "loop m: 7 iterations in .*; one every 4 planned, at least 3.33"

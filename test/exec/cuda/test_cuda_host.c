@@ -203,7 +203,7 @@ static uint64_t try_loop(uint64_t seed, int loop, const char *text) {
   uint64_t n = 0;
   if (fsched_graph_parse(ctx, "loop.yaml", text, strlen(text), &o, &g) == FSCHED_OK) {
     if (fsched_compile(ctx, g, &c, NULL, &p) == FSCHED_OK && p->view.n_loops > 0 &&
-        p->view.n_loop_members == 0 && !g->target.implicit_queues) {
+        !g->target.implicit_queues) {
       n = replay_hosts(seed, loop, p, g);
     }
     fsched_program_destroy(p);
@@ -215,14 +215,15 @@ static uint64_t try_loop(uint64_t seed, int loop, const char *text) {
 
 START_TEST(loops)
 {
-  static void (*const generate[])(uint64_t, fs_text *) = {
-      fs_loop_gen, fs_nest_gen, fs_loop_gen_barriers, fs_nest_gen_joined, fs_nest_gen_syncs};
+  static void (*const generate[])(uint64_t, fs_text *) = {fs_loop_gen,          fs_nest_gen,
+                                                          fs_loop_gen_barriers, fs_nest_gen_joined,
+                                                          fs_nest_gen_syncs,    fs_loop_gen_gangs};
   uint64_t n = 0;
   for (uint64_t k = 0; k < LOOPS; k++) {
     uint64_t seed = fs_turn() * LOOPS + k;
     fs_text t;
     fs_text_init(&t, ctx);
-    generate[k % 5](seed, &t);
+    generate[k % 6](seed, &t);
     fs_text_add(&t, "", 1);
     ck_assert(!t.failed);
     n += try_loop(seed, _i, t.at);
@@ -266,7 +267,34 @@ static const char in_a_loop[] = TARGET(", host: true") BUFFERS
     "}\n"
     "  - {name: e, on: dev, args: [{in: y}, {out: out}, {value: 1}], " SCALE "}\n";
 
-static atomic_int calls, fails_at;
+/* Members of the host beside each other, and a loop that they share with the device. */
+static const char members_in_a_loop[] = TARGET(", host: true") BUFFERS
+    "ops:\n"
+    "  - {name: a, on: dev, args: [{in: in}, {out: x, size: 48, memory: hm}, {value: 3}], " SCALE
+    "}\n"
+    "  - {name: z, on: cpu2, args: [{in: x}, {out: y, size: 48, memory: hm}], " TWICE
+    "}\n"
+    "  - {name: z2, on: cpu, args: [{in: x}, {out: y2, size: 48, memory: hm}], " TWICE
+    "}\n"
+    "  - loop: L\n    trip: 3\n    ops:\n"
+    "      - {name: n, on: dev, args: [{out: w, size: 8, memory: dm}]}\n"
+    "      - {name: b, on: [h, h2], " TWICE
+    ",\n         members: [{args: [{in: x}, {inout: y}]}, {args: [{in: x}, {inout: y2}]}]}\n"
+    "  - {name: e, on: dev, args: [{in: y}, {out: out}, {value: 1}], " SCALE "}\n";
+
+/* Two queues of a loop; `b` and `c` are their own. */
+static const char on_two_queues[] = TARGET(", host: true") BUFFERS
+    "ops:\n"
+    "  - {name: a, on: dev, args: [{in: in}, {out: x, size: 48, memory: hm}, {value: 3}], " SCALE
+    "}\n"
+    "  - loop: L\n    trip: 2\n    ops:\n"
+    "      - {name: b, on: cpu2, args: [{in: x}, {out: y, size: 48, memory: hm}], " TWICE
+    "}\n"
+    "      - {name: c, on: cpu, args: [{in: x}, {out: w, size: 48, memory: hm}], " TWICE
+    "}\n"
+    "  - {name: e, on: dev, args: [{in: y}, {out: out}, {value: 1}], " SCALE "}\n";
+
+static atomic_int calls, fails_at, told, elsewhere;
 
 /* The last written arg: twice the arg that is read, plus 5 of the parameters, plus what an inout
  * had before. */
@@ -291,7 +319,17 @@ static fsched_kernel_fn find_twice(void *user, const char *module, const char *f
   return strcmp(module, "m") == 0 && strcmp(function, "twice") == 0 ? twice : NULL;
 }
 
-static void run_by_hand(int loop, const char *text, uint32_t times) {
+/* The queue on which an op runs is told. */
+static void check_queue(void *user, const fsched_kernel_run *run) {
+  (void)user;
+  if (run != NULL && strchr(run->op, '[') != NULL) {
+    bool right = strcmp(run->queue, run->op[0] == 'b' ? "h2" : "h") == 0;
+    atomic_fetch_add(&elsewhere, !right);
+    atomic_fetch_add(&told, 1);
+  }
+}
+
+static void run_by_hand(int loop, const char *text, uint32_t times, int called) {
   uint32_t in[12], out[12] = {0};
   fsched_binding b[] = {{.buffer = "in", .data = in, .bytes = sizeof in},
                         {.buffer = "out", .data = out, .bytes = sizeof out}};
@@ -315,30 +353,54 @@ static void run_by_hand(int loop, const char *text, uint32_t times) {
     uint32_t x = in[i] * 3 + i, y = times * (2 * x + 5);
     ck_assert_uint_eq(out[i], y + i);
   }
-  ck_assert_int_eq(atomic_load(&calls), (int)(3 * times));
+  ck_assert_int_eq(atomic_load(&calls), 3 * called);
   close_cuda();
   fsched_program_destroy(p);
 }
 
 START_TEST(device_and_host)
 {
-  run_by_hand(_i, there_and_back, 2);
-  run_by_hand(_i, in_a_loop, 5);
+  run_by_hand(_i, there_and_back, 2, 2);
+  run_by_hand(_i, in_a_loop, 5, 5);
+  run_by_hand(_i, members_in_a_loop, 4, 8);
+  run_by_hand(_i, on_two_queues, 1, 4);
 }
 END_TEST
 
-/* A kernel that fails ends its invocation with its cause, and the next one is right. */
+/* A loop's first queue is not that of all of its ops. */
+START_TEST(queues_are_told)
+{
+  fsched_program *p = kit_compile(ctx, on_two_queues);
+  fsched_replay_options o = {.size = sizeof o};
+  open_cuda((uint64_t)_i, _i,
+            (fsched_device_options){
+                .modules = "test/cuda_modules", .find = find_twice, .kernel_runs = check_queue});
+  atomic_store(&told, 0);
+  atomic_store(&elsewhere, 0);
+  o.device = device;
+  ck_fs(ctx, fsched_replay(ctx, p, &o, NULL));
+  ck_assert_int_eq(atomic_load(&told), 4);
+  ck_assert_int_eq(atomic_load(&elsewhere), 0);
+  close_cuda();
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* A kernel that fails ends its invocation with its cause, and the next one is right.  Its third
+ * call is that of a member in a loop. */
 START_TEST(failure)
 {
+  static const char *const text[] = {there_and_back, in_a_loop, members_in_a_loop};
   uint32_t in[12] = {0}, out[12];
-  fsched_program *p = kit_compile(ctx, _i % 4 < 2 ? there_and_back : in_a_loop);
+  fsched_program *p = kit_compile(ctx, text[_i / 2]);
+  int nth = _i / 2 == 2 ? 3 : 1;
   open_cuda((uint64_t)_i, _i,
             (fsched_device_options){.modules = "test/cuda_modules", .find = find_twice});
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
   fsched_entry *entry = kit_load(ctx, x, p);
   fsched_semaphore *t = kit_timeline();
   atomic_store(&calls, 0);
-  atomic_store(&fails_at, 1);
+  atomic_store(&fails_at, nth);
   for (uint64_t k = 1; k <= 2; k++) {
     fsched_fence *end = kit_fence(ctx, t, k);
     const fsched_binding b[] = {{.buffer = "in", .data = in, .bytes = sizeof in},
@@ -347,7 +409,7 @@ START_TEST(failure)
     ck_fs(ctx, fsched_invoke(ctx, entry, &v));
     if (k == 1) {
       ck_assert_int_eq(fsched_fence_wait(end, KIT_LIMIT), 77);
-      ck_assert_int_eq(atomic_load(&calls), 1); /* nothing runs behind it */
+      ck_assert_int_eq(atomic_load(&calls), nth); /* nothing runs behind it */
       fsched_semaphore_release(t);
       t = kit_timeline();
       fsched_exec_reset(x);
@@ -395,6 +457,11 @@ START_TEST(what_the_host_reaches)
               "ops:\n  - loop: L\n    trip: 4\n    ops:\n"
               "      - {name: b, on: cpu, args: [{in: in, at: {length: 16, step: 16}}]}\n",
               "op 'b' runs on 'h', a queue of the host, and touches memory 'dm'");
+  must_refuse(_i,
+              TARGET(", host: true") "buffers: [{name: in, size: 4, io: input, memory: hm}]\n"
+              "ops:\n  - loop: L\n    trip: 4\n    ops:\n"
+              "      - {name: b, on: [d, h], members: [{args: [{in: in}]}, {args: []}]}\n",
+              "op 'b' has queues of the host and of the device");
   must_refuse(_i,
               "fsched: 1\n"
               "target: {queues: [{name: d, class: dev}, {name: h, class: cpu, host: true}],\n"
@@ -459,14 +526,21 @@ END_TEST
 /* A function that does not return is named and given up like a kernel of the device. */
 START_TEST(hanging)
 {
+  static const struct {
+    const char *text, *where;
+    uint64_t nth;
+  } of[] = {{there_and_back, "(op 'b')", 1},
+            {in_a_loop, "(op 'L', iteration 0 of 'b')", 2},
+            {members_in_a_loop, "(op 'L', iteration 1 of 'b')", 5}};
   uint32_t in[12] = {0}, out[12];
-  fsched_program *p = kit_compile(ctx, _i % 4 < 2 ? there_and_back : in_a_loop);
+  fsched_program *p = kit_compile(ctx, of[_i / 2].text);
   fsched_device_options d = {.size = sizeof d,
                              .kind = kind_of(_i),
                              .driver = fake.path,
                              .modules = "test/cuda_modules",
                              .find = find_twice};
-  fake.reset(&(fake_cuda_controls){.seed = (uint64_t)_i, .hang = "host", .hang_at = 1});
+  fake.reset(
+      &(fake_cuda_controls){.seed = (uint64_t)_i, .hang = "host", .hang_at = of[_i / 2].nth});
   ck_fs(ctx, fsched_device_create(ctx, &d, &device));
   fsched_exec *x = kit_exec(ctx, device, NULL, 1);
   fsched_semaphore *t = kit_timeline();
@@ -480,6 +554,8 @@ START_TEST(hanging)
   ck_assert_int_eq(cause, FSCHED_CAUSE_TIMEOUT);
   ck_assert_ptr_nonnull(strstr(fsched_diag_get(ctx, 0)->message,
                                "its kernel, function 'twice' of module 'm', has not returned"));
+  ck_assert_msg(strstr(fsched_diag_get(ctx, 0)->message, of[_i / 2].where) != NULL, "%s",
+                fsched_diag_get(ctx, 0)->message);
   fsched_exec_destroy(x);
   fsched_fence_release(end);
   fsched_semaphore_release(t);
@@ -494,11 +570,12 @@ FS_SUITE(cuda_host, s) {
   fs_test_cuda(t);
   FS_LOOPS(t, 0, 2, any_graph, loops);
   FS_LOOPS(t, 0, 12, device_and_host);
-  FS_LOOPS(t, 0, 4, failure);
+  FS_LOOPS(t, 0, 6, failure);
+  FS_LOOPS(t, 0, 4, queues_are_told);
   FS_LOOPS(t, 0, 2, what_the_host_reaches, copies_by_the_host, each_its_kernels);
   TCase *h = fs_case(s, fs_test_context);
   fs_test_fake_cuda(h);
   if (!cuda_is_real()) {
-    FS_LOOPS(h, 0, 4, hanging);
+    FS_LOOPS(h, 0, 6, hanging);
   }
 }

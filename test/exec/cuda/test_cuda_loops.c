@@ -121,12 +121,23 @@ static void must_write(uint64_t seed, const fsched_program *flat, const cuda_loo
 }
 
 /* Whether the graph is right as a loop and unrolled; then both must do the same. */
+static uint32_t n_groups; /* of the test at hand */
+
+/* The ops in loops whose members have args of their own. */
+static uint32_t count_groups(const fsched_program *p) {
+  uint32_t n = 0;
+  for (uint32_t i = 0; i < p->view.n_loop_ops; i++) {
+    n += p->view.loop_ops[i].n_members > 1;
+  }
+  return n;
+}
+
 static bool same_as_unrolled(uint64_t seed, const char *text) {
   fsched_program *flat, *loop = NULL;
   cuda_loop_output got;
   bool right =
       compile_loop(text, true, &flat) == FSCHED_OK && compile_loop(text, false, &loop) == FSCHED_OK;
-  right = right && loop->view.n_loop_members == 0; /* which do not run on a device */
+  n_groups += right ? count_groups(loop) : 0;
   if (right) {
     run_loop_on_cuda(seed, loop, &got);
     if (!cuda_is_real()) {
@@ -170,10 +181,10 @@ static void put_param(fs_text *t, uint64_t seed) {
   trips = (fsched_trips){"p", seed % (most + 1)};
 }
 
-static uint32_t count_with_trips(uint64_t part, void (*generate)(uint64_t, fs_text *)) {
+static uint32_t count_with_trips(uint64_t part, void (*generate)(uint64_t, fs_text *), uint64_t n) {
   char set[32];
   uint32_t right = 0;
-  for (uint64_t k = 0; k < GRAPHS; k++) {
+  for (uint64_t k = 0; k < n; k++) {
     uint64_t seed = (fs_turn() * 10 + part) * GRAPHS + k;
     fs_text t;
     fs_text_init(&t, ctx);
@@ -193,9 +204,9 @@ static uint32_t count_with_trips(uint64_t part, void (*generate)(uint64_t, fs_te
 START_TEST(trips_on_a_device)
 {
   kind = 0;
-  fs_assert_seen(count_with_trips(4, fs_loop_gen), GRAPHS / 10);
-  fs_assert_seen(count_with_trips(5, fs_nest_gen), GRAPHS / 20);
-  fs_assert_seen(count_with_trips(6, fs_loop_gen_barriers), GRAPHS / 25);
+  fs_assert_seen(count_with_trips(4, fs_loop_gen, GRAPHS), GRAPHS / 10);
+  fs_assert_seen(count_with_trips(5, fs_nest_gen, GRAPHS), GRAPHS / 20);
+  fs_assert_seen(count_with_trips(6, fs_loop_gen_barriers, GRAPHS), GRAPHS / 25);
 }
 END_TEST
 
@@ -210,6 +221,21 @@ START_TEST(nests_on_a_device)
 {
   kind = _i;
   fs_assert_seen(count_right(2 * (uint64_t)_i + 1, fs_nest_gen, GRAPHS), GRAPHS / 10);
+}
+END_TEST
+
+/* Members with args of their own, each beside the others. */
+START_TEST(members_on_a_device)
+{
+  uint64_t part = 40 + 4 * (uint64_t)_i;
+  kind = _i;
+  fs_assert_seen(count_right(part, fs_loop_gen_gangs, GRAPHS), GRAPHS / 8);
+  fs_assert_seen(count_right(part + 1, fs_nest_gen_gangs, SOME), SOME / 10);
+  fs_assert_seen(n_groups, GRAPHS / 5);
+  if (_i == 0) {
+    fs_assert_seen(count_with_trips(part + 2, fs_loop_gen_gangs, SOME), SOME / 8);
+    fs_assert_seen(count_with_trips(part + 3, fs_nest_gen_gangs, SOME), SOME / 16);
+  }
 }
 END_TEST
 
@@ -361,7 +387,8 @@ END_TEST
 FS_SUITE(cuda_loops, s) {
   TCase *t = fs_case(s, fs_test_context);
   fs_test_cuda(t);
-  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device, chains_on_a_device, syncs_on_a_device);
+  FS_LOOPS(t, 0, 2, loops_on_a_device, nests_on_a_device, members_on_a_device, chains_on_a_device,
+           syncs_on_a_device);
   FS_TESTS(t, trips_on_a_device, graphs_of_parameters, limit_of_graphs);
   if (!cuda_is_real()) {
     FS_TESTS(t, events_for_any_trips);
