@@ -7,9 +7,8 @@ const char *fs_prove_refused(const fs_problem *p) {
   return p->graph->n_rolled > 0          ? "has loops that stay loops"
          : p->n_items != p->graph->n_ops ? "has copies"
          : p->n_items > FS_LEARNER_MOST  ? "has more than 1000 ops"
-         : !fs_learner_knows(p)
-             ? "has ops that choose among unlike queues, ops of no length on short ones, or waits"
-             : NULL;
+         : !fs_learner_knows(p)          ? "has ops that choose among unlike queues, or waits"
+                                         : NULL;
 }
 
 /* Is there no schedule that ends before the bound?  The text gets the steps; with them, a learner

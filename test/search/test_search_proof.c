@@ -9,33 +9,11 @@
 #include "kit/fail_each.h"
 #include "kit/turn.h"
 #include "search/small_case.h"
+#include "verify/proof/written_proof.h"
 
 #include "kit/context.h"
 
 enum { CASES = 120, DAMAGED = 25, DAMAGES = 40 };
-
-typedef struct written_proof {
-  char *text;
-  size_t n;
-  uint64_t makespan, bound;
-} written_proof;
-
-static written_proof prove(const fsched_graph *g, uint64_t seed, uint64_t nodes) {
-  written_proof p = {0};
-  fsched_compile_options o = {.size = sizeof o,
-                              .verify = 1,
-                              .seed = seed,
-                              .refine = FSCHED_REFINE_SEARCH,
-                              .node_limit = nodes,
-                              .proof = &p.text,
-                              .proof_length = &p.n};
-  fsched_schedule *s;
-  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
-  p.makespan = fsched_schedule_makespan(s);
-  p.bound = fsched_schedule_lower_bound(s);
-  fsched_schedule_destroy(s);
-  return p;
-}
 
 /* Few nodes leave bounds that no search was needed for. */
 START_TEST(small_proofs)
@@ -48,7 +26,7 @@ START_TEST(small_proofs)
     uint64_t least = fs_small_least(&c) * c.tick;
     fsched_graph *g = fs_small_graph(&c);
     if (least > 0) {
-      written_proof p = prove(g, k, k % 3 == 0 ? 1 : 2000);
+      fs_written_proof p = fs_write_proof(g, k, k % 3 == 0 ? 1 : 2000);
       fsched_status status = fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown);
       ck_assert_msg(status == FSCHED_OK, "seed %llu: %s\n%s", (unsigned long long)seed,
                     fsched_diag_get(ctx, 0)->message, p.text);
@@ -67,7 +45,7 @@ END_TEST
 
 /* ---- damages */
 
-static size_t begin_of_line(const written_proof *p, size_t at) {
+static size_t begin_of_line(const fs_written_proof *p, size_t at) {
   while (at > 0 && p->text[at - 1] != '\n') {
     at--;
   }
@@ -75,7 +53,7 @@ static size_t begin_of_line(const written_proof *p, size_t at) {
 }
 
 /* Changes a byte, or leaves a line out; the end is never damaged so that less is claimed. */
-static void damage(const written_proof *p, fs_rng *r, fs_text *t) {
+static void damage(const fs_written_proof *p, fs_rng *r, fs_text *t) {
   size_t at = fs_rng_below(r, (uint32_t)p->n), line = begin_of_line(p, at);
   const char *end = memchr(p->text + at, '\n', p->n - at);
   ck_assert_ptr_nonnull(end);
@@ -84,7 +62,7 @@ static void damage(const written_proof *p, fs_rng *r, fs_text *t) {
     fs_text_add(t, end + 1, p->n - (size_t)(end + 1 - p->text));
     return;
   }
-  static const char bytes[] = "0123456789<>=@:poxtsefbld ";
+  static const char bytes[] = "0123456789<>=@:poxtzsefbld ";
   fs_text_add(t, p->text, at);
   fs_text_add(t, &bytes[fs_rng_below(r, sizeof bytes - 1)], 1);
   fs_text_add(t, p->text + at + 1, p->n - at - 1);
@@ -98,9 +76,9 @@ START_TEST(damaged_proofs)
     search_case c = fs_small_case(&r, MOST_OPS, 6);
     uint64_t least = fs_small_least(&c) * c.tick;
     fsched_graph *g = fs_small_graph(&c);
-    written_proof p = {0};
+    fs_written_proof p = {0};
     if (least > 0) {
-      p = prove(g, k, 2000);
+      p = fs_write_proof(g, k, 2000);
     }
     for (unsigned i = 0; p.n > 0 && i < DAMAGES; i++) {
       uint64_t shown;

@@ -55,8 +55,10 @@ bool fs_learner_knows(const fs_problem *p) {
     sum = fs_add_most(sum, p->time[i]);
     knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL;
   }
-  /* An item without a length may find its queue taken at its one moment. */
-  for (uint32_t i = 0; i < p->n_items && knows; i++) {
+  /* An item without a length may find its queue taken at its one moment: of what may be left out,
+   * or is relaxed, that is not in the rules. */
+  bool moments = p->exact && p->spilling == NULL;
+  for (uint32_t i = 0; i < p->n_items && knows && !moments; i++) {
     for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
       taken t = take(p, i, k);
       knows = taken_by_all(p, t.field) <= capacity_of(p, t.field);
@@ -190,7 +192,7 @@ static fs_status make_tables(fs_learner *s) {
     fs_learner_table *t = &s->table[s->n_tables];
     *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .field = f, .task0 = n};
     for (uint32_t i = 0; i < p->n_items; i++) {
-      for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
+      for (uint32_t k = 0; k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
         if (x.field == f && x.amount > 0) {
           n = add_task(s, n, i, k, x.amount);
@@ -266,7 +268,8 @@ static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
       amount[t->table] = takes_always(s, t) ? t->amount : 0;
     }
     for (uint32_t j = 0; j < s->n && s->n <= MOST_PAIRED; j++) {
-      if (j != i && exclude(s, amount, j)) {
+      bool moments = s->time[i] == 0 && s->time[j] == 0;
+      if (j != i && !moments && exclude(s, amount, j)) {
         FS_TRY(fs_vec_push(s->ctx, list, j));
       }
     }

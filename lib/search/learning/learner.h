@@ -18,7 +18,8 @@
  * the first comes before the second, 0 where it comes behind.
  *
  * Rules: orders (edges), time tables of what is taken, and pairs of items that cannot run at one
- * time.
+ * time.  An item without a length takes what it takes at its one moment, beside items that began
+ * before and end behind it.
  *
  * Where copies are open (problem/spilling) there are two more kinds of variables: ends of
  * residencies, and booleans, which are 0 or 1.  The presence of an optional item or residency is a
@@ -47,6 +48,7 @@ typedef enum fs_cause {
   FS_BY_CLAUSE,   /* reason: the clause */
   FS_BY_EDGE,     /* reason: the item at the other end */
   FS_BY_TABLE,    /* reason: the task; at: the moment at which too much would be taken */
+  FS_BY_MOMENT,   /* the same of an item without a length; at: its bound before */
   FS_BY_PAIR,     /* reason: the other item; at: the latest start of the one that comes first */
   FS_BY_ORDER,    /* reason: the other item; at: the side of the order that is decided */
   FS_BY_STARTS,   /* of an order; at: the latest start of the item that comes first */

@@ -87,6 +87,10 @@ static void put_rule(const fs_learner *s, const fs_growth *g) {
     case FS_BY_TABLE:
       put_number(t, "t ", s->task[g->reason].table);
       break;
+    case FS_BY_MOMENT:
+      put_number(t, "z ", s->task[g->reason].table);
+      put_number(t, " ", g->side / 2);
+      break;
     case FS_BY_SET:
       put_number(t, g->side & 1 ? "b " : "f ", s->set.at[g->reason].table);
       put_number(t, " ", g->side / 2);

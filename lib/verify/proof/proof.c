@@ -19,6 +19,8 @@
  * early as they allow.  Then starts are sums of times.  Ops that are in progress at one time are
  * not ordered, so that all of them (intervals of which any two meet have a moment in common) were
  * in progress at one time before.  So that is a schedule again, and none of its ends is later.
+ * (An op without a length is in progress at one time with those that begin before and end behind
+ * it; these are not ordered with it, so all of them ran over its moment before.)
  *
  * The last line says what is shown, and only the steps behind the last "begin" show it, so both are
  * looked for from the end.  Complexity: O(text) in time but for sorting, and what the rules say;

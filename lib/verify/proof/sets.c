@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ops take of sets.  Queues: an op that may run on some of the set's queues alone takes 1 of
- * them, a gang as many as it has there.  So no more than the capacity is taken at one time. */
+ * them, a gang as many as it has there.  So no more than the capacity is taken at one time, an op
+ * without a length counted beside those that begin before it and end behind it. */
 #include "verify/proof/proof.h"
 
 #include "base/saturate.h"
@@ -53,9 +54,6 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
   assert(set < p->set.n && op < p->g->n_ops);
   const fs_vset *s = &p->set.at[set];
   const fsched_graph *g = p->g;
-  if (p->time[op] == 0) {
-    return 0;
-  }
   switch (s->kind) {
     case FS_VSET_QUEUES:
       return s

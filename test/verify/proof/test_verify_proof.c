@@ -108,7 +108,8 @@ START_TEST(order)
          {"o 0<2 2<=4 0>=9", true}, /* by the resource, 3 + 3 > 5: 5 + 4 > 8 */
          {"o 0<2 2<=4 0>=10", false}, {"o 2<4 4<=4 2>=8", true} /* by queue 1 */,
          {"o 0<3 3<=18 0>=1", false} /* they do not exclude each other */,
-         {"o 0<5 5<=18 0>=1", false} /* Z takes nothing */, {"o 0<0", false},
+         {"o 0<5 5<=4 0>=5", true} /* Z is first: 5 > 4 */, {"o 0<5 5<=3 0>=5", false},
+         {"o 5<0 0<=0 5>=4", true} /* 1 + 3 > 3 */, {"o 5<0 0<=0 5>=5", false}, {"o 0<0", false},
          {"o 3<4 4<=4 3>=8", true} /* one of two queues and both of them */,
          {"o 3<4 4<=4 3>=9", false});
 }
@@ -122,7 +123,9 @@ START_TEST(exclusion)
          {"x 0<=0 0>=2 1>=4", true},  /* A starts at 1: 1 + 3 > 3, 0 + 2 > 1 */
          {"x 0<=0 0>=2 1>=5", false}, {"x 0>=2 3>=3", false} /* not of one queue */,
          {"x 3>=3 4>=2", true} /* 2 + 1 queues of 2 */, {"x 3>=4 4>=2", false},
-         {"x 3>=3 4>=3", false}, {"x 0>=2", false}, {"x 0>=2 1>=3 4>=99", false});
+         {"x 3>=3 4>=3", false}, {"x 0>=2", false}, {"x 0>=2 1>=3 4>=99", false},
+         {"x 0<=0 0>=2 5<=1 5>=4", true} /* Z in [2, 3], A from 1: 2 > 1 and 1 + 3 > 3 */,
+         {"x 0<=0 0>=3 5<=1 5>=4", false}, {"x 0<=0 0>=2 5<=1 5>=5", false});
 }
 END_TEST
 
@@ -147,11 +150,31 @@ START_TEST(time_table)
          {"t 3 0>=1 1>=1 3>=1", true},       /* 3 + 2 + 1 */
          {"t 3 0>=1 1>=1 3<=0 3>=2", true},  /* D in [1, 3), A in [0, 3), B in [0, 2) */
          {"t 3 0>=1 1>=1 3<=1 3>=3", false}, /* D in [2, 4) */
-         {"t 3 0>=1 1>=1 5>=1", false},      /* Z takes nothing */
+         {"t 3 0>=1 1>=1 5>=1", false},      /* Z runs at no moment */
          {"t 0 0>=1 1>=1", true}, {"t 1 0>=1 1>=1", false}, {"t 2 0>=1 1>=1", false},
          {"t 2 0>=1 1>=1 2>=1", true}, {"t 2 0>=1 4>=1", true}, {"t 1 0>=1 4>=1", false},
          {"t 4 0>=1 1>=1 2>=1", false}, {"t 4 0>=1 1>=1 2>=1 3>=1", true},
          {"t 4 0>=1 1>=1 2>=1 5>=1", false}, {"t 4", false});
+}
+END_TEST
+
+/* Z takes all of the resource, and one of the queues. */
+START_TEST(moments)
+{
+  AXIOMS({"z 3 5 3<=0 3>=2 5<=1 5>=3", true},  /* D from 1 to 3, Z at 2 */
+         {"z 3 5 3<=0 3>=2 5<=1 5>=4", false}, /* or at 3 */
+         {"z 3 5 3<=0 3>=2 5<=0 5>=3", false}, /* or at 1 */
+         {"z 3 5 3<=0 3>=3 5<=1 5>=3", false}, {"z 3 5 3>=2 5<=1 5>=3", false},
+         {"z 3 5 0>=1 3<=1 3>=3 5<=0 5>=4", true}, /* A over 1 and 2, D over 3 */
+         {"z 3 5 0>=1 3<=2 3>=4 5<=0 5>=5", false} /* D over 4 */,
+         {"z 3 5 0>=1 3<=1 3>=3 5<=0 5>=5", false}, {"z 3 5 0>=1 3<=1 3>=3 5>=4", false},
+         {"z 2 5 0>=1 2>=1 5<=1 5>=3", true}, /* 1 + 1 + 1 of 2 queues, at 2 */
+         {"z 2 5 0>=1 5<=1 5>=3", false}, {"z 1 5 0>=1 2>=1 5<=1 5>=3", false},
+         {"z 0 5 0>=1 2>=1 5<=1 5>=3", true}, {"z 4 5 0>=1 2>=1 6>=1 5<=1 5>=3", true},
+         {"z 4 5 0>=1 2>=1 5<=1 5>=3", false} /* 3 of 3 */,
+         {"z 3 5 0>=1 2>=1 5<=5 5>=7", true}, /* 3 + 3 without Z */
+         {"z 3 5 3<=0 3>=2", false} /* Z is not named */,
+         {"z 3 0 0<=1 0>=3 3<=0 3>=2", false} /* A takes time */, {"z 3 5", false});
 }
 END_TEST
 
@@ -167,7 +190,8 @@ START_TEST(turns)
          {"s 3 0>=5 2>=3", false}, {"s 3 0>=4 2>=4", false},
          {"s 3 0>=4 2>=3 1>=5", false} /* A and B do not take turns */,
          {"s 2 3>=3 4>=2", true} /* 1 + 2 of 2 queues */, {"s 2 0>=5 3>=6 4>=5", false} /* 1 + 1 */,
-         {"s 2 0>=2 3>=2", false}, {"s 0 0>=1", false}, {"s 0 0>=3 5>=4", false}, {"s 0", false});
+         {"s 2 0>=2 3>=2", false}, {"s 0 0>=1", false}, {"s 0 0>=3 5>=4", false}, {"s 0", false},
+         {"s 0 0>=5 1>=6 4>=5 5>=8", true}, {"s 0 0>=5 1>=6 4>=5 5>=9", false});
 }
 END_TEST
 
@@ -225,7 +249,8 @@ START_TEST(edge_finding)
          {"f 0 0 0>=8 1<=0 1>=6 4<=3 4>=5", false},
          {"f 0 0 0<=0 0>=5 1<=0 1>=7 4<=0 4>=6", true} /* 1 + 8 > 8, and 1 + 5 > 4 */,
          {"f 0 0 0>=5 1<=0 1>=7 4<=0 4>=6", false} /* 0 + 8 > 8 */, {"f 0 0 0>=1", false},
-         {"f 0 0", false}, {"f 0 0 0>=3 5>=1", false},
+         {"f 0 0", false}, {"f 0 0 0>=2 5<=1 5>=3", true} /* behind Z: 2 > 1 */,
+         {"f 0 0 0>=3 5<=1 5>=3", false}, {"f 0 0 0>=2 5<=1 5>=4", false} /* 0 + 3 > 3 */,
          {"f 3 0 0>=2 2>=3", true} /* of the resource: 7 > 6, and 4 > 1 */,
          {"f 3 0 0>=2 1>=3", false}, {"f 3 0 0>=2 1>=2 2>=3", false} /* not all take turns */);
 }
@@ -374,7 +399,8 @@ START_TEST(forms)
         {TOP "x 2>=1\nend 6\n", WRONG, 6, 3}, {TOP "x 0>=-1\nend 6\n", FORM, 6, 6},
         {TOP "y 0>=1\nend 6\n", FORM, 6, 1}, {TOP "t 0>=1\nend 6\n", FORM, 6, 4},
         {TOP "t 1 0>=1\nend 6\n", WRONG, 6, 3}, {TOP "f 0\nend 6\n", FORM, 6, 4},
-        {TOP "f 0 2\nend 6\n", WRONG, 6, 5}, {TOP "l 0>=1\nend 6\n", FORM, 6, 7},
+        {TOP "f 0 2\nend 6\n", WRONG, 6, 5}, {TOP "z 0\nend 6\n", FORM, 6, 4},
+        {TOP "z 0 2\nend 6\n", WRONG, 6, 5}, {TOP "l 0>=1\nend 6\n", FORM, 6, 7},
         {TOP "l 0>=1 : x\nend 6\n", FORM, 6, 10}, {TOP "d\nend 6\n", FORM, 6, 2},
         {TOP "d x\nend 6\n", FORM, 6, 3}, {TOP "x 0>=1 1>=1\nl : @1\r\nend 6\n", FORM, 7, 7},
         {TOP "x 0>=18446744073709551616\nend 6\n", WRONG, 6, 6},
@@ -539,7 +565,7 @@ END_TEST
 
 FS_SUITE(verify_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, turns, energy,
+  FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, moments, turns, energy,
            energy_of_large_numbers, edge_finding, edge_finding_turned);
   FS_TESTS(t, steps, hints, parts, forms);
   FS_TESTS(t, graphs_that_are_not_covered, what_is_left_out, implicit_queues);
