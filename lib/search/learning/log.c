@@ -59,7 +59,7 @@ fs_status fs_log_begin(fs_proof_log *log, fs_learner *s, fs_text *text) {
   }
   fs_text_puts(text, "begin\n");
   s->log = log;
-  fs_learner_grow_heads(s);
+  fs_learner_strip(s);
   return s->status;
 }
 

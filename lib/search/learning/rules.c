@@ -509,11 +509,13 @@ static void visit(fs_learner *s) {
   }
 }
 
+static bool is_tired(const fs_learner *s) { return s->most_work > 0 && s->work >= s->most_work; }
+
 void fs_learner_propagate(fs_learner *s) {
   while (!s->conflict && s->status == FSCHED_OK) {
     if (s->visited < s->trail.n) {
       visit(s);
-    } else if (s->waiting.n > 0) {
+    } else if (s->waiting.n > 0 && !s->edges_first && !is_tired(s)) {
       uint32_t t = s->waiting.at[--s->waiting.n];
       s->table[t].waits = false;
       (s->table[t].turns ? fs_learner_look_at_sets : look_at_table)(s, &s->table[t]);

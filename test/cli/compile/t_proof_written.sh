@@ -38,6 +38,25 @@ run 0 "$FSCHED" compile shop.yaml --refine search --node-limit 1 --proof short.p
 expect 'it ends with the bound' [ "$(end short.proof)" = "$(value lower_bound short.json)" ]
 run 0 "$FSCHED" verify short.json --graph shop.yaml --proof short.proof
 
+# ---- more ops than are searched: what edges, tables and energy show
+{
+  printf 'fsched: 1\nname: long\ntarget: {queues: [{name: q, class: c}, {name: r, class: c}]}\nops:\n'
+  printf '  - {name: o0, on: c, time: 5}\n  - {name: o1, on: c, time: 5}\n  - {name: o2, on: c, time: 5}\n'
+  i=3
+  while [ $i -lt 1500 ]; do
+    printf '  - {name: o%d, on: c, time: %d, after: [o%d]}\n' $i $((i % 7 + 1)) $((i - 3))
+    i=$((i + 1))
+  done
+} > long.yaml
+run 0 "$FSCHED" compile long.yaml --refine search --node-limit 1 --proof long.proof -o long.fsb \
+  --emit schedule=long.json
+work=$(awk '/name: o/ { sub(/.*time: /, ""); n += $0 } END { print int((n + 1) / 2) }' long.yaml)
+expect 'two queues do no more' [ "$(end long.proof)" = "$work" ]
+expect 'its steps are few' [ "$(wc -l < long.proof)" -lt 6100 ]
+run 0 "$FSCHED" verify long.json --graph long.yaml --proof long.proof
+sed "s/^end .*/end $((work + 1))/" long.proof > more.proof
+run 4 "$FSCHED" verify long.json --graph long.yaml --proof more.proof
+
 # ---- what has none
 run 2 "$FSCHED" compile shop.yaml --proof no.proof -o no.fsb
 expect 'a refinement is needed' holds err 'add --refine auto, search'
