@@ -4,10 +4,9 @@
 #include "search/learning/log.h"
 
 const char *fs_prove_refused(const fs_problem *p) {
-  return p->graph->n_rolled > 0          ? "has loops that stay loops"
-         : p->n_items != p->graph->n_ops ? "has copies"
-         : !fs_learner_knows(p)          ? "has ops that choose among unlike queues, or waits"
-                                         : NULL;
+  return p->n_items != p->graph->n_ops ? "has copies"
+         : !fs_learner_knows(p)        ? "has numbers that are too large"
+                                       : NULL;
 }
 
 /* Is there no schedule that ends before the bound?  Only what rules show counts, so the learner

@@ -6,9 +6,11 @@
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "ilp/spill_search.h"
 #include "kit/fail_each.h"
 #include "kit/turn.h"
 #include "search/small_case.h"
+#include "search/tiny_spills.h"
 #include "verify/proof/written_proof.h"
 
 #include "kit/context.h"
@@ -40,6 +42,53 @@ START_TEST(small_proofs)
   }
   fs_assert_seen(proven, CASES / 2);
   fs_assert_seen(others, 0);
+}
+END_TEST
+
+/* Memories that are short make no schedule shorter. */
+START_TEST(short_memories)
+{
+  static tiny_script script;
+  unsigned known = 0, proven = 0;
+  for (unsigned k = 0; k < CASES; k++) {
+    uint32_t states;
+    uint64_t seed = fs_turn() << 16 | k, shown;
+    fsched_graph *g = fs_tiny_graph(&script, seed);
+    fs_tick least = g == NULL ? FS_TICK_NONE : fs_spill_search(g, &states);
+    if (least != FS_TICK_NONE) {
+      fs_written_proof p = fs_write_proof(g, k, 400);
+      ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+      ck_assert_uint_eq(shown, p.bound);
+      ck_assert_msg(shown <= least && p.makespan >= least, "seed %llu: %llu to %llu, not %llu\n%s",
+                    (unsigned long long)seed, (unsigned long long)shown,
+                    (unsigned long long)p.makespan, (unsigned long long)least, script.text);
+      known++;
+      proven += shown == least;
+      fsched_text_free(ctx, p.text, p.n);
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(known, CASES * 3 / 4);
+  fs_assert_seen(proven, CASES / 10);
+}
+END_TEST
+
+/* All kinds of ops and args, of one class of queues or more. */
+START_TEST(any_graphs)
+{
+  for (unsigned k = 0; k < CASES / 2; k++) {
+    fs_gen_params params = fs_gen_any(fs_turn() << 16 | k, 40);
+    fsched_graph *g;
+    uint64_t shown;
+    params.class_gangs = params.latencies = false;
+    params.zero_times = k % 2 == 0;
+    ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+    fs_written_proof p = fs_write_proof(g, k, 100);
+    ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+    ck_assert_uint_eq(shown, p.bound);
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
 }
 END_TEST
 
@@ -113,10 +162,20 @@ static const char shop[] =
     "  - {name: d, on: m, time: 2, after: [c]}\n"
     "  - {name: e, on: m, time: 2}\n";
 
+static const char unlike[] =
+    "fsched: 1\nname: unlike\n"
+    "target: {queues: [{name: m, class: c}, {name: n, class: c}, {name: o, class: d}]}\n"
+    "ops:\n"
+    "  - {name: a, on: m, time: 3}\n"
+    "  - {name: b, on: c, time: 2, after: [a]}\n"
+    "  - {name: c, on: c, time: 4}\n"
+    "  - {name: d, on: [n, o], time: 2, after: [c]}\n";
+
 /* A proof is whole, or there is none. */
-static fsched_status prove_with(fsched_context *own, fs_budget *budget, long left) {
+static fsched_status prove_text(fsched_context *own, fs_budget *budget, long left,
+                                const char *graph) {
   fsched_graph *g, *again;
-  ck_assert_int_eq(fsched_graph_parse(own, "shop", shop, strlen(shop), NULL, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_graph_parse(own, "g", graph, strlen(graph), NULL, &g), FSCHED_OK);
   char *text = NULL;
   size_t n = 0;
   fsched_compile_options o = {.size = sizeof o,
@@ -129,7 +188,7 @@ static fsched_status prove_with(fsched_context *own, fs_budget *budget, long lef
   fsched_status status = fsched_compile(own, g, &o, &s, NULL);
   if (status == FSCHED_OK) {
     uint64_t shown;
-    ck_fs(ctx, fsched_graph_parse(ctx, "shop", shop, strlen(shop), NULL, &again));
+    ck_fs(ctx, fsched_graph_parse(ctx, "g", graph, strlen(graph), NULL, &again));
     ck_fs(ctx, fsched_verify_proof(ctx, again, text, n, "p", &shown));
     ck_assert_uint_eq(shown, fsched_schedule_lower_bound(s));
     fsched_graph_destroy(again);
@@ -142,8 +201,19 @@ static fsched_status prove_with(fsched_context *own, fs_budget *budget, long lef
   return status;
 }
 
+static fsched_status prove_shop(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, shop);
+}
+
+static fsched_status prove_unlike(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, unlike);
+}
+
 START_TEST(without_memory)
-{ fs_fail_each(prove_with, 5); }
+{
+  fs_fail_each(prove_shop, 5);
+  fs_fail_each(prove_unlike, 5);
+}
 END_TEST
 
 /* ---- options */
@@ -171,5 +241,6 @@ END_TEST
 
 FS_SUITE(search_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, small_proofs, damaged_proofs, without_memory, asked_in_vain);
+  FS_TESTS(t, small_proofs, short_memories, any_graphs, damaged_proofs, without_memory,
+           asked_in_vain);
 }

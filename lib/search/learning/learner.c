@@ -57,7 +57,7 @@ bool fs_learner_knows(const fs_problem *p) {
   }
   /* An item without a length may find its queue taken at its one moment: of what may be left out,
    * or is relaxed, that is not in the rules. */
-  bool moments = p->exact && p->spilling == NULL;
+  bool moments = (p->exact || p->stated) && p->spilling == NULL;
   for (uint32_t i = 0; i < p->n_items && knows && !moments; i++) {
     for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
       taken t = take(p, i, k);

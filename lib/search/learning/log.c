@@ -29,13 +29,22 @@ static void put_literal(const fs_learner *s, fs_literal l) {
 
 /* ---- header */
 
+/* The queues of a class, or of an amount that counts queues. */
+static const uint32_t *queues_of(const fs_problem *p, uint32_t field, uint32_t *n) {
+  bool class = field < p->n_classes;
+  uint32_t k = class ? field : field - p->n_classes;
+  const uint32_t *first = class ? p->class_queue0 : p->amount_queue0;
+  *n = first == NULL ? 0 : first[k + 1] - first[k];
+  return first == NULL ? NULL : (class ? p->class_queue : p->amount_queue) + first[k];
+}
+
 static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
-  uint32_t n_queues =
-      field < p->n_classes ? p->class_queue0[field + 1] - p->class_queue0[field] : 0;
+  uint32_t n_queues;
+  const uint32_t *queue = queues_of(p, field, &n_queues);
   if (n_queues > 0) {
     fs_text_puts(t, "set queues");
     for (uint32_t k = 0; k < n_queues; k++) {
-      put_number(t, " ", p->class_queue[p->class_queue0[field] + k]);
+      put_number(t, " ", queue[k]);
     }
   } else if (field >= p->n_classes && field - p->n_classes < p->graph->target.n_resources) {
     put_number(t, "set resource ", field - p->n_classes);
