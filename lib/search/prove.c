@@ -4,7 +4,7 @@
 #include "search/learning/log.h"
 
 const char *fs_prove_refused(const fs_problem *p) {
-  return p->n_items != p->graph->n_ops ? "has copies"
+  return p->n_copies > 0 && !p->stated ? "has copies"
          : !fs_learner_knows(p)        ? "has numbers that are too large"
                                        : NULL;
 }

@@ -306,12 +306,20 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s);
 }
 
+static bool takes_time(const fs_problem *p) {
+  bool takes = false;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    takes = takes || p->time[i] > 0;
+  }
+  return takes;
+}
+
 /* Writes the proof of a bound of what proofs speak of.  The search for schedules that follows may
  * know more, which shows nothing. */
 static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
   fs_problem *stated;
   FS_TRY(fs_problem_state(s->ctx, s->g, s->best->makespan, s->bound, &stated));
-  const char *why = fs_prove_refused(stated);
+  const char *why = !takes_time(stated) ? "has no op that takes time" : fs_prove_refused(stated);
   s->refused = why;
   fs_status status = why != NULL ? FSCHED_USAGE : search_apart(s, stated, true);
   fs_problem_destroy(stated);
@@ -331,7 +339,7 @@ static fs_status search_with_proof(fs_search_state *s, fs_problem *p, bool plain
   s->refused = s->g->n_rolled > 0       ? "has loops that stay loops"
                : !has_form(s->g)        ? "has latencies, or gangs that choose"
                : s->best == NULL        ? "has no schedule that is known"
-               : fs_search_best(s) == 0 ? "takes no time"
+               : fs_search_best(s) == 0 ? "has no op that takes time"
                                         : NULL;
   if (s->refused != NULL) {
     return FSCHED_USAGE;

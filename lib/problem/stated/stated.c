@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An item that may run on some queues of a set alone takes one of the set, a gang as many as it has
+/* Of copies there are those that no schedule does without: a first read for ops that read given
+ * content before any op writes it, and a last write of what is kept behind all ops that write it.
+ *
+ * An item that may run on some queues of a set alone takes one of the set, a gang as many as it has
  * there; then no more than all of the set can be taken at one time.
  *
  *      on {q0 q1}, on {q1 q2}, on q2   ->   classes {q0 q1}, {q1 q2}, {q2}
@@ -18,7 +21,8 @@ typedef struct stating {
   uint32_t *class0;   /* CSR per class: queues, in p->class_queue */
   uint8_t *gang;      /* per class */
   uint32_t n_classes;
-  uint8_t *mark; /* per queue: it is in the set */
+  uint8_t *mark;    /* per queue: it is in the set */
+  uint32_t *behind; /* per op: the last one of those that it was found to wait for */
   FS_VEC(uint32_t) queue0, queue;
   FS_VEC(uint64_t) capacity;
   FS_VEC(uint32_t) take; /* per set and class: how much */
@@ -35,6 +39,16 @@ static const uint32_t *queues_of(const stating *s, uint32_t class, uint32_t *n) 
   return (gang ? s->g->gang_queue : t->domain_queue) + first[k];
 }
 
+/* The domain of an item, or behind the domains its gang. */
+static uint32_t owner_of(const stating *s, uint32_t item) {
+  const fsched_graph *g = s->g;
+  if (item >= g->n_ops) {
+    return fs_version_home(g, s->p->copy_version[item - g->n_ops])->spill_domain;
+  }
+  bool gang = g->op_gang[item] != FS_NONE;
+  return gang ? g->target.n_domains + g->op_gang[item] : g->op_domain[item];
+}
+
 /* Numbers the domains and gangs that items have. */
 static fs_status find_classes(stating *s) {
   const fsched_graph *g = s->g;
@@ -44,8 +58,7 @@ static fs_status find_classes(stating *s) {
   FS_TRY(fs_new(&s->d.scratch, &old, most));
   FS_TRY(fs_new(&s->d.scratch, &s->class_of, p->n_items));
   for (uint32_t i = 0; i < p->n_items; i++) {
-    bool gang = g->op_gang[i] != FS_NONE;
-    uint32_t k = gang ? g->target.n_domains + g->op_gang[i] : g->op_domain[i], n;
+    uint32_t k = owner_of(s, i), n;
     if (number[k] == FS_NONE) {
       number[k] = s->n_classes;
       old[s->n_classes++] = k;
@@ -226,6 +239,71 @@ static bool is_unlike(const fs_problem *p) {
   return unlike;
 }
 
+/* ---- copies */
+
+static bool writes(const fsched_graph *g, uint32_t access) {
+  return fs_tag_writes(g->arg_tag[g->access_arg[access]]);
+}
+
+/* Marks the op and those that wait for it. */
+static void mark_behind(stating *s, uint32_t op) {
+  for (uint32_t e = s->g->succ0[op]; e < s->g->succ0[op + 1]; e++) {
+    s->behind[s->g->succ[e]] = op;
+  }
+  s->behind[op] = op;
+}
+
+/* Does the op read content that was given, as all that write the version come behind it? */
+static bool reads_given(stating *s, uint32_t version, uint32_t access) {
+  const fsched_graph *g = s->g;
+  uint32_t op = g->access_op[access], arg = g->access_arg[access];
+  bool reads = fs_tag_reads(g->arg_tag[arg]) && g->arg_length[arg] > 0;
+  if (reads) {
+    mark_behind(s, op);
+  }
+  for (uint32_t i = g->version_access0[version]; reads && i < g->version_access0[version + 1];
+       i++) {
+    reads = !writes(g, i) || s->behind[g->access_op[i]] == op;
+  }
+  return reads;
+}
+
+/* Adds the copy with its edges, if an op waits for the read, or is behind the write. */
+static fs_status add_copy(stating *s, fs_copy_kind kind, uint32_t version) {
+  const fsched_graph *g = s->g;
+  bool write = kind == FS_SPILL_WRITE;
+  uint32_t item = FS_NONE;
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
+    if (!(write ? writes(g, i) : reads_given(s, version, i))) {
+      continue;
+    }
+    if (item == FS_NONE) {
+      FS_TRY(fs_problem_add_copy(&s->d, kind, version, FS_NONE, FS_NONE, &item));
+    }
+    uint32_t op = g->access_op[i];
+    FS_TRY(fs_problem_add_edge(&s->d, write ? op : item, write ? item : op));
+  }
+  return FSCHED_OK;
+}
+
+/* The first read of each version that needs one, and the last write. */
+static fs_status add_copies(stating *s) {
+  const fsched_graph *g = s->g;
+  FS_TRY(fs_new_none(&s->d.scratch, &s->behind, g->n_ops));
+  if (g->target.implicit_queues || g->buffer_slot != NULL) {
+    return FSCHED_OK;
+  }
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    if (fs_version_spills(g, v) && fs_version_given(g, v)) {
+      FS_TRY(add_copy(s, FS_SPILL_READ, v));
+    }
+    if (fs_version_spills(g, v) && fs_version_kept(g, v)) {
+      FS_TRY(add_copy(s, FS_SPILL_WRITE, v));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* Windows without given starts. */
 static void find_heads(fs_problem *p) {
   p->fixed = NULL;
@@ -242,6 +320,7 @@ static fs_status state(stating *s) {
   fs_problem *p = s->p = s->d.p;
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, s->g->n_args));
   FS_TRY(fs_new_none(&p->arena, &p->scratch_residency, s->g->op_scratch0[s->g->n_ops]));
+  FS_TRY(add_copies(s));
   FS_TRY(fs_problem_finish(&s->d));
   find_heads(p);
   p->wait = 0;

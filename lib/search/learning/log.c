@@ -54,13 +54,22 @@ static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
   fs_text_puts(t, "\n");
 }
 
+static void put_copies(fs_text *t, const fs_problem *p) {
+  for (uint32_t c = 0; c < p->n_copies; c++) {
+    uint32_t version = p->copy_version[c], buffer = p->graph->version_buffer[version];
+    put_number(t, p->copy_kind[c] == FS_SPILL_READ ? "\nread " : "\nwrite ", buffer);
+    put_number(t, " ", version - p->graph->buffer_version0[buffer]);
+  }
+}
+
 fs_status fs_log_begin(fs_proof_log *log, fs_learner *s, fs_text *text) {
   *log = (fs_proof_log){.text = text};
   FS_TRY(fs_new_zero(s->arena, &log->root, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &log->seen, s->n_sides));
   text->n = 0;
   fs_text_puts(text, "fsched-proof 1\n");
-  put_number(text, "ops ", s->n);
+  put_number(text, "ops ", s->n - s->p->n_copies);
+  put_copies(text, s->p);
   put_number(text, "\nunit ", s->unit);
   fs_text_puts(text, "\n");
   for (uint32_t t = 0; t < s->n_tables; t++) {

@@ -28,6 +28,15 @@ typedef struct fs_vliteral {
   fs_vform form;
 } fs_vliteral;
 
+/* A copy that no schedule does without.  Its number is behind those of the ops; all that is said
+ * of ops below holds for copies, too. */
+typedef struct fs_vcopy {
+  bool write;
+  uint32_t version;
+  uint64_t ticks;
+  size_t op0, op1; /* in copy_op[]: the ops that start behind a read, or end before a write */
+} fs_vcopy;
+
 /* Ops that exclude each other; first < second. */
 typedef struct fs_vpair {
   uint32_t first, second;
@@ -49,7 +58,10 @@ typedef struct fs_vproof {
   fs_arena scratch; /* of a step */
   fs_vtext text;
   uint64_t unit;
-  uint64_t *time; /* per op, in units, as are all times below */
+  FS_VEC(fs_vcopy) copy;
+  fs_ids copy_op;
+  uint32_t n_items; /* ops and copies */
+  uint64_t *time;   /* per op, in units, as are all times below */
   uint64_t horizon;
   FS_VEC(fs_vset) set;
 
@@ -71,6 +83,12 @@ typedef struct fs_vproof {
 /* ---- header.c */
 /* Reads the lines up to the first "begin". */
 fs_status fs_vproof_header(fs_vproof *p) FS_MUST_USE;
+
+/* ---- copies.c */
+/* Reads the lines that name copies. */
+fs_status fs_vproof_copies(fs_vproof *p) FS_MUST_USE;
+/* Requires an item behind the ops. */
+const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
 
 /* ---- sets.c */
 /* Adds a set of queues.  Requires queues of the target, each once. */
@@ -97,6 +115,9 @@ fs_status fs_vproof_assume(fs_vproof *p, const fs_vliteral *l) FS_MUST_USE;
 fs_vliteral fs_vliteral_negation(const fs_vliteral *l);
 
 /* ---- rules.c */
+/* Does an edge of the graph lead from the one op to the other?  Requires ops of the graph.  O(log
+ * of its edges). */
+bool fs_vgraph_has_edge(const fsched_graph *g, uint32_t from, uint32_t to);
 typedef struct fs_vstep {
   char rule;
   uint32_t set; /* of the rules that name one */

@@ -10,8 +10,8 @@ static fs_status read_op(fs_vproof *p, uint32_t *op) {
   size_t place = t->pos;
   uint64_t id;
   FS_TRY(fs_vtext_number(t, "an op", &id));
-  if (id >= p->g->n_ops) {
-    return fs_vtext_wrong(t, place, "op %llu is none of the graph's", (unsigned long long)id);
+  if (id >= p->n_items) {
+    return fs_vtext_wrong(t, place, "there is no op %llu", (unsigned long long)id);
   }
   *op = (uint32_t)id;
   return FSCHED_OK;

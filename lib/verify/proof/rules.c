@@ -30,7 +30,8 @@ static bool too_late(const fs_vproof *p, uint32_t a, uint32_t b) {
 
 /* ---- precedence, order, exclusion */
 
-static bool has_edge(const fsched_graph *g, uint32_t from, uint32_t to) {
+bool fs_vgraph_has_edge(const fsched_graph *g, uint32_t from, uint32_t to) {
+  assert(from < g->n_ops && to < g->n_ops);
   uint32_t lo = g->pred0[to], hi = g->pred0[to + 1];
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
@@ -55,7 +56,20 @@ static bool precedence_before(const fs_vproof *p, uint32_t op) {
     return false;
   }
   for (size_t k = 0; k < p->op.n; k++) {
-    if (too_late(p, p->op.at[k], op) && has_edge(g, p->op.at[k], op)) {
+    uint32_t before = p->op.at[k];
+    if (before < g->n_ops && too_late(p, before, op) && fs_vgraph_has_edge(g, before, op)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A read comes before the ops that it is for, a write behind. */
+static bool precedence_of_copy(const fs_vproof *p, uint32_t item) {
+  const fs_vcopy *c = fs_vproof_copy(p, item);
+  for (size_t k = c->op0; k < c->op1; k++) {
+    uint32_t op = p->copy_op.at[k];
+    if (p->named[op] && (c->write ? too_late(p, op, item) : too_late(p, item, op))) {
       return true;
     }
   }
@@ -64,7 +78,8 @@ static bool precedence_before(const fs_vproof *p, uint32_t op) {
 
 static bool precedence(const fs_vproof *p) {
   for (size_t k = 0; k < p->op.n; k++) {
-    if (precedence_before(p, p->op.at[k])) {
+    uint32_t op = p->op.at[k];
+    if (op < p->g->n_ops ? precedence_before(p, op) : precedence_of_copy(p, op)) {
       return true;
     }
   }

@@ -50,10 +50,19 @@ static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource)
   return 0;
 }
 
+/* A copy takes a queue, and nothing else. */
+static uint64_t taken_by_copy(const fs_vproof *p, const fs_vset *s, const fs_vcopy *c) {
+  uint32_t memory = p->g->buffer_memory[p->g->version_buffer[c->version]];
+  return s->kind == FS_VSET_QUEUES ? s->of[p->g->target.memory[memory].spill_domain] : 0;
+}
+
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
-  assert(set < p->set.n && op < p->g->n_ops);
+  assert(set < p->set.n && op < p->n_items);
   const fs_vset *s = &p->set.at[set];
   const fsched_graph *g = p->g;
+  if (op >= g->n_ops) {
+    return taken_by_copy(p, s, fs_vproof_copy(p, op));
+  }
   switch (s->kind) {
     case FS_VSET_QUEUES:
       return s
@@ -67,7 +76,7 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
 }
 
 bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b) {
-  assert(a < p->g->n_ops && b < p->g->n_ops);
+  assert(a < p->n_items && b < p->n_items);
   for (uint32_t set = 0; a != b && set < p->set.n; set++) {
     uint64_t x = fs_vset_take(p, set, a), y = fs_vset_take(p, set, b);
     if (x > 0 && y > 0 && fs_add_most(x, y) > p->set.at[set].capacity) {

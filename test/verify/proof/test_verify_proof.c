@@ -275,6 +275,90 @@ START_TEST(edge_finding_turned)
 }
 END_TEST
 
+/* ---- copies */
+
+/* x is read before A and D, and not before E, which waits for D; y is written behind B and C.
+ * Copies of x and y take 3 and 2 ticks.  What G reads of w F has written, and t is not given. */
+#define SPILLS                                                                        \
+  "fsched: 1\nname: g\ntarget:\n"                                                     \
+  "  queues: [{name: q}, {name: d, class: copy}]\n"                                   \
+  "  resources: [{name: r, capacity: 5}]\n  concurrency: 1\n"                         \
+  "  memories:\n    - {name: m, capacity: 64, backing: far, spill: {on: copy, "       \
+  "write: {fixed: 2}, read: {fixed: 1, rate: 4}}}\n    - {name: far}\n"               \
+  "buffers:\n  - {name: x, size: 7, io: input}\n  - {name: y, size: 4, io: output}\n" \
+  "  - {name: w, size: 4, io: input}\n  - {name: t, size: 4}\n"                       \
+  "ops:\n"                                                                            \
+  "  - {name: A, on: q, time: 3, args: [{in: x}, {out: t}]}\n"                        \
+  "  - {name: B, on: q, time: 2, args: [{in: t}, {out: y}]}\n"                        \
+  "  - {name: C, on: q, time: 4, args: [{inout: y}]}\n"                               \
+  "  - {name: D, on: q, time: 1, args: [{inout: x}]}\n"                               \
+  "  - {name: E, on: q, time: 1, args: [{in: x}]}\n"                                  \
+  "  - {name: F, on: q, time: 1, args: [{out_existing: w}]}\n"                        \
+  "  - {name: G, on: q, time: 1, args: [{in: w}]}\n"
+#define COPIES                                                                       \
+  "fsched-proof 1\nops 7\nread 0 0\nwrite 1 0\nunit 1\nset queues 0\nset queues 1\n" \
+  "set queues 0 1\nset resource 0\nset concurrency\nbegin\n"
+
+START_TEST(copies)
+{
+  static const proof_axiom axioms[] = {
+      {"p 7<=3 0>=7", true}, /* 4 + 3 > 6 */
+      {"p 7<=2 0>=7", false},   {"p 7<=3 0>=8", false},
+      {"p 7<=3 3>=7", true},    {"p 7<=3 3>=8", false},
+      {"p 7<=9 4>=1", false},   {"p 0<=9 7>=1", false},
+      {"p 7<=9 8>=1", false},   {"p 1<=3 8>=6", true}, /* 4 + 2 > 5 */
+      {"p 1<=2 8>=6", false},   {"p 1<=3 8>=7", false},
+      {"p 2<=3 8>=8", true},    {"p 2<=3 8>=9", false},
+      {"p 0<=9 8>=1", false},   {"p 8<=9 1>=1", false},
+      {"x 7>=2 8>=3", true}, /* one queue copies: 3 > 2, 2 > 1 */
+      {"x 7>=3 8>=3", false},   {"x 7>=2 8>=4", false},
+      {"x 0>=1 7>=1", false},   {"t 1 7>=1 8>=1", true},
+      {"t 1 7>=2 8>=1", true},  {"t 1 7>=3 8>=1", false}, /* from 2 on, and up to 2 */
+      {"t 0 7>=1 8>=1", false}, {"t 4 7>=1 8>=1", false},
+      {"t 4 7>=1 0>=1", false}, {"t 3 7>=1 8>=1", false},
+      {"e 1 7>=2 8>=3", true}, /* 5 > 4 */
+      {"e 1 7>=3 8>=3", false}, {"z 1 7 8>=1", false},
+      {"p 9>=1", false}};
+  check_axioms(SPILLS, COPIES, END, axioms, sizeof axioms / sizeof *axioms);
+}
+END_TEST
+
+typedef struct proof_copy {
+  const char *line;
+  fsched_status status;
+  uint32_t column;
+} proof_copy;
+
+START_TEST(copies_that_are_needed)
+{
+  static const proof_copy lines[] = {
+      {"read 0 0", FSCHED_OK, 0},         {"write 1 0", FSCHED_OK, 0},
+      {"read 1 0", FSCHED_WRONG, 5},      {"read 2 0", FSCHED_WRONG, 5},
+      {"read 3 0", FSCHED_WRONG, 5},      {"write 0 0", FSCHED_WRONG, 6},
+      {"write 2 0", FSCHED_WRONG, 6},     {"write 3 0", FSCHED_WRONG, 6},
+      {"read 4 0", FSCHED_WRONG, 6},      {"read 0 1", FSCHED_WRONG, 8},
+      {"read 0", FSCHED_BAD_INPUT, 7},    {"read", FSCHED_BAD_INPUT, 5},
+      {"read 0 0 ", FSCHED_BAD_INPUT, 9}, {"load 0 0", FSCHED_BAD_INPUT, 1}};
+  fsched_graph *g = fs_parse(SPILLS);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    char text[256];
+    uint64_t bound;
+    int n = snprintf(text, sizeof text,
+                     "fsched-proof 1\nops 7\n%s\nunit 1\nbegin\nl 7>=0 :\nl : 1\nend 2\n",
+                     lines[i].line);
+    fsched_status status = fsched_verify_proof(ctx, g, text, (size_t)n, "p", &bound);
+    ck_assert_msg(status == lines[i].status, "%s", lines[i].line);
+    if (status != FSCHED_OK) {
+      ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 3);
+      ck_assert_msg(fsched_diag_get(ctx, 0)->column == lines[i].column, "%s: %u", lines[i].line,
+                    fsched_diag_get(ctx, 0)->column);
+    }
+    fsched_diag_clear(ctx);
+  }
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* ---- whole proofs */
 
 typedef struct whole_proof {
@@ -504,10 +588,11 @@ END_TEST
 /* The n-th allocation fails, for each n. */
 START_TEST(out_of_memory)
 {
-  fsched_graph *g = fs_parse(GRAPH);
+  fsched_graph *g = fs_parse(GRAPH), *spills = fs_parse(SPILLS);
   static const char *const texts[] = {
       HEAD "x 0>=2 1>=3\nf 0 0 0>=5 1>=6 4>=5\nt 3 0>=3 2>=3\no 0<1 1<=4 0>=7\nl :\n" END,
-      HEAD "t 3 0>=3 2>=3\nl 0>=3 2>=3 : @1\nd 1\nl 0>=99 0<=98 :\nl 0<1 1<0 :\nl\n" END};
+      HEAD "t 3 0>=3 2>=3\nl 0>=3 2>=3 : @1\nd 1\nl 0>=99 0<=98 :\nl 0<1 1<0 :\nl\n" END,
+      COPIES "p 7<=3 0>=7\nx 7>=2 8>=3\nl :\n" END};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     bool ended = false;
     for (long n = 0; !ended; n++) {
@@ -517,16 +602,18 @@ START_TEST(out_of_memory)
       fsched_context *own = NULL;
       uint64_t bound;
       if (fsched_context_create(&o, &own) == FSCHED_OK) {
-        fsched_status status = fsched_verify_proof(own, g, texts[i], strlen(texts[i]), "p", &bound);
+        fsched_status status =
+            fsched_verify_proof(own, i == 2 ? spills : g, texts[i], strlen(texts[i]), "p", &bound);
         ended = status != FSCHED_SYSTEM;
         ck_assert_int_eq(status,
-                         ended ? (i == 0 ? FSCHED_WRONG : FSCHED_BAD_INPUT) : FSCHED_SYSTEM);
+                         ended ? (i != 1 ? FSCHED_WRONG : FSCHED_BAD_INPUT) : FSCHED_SYSTEM);
         fsched_context_destroy(own);
       }
       ck_assert_int_eq(budget.blocks, 0);
       ck_assert_int_lt(n, 200);
     }
   }
+  fsched_graph_destroy(spills);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -567,6 +654,7 @@ FS_SUITE(verify_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, moments, turns, energy,
            energy_of_large_numbers, edge_finding, edge_finding_turned);
+  FS_TESTS(t, copies, copies_that_are_needed);
   FS_TESTS(t, steps, hints, parts, forms);
   FS_TESTS(t, graphs_that_are_not_covered, what_is_left_out, implicit_queues);
   FS_TESTS(t, bad_arguments, length, out_of_memory, deleted_lemmas);
