@@ -55,6 +55,8 @@ typedef struct fs_problem {
   const char **amount_name;
   uint32_t *use0, *use; /* CSR per item: the amounts that it holds */
   uint64_t *use_amount;
+  uint32_t n_amount_memories, amount_memory0; /* those from amount_memory0 on are memories */
+  uint32_t *amount_memory;
   uint32_t *amount_queue0, *amount_queue; /* CSR per amount: the queues that it counts; NULL: none */
 
   /* Residencies, of bounded memories: from the start of `begin_item` (0 if FS_NONE) to the latest

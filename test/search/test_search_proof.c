@@ -7,6 +7,7 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "ilp/spill_search.h"
+#include "kit/exhaust.h"
 #include "kit/fail_each.h"
 #include "kit/turn.h"
 #include "search/small_case.h"
@@ -72,6 +73,58 @@ START_TEST(short_memories)
   fs_assert_seen(known, CASES * 3 / 4);
   fs_assert_seen(proven, CASES / 4);
   fs_assert_seen(copies, CASES / 2);
+}
+END_TEST
+
+/* Ops that hold memory while they run, as scratch or as a buffer of their own, of which few fit
+ * beside each other. */
+static fsched_graph *draw_held(fs_rng *r) {
+  fs_text t;
+  char *text;
+  size_t n;
+  fs_text_init(&t, ctx);
+  fs_text_printf(&t, "fsched: 1\nname: s\ntarget:\n  memories:\n    - {name: m, capacity: %u",
+                 (unsigned)(5 + fs_rng_below(r, 3)));
+  fs_text_puts(&t, fs_rng_one_in(r, 2) ? ", placement: counted}\nops:\n" : "}\nops:\n");
+  for (unsigned op = 0, ops = 3 + fs_rng_below(r, 3); op < ops; op++) {
+    unsigned size = 1 + fs_rng_below(r, 4);
+    fs_text_printf(&t, "  - {name: o%u, time: %u", op, (unsigned)(1 + fs_rng_below(r, 3)));
+    if (fs_rng_one_in(r, 3)) {
+      fs_text_printf(&t, ", args: [{out: b%u, memory: m, size: %u}]", op, size);
+    } else {
+      fs_text_printf(&t, ", scratch: {m: %u}", size);
+    }
+    if (op > 0 && fs_rng_one_in(r, 4)) {
+      fs_text_printf(&t, ", after: [o%u]", op - 1);
+    }
+    fs_text_puts(&t, "}\n");
+  }
+  ck_fs(ctx, fs_text_take(&t, &text, &n));
+  fsched_graph *g = fs_parse(text);
+  fsched_text_free(ctx, text, n);
+  return g;
+}
+
+START_TEST(held_memory)
+{
+  unsigned proven = 0, sets = 0;
+  for (unsigned k = 0; k < CASES; k++) {
+    fs_rng r = {fs_turn() << 16 | k};
+    fsched_graph *g = draw_held(&r);
+    fs_exhaust e = fs_exhaust_search(g, 0, 15, UINT64_C(1) << 26);
+    uint64_t shown;
+    ck_assert(e.known && e.found);
+    fs_written_proof p = fs_write_proof(g, k, 400);
+    ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+    ck_assert_uint_eq(shown, p.bound);
+    ck_assert_msg(shown <= e.best && p.makespan >= e.best, "seed %u", k);
+    proven += shown == e.best;
+    sets += strstr(p.text, "\nset memory 0\n") != NULL;
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(proven, CASES / 2);
+  fs_assert_seen(sets, CASES / 2);
 }
 END_TEST
 
@@ -269,6 +322,6 @@ END_TEST
 
 FS_SUITE(search_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, small_proofs, short_memories, any_graphs, damaged_proofs, damaged_copies,
+  FS_TESTS(t, small_proofs, short_memories, held_memory, any_graphs, damaged_proofs, damaged_copies,
            without_memory, asked_in_vain);
 }

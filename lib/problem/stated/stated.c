@@ -9,6 +9,7 @@
  *                                           amounts {q1 q2}: of the last two; {q0 q1 q2}: of all */
 #include "problem/stated/stated.h"
 
+#include "base/saturate.h"
 #include "problem/private.h"
 
 enum { MOST_CLASSES = 256 };
@@ -304,6 +305,100 @@ static fs_status add_copies(stating *s) {
   return FSCHED_OK;
 }
 
+/* ---- memories as amounts, behind those of the graph */
+
+/* Does any other op access the version, or may it share its place? */
+static bool is_shared(const fsched_graph *g, uint32_t version, uint32_t op) {
+  bool shared = false;
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1] && !shared;
+       i++) {
+    shared = g->access_op[i] != op;
+  }
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    shared = shared || g->arg_version[g->inplace_in[i]] == version ||
+             g->arg_version[g->inplace_out[i]] == version;
+  }
+  return shared;
+}
+
+/* What the op alone holds in the memory while it runs: scratch, and versions that are its own. */
+static uint64_t own_bytes(const stating *s, uint32_t op, uint32_t memory) {
+  const fsched_graph *g = s->g;
+  const fs_memory *m = &g->target.memory[memory];
+  uint64_t sum = 0;
+  for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+    sum = g->scratch_memory[i] == memory
+              ? fs_add_most(sum, fs_align_up(g->scratch_size[i], m->align))
+              : sum;
+  }
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1] && g->buffer_slot == NULL; a++) {
+    uint32_t v = g->arg_version[a];
+    bool first = fs_arg_accesses(g, a) && fs_version_memory(g, v) == memory;
+    for (uint32_t b = g->op_arg0[op]; b < a && first; b++) {
+      first = !fs_arg_accesses(g, b) || g->arg_version[b] != v;
+    }
+    if (first && !is_shared(g, v, op)) {
+      sum = fs_add_most(sum, fs_align_up(fs_version_size(g, v), m->align));
+    }
+  }
+  return g->op_time[op] == 0 ? 0 : sum;
+}
+
+/* Lists the bounded memories of which ops alone hold more than there is, if all ran at one time. */
+static fs_status find_memories(stating *s, uint64_t **bytes) {
+  fs_problem *p = s->p;
+  const fs_target *t = &s->g->target;
+  FS_TRY(fs_new(&p->arena, &p->amount_memory, t->n_memories));
+  FS_TRY(fs_new(&s->d.scratch, bytes, (size_t)s->g->n_ops * t->n_memories));
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    uint64_t sum = 0, *of = *bytes + (size_t)p->n_amount_memories * s->g->n_ops;
+    for (uint32_t op = 0; op < s->g->n_ops && fs_memory_bounded(&t->memory[m]); op++) {
+      of[op] = own_bytes(s, op, m);
+      sum = fs_add_most(sum, of[op]);
+    }
+    if (fs_memory_bounded(&t->memory[m]) && sum > t->memory[m].capacity) {
+      p->amount_memory[p->n_amount_memories++] = m;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_memories(stating *s) {
+  fs_problem *p = s->p;
+  uint64_t *bytes;
+  FS_TRY(find_memories(s, &bytes));
+  uint32_t before = p->amount_memory0 = p->n_amounts, n = 0;
+  const uint64_t *capacity = p->amount_capacity, *amount = p->use_amount;
+  const char **name = p->amount_name;
+  const uint32_t *use0 = p->use0, *use = p->use;
+  p->n_amounts += p->n_amount_memories;
+  size_t most = use0[p->n_items] + (size_t)s->g->n_ops * p->n_amount_memories;
+  FS_TRY(fs_new(&p->arena, &p->amount_capacity, p->n_amounts));
+  FS_TRY(fs_new(&p->arena, &p->amount_name, p->n_amounts));
+  FS_TRY(fs_new(&p->arena, &p->use0, (size_t)p->n_items + 1));
+  FS_TRY(fs_new(&p->arena, &p->use, most));
+  FS_TRY(fs_new(&p->arena, &p->use_amount, most));
+  for (uint32_t i = 0; i < p->n_amounts; i++) {
+    const fs_memory *m = i < before ? NULL : &s->g->target.memory[p->amount_memory[i - before]];
+    p->amount_capacity[i] = m == NULL ? capacity[i] : m->capacity & ~(m->align - 1);
+    p->amount_name[i] = m == NULL ? name[i] : m->name;
+  }
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    p->use0[i] = n;
+    for (uint32_t u = use0[i]; u < use0[i + 1]; u++) {
+      p->use[n] = use[u];
+      p->use_amount[n++] = amount[u];
+    }
+    for (uint32_t k = 0; k < p->n_amount_memories && i < s->g->n_ops; k++) {
+      p->use[n] = before + k;
+      p->use_amount[n] = bytes[(size_t)k * s->g->n_ops + i];
+      n += p->use_amount[n] > 0;
+    }
+  }
+  p->use0[p->n_items] = n;
+  return FSCHED_OK;
+}
+
 /* Windows without given starts. */
 static void find_heads(fs_problem *p) {
   p->fixed = NULL;
@@ -322,6 +417,7 @@ static fs_status state(stating *s) {
   FS_TRY(fs_new_none(&p->arena, &p->scratch_residency, s->g->op_scratch0[s->g->n_ops]));
   FS_TRY(add_copies(s));
   FS_TRY(fs_problem_finish(&s->d));
+  FS_TRY(add_memories(s));
   find_heads(p);
   p->wait = 0;
   if (!is_unlike(p)) {

@@ -38,6 +38,11 @@ static const uint32_t *queues_of(const fs_problem *p, uint32_t field, uint32_t *
   return first == NULL ? NULL : (class ? p->class_queue : p->amount_queue) + first[k];
 }
 
+static bool is_memory(const fs_problem *p, uint32_t field) {
+  uint32_t first = p->n_classes + p->amount_memory0;
+  return field >= first && field - first < p->n_amount_memories;
+}
+
 static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
   uint32_t n_queues;
   const uint32_t *queue = queues_of(p, field, &n_queues);
@@ -46,6 +51,8 @@ static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
     for (uint32_t k = 0; k < n_queues; k++) {
       put_number(t, " ", queue[k]);
     }
+  } else if (is_memory(p, field)) {
+    put_number(t, "set memory ", p->amount_memory[field - p->n_classes - p->amount_memory0]);
   } else if (field >= p->n_classes && field - p->n_classes < p->graph->target.n_resources) {
     put_number(t, "set resource ", field - p->n_classes);
   } else { /* queues that nobody has named are as many as may run at one time */

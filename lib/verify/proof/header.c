@@ -82,6 +82,18 @@ static fs_status read_resource(fs_vproof *p) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+static fs_status read_memory(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  uint64_t id;
+  FS_TRY(fs_vtext_next(t, "a memory", &id));
+  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
+    return fs_vtext_wrong(t, place, "memory %llu is no bounded one of the target's",
+                          (unsigned long long)id);
+  }
+  return fs_vset_add_memory(p, (uint32_t)id);
+}
+
 static fs_status read_set(fs_vproof *p) {
   fs_vtext *t = &p->text;
   size_t place = t->pos;
@@ -89,6 +101,8 @@ static fs_status read_set(fs_vproof *p) {
     FS_TRY(read_queues(p));
   } else if (fs_vtext_word(t, "resource")) {
     FS_TRY(read_resource(p));
+  } else if (fs_vtext_word(t, "memory")) {
+    FS_TRY(read_memory(p));
   } else if (fs_vtext_word(t, "concurrency")) {
     fs_vset set = {.kind = FS_VSET_CONCURRENCY, .capacity = p->g->target.concurrency};
     if (set.capacity == 0) {
@@ -96,7 +110,7 @@ static fs_status read_set(fs_vproof *p) {
     }
     FS_TRY(fs_vec_push(p->ctx, &p->set, set));
   } else {
-    return fs_vtext_syntax(t, place, "a set is of queues, a resource, or concurrency");
+    return fs_vtext_syntax(t, place, "a set is of queues, a resource, a memory, or concurrency");
   }
   return fs_vtext_line_end(t);
 }

@@ -8,12 +8,18 @@
 #include "model/graph.h"
 #include "verify/proof/text.h"
 
-typedef enum fs_vset_kind { FS_VSET_QUEUES, FS_VSET_RESOURCE, FS_VSET_CONCURRENCY } fs_vset_kind;
+typedef enum fs_vset_kind {
+  FS_VSET_QUEUES,
+  FS_VSET_RESOURCE,
+  FS_VSET_CONCURRENCY,
+  FS_VSET_MEMORY
+} fs_vset_kind;
 typedef struct fs_vset {
   fs_vset_kind kind;
   uint32_t resource;
   uint64_t capacity;
-  uint32_t *of; /* of queues: what ops take, per domain, then per gang */
+  uint32_t *of;    /* of queues: what ops take, per domain, then per gang */
+  uint64_t *bytes; /* of a memory: per op, what it alone holds there while it runs */
 } fs_vset;
 
 typedef enum fs_vform {
@@ -93,6 +99,8 @@ const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
 /* ---- sets.c */
 /* Adds a set of queues.  Requires queues of the target, each once. */
 fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS_MUST_USE;
+/* Adds the set of a memory.  Requires a bounded one of the target. */
+fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) FS_MUST_USE;
 /* What the op takes of the set.  Requires a set, and an op of the graph. */
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
 /* Do the ops take more than the capacity of some set together?  O(sets).  Requires ops of the

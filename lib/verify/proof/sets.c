@@ -41,6 +41,65 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+/* ---- memories */
+
+static uint64_t aligned(const fs_memory *m, uint64_t size) {
+  return fs_add_most(size, m->align - 1) & ~(m->align - 1);
+}
+
+/* The op that alone accesses the version; FS_NONE: there is none. */
+static uint32_t only_user(const fsched_graph *g, uint32_t version) {
+  uint32_t op = FS_NONE;
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
+    if (op != FS_NONE && g->access_op[i] != op) {
+      return FS_NONE;
+    }
+    op = g->access_op[i];
+  }
+  return op;
+}
+
+/* May the version share its place with another one while the op runs? */
+static bool is_in_place(const fsched_graph *g, uint32_t op, uint32_t version) {
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    if (g->arg_version[g->inplace_in[i]] == version ||
+        g->arg_version[g->inplace_out[i]] == version) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Scratch, and versions that no other op accesses: nobody else's bytes. */
+static void count_bytes(const fs_vproof *p, uint32_t memory, uint64_t *bytes) {
+  const fsched_graph *g = p->g;
+  const fs_memory *m = &g->target.memory[memory];
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      uint64_t size = g->scratch_memory[i] == memory ? aligned(m, g->scratch_size[i]) : 0;
+      bytes[op] = fs_add_most(bytes[op], size);
+    }
+  }
+  for (uint32_t v = 0; v < g->n_versions && g->buffer_slot == NULL; v++) {
+    uint32_t buffer = g->version_buffer[v], op = only_user(g, v);
+    if (g->buffer_memory[buffer] == memory && op != FS_NONE && !is_in_place(g, op, v)) {
+      bytes[op] = fs_add_most(bytes[op], aligned(m, g->buffer_size[buffer]));
+    }
+  }
+}
+
+fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) {
+  assert(memory < p->g->target.n_memories);
+  const fs_memory *m = &p->g->target.memory[memory];
+  fs_vset set = {
+      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = m->capacity & ~(m->align - 1)};
+  FS_TRY(fs_new_zero(&p->arena, &set.bytes, p->g->n_ops));
+  count_bytes(p, memory, set.bytes);
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
+/* ---- what is taken */
+
 static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
   for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
     if (g->use_resource[u] == resource) {
@@ -71,6 +130,8 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
       return amount_of(g, op, s->resource);
     case FS_VSET_CONCURRENCY:
       return 1;
+    case FS_VSET_MEMORY:
+      return p->time[op] == 0 ? 0 : s->bytes[op];
   }
   return 0;
 }

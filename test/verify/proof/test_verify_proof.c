@@ -275,6 +275,42 @@ START_TEST(edge_finding_turned)
 }
 END_TEST
 
+/* ---- memories */
+
+/* Of 10 bytes, whose places are multiples of 4, A takes 4, B 8, E 4, and C a place that others use;
+ * what H reads may lie where its output does, and Z takes no time. */
+#define PLACES                                                                                 \
+  "fsched: 1\nname: g\ntarget:\n"                                                              \
+  "  queues: [{name: q, class: c}, {name: r, class: c}]\n"                                     \
+  "  memories: [{name: far}, {name: m, capacity: 10, align: 4}]\n"                             \
+  "buffers: [{name: w, size: 4, memory: m, io: input}]\n"                                      \
+  "ops:\n"                                                                                     \
+  "  - {name: A, on: c, time: 3, scratch: {m: 3}}\n"                                           \
+  "  - {name: B, on: c, time: 2, scratch: {m: 2}, args: [{out: x, size: 1, memory: m}]}\n"     \
+  "  - {name: C, on: c, time: 2, args: [{out: y, size: 4, memory: m}]}\n"                      \
+  "  - {name: D, on: c, time: 2, args: [{in: y}, {out: f, size: 9, memory: far}]}\n"           \
+  "  - {name: E, on: c, time: 2, args: [{inout: y}, {out: z, size: 4, memory: m}]}\n"          \
+  "  - {name: Z, on: c, time: 0, scratch: {m: 8}}\n"                                           \
+  "  - {name: H, on: c, time: 2, args: [{in: w}, {out: v, size: 4, memory: m}], inplace: {v: " \
+  "w}}\n"
+
+START_TEST(memories)
+{
+  static const proof_axiom axioms[] = {
+      {"t 0 0>=1 1>=1", true}, /* 4 + 8 > 8 */
+      {"t 0 0>=1 2>=1", false},       {"t 0 1>=1 2>=1", false},
+      {"t 0 1>=1 3>=1", false},       {"t 0 1>=1 4>=1", true}, /* 8 + 4 */
+      {"t 0 0>=1 4>=1", false},       {"t 0 1>=1 6>=1", false},
+      {"x 0>=2 1>=3", true},          {"x 0>=3 1>=3", false},
+      {"x 1>=2 2>=2", false},         {"s 0 0>=2 1>=3", true},
+      {"s 0 0>=3 1>=4", false},       {"e 0 0>=1 1>=2 4>=2", true}, /* 12 + 16 + 8 > 8 * 3 */
+      {"e 0 0>=2 1>=3 4>=3", true},   {"e 0 0>=3 1>=4 4>=4", false} /* 36 of 40 */,
+      {"z 0 5 1>=1 5<=0 5>=2", false} /* what takes no time holds nothing */};
+  check_axioms(PLACES, "fsched-proof 1\nops 7\nunit 1\nset memory 1\nbegin\n", END, axioms,
+               sizeof axioms / sizeof *axioms);
+}
+END_TEST
+
 /* ---- copies */
 
 /* x is read before A and D, and not before E, which waits for D; y is written behind B and C.
@@ -472,6 +508,7 @@ START_TEST(forms)
         {"fsched-proof 1\nops 2\nunit 3\nset queues 0 0\nend 6\n", WRONG, 4, 14},
         {"fsched-proof 1\nops 2\nunit 3\nset resource 0\nend 6\n", WRONG, 4, 14},
         {"fsched-proof 1\nops 2\nunit 3\nset concurrency\nend 6\n", WRONG, 4, 5},
+        {"fsched-proof 1\nops 2\nunit 3\nset memory 0\nend 6\n", WRONG, 4, 12},
         {TOP "x 0>=1 1>=1\nl : @1\nend 0\n", WRONG, 8, 5},
         {TOP "x 0>=1 1>=1\nl : @1\nend 6 \n", FORM, 8, 6},
         {TOP "x 0>=1 1>=1\nl : @1\nend 6\n\n", FORM, 9, 1},
@@ -654,7 +691,7 @@ FS_SUITE(verify_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, moments, turns, energy,
            energy_of_large_numbers, edge_finding, edge_finding_turned);
-  FS_TESTS(t, copies, copies_that_are_needed);
+  FS_TESTS(t, memories, copies, copies_that_are_needed);
   FS_TESTS(t, steps, hints, parts, forms);
   FS_TESTS(t, graphs_that_are_not_covered, what_is_left_out, implicit_queues);
   FS_TESTS(t, bad_arguments, length, out_of_memory, deleted_lemmas);
