@@ -55,6 +55,9 @@ typedef struct fs_problem {
   const char **amount_name;
   uint32_t *use0, *use; /* CSR per item: the amounts that it holds */
   uint64_t *use_amount;
+  uint32_t n_amount_memories, amount_memory0; /* those from amount_memory0 on are memories */
+  uint32_t *amount_memory;
+  uint32_t *amount_queue0, *amount_queue; /* CSR per amount: the queues that it counts; NULL: none */
 
   /* Residencies, of bounded memories: from the start of `begin_item` (0 if FS_NONE) to the latest
    * end of `end`, or to the makespan.  They are in no particular order. */
@@ -89,6 +92,7 @@ typedef struct fs_problem {
   /* Every schedule of the graph, less some of its copies, is one of this problem, but not the other
    * way round (relaxed/relaxed.h). */
   bool relaxed;
+  bool stated; /* relaxed, and all that is taken is the graph's (stated/stated.h) */
   struct fs_spilling
       *spilling;            /* what is open beside starts (spilling/spilling.h); NULL: nothing */
   bool (*stop)(void *user); /* called at times: true ends propagation and the making of models */

@@ -28,6 +28,7 @@ typedef struct fs_search_state {
   uint64_t nodes, most_nodes;              /* most_nodes 0: no limit */
   uint64_t before_trials, most_trials;     /* nodes; runs */
   fs_tick told_makespan, told_bound;
+  fs_text *proof;      /* where the steps of the learner go; NULL: nowhere */
   const char *refused; /* why no proof can be written, where that ends the search; or NULL */
 
   /* Of a member of a crew (jobs.c). */

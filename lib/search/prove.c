@@ -4,23 +4,23 @@
 #include "search/learning/log.h"
 
 const char *fs_prove_refused(const fs_problem *p) {
-  return p->graph->n_rolled > 0          ? "has loops that stay loops"
-         : p->n_items != p->graph->n_ops ? "has copies"
-         : p->n_items > FS_LEARNER_MOST  ? "has more than 1000 ops"
-         : !fs_learner_knows(p)
-             ? "has ops that choose among unlike queues, ops of no length on short ones, or waits"
-             : NULL;
+  return p->n_copies > 0 && !p->stated ? "has copies"
+         : !fs_learner_knows(p)        ? "has numbers that are too large"
+                                       : NULL;
 }
 
-/* Is there no schedule that ends before the bound?  The text gets the steps; with them, a learner
- * takes no heads and tails from the problem, which may know more than the rules. */
+/* Is there no schedule that ends before the bound?  Only what rules show counts, so the learner
+ * takes no heads and tails from the problem, which may know more.  `text`: NULL, or gets the steps.
+ */
 static fs_status try_bound(const fs_problem *p, fs_tick bound, fs_text *text, bool *holds) {
   FS_SCRATCH(arena, p->ctx);
   fs_learner l;
   fs_proof_log log = {0};
   fs_status status = fs_learner_init(&l, p, &arena);
-  if (status == FSCHED_OK) {
+  if (status == FSCHED_OK && text != NULL) {
     status = fs_log_begin(&log, &l, text);
+  } else if (status == FSCHED_OK) {
+    fs_learner_strip(&l);
   }
   if (status == FSCHED_OK) {
     *holds = fs_learner_refutes(&l, bound - 1);
@@ -31,17 +31,25 @@ static fs_status try_bound(const fs_problem *p, fs_tick bound, fs_text *text, bo
   return status;
 }
 
+/* The bound is at least *low, and below *high; is it at least `next`? */
+static fs_status narrow(const fs_problem *p, fs_tick next, fs_tick *low, fs_tick *high) {
+  bool holds;
+  if (next <= *low || next >= *high) {
+    return FSCHED_OK;
+  }
+  FS_TRY(try_bound(p, next, NULL, &holds));
+  *(holds ? low : high) = next;
+  return FSCHED_OK;
+}
+
 fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text, fs_tick *bound) {
   assert(fs_prove_refused(p) == NULL && most > 0);
-  fs_tick low = 1, high = most; /* some op takes time */
+  fs_tick low = 1, high = most + 1; /* some op takes time */
   bool holds;
-  FS_TRY(try_bound(p, most, text, &holds));
-  low = holds ? most : low;
-  while (low < high && high - low > 1) {
-    fs_tick middle = low + (high - low) / 2;
-    FS_TRY(try_bound(p, middle, text, &holds));
-    low = holds ? middle : low;
-    high = holds ? high : middle;
+  FS_TRY(narrow(p, most, &low, &high));
+  FS_TRY(narrow(p, p->lower_bound, &low, &high)); /* which was found by some of the rules */
+  while (high - low > 1 && !fs_problem_stopped(p)) {
+    FS_TRY(narrow(p, low + (high - low) / 2, &low, &high));
   }
   *bound = low;
   return try_bound(p, low, text, &holds);

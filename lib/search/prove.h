@@ -8,9 +8,9 @@
 /* Can proofs be written of the problem?  NULL, or why not. */
 const char *fs_prove_refused(const fs_problem *p);
 /* Writes a proof that no schedule is shorter than *bound, the greatest bound up to `most` that is
- * found to follow without a search; all but its end (fs_log_end).  Requires a problem that
- * fs_prove_refused does not refuse, and a makespan above 0.  O(log most) runs of
- * fs_learner_refutes. */
+ * found to follow without a search, before the problem's user stops it; all but its end
+ * (fs_log_end).  Requires a problem that fs_prove_refused does not refuse, and a makespan above 0.
+ * O(log most) runs of fs_learner_refutes. */
 fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text,
                            fs_tick *bound) FS_MUST_USE;
 

@@ -7,6 +7,7 @@
 #include "problem/problem.h"
 #include "problem/relaxed/relaxed.h"
 #include "problem/settled/settled.h"
+#include "problem/stated/stated.h"
 #include "search/learning/log.h"
 #include "search/prove.h"
 #include "search/strip/strip.h"
@@ -124,7 +125,9 @@ static fs_status search_proof(fs_search_state *s, fs_problem *p, fs_arena *arena
   fs_status status = fs_prove_at_root(p, fs_search_best(s), &root, &bound);
   if (status == FSCHED_OK) {
     s->bound = bound;
+    s->proof = s->o->proof;
     status = bound < fs_search_best(s) ? fs_search_in_turns(s, p, arena) : FSCHED_OK;
+    s->proof = NULL;
   }
   if (status == FSCHED_OK && s->bound == bound) {
     s->o->proof->n = 0;
@@ -136,11 +139,11 @@ static fs_status search_proof(fs_search_state *s, fs_problem *p, fs_arena *arena
   return status;
 }
 
-static fs_status search_plain(fs_search_state *s, fs_problem *p) {
+static fs_status search_plain(fs_search_state *s, fs_problem *p, bool proof) {
   FS_SCRATCH(arena, s->ctx);
   p->stop = fs_search_over;
   p->user = s;
-  if (s->o->proof != NULL) {
+  if (proof) {
     return search_proof(s, p, &arena);
   }
   FS_TRY(raise_bound(s, p));
@@ -149,29 +152,31 @@ static fs_status search_plain(fs_search_state *s, fs_problem *p) {
 
 /* ---- graphs that wait for memory */
 
-/* Raises the bound by a part of the nodes and of the time, in which the relaxed problem is
- * searched; that is for the first of a crew.  Its makespans are no schedule's: what is proven of
- * them is a bound. */
-static fs_status search_relaxed(fs_search_state *s) {
-  fs_problem *p;
-  if (s->best == NULL || s->member != 0) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p));
-  if (p == NULL) {
-    return FSCHED_OK;
-  }
+/* Searches a relaxed problem by a part of the nodes and of the time.  Its makespans are no
+ * schedule's: what is proven of them is a bound. */
+static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   uint64_t now = fs_now_ns(), most_nodes = s->most_nodes, deadline_ns = s->deadline_ns;
   if (most_nodes != 0) { /* at least 1, as 0 is no limit */
     s->most_nodes = fs_max(1, s->nodes + (most_nodes - s->nodes) / BOUND_SHARE);
   }
   s->deadline_ns =
       deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / BOUND_SHARE;
-  fs_status status = search_plain(s, p);
-  fs_problem_destroy(p);
+  fs_status status = search_plain(s, p, proof);
   s->most_nodes = most_nodes;
   s->deadline_ns = deadline_ns;
   fs_search_tell(s, fs_search_best(s));
+  return status;
+}
+
+/* Raises the bound; that is for the first of a crew. */
+static fs_status search_relaxed(fs_search_state *s) {
+  fs_problem *p;
+  if (s->best == NULL || s->member != 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p));
+  fs_status status = p == NULL ? FSCHED_OK : search_apart(s, p, false);
+  fs_problem_destroy(p);
   return status;
 }
 
@@ -276,38 +281,85 @@ static fs_status search_addresses(fs_search_state *s) {
   return status;
 }
 
-fs_status fs_search_graph(fs_search_state *s) {
-  fs_problem *p = NULL;
-  if (fs_settles(s->g) && s->o->proof == NULL) {
-    return search_addresses(s);
-  }
-  if (fs_search_best(s) <= s->bound && s->o->proof == NULL) {
-    return FSCHED_OK;
-  }
+/* ---- all graphs */
+
+static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
+  *p = NULL;
   if (has_form(s->g)) {
     fs_tick horizon = s->best == NULL ? FS_TICK_NONE / 8 : s->best->makespan;
-    FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, &p));
+    FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, p));
   }
-  s->most_nodes = nodes_of(s, p == NULL ? s->g->n_ops : p->n_items);
-  bool plain = false;
-  fs_status status = is_plain(p, &plain);
-  const char *why = !has_form(s->g)             ? "has latencies, or gangs that choose"
-                    : fs_search_best(s) == 0    ? "takes no time"
-                    : !plain || s->best == NULL ? "has memories that may be short"
-                                                : fs_prove_refused(p);
-  if (status == FSCHED_OK && s->o->proof != NULL && why != NULL) {
-    s->refused = why;
-    status = FSCHED_USAGE;
-  } else if (status == FSCHED_OK) {
-    bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
-    if (strip) {
-      status = search_strips(s, p);
-    } else if (!plain && has_form(s->g)) {
-      status = search_relaxed(s);
-    }
-    if (status == FSCHED_OK && (fs_search_best(s) > s->bound || s->o->proof != NULL)) {
-      status = plain ? search_plain(s, p) : strip ? FSCHED_OK : fs_search_short(s);
-    }
+  s->most_nodes = nodes_of(s, *p == NULL ? s->g->n_ops : (*p)->n_items);
+  return is_plain(*p, plain);
+}
+
+static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain) {
+  bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
+  if (strip) {
+    FS_TRY(search_strips(s, p));
+  } else if (!plain && has_form(s->g)) {
+    FS_TRY(search_relaxed(s));
+  }
+  if (fs_search_best(s) <= s->bound) {
+    return FSCHED_OK;
+  }
+  return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s);
+}
+
+static bool takes_time(const fs_problem *p) {
+  bool takes = false;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    takes = takes || p->time[i] > 0;
+  }
+  return takes;
+}
+
+/* Writes the proof of a bound of what proofs speak of.  The search for schedules that follows may
+ * know more, which shows nothing. */
+static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
+  fs_problem *stated;
+  FS_TRY(fs_problem_state(s->ctx, s->g, s->best->makespan, s->bound, &stated));
+  const char *why = !takes_time(stated) ? "has no op that takes time" : fs_prove_refused(stated);
+  s->refused = why;
+  fs_status status = why != NULL ? FSCHED_USAGE : search_apart(s, stated, true);
+  fs_problem_destroy(stated);
+  FS_TRY(status);
+  fs_tick bound = s->bound;
+  if (fs_settles(s->g)) {
+    FS_TRY(search_addresses(s));
+  } else if (fs_search_best(s) > bound) {
+    FS_TRY(search_schedules(s, p, plain));
+  }
+  s->bound = bound;
+  fs_search_tell(s, fs_search_best(s));
+  return FSCHED_OK;
+}
+
+static fs_status search_with_proof(fs_search_state *s, fs_problem *p, bool plain) {
+  s->refused = s->g->n_rolled > 0       ? "has loops that stay loops"
+               : !has_form(s->g)        ? "has latencies, or gangs that choose"
+               : s->best == NULL        ? "has no schedule that is known"
+               : fs_search_best(s) == 0 ? "has no op that takes time"
+                                        : NULL;
+  if (s->refused != NULL) {
+    return FSCHED_USAGE;
+  }
+  bool whole = plain && fs_prove_refused(p) == NULL;
+  return whole ? search_plain(s, p, true) : search_stated(s, p, plain);
+}
+
+fs_status fs_search_graph(fs_search_state *s) {
+  fs_problem *p;
+  bool plain = false, proof = s->o->proof != NULL;
+  if (fs_settles(s->g) && !proof) {
+    return search_addresses(s);
+  }
+  if (fs_search_best(s) <= s->bound && !proof) {
+    return FSCHED_OK;
+  }
+  fs_status status = make_problem(s, &p, &plain);
+  if (status == FSCHED_OK) {
+    status = proof ? search_with_proof(s, p, plain) : search_schedules(s, p, plain);
   }
   fs_problem_destroy(p);
   return status;

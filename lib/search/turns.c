@@ -313,8 +313,8 @@ fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena)
   t.learns = p->n_items <= FS_LEARNER_MOST && fs_learner_knows(p);
   fs_status status = t.learns ? fs_learner_init(&t.l, p, arena) : FSCHED_OK;
   t.l.pause = t.l.next_restart = fs_search_pause(s, t.l.pause);
-  if (status == FSCHED_OK && s->o->proof != NULL) {
-    status = fs_log_begin(&t.log, &t.l, s->o->proof);
+  if (status == FSCHED_OK && t.learns && s->proof != NULL) {
+    status = fs_log_begin(&t.log, &t.l, s->proof);
   }
   if (status == FSCHED_OK) {
     status = t.has_tabu ? learn_and_move(&t) : learn_and_evolve(&t);

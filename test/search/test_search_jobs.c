@@ -258,10 +258,35 @@ START_TEST(proofs)
 }
 END_TEST
 
+/* What members know of memories is in no proof. */
+START_TEST(proof_beside_memories)
+{
+  fsched_graph *g = make_short(ctx, 1, 30);
+  char *text[2];
+  size_t n[2];
+  for (unsigned i = 0; i < 2; i++) {
+    fsched_compile_options o = proving(&text[i], &n[i], 3, 100);
+    fsched_schedule *s;
+    uint64_t shown;
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+    ck_fs(ctx, fsched_verify_proof(ctx, g, text[i], n[i], "p", &shown));
+    ck_assert_uint_eq(shown, fsched_schedule_lower_bound(s));
+    fsched_schedule_destroy(s);
+  }
+  ck_assert_uint_eq(n[0], n[1]);
+  ck_assert_mem_eq(text[0], text[1], n[0]);
+  fsched_text_free(ctx, text[0], n[0]);
+  fsched_text_free(ctx, text[1], n[1]);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Why there is none is reported once, whichever member finds it. */
 START_TEST(no_proof)
 {
-  fsched_graph *g = make_short(ctx, 1, 30);
+  fsched_graph *g = fs_parse(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: r}]}\n"
+      "ops: [{name: a, on: q, time: 3, latency: 4}, {name: b, on: r, time: 3, after: [a]}]\n");
   char *text;
   size_t n;
   fsched_compile_options o = proving(&text, &n, 3, 10);
@@ -401,5 +426,6 @@ FS_SUITE(search_jobs, s) {
   tcase_set_timeout(t, 300);
   FS_LOOPS(t, 0, KINDS, same_bytes);
   FS_LOOPS(t, 0, 2, stops);
-  FS_TESTS(t, proofs, no_proof, without_memory, allocator_of_one_thread, wrong_options);
+  FS_TESTS(t, proofs, proof_beside_memories, no_proof, without_memory, allocator_of_one_thread,
+           wrong_options);
 }

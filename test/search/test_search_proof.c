@@ -6,36 +6,17 @@
 
 #include "fsched/compile.h"
 #include "fsched/verify.h"
+#include "ilp/spill_search.h"
+#include "kit/exhaust.h"
 #include "kit/fail_each.h"
 #include "kit/turn.h"
 #include "search/small_case.h"
+#include "search/tiny_spills.h"
+#include "verify/proof/written_proof.h"
 
 #include "kit/context.h"
 
 enum { CASES = 120, DAMAGED = 25, DAMAGES = 40 };
-
-typedef struct written_proof {
-  char *text;
-  size_t n;
-  uint64_t makespan, bound;
-} written_proof;
-
-static written_proof prove(const fsched_graph *g, uint64_t seed, uint64_t nodes) {
-  written_proof p = {0};
-  fsched_compile_options o = {.size = sizeof o,
-                              .verify = 1,
-                              .seed = seed,
-                              .refine = FSCHED_REFINE_SEARCH,
-                              .node_limit = nodes,
-                              .proof = &p.text,
-                              .proof_length = &p.n};
-  fsched_schedule *s;
-  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
-  p.makespan = fsched_schedule_makespan(s);
-  p.bound = fsched_schedule_lower_bound(s);
-  fsched_schedule_destroy(s);
-  return p;
-}
 
 /* Few nodes leave bounds that no search was needed for. */
 START_TEST(small_proofs)
@@ -48,7 +29,7 @@ START_TEST(small_proofs)
     uint64_t least = fs_small_least(&c) * c.tick;
     fsched_graph *g = fs_small_graph(&c);
     if (least > 0) {
-      written_proof p = prove(g, k, k % 3 == 0 ? 1 : 2000);
+      fs_written_proof p = fs_write_proof(g, k, k % 3 == 0 ? 1 : 2000);
       fsched_status status = fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown);
       ck_assert_msg(status == FSCHED_OK, "seed %llu: %s\n%s", (unsigned long long)seed,
                     fsched_diag_get(ctx, 0)->message, p.text);
@@ -65,9 +46,116 @@ START_TEST(small_proofs)
 }
 END_TEST
 
+/* Memories that are short make no schedule shorter; some copies are in every one. */
+START_TEST(short_memories)
+{
+  static tiny_script script;
+  unsigned known = 0, proven = 0, copies = 0;
+  for (unsigned k = 0; k < CASES; k++) {
+    uint32_t states;
+    uint64_t seed = fs_turn() << 16 | k, shown;
+    fsched_graph *g = fs_tiny_graph(&script, seed);
+    fs_tick least = g == NULL ? FS_TICK_NONE : fs_spill_search(g, &states);
+    if (least != FS_TICK_NONE) {
+      fs_written_proof p = fs_write_proof(g, k, 400);
+      ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+      ck_assert_uint_eq(shown, p.bound);
+      ck_assert_msg(shown <= least && p.makespan >= least, "seed %llu: %llu to %llu, not %llu\n%s",
+                    (unsigned long long)seed, (unsigned long long)shown,
+                    (unsigned long long)p.makespan, (unsigned long long)least, script.text);
+      known++;
+      proven += shown == least;
+      copies += strstr(p.text, "\nread ") != NULL || strstr(p.text, "\nwrite ") != NULL;
+      fsched_text_free(ctx, p.text, p.n);
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(known, CASES * 3 / 4);
+  fs_assert_seen(proven, CASES / 4);
+  fs_assert_seen(copies, CASES / 2);
+}
+END_TEST
+
+/* Ops that hold memory while they run, as scratch or as a buffer of their own, of which few fit
+ * beside each other. */
+static fsched_graph *draw_held(fs_rng *r) {
+  fs_text t;
+  char *text;
+  size_t n;
+  fs_text_init(&t, ctx);
+  fs_text_printf(&t, "fsched: 1\nname: s\ntarget:\n  memories:\n    - {name: m, capacity: %u",
+                 (unsigned)(5 + fs_rng_below(r, 3)));
+  fs_text_puts(&t, fs_rng_one_in(r, 2) ? ", placement: counted}\nops:\n" : "}\nops:\n");
+  for (unsigned op = 0, ops = 3 + fs_rng_below(r, 3); op < ops; op++) {
+    unsigned size = 1 + fs_rng_below(r, 4);
+    fs_text_printf(&t, "  - {name: o%u, time: %u", op, (unsigned)(1 + fs_rng_below(r, 3)));
+    if (fs_rng_one_in(r, 3)) {
+      fs_text_printf(&t, ", args: [{out: b%u, memory: m, size: %u}]", op, size);
+    } else {
+      fs_text_printf(&t, ", scratch: {m: %u}", size);
+    }
+    if (op > 0 && fs_rng_one_in(r, 4)) {
+      fs_text_printf(&t, ", after: [o%u]", op - 1);
+    }
+    fs_text_puts(&t, "}\n");
+  }
+  ck_fs(ctx, fs_text_take(&t, &text, &n));
+  fsched_graph *g = fs_parse(text);
+  fsched_text_free(ctx, text, n);
+  return g;
+}
+
+START_TEST(held_memory)
+{
+  unsigned proven = 0, sets = 0;
+  for (unsigned k = 0; k < CASES; k++) {
+    fs_rng r = {fs_turn() << 16 | k};
+    fsched_graph *g = draw_held(&r);
+    fs_exhaust e = fs_exhaust_search(g, 0, 15, UINT64_C(1) << 26);
+    uint64_t shown;
+    ck_assert(e.known && e.found);
+    fs_written_proof p = fs_write_proof(g, k, 400);
+    ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+    ck_assert_uint_eq(shown, p.bound);
+    ck_assert_msg(shown <= e.best && p.makespan >= e.best, "seed %u", k);
+    proven += shown == e.best;
+    sets += strstr(p.text, "\nset memory 0\n") != NULL;
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(proven, CASES / 2);
+  fs_assert_seen(sets, CASES / 2);
+}
+END_TEST
+
+/* All kinds of ops and args, of one class of queues or more. */
+START_TEST(any_graphs)
+{
+  for (unsigned k = 0; k < CASES / 2; k++) {
+    fs_gen_params params = fs_gen_any(fs_turn() << 16 | k, 40);
+    fsched_graph *g;
+    uint64_t shown;
+    params.class_gangs = params.latencies = false;
+    params.zero_times = k % 2 == 0;
+    ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+    fs_tick times = 0;
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      times += g->op_time[op];
+    }
+    if (times > 0) {
+      fs_written_proof p = fs_write_proof(g, k, 100);
+      ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+      ck_assert_uint_eq(shown, p.bound);
+      fsched_text_free(ctx, p.text, p.n);
+    }
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* ---- damages */
 
-static size_t begin_of_line(const written_proof *p, size_t at) {
+static size_t begin_of_line(const fs_written_proof *p, size_t at) {
   while (at > 0 && p->text[at - 1] != '\n') {
     at--;
   }
@@ -75,7 +163,7 @@ static size_t begin_of_line(const written_proof *p, size_t at) {
 }
 
 /* Changes a byte, or leaves a line out; the end is never damaged so that less is claimed. */
-static void damage(const written_proof *p, fs_rng *r, fs_text *t) {
+static void damage(const fs_written_proof *p, fs_rng *r, fs_text *t) {
   size_t at = fs_rng_below(r, (uint32_t)p->n), line = begin_of_line(p, at);
   const char *end = memchr(p->text + at, '\n', p->n - at);
   ck_assert_ptr_nonnull(end);
@@ -84,10 +172,32 @@ static void damage(const written_proof *p, fs_rng *r, fs_text *t) {
     fs_text_add(t, end + 1, p->n - (size_t)(end + 1 - p->text));
     return;
   }
-  static const char bytes[] = "0123456789<>=@:poxtsefbld ";
+  static const char bytes[] = "0123456789<>=@:poxtzsefbld ";
   fs_text_add(t, p->text, at);
   fs_text_add(t, &bytes[fs_rng_below(r, sizeof bytes - 1)], 1);
   fs_text_add(t, p->text + at + 1, p->n - at - 1);
+}
+
+/* Returns how many damaged proofs are refused; the others show no more than the least makespan. */
+static unsigned damage_all(const fsched_graph *g, uint64_t least, fs_rng *r) {
+  unsigned refused = 0;
+  fs_written_proof p = fs_write_proof(g, r->state, 2000);
+  for (unsigned i = 0; i < DAMAGES; i++) {
+    uint64_t shown;
+    fs_text t;
+    fs_text_init(&t, ctx);
+    damage(&p, r, &t);
+    if (fsched_verify_proof(ctx, g, t.at, t.n, "p", &shown) == FSCHED_OK) {
+      ck_assert_msg(shown <= least, "%llu is above %llu:\n%.*s", (unsigned long long)shown,
+                    (unsigned long long)least, (int)t.n, t.at);
+    } else {
+      refused++;
+    }
+    fsched_diag_clear(ctx);
+    fs_text_drop(&t);
+  }
+  fsched_text_free(ctx, p.text, p.n);
+  return refused;
 }
 
 START_TEST(damaged_proofs)
@@ -98,25 +208,23 @@ START_TEST(damaged_proofs)
     search_case c = fs_small_case(&r, MOST_OPS, 6);
     uint64_t least = fs_small_least(&c) * c.tick;
     fsched_graph *g = fs_small_graph(&c);
-    written_proof p = {0};
-    if (least > 0) {
-      p = prove(g, k, 2000);
-    }
-    for (unsigned i = 0; p.n > 0 && i < DAMAGES; i++) {
-      uint64_t shown;
-      fs_text t;
-      fs_text_init(&t, ctx);
-      damage(&p, &r, &t);
-      if (fsched_verify_proof(ctx, g, t.at, t.n, "p", &shown) == FSCHED_OK) {
-        ck_assert_msg(shown <= least, "%llu is above %llu:\n%.*s", (unsigned long long)shown,
-                      (unsigned long long)least, (int)t.n, t.at);
-      } else {
-        refused++;
-      }
-      fsched_diag_clear(ctx);
-      fs_text_drop(&t);
-    }
-    fsched_text_free(ctx, p.text, p.n);
+    refused += least > 0 ? damage_all(g, least, &r) : 0;
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(refused, DAMAGED * DAMAGES / 4);
+}
+END_TEST
+
+START_TEST(damaged_copies)
+{
+  static tiny_script script;
+  unsigned refused = 0;
+  for (unsigned k = 0; k < 2 * DAMAGED; k++) {
+    uint32_t states;
+    fs_rng r = {fs_turn() << 16 | k};
+    fsched_graph *g = fs_tiny_graph(&script, r.state);
+    fs_tick least = g == NULL ? FS_TICK_NONE : fs_spill_search(g, &states);
+    refused += least != FS_TICK_NONE ? damage_all(g, least, &r) : 0;
     fsched_graph_destroy(g);
   }
   fs_assert_seen(refused, DAMAGED * DAMAGES / 4);
@@ -135,10 +243,20 @@ static const char shop[] =
     "  - {name: d, on: m, time: 2, after: [c]}\n"
     "  - {name: e, on: m, time: 2}\n";
 
+static const char unlike[] =
+    "fsched: 1\nname: unlike\n"
+    "target: {queues: [{name: m, class: c}, {name: n, class: c}, {name: o, class: d}]}\n"
+    "ops:\n"
+    "  - {name: a, on: m, time: 3}\n"
+    "  - {name: b, on: c, time: 2, after: [a]}\n"
+    "  - {name: c, on: c, time: 4}\n"
+    "  - {name: d, on: [n, o], time: 2, after: [c]}\n";
+
 /* A proof is whole, or there is none. */
-static fsched_status prove_with(fsched_context *own, fs_budget *budget, long left) {
+static fsched_status prove_text(fsched_context *own, fs_budget *budget, long left,
+                                const char *graph) {
   fsched_graph *g, *again;
-  ck_assert_int_eq(fsched_graph_parse(own, "shop", shop, strlen(shop), NULL, &g), FSCHED_OK);
+  ck_assert_int_eq(fsched_graph_parse(own, "g", graph, strlen(graph), NULL, &g), FSCHED_OK);
   char *text = NULL;
   size_t n = 0;
   fsched_compile_options o = {.size = sizeof o,
@@ -151,7 +269,7 @@ static fsched_status prove_with(fsched_context *own, fs_budget *budget, long lef
   fsched_status status = fsched_compile(own, g, &o, &s, NULL);
   if (status == FSCHED_OK) {
     uint64_t shown;
-    ck_fs(ctx, fsched_graph_parse(ctx, "shop", shop, strlen(shop), NULL, &again));
+    ck_fs(ctx, fsched_graph_parse(ctx, "g", graph, strlen(graph), NULL, &again));
     ck_fs(ctx, fsched_verify_proof(ctx, again, text, n, "p", &shown));
     ck_assert_uint_eq(shown, fsched_schedule_lower_bound(s));
     fsched_graph_destroy(again);
@@ -164,8 +282,19 @@ static fsched_status prove_with(fsched_context *own, fs_budget *budget, long lef
   return status;
 }
 
+static fsched_status prove_shop(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, shop);
+}
+
+static fsched_status prove_unlike(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, unlike);
+}
+
 START_TEST(without_memory)
-{ fs_fail_each(prove_with, 5); }
+{
+  fs_fail_each(prove_shop, 5);
+  fs_fail_each(prove_unlike, 5);
+}
 END_TEST
 
 /* ---- options */
@@ -193,5 +322,6 @@ END_TEST
 
 FS_SUITE(search_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, small_proofs, damaged_proofs, without_memory, asked_in_vain);
+  FS_TESTS(t, small_proofs, short_memories, held_memory, any_graphs, damaged_proofs, damaged_copies,
+           without_memory, asked_in_vain);
 }

@@ -8,7 +8,7 @@
 #include "problem/spilling/spilling.h"
 #include "search/learning/log.h"
 
-enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, MOST_PAIRED = 2000, ASK_EVERY = 16 };
+enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, ASK_EVERY = 16 };
 
 /* Ticks and amounts, and sums of a few of them, are far from the limits of a side's value. */
 static const fs_tick most_value = UINT64_C(1) << 60;
@@ -55,8 +55,10 @@ bool fs_learner_knows(const fs_problem *p) {
     sum = fs_add_most(sum, p->time[i]);
     knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL;
   }
-  /* An item without a length may find its queue taken at its one moment. */
-  for (uint32_t i = 0; i < p->n_items && knows; i++) {
+  /* An item without a length may find its queue taken at its one moment: of what may be left out,
+   * or is relaxed, that is not in the rules. */
+  bool moments = (p->exact || p->stated) && p->spilling == NULL;
+  for (uint32_t i = 0; i < p->n_items && knows && !moments; i++) {
     for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
       taken t = take(p, i, k);
       knows = taken_by_all(p, t.field) <= capacity_of(p, t.field);
@@ -190,7 +192,7 @@ static fs_status make_tables(fs_learner *s) {
     fs_learner_table *t = &s->table[s->n_tables];
     *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .field = f, .task0 = n};
     for (uint32_t i = 0; i < p->n_items; i++) {
-      for (uint32_t k = 0; p->time[i] > 0 && k < n_taken(p, i); k++) {
+      for (uint32_t k = 0; k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
         if (x.field == f && x.amount > 0) {
           n = add_task(s, n, i, k, x.amount);
@@ -265,8 +267,9 @@ static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
       const fs_learner_task *t = &s->task[s->task_of[k]];
       amount[t->table] = takes_always(s, t) ? t->amount : 0;
     }
-    for (uint32_t j = 0; j < s->n && s->n <= MOST_PAIRED; j++) {
-      if (j != i && exclude(s, amount, j)) {
+    for (uint32_t j = 0; j < s->n && s->n <= FS_LEARNER_MOST; j++) {
+      bool moments = s->time[i] == 0 && s->time[j] == 0;
+      if (j != i && !moments && exclude(s, amount, j)) {
         FS_TRY(fs_vec_push(s->ctx, list, j));
       }
     }
@@ -301,7 +304,7 @@ static bool takes_turns(const fs_learner *s, const fs_learner_table *t) {
     second = fs_min(second, fs_max(least, amount));
     least = fs_min(least, amount);
   }
-  return s->n <= MOST_PAIRED && t->task1 - t->task0 > 1 && least + second > t->capacity;
+  return s->n <= FS_LEARNER_MOST && t->task1 - t->task0 > 1 && least + second > t->capacity;
 }
 
 static bool is_ordered(const fs_learner *s, uint32_t a, uint32_t b) {
@@ -437,12 +440,19 @@ static void settle_root(fs_learner *s) {
 
 void fs_learner_reset(fs_learner *s) { go_back(s, 0); }
 
+void fs_learner_strip(fs_learner *s) {
+  assert(s->level.n == 0 && s->trail.n == 0);
+  s->bare = true;
+  fs_learner_grow_heads(s);
+}
+
 bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
   assert(s->level.n == 0 && !s->conflict);
   const fs_problem *p = s->p;
-  for (uint32_t i = 0; i < s->n; i++) {
-    /* A proof shows by rules what lies behind an item. */
-    fs_tick behind = (p->time[i] + (s->log == NULL ? p->path[i] : 0)) / s->unit;
+  for (uint32_t k = s->n; k-- > 0;) {
+    /* A proof shows by rules what lies behind an item, which edges do once from the last one on. */
+    uint32_t i = s->bare ? p->topo[k] : s->n - 1 - k;
+    fs_tick behind = (p->time[i] + (s->bare ? 0 : p->path[i])) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }

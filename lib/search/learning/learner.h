@@ -18,7 +18,8 @@
  * the first comes before the second, 0 where it comes behind.
  *
  * Rules: orders (edges), time tables of what is taken, and pairs of items that cannot run at one
- * time.
+ * time.  An item without a length takes what it takes at its one moment, beside items that began
+ * before and end behind it.
  *
  * Where copies are open (problem/spilling) there are two more kinds of variables: ends of
  * residencies, and booleans, which are 0 or 1.  The presence of an optional item or residency is a
@@ -37,7 +38,7 @@
 #include "base/limit.h"
 #include "problem/problem.h"
 
-/* The most items that are worth it. */
+/* The most items that are worth a search, and of which pairs are looked at. */
 enum { FS_LEARNER_MOST = 1000 };
 
 typedef int64_t fs_side_value;
@@ -47,6 +48,7 @@ typedef enum fs_cause {
   FS_BY_CLAUSE,   /* reason: the clause */
   FS_BY_EDGE,     /* reason: the item at the other end */
   FS_BY_TABLE,    /* reason: the task; at: the moment at which too much would be taken */
+  FS_BY_MOMENT,   /* the same of an item without a length; at: its bound before */
   FS_BY_PAIR,     /* reason: the other item; at: the latest start of the one that comes first */
   FS_BY_ORDER,    /* reason: the other item; at: the side of the order that is decided */
   FS_BY_STARTS,   /* of an order; at: the latest start of the item that comes first */
@@ -143,6 +145,8 @@ typedef struct fs_learner {
    * fails, or (`reason`) a table that is too high, or a set of a table that takes too long. */
   fs_growth crossed;
   fs_proof_log *log; /* NULL: none */
+  bool edges_first;  /* tables wait until energy was looked at */
+  bool bare;         /* windows are what the rules show, as in a proof, not the problem's */
 
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
@@ -197,7 +201,8 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) ids;
 
   uint64_t conflicts, decisions;
-  uint64_t work;                /* that the rules had: items, tasks and pairs that were looked at */
+  uint64_t work;      /* that the rules had: items, tasks and pairs that were looked at */
+  uint64_t most_work; /* at the root, with which rules stop before their fixpoint; 0: none */
   uint64_t pause, next_restart; /* conflicts between restarts; at the next one */
   fs_status status;             /* memory ran out */
 } fs_learner;
@@ -209,6 +214,9 @@ void fs_learner_release(fs_learner *s);
 bool fs_learner_knows(const fs_problem *p);
 
 /* learner.c */
+/* Leaves of the windows only what the rules show, which is what a proof can show.  Requires a
+ * learner that has done nothing yet.  O(items + edges). */
+void fs_learner_strip(fs_learner *s);
 /* No schedule may be longer than this from now on; at the root.  False: there is none. */
 bool fs_learner_limit(fs_learner *s, fs_tick makespan);
 typedef enum fs_learned { FS_LEARNED_NOTHING, FS_LEARNED_SCHEDULE, FS_LEARNED_NONE } fs_learned;
@@ -225,7 +233,8 @@ fs_learned fs_learner_search(fs_learner *s, uint64_t conflicts, bool (*stop)(voi
 /* Back to the root. */
 void fs_learner_reset(fs_learner *s);
 /* Is a limit refuted without any decision?  By rules up to a fixpoint, and energy: what must lie
- * between two times.  `log`: NULL, or where steps go.  O(n^2) beside the rules.  root.c */
+ * between two times; where there are many items, by a part of that.  O(n^2) beside the rules.
+ * root.c */
 bool fs_learner_refutes(fs_learner *s, fs_tick makespan);
 
 /* trail.c */

@@ -29,14 +29,30 @@ static void put_literal(const fs_learner *s, fs_literal l) {
 
 /* ---- header */
 
+/* The queues of a class, or of an amount that counts queues. */
+static const uint32_t *queues_of(const fs_problem *p, uint32_t field, uint32_t *n) {
+  bool class = field < p->n_classes;
+  uint32_t k = class ? field : field - p->n_classes;
+  const uint32_t *first = class ? p->class_queue0 : p->amount_queue0;
+  *n = first == NULL ? 0 : first[k + 1] - first[k];
+  return first == NULL ? NULL : (class ? p->class_queue : p->amount_queue) + first[k];
+}
+
+static bool is_memory(const fs_problem *p, uint32_t field) {
+  uint32_t first = p->n_classes + p->amount_memory0;
+  return field >= first && field - first < p->n_amount_memories;
+}
+
 static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
-  uint32_t n_queues =
-      field < p->n_classes ? p->class_queue0[field + 1] - p->class_queue0[field] : 0;
+  uint32_t n_queues;
+  const uint32_t *queue = queues_of(p, field, &n_queues);
   if (n_queues > 0) {
     fs_text_puts(t, "set queues");
     for (uint32_t k = 0; k < n_queues; k++) {
-      put_number(t, " ", p->class_queue[p->class_queue0[field] + k]);
+      put_number(t, " ", queue[k]);
     }
+  } else if (is_memory(p, field)) {
+    put_number(t, "set memory ", p->amount_memory[field - p->n_classes - p->amount_memory0]);
   } else if (field >= p->n_classes && field - p->n_classes < p->graph->target.n_resources) {
     put_number(t, "set resource ", field - p->n_classes);
   } else { /* queues that nobody has named are as many as may run at one time */
@@ -45,13 +61,22 @@ static void put_set(fs_text *t, const fs_problem *p, uint32_t field) {
   fs_text_puts(t, "\n");
 }
 
+static void put_copies(fs_text *t, const fs_problem *p) {
+  for (uint32_t c = 0; c < p->n_copies; c++) {
+    uint32_t version = p->copy_version[c], buffer = p->graph->version_buffer[version];
+    put_number(t, p->copy_kind[c] == FS_SPILL_READ ? "\nread " : "\nwrite ", buffer);
+    put_number(t, " ", version - p->graph->buffer_version0[buffer]);
+  }
+}
+
 fs_status fs_log_begin(fs_proof_log *log, fs_learner *s, fs_text *text) {
   *log = (fs_proof_log){.text = text};
   FS_TRY(fs_new_zero(s->arena, &log->root, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &log->seen, s->n_sides));
   text->n = 0;
   fs_text_puts(text, "fsched-proof 1\n");
-  put_number(text, "ops ", s->n);
+  put_number(text, "ops ", s->n - s->p->n_copies);
+  put_copies(text, s->p);
   put_number(text, "\nunit ", s->unit);
   fs_text_puts(text, "\n");
   for (uint32_t t = 0; t < s->n_tables; t++) {
@@ -59,7 +84,7 @@ fs_status fs_log_begin(fs_proof_log *log, fs_learner *s, fs_text *text) {
   }
   fs_text_puts(text, "begin\n");
   s->log = log;
-  fs_learner_grow_heads(s);
+  fs_learner_strip(s);
   return s->status;
 }
 
@@ -86,6 +111,10 @@ static void put_rule(const fs_learner *s, const fs_growth *g) {
       break;
     case FS_BY_TABLE:
       put_number(t, "t ", s->task[g->reason].table);
+      break;
+    case FS_BY_MOMENT:
+      put_number(t, "z ", s->task[g->reason].table);
+      put_number(t, " ", g->side / 2);
       break;
     case FS_BY_SET:
       put_number(t, g->side & 1 ? "b " : "f ", s->set.at[g->reason].table);

@@ -342,6 +342,78 @@ static void take_away(fs_learner *s, const fs_learner_table *table, uint32_t tas
   }
 }
 
+/* ---- items without a length */
+
+/* It begins before `from`, and ends behind `to`: it runs over all moments of these and between. */
+static bool runs_over(const fs_learner *s, const fs_learner_task *a, fs_side_value from,
+                      fs_side_value to) {
+  return latest_begin(s, a) < from && earliest_end(s, a) > to;
+}
+
+static fs_side_value height_over(const fs_learner *s, const fs_learner_table *table,
+                                 fs_side_value from, fs_side_value to) {
+  fs_side_value sum = 0;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    sum += runs_over(s, &s->task[k], from, to) ? s->task[k].amount : 0;
+  }
+  return sum;
+}
+
+/* The last moment, or the first, up to which all run that run over one. */
+static fs_side_value end_of_those(const fs_learner *s, const fs_learner_table *table,
+                                  fs_side_value at, bool upper) {
+  fs_side_value end = upper ? INT64_MIN : INT64_MAX;
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    if (runs_over(s, a, at, at)) {
+      end = upper ? most(end, latest_begin(s, a) + 1) : least(end, earliest_end(s, a) - 1);
+    }
+  }
+  return end;
+}
+
+/* Moves the moment of a task to where there is room for it. */
+static void move_moment(fs_learner *s, const fs_learner_table *table, uint32_t task) {
+  const fs_learner_task *a = &s->task[task];
+  fs_side_value room = table->capacity - a->amount;
+  for (uint32_t side = 2 * a->item; side <= 2 * a->item + 1; side++) {
+    bool upper = side & 1;
+    while (!s->conflict && s->status == FSCHED_OK) {
+      fs_side_value at = upper ? fs_latest(s, a->item) : fs_earliest(s, a->item);
+      s->work += table->task1 - table->task0;
+      if (height_over(s, table, at, at) <= room) {
+        break;
+      }
+      fs_side_value end = end_of_those(s, table, at, upper);
+      fs_learner_grow(s, side, upper ? 1 - end : end + 1, FS_BY_MOMENT, task, at);
+    }
+  }
+}
+
+static void explain_moment(fs_learner *s, const fs_growth *g, fs_side_value value) {
+  const fs_learner_table *table = &s->table[s->task[g->reason].table];
+  bool upper = g->side & 1;
+  fs_side_value from = upper ? 1 - value : g->at, to = upper ? g->at : value - 1;
+  fs_side_value room = table->capacity - s->task[g->reason].amount;
+  fs_side_value spare = height_over(s, table, from, to) - room - 1;
+  assert(from <= to && spare >= 0);
+  add_premise(s, g->side, upper ? -g->at : g->at);
+  for (uint32_t k = table->task0; k < table->task1; k++) {
+    const fs_learner_task *a = &s->task[k];
+    if (!runs_over(s, a, from, to)) {
+      continue;
+    }
+    if (a->amount <= spare) {
+      spare -= a->amount;
+      continue;
+    }
+    add_literal(s, ends_behind(a, to));
+    add_literal(s, begun_by(a, from - 1));
+  }
+}
+
+/* ---- time tables as a whole */
+
 static void look_at_table(fs_learner *s, const fs_learner_table *table) {
   fs_side_value highest;
   uint32_t n = make_steps(s, table, &highest);
@@ -356,6 +428,10 @@ static void look_at_table(fs_learner *s, const fs_learner_table *table) {
   for (uint32_t k = table->task0; k < table->task1 && !s->conflict; k++) {
     const fs_learner_task *a = &s->task[k];
     if (highest + a->amount <= table->capacity || fs_is_false(s, a->only_if)) {
+      continue;
+    }
+    if (a->item == a->end && a->length == 0) {
+      move_moment(s, table, k);
       continue;
     }
     if (!fs_is_true(s, a->only_if)) {
@@ -433,11 +509,13 @@ static void visit(fs_learner *s) {
   }
 }
 
+static bool is_tired(const fs_learner *s) { return s->most_work > 0 && s->work >= s->most_work; }
+
 void fs_learner_propagate(fs_learner *s) {
   while (!s->conflict && s->status == FSCHED_OK) {
     if (s->visited < s->trail.n) {
       visit(s);
-    } else if (s->waiting.n > 0) {
+    } else if (s->waiting.n > 0 && !s->edges_first && !is_tired(s)) {
       uint32_t t = s->waiting.at[--s->waiting.n];
       s->table[t].waits = false;
       (s->table[t].turns ? fs_learner_look_at_sets : look_at_table)(s, &s->table[t]);
@@ -472,6 +550,9 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value) 
       break;
     case FS_BY_TABLE:
       explain_table(s, g, value);
+      break;
+    case FS_BY_MOMENT:
+      explain_moment(s, g, value);
       break;
     case FS_BY_PAIR:
       explain_pair(s, g, value);

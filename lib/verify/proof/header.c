@@ -16,7 +16,12 @@ static fs_status read_ops(fs_vproof *p) {
     return fs_vtext_wrong(t, t->pos - 1, "the graph has %u ops, not %llu", p->g->n_ops,
                           (unsigned long long)n);
   }
-  return fs_vtext_line_end(t);
+  FS_TRY(fs_vtext_line_end(t));
+  return fs_vproof_copies(p);
+}
+
+static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
+  return item < p->g->n_ops ? p->g->op_time[item] : fs_vproof_copy(p, item)->ticks;
 }
 
 static fs_status read_unit(fs_vproof *p) {
@@ -29,13 +34,14 @@ static fs_status read_unit(fs_vproof *p) {
   if (p->unit == 0) {
     return fs_vtext_wrong(t, place, "the unit of time is 0");
   }
-  FS_TRY(fs_new(&p->arena, &p->time, p->g->n_ops));
-  for (uint32_t op = 0; op < p->g->n_ops; op++) {
-    if (p->g->op_time[op] % p->unit != 0) {
+  FS_TRY(fs_new(&p->arena, &p->time, p->n_items));
+  for (uint32_t op = 0; op < p->n_items; op++) {
+    uint64_t ticks = ticks_of(p, op);
+    if (ticks % p->unit != 0) {
       return fs_vtext_wrong(t, place, "the time of op %u, %llu, is no multiple of %llu", op,
-                            (unsigned long long)p->g->op_time[op], (unsigned long long)p->unit);
+                            (unsigned long long)ticks, (unsigned long long)p->unit);
     }
-    p->time[op] = p->g->op_time[op] / p->unit;
+    p->time[op] = ticks / p->unit;
   }
   return fs_vtext_line_end(t);
 }
@@ -76,6 +82,18 @@ static fs_status read_resource(fs_vproof *p) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+static fs_status read_memory(fs_vproof *p) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  uint64_t id;
+  FS_TRY(fs_vtext_next(t, "a memory", &id));
+  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
+    return fs_vtext_wrong(t, place, "memory %llu is no bounded one of the target's",
+                          (unsigned long long)id);
+  }
+  return fs_vset_add_memory(p, (uint32_t)id);
+}
+
 static fs_status read_set(fs_vproof *p) {
   fs_vtext *t = &p->text;
   size_t place = t->pos;
@@ -83,6 +101,8 @@ static fs_status read_set(fs_vproof *p) {
     FS_TRY(read_queues(p));
   } else if (fs_vtext_word(t, "resource")) {
     FS_TRY(read_resource(p));
+  } else if (fs_vtext_word(t, "memory")) {
+    FS_TRY(read_memory(p));
   } else if (fs_vtext_word(t, "concurrency")) {
     fs_vset set = {.kind = FS_VSET_CONCURRENCY, .capacity = p->g->target.concurrency};
     if (set.capacity == 0) {
@@ -90,7 +110,7 @@ static fs_status read_set(fs_vproof *p) {
     }
     FS_TRY(fs_vec_push(p->ctx, &p->set, set));
   } else {
-    return fs_vtext_syntax(t, place, "a set is of queues, a resource, or concurrency");
+    return fs_vtext_syntax(t, place, "a set is of queues, a resource, a memory, or concurrency");
   }
   return fs_vtext_line_end(t);
 }

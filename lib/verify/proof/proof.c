@@ -3,15 +3,17 @@
  *
  *   text     words and numbers, faults with line and column                    proof/text.c
  *   header   unit and sets                                                     proof/header.c
+ *   copies   first reads and last writes                                       proof/copies.c
  *   sets     what ops take of sets, and which exclude each other               proof/sets.c
  *   state    windows and orders that are assumed                               proof/state.c
  *   rules    of axioms                                                         proof/rules.c
  *   clauses  lemmas and axioms by number                                       proof/clauses.c
  *   replay   steps                                                             proof/replay.c
  *
- * It knows of the graph what makes starts late: edges, times, and what ops take of queues,
- * resources and the limit of concurrency.  All else, memories with their copies, waits and given
- * starts, only asks more of a schedule: what no schedule without it does, no schedule does.  So
+ * It knows of the graph what makes starts late: edges, times, what ops take of queues, resources
+ * and the limit of concurrency, and the copies that no schedule does without.  All else, room in
+ * memories with its copies, waits and given starts, only asks more of a schedule: what no schedule
+ * without it does, no schedule does.  So
  * does the choice of queues: of some queues no more can be taken at one time than there are.
  *
  * Times are counted in units of T, a divisor of all.  Of what is left of a schedule keep the orders
@@ -19,6 +21,8 @@
  * early as they allow.  Then starts are sums of times.  Ops that are in progress at one time are
  * not ordered, so that all of them (intervals of which any two meet have a moment in common) were
  * in progress at one time before.  So that is a schedule again, and none of its ends is later.
+ * (An op without a length is in progress at one time with those that begin before and end behind
+ * it; these are not ordered with it, so all of them ran over its moment before.)
  *
  * The last line says what is shown, and only the steps behind the last "begin" show it, so both are
  * looked for from the end.  Complexity: O(text) in time but for sorting, and what the rules say;
@@ -97,6 +101,8 @@ static void release(fs_vproof *p) {
   fs_vclauses_free(p->ctx, &p->lemmas);
   fs_vclauses_free(p->ctx, &p->axioms);
   fs_vec_free(p->ctx, &p->set);
+  fs_vec_free(p->ctx, &p->copy);
+  fs_vec_free(p->ctx, &p->copy_op);
   fs_vec_free(p->ctx, &p->op);
   fs_vec_free(p->ctx, &p->ordered);
   fs_vec_free(p->ctx, &p->pair);

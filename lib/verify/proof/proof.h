@@ -8,12 +8,18 @@
 #include "model/graph.h"
 #include "verify/proof/text.h"
 
-typedef enum fs_vset_kind { FS_VSET_QUEUES, FS_VSET_RESOURCE, FS_VSET_CONCURRENCY } fs_vset_kind;
+typedef enum fs_vset_kind {
+  FS_VSET_QUEUES,
+  FS_VSET_RESOURCE,
+  FS_VSET_CONCURRENCY,
+  FS_VSET_MEMORY
+} fs_vset_kind;
 typedef struct fs_vset {
   fs_vset_kind kind;
   uint32_t resource;
   uint64_t capacity;
-  uint32_t *of; /* of queues: what ops take, per domain, then per gang */
+  uint32_t *of;    /* of queues: what ops take, per domain, then per gang */
+  uint64_t *bytes; /* of a memory: per op, what it alone holds there while it runs */
 } fs_vset;
 
 typedef enum fs_vform {
@@ -27,6 +33,15 @@ typedef struct fs_vliteral {
   uint32_t id;
   fs_vform form;
 } fs_vliteral;
+
+/* A copy that no schedule does without.  Its number is behind those of the ops; all that is said
+ * of ops below holds for copies, too. */
+typedef struct fs_vcopy {
+  bool write;
+  uint32_t version;
+  uint64_t ticks;
+  size_t op0, op1; /* in copy_op[]: the ops that start behind a read, or end before a write */
+} fs_vcopy;
 
 /* Ops that exclude each other; first < second. */
 typedef struct fs_vpair {
@@ -49,7 +64,10 @@ typedef struct fs_vproof {
   fs_arena scratch; /* of a step */
   fs_vtext text;
   uint64_t unit;
-  uint64_t *time; /* per op, in units, as are all times below */
+  FS_VEC(fs_vcopy) copy;
+  fs_ids copy_op;
+  uint32_t n_items; /* ops and copies */
+  uint64_t *time;   /* per op, in units, as are all times below */
   uint64_t horizon;
   FS_VEC(fs_vset) set;
 
@@ -72,9 +90,17 @@ typedef struct fs_vproof {
 /* Reads the lines up to the first "begin". */
 fs_status fs_vproof_header(fs_vproof *p) FS_MUST_USE;
 
+/* ---- copies.c */
+/* Reads the lines that name copies. */
+fs_status fs_vproof_copies(fs_vproof *p) FS_MUST_USE;
+/* Requires an item behind the ops. */
+const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
+
 /* ---- sets.c */
 /* Adds a set of queues.  Requires queues of the target, each once. */
 fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS_MUST_USE;
+/* Adds the set of a memory.  Requires a bounded one of the target. */
+fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) FS_MUST_USE;
 /* What the op takes of the set.  Requires a set, and an op of the graph. */
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
 /* Do the ops take more than the capacity of some set together?  O(sets).  Requires ops of the
@@ -97,6 +123,9 @@ fs_status fs_vproof_assume(fs_vproof *p, const fs_vliteral *l) FS_MUST_USE;
 fs_vliteral fs_vliteral_negation(const fs_vliteral *l);
 
 /* ---- rules.c */
+/* Does an edge of the graph lead from the one op to the other?  Requires ops of the graph.  O(log
+ * of its edges). */
+bool fs_vgraph_has_edge(const fsched_graph *g, uint32_t from, uint32_t to);
 typedef struct fs_vstep {
   char rule;
   uint32_t set; /* of the rules that name one */

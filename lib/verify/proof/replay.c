@@ -10,8 +10,8 @@ static fs_status read_op(fs_vproof *p, uint32_t *op) {
   size_t place = t->pos;
   uint64_t id;
   FS_TRY(fs_vtext_number(t, "an op", &id));
-  if (id >= p->g->n_ops) {
-    return fs_vtext_wrong(t, place, "op %llu is none of the graph's", (unsigned long long)id);
+  if (id >= p->n_items) {
+    return fs_vtext_wrong(t, place, "there is no op %llu", (unsigned long long)id);
   }
   *op = (uint32_t)id;
   return FSCHED_OK;
@@ -77,7 +77,7 @@ static fs_status read_clause(fs_vproof *p) {
 static fs_status read_step(fs_vproof *p, fs_vstep *step) {
   fs_vtext *t = &p->text;
   uint64_t set;
-  if (strchr("tsefb", step->rule) != NULL) {
+  if (strchr("tzsefb", step->rule) != NULL) {
     size_t place = t->pos + 1;
     FS_TRY(fs_vtext_next(t, "a set", &set));
     if (set >= p->set.n) {
@@ -85,7 +85,7 @@ static fs_status read_step(fs_vproof *p, fs_vstep *step) {
     }
     step->set = (uint32_t)set;
   }
-  if (step->rule == 'f' || step->rule == 'b') {
+  if (strchr("zfb", step->rule) != NULL) {
     if (!fs_vtext_takes(t, ' ')) {
       return fs_vtext_syntax(t, t->pos, "here should be a space, and an op");
     }
@@ -194,6 +194,7 @@ static fs_status check_step(fs_vproof *p, bool *last) {
     case 'o':
     case 'x':
     case 't':
+    case 'z':
     case 's':
     case 'e':
     case 'f':

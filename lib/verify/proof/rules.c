@@ -4,6 +4,8 @@
  * compared with what is less than the most.
  *
  *   sure part       [ub, lb + time)          the op runs there, wherever in its window it starts
+ *   moment          an op whose time is 0 takes what it takes beside those that run over its
+ *                   moment: all of (ub, lb + time)
  *   turns           ops of which any two exclude each other run one by one, so that from the
  *                   earliest lb to the latest end there must be room for all their times
  *   edge finding    if OP were not the last of them, the last one would be another: all times lie
@@ -28,7 +30,8 @@ static bool too_late(const fs_vproof *p, uint32_t a, uint32_t b) {
 
 /* ---- precedence, order, exclusion */
 
-static bool has_edge(const fsched_graph *g, uint32_t from, uint32_t to) {
+bool fs_vgraph_has_edge(const fsched_graph *g, uint32_t from, uint32_t to) {
+  assert(from < g->n_ops && to < g->n_ops);
   uint32_t lo = g->pred0[to], hi = g->pred0[to + 1];
   while (lo < hi) {
     uint32_t mid = lo + (hi - lo) / 2;
@@ -53,7 +56,20 @@ static bool precedence_before(const fs_vproof *p, uint32_t op) {
     return false;
   }
   for (size_t k = 0; k < p->op.n; k++) {
-    if (too_late(p, p->op.at[k], op) && has_edge(g, p->op.at[k], op)) {
+    uint32_t before = p->op.at[k];
+    if (before < g->n_ops && too_late(p, before, op) && fs_vgraph_has_edge(g, before, op)) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A read comes before the ops that it is for, a write behind. */
+static bool precedence_of_copy(const fs_vproof *p, uint32_t item) {
+  const fs_vcopy *c = fs_vproof_copy(p, item);
+  for (size_t k = c->op0; k < c->op1; k++) {
+    uint32_t op = p->copy_op.at[k];
+    if (p->named[op] && (c->write ? too_late(p, op, item) : too_late(p, item, op))) {
       return true;
     }
   }
@@ -62,7 +78,8 @@ static bool precedence_before(const fs_vproof *p, uint32_t op) {
 
 static bool precedence(const fs_vproof *p) {
   for (size_t k = 0; k < p->op.n; k++) {
-    if (precedence_before(p, p->op.at[k])) {
+    uint32_t op = p->op.at[k];
+    if (op < p->g->n_ops ? precedence_before(p, op) : precedence_of_copy(p, op)) {
       return true;
     }
   }
@@ -176,6 +193,52 @@ static bool take_turns(const fs_vproof *p, uint32_t set) {
 static bool turns(const fs_vproof *p, uint32_t set) {
   op_span all = span_of(p, FS_NONE);
   return take_turns(p, set) && all.times > all.end - all.begin;
+}
+
+/* ---- moments */
+
+/* Is there no moment from lb of the op to its ub at which the others leave it enough? */
+static bool too_full(const fs_vproof *p, const fs_vstep *step, const sure_event *at, size_t n) {
+  uint64_t used = 0, capacity = p->set.at[step->set].capacity;
+  uint64_t own = fs_vset_take(p, step->set, step->op);
+  uint64_t next = early(p, step->op); /* of the moments not known to be full, the first */
+  for (size_t i = 0; i < n; i++) {
+    uint64_t take = fs_vset_take(p, step->set, at[i].op);
+    if (own > capacity - used && i > 0 && at[i - 1].time <= next) {
+      next = fs_max(next, at[i].time);
+    }
+    if (!at[i].begins) {
+      used -= take;
+    } else if (take > capacity - used) {
+      return true; /* even without the op */
+    } else {
+      used += take;
+    }
+  }
+  assert(used == 0);
+  return next > late(p, step->op);
+}
+
+/* The others surely run over the moments behind ub and before lb and their time. */
+static fs_status moment(fs_vproof *p, const fs_vstep *step, bool *violated) {
+  sure_event *at;
+  size_t n = 0;
+  if (!p->named[step->op] || p->time[step->op] > 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&p->scratch, &at, 2 * p->op.n));
+  for (size_t k = 0; k < p->op.n; k++) {
+    uint32_t op = p->op.at[k];
+    if (late(p, op) + 1 < early_end(p, op)) {
+      at[n++] = (sure_event){late(p, op) + 1, op, true};
+      at[n++] = (sure_event){early_end(p, op), op, false};
+    }
+  }
+  if (n > 0) {
+    qsort(at, n, sizeof *at, compare_sure);
+  }
+  *violated = too_full(p, step, at, n);
+  return FSCHED_OK;
 }
 
 /* ---- energy */
@@ -295,6 +358,8 @@ static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) 
       return exclusion(p, violated);
     case 't':
       return time_table(p, step->set, violated);
+    case 'z':
+      return moment(p, step, violated);
     case 's':
       *violated = turns(p, step->set);
       return FSCHED_OK;

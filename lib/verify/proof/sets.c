@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What ops take of sets.  Queues: an op that may run on some of the set's queues alone takes 1 of
- * them, a gang as many as it has there.  So no more than the capacity is taken at one time. */
+ * them, a gang as many as it has there.  So no more than the capacity is taken at one time, an op
+ * without a length counted beside those that begin before it and end behind it. */
 #include "verify/proof/proof.h"
 
 #include "base/saturate.h"
@@ -40,6 +41,65 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+/* ---- memories */
+
+static uint64_t aligned(const fs_memory *m, uint64_t size) {
+  return fs_add_most(size, m->align - 1) & ~(m->align - 1);
+}
+
+/* The op that alone accesses the version; FS_NONE: there is none. */
+static uint32_t only_user(const fsched_graph *g, uint32_t version) {
+  uint32_t op = FS_NONE;
+  for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
+    if (op != FS_NONE && g->access_op[i] != op) {
+      return FS_NONE;
+    }
+    op = g->access_op[i];
+  }
+  return op;
+}
+
+/* May the version share its place with another one while the op runs? */
+static bool is_in_place(const fsched_graph *g, uint32_t op, uint32_t version) {
+  for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+    if (g->arg_version[g->inplace_in[i]] == version ||
+        g->arg_version[g->inplace_out[i]] == version) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Scratch, and versions that no other op accesses: nobody else's bytes. */
+static void count_bytes(const fs_vproof *p, uint32_t memory, uint64_t *bytes) {
+  const fsched_graph *g = p->g;
+  const fs_memory *m = &g->target.memory[memory];
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      uint64_t size = g->scratch_memory[i] == memory ? aligned(m, g->scratch_size[i]) : 0;
+      bytes[op] = fs_add_most(bytes[op], size);
+    }
+  }
+  for (uint32_t v = 0; v < g->n_versions && g->buffer_slot == NULL; v++) {
+    uint32_t buffer = g->version_buffer[v], op = only_user(g, v);
+    if (g->buffer_memory[buffer] == memory && op != FS_NONE && !is_in_place(g, op, v)) {
+      bytes[op] = fs_add_most(bytes[op], aligned(m, g->buffer_size[buffer]));
+    }
+  }
+}
+
+fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) {
+  assert(memory < p->g->target.n_memories);
+  const fs_memory *m = &p->g->target.memory[memory];
+  fs_vset set = {
+      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = m->capacity & ~(m->align - 1)};
+  FS_TRY(fs_new_zero(&p->arena, &set.bytes, p->g->n_ops));
+  count_bytes(p, memory, set.bytes);
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
+/* ---- what is taken */
+
 static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
   for (uint32_t u = g->op_use0[op]; u < g->op_use0[op + 1]; u++) {
     if (g->use_resource[u] == resource) {
@@ -49,12 +109,18 @@ static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource)
   return 0;
 }
 
+/* A copy takes a queue, and nothing else. */
+static uint64_t taken_by_copy(const fs_vproof *p, const fs_vset *s, const fs_vcopy *c) {
+  uint32_t memory = p->g->buffer_memory[p->g->version_buffer[c->version]];
+  return s->kind == FS_VSET_QUEUES ? s->of[p->g->target.memory[memory].spill_domain] : 0;
+}
+
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
-  assert(set < p->set.n && op < p->g->n_ops);
+  assert(set < p->set.n && op < p->n_items);
   const fs_vset *s = &p->set.at[set];
   const fsched_graph *g = p->g;
-  if (p->time[op] == 0) {
-    return 0;
+  if (op >= g->n_ops) {
+    return taken_by_copy(p, s, fs_vproof_copy(p, op));
   }
   switch (s->kind) {
     case FS_VSET_QUEUES:
@@ -64,12 +130,14 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
       return amount_of(g, op, s->resource);
     case FS_VSET_CONCURRENCY:
       return 1;
+    case FS_VSET_MEMORY:
+      return p->time[op] == 0 ? 0 : s->bytes[op];
   }
   return 0;
 }
 
 bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b) {
-  assert(a < p->g->n_ops && b < p->g->n_ops);
+  assert(a < p->n_items && b < p->n_items);
   for (uint32_t set = 0; a != b && set < p->set.n; set++) {
     uint64_t x = fs_vset_take(p, set, a), y = fs_vset_take(p, set, b);
     if (x > 0 && y > 0 && fs_add_most(x, y) > p->set.at[set].capacity) {

@@ -12,7 +12,7 @@ static void open_window(fs_vproof *p, uint32_t op) {
 
 fs_status fs_vproof_begin(fs_vproof *p) {
   assert(p->time != NULL && p->horizon <= INT64_MAX);
-  uint32_t n = p->g->n_ops;
+  uint32_t n = p->n_items;
   FS_TRY(fs_new(&p->arena, &p->lb, n));
   FS_TRY(fs_new(&p->arena, &p->ub, n));
   FS_TRY(fs_new_zero(&p->arena, &p->named, n));
@@ -63,7 +63,7 @@ static fs_status grow_slots(fs_vproof *p) {
 }
 
 fs_status fs_vproof_pair(fs_vproof *p, uint32_t a, uint32_t b, uint32_t *id) {
-  assert(a < b && b < p->g->n_ops);
+  assert(a < b && b < p->n_items);
   uint32_t *slot = find_slot(p, a, b);
   *id = *slot;
   if (*slot != FS_NONE || !fs_vproof_exclude(p, a, b)) {

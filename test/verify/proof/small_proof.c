@@ -28,6 +28,19 @@ small_proof fs_small_proof(fs_rng *r, unsigned most_ops, unsigned most_time, boo
   return c;
 }
 
+small_proof fs_small_moments(fs_rng *r) {
+  small_proof c = {.n = 5 + fs_rng_below(r, 2), .n_queues = 3, .capacity = 4, .unit = 1};
+  for (unsigned op = 0; op < c.n; op++) {
+    c.time[op] = op == 1 ? 0 : op == 0 || op == 2 ? 1 + fs_rng_below(r, 2) : 3 + fs_rng_below(r, 2);
+    c.queues[op] = op < 3 ? 1 : op < 5 ? 1u << (op - 2) : 1u << fs_rng_below(r, 3);
+    c.use[op] = op == 1 ? 3 : 1;
+  }
+  c.pred[1] = 1;
+  c.pred[2] = 2;
+  c.pred[4] = fs_rng_one_in(r, 4);
+  return c;
+}
+
 static void put_queues(const small_proof *c, unsigned op, fs_text *t) {
   if (c->gang[op]) {
     fs_text_puts(t, "[q0, q1]");

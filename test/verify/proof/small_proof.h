@@ -23,6 +23,8 @@ typedef struct small_proof {
 /* `mixed`: ops that name a queue of a class, and gangs, beside ops on any queue of that class. Then
  * sets of queues may say less than the queues do. */
 small_proof fs_small_proof(fs_rng *r, unsigned most_ops, unsigned most_time, bool mixed);
+/* An op takes no time, and fits beside each other op, but not beside two. */
+small_proof fs_small_moments(fs_rng *r);
 fsched_graph *fs_small_proof_graph(const small_proof *c);
 /* Adds the lines up to "begin".  Sets 0 to fs_small_proof_sets() - 1: each set of queues, then the
  * resource and the concurrency, where there are. */

@@ -29,9 +29,6 @@ static int time_of(const prover *p, unsigned op) { return (int)p->c->time[op]; }
 
 static unsigned take_of(const small_proof *c, unsigned set, unsigned op) {
   unsigned queue_sets = (1u << c->n_queues) - 1, mine = c->queues[op], mask = set + 1;
-  if (c->time[op] == 0) {
-    return 0;
-  }
   if (set < queue_sets) {
     unsigned both = mine & mask;
     return c->gang[op] ? (both & 1) + (both >> 1 & 1) + (both >> 2 & 1) : (both == mine);
@@ -187,6 +184,26 @@ static bool table_fails(prover *p, unsigned set) {
   return false;
 }
 
+/* Has the op, whose time is 0, no moment? */
+static bool moment_fails(prover *p, unsigned set, unsigned op) {
+  unsigned mask = 1u << op;
+  for (int at = p->lb[op]; p->c->time[op] == 0 && at <= p->ub[op]; at++) {
+    unsigned used = take_of(p->c, set, op);
+    for (unsigned other = 0; other < p->c->n; other++) {
+      if (p->ub[other] < at && at < p->lb[other] + time_of(p, other)) {
+        mask |= 1u << other;
+        used += take_of(p->c, set, other);
+      }
+    }
+    if (used <= capacity_of(p->c, set)) {
+      return false;
+    }
+  }
+  char rule[32];
+  (void)snprintf(rule, sizeof rule, "z %u %u", set, op);
+  return p->c->time[op] == 0 && clash_by(p, mask, rule);
+}
+
 typedef struct op_group {
   int begin, end, times, energy;
   bool turns;
@@ -256,15 +273,20 @@ static bool group_fails(prover *p, unsigned mask, unsigned set) {
 
 /* Tries rules in an order that varies. */
 static bool rules_fail(prover *p) {
-  unsigned first = fs_rng_below(p->r, 3), sets = fs_small_proof_sets(p->c);
-  for (unsigned k = 0; k < 3; k++) {
-    unsigned rule = (first + k) % 3;
+  unsigned first = fs_rng_below(p->r, 4), sets = fs_small_proof_sets(p->c);
+  for (unsigned k = 0; k < 4; k++) {
+    unsigned rule = (first + k) % 4;
     if (rule == 0 && exclusion_fails(p)) {
       return true;
     }
     for (unsigned set = 0; set < sets; set++) {
       if (rule == 1 && table_fails(p, set)) {
         return true;
+      }
+      for (unsigned op = 0; rule == 3 && op < p->c->n; op++) {
+        if (moment_fails(p, set, op)) {
+          return true;
+        }
       }
       for (unsigned mask = 1; rule == 2 && mask < 1u << p->c->n; mask++) {
         if (group_fails(p, mask, set)) {

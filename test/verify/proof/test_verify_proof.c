@@ -108,7 +108,8 @@ START_TEST(order)
          {"o 0<2 2<=4 0>=9", true}, /* by the resource, 3 + 3 > 5: 5 + 4 > 8 */
          {"o 0<2 2<=4 0>=10", false}, {"o 2<4 4<=4 2>=8", true} /* by queue 1 */,
          {"o 0<3 3<=18 0>=1", false} /* they do not exclude each other */,
-         {"o 0<5 5<=18 0>=1", false} /* Z takes nothing */, {"o 0<0", false},
+         {"o 0<5 5<=4 0>=5", true} /* Z is first: 5 > 4 */, {"o 0<5 5<=3 0>=5", false},
+         {"o 5<0 0<=0 5>=4", true} /* 1 + 3 > 3 */, {"o 5<0 0<=0 5>=5", false}, {"o 0<0", false},
          {"o 3<4 4<=4 3>=8", true} /* one of two queues and both of them */,
          {"o 3<4 4<=4 3>=9", false});
 }
@@ -122,7 +123,9 @@ START_TEST(exclusion)
          {"x 0<=0 0>=2 1>=4", true},  /* A starts at 1: 1 + 3 > 3, 0 + 2 > 1 */
          {"x 0<=0 0>=2 1>=5", false}, {"x 0>=2 3>=3", false} /* not of one queue */,
          {"x 3>=3 4>=2", true} /* 2 + 1 queues of 2 */, {"x 3>=4 4>=2", false},
-         {"x 3>=3 4>=3", false}, {"x 0>=2", false}, {"x 0>=2 1>=3 4>=99", false});
+         {"x 3>=3 4>=3", false}, {"x 0>=2", false}, {"x 0>=2 1>=3 4>=99", false},
+         {"x 0<=0 0>=2 5<=1 5>=4", true} /* Z in [2, 3], A from 1: 2 > 1 and 1 + 3 > 3 */,
+         {"x 0<=0 0>=3 5<=1 5>=4", false}, {"x 0<=0 0>=2 5<=1 5>=5", false});
 }
 END_TEST
 
@@ -147,11 +150,31 @@ START_TEST(time_table)
          {"t 3 0>=1 1>=1 3>=1", true},       /* 3 + 2 + 1 */
          {"t 3 0>=1 1>=1 3<=0 3>=2", true},  /* D in [1, 3), A in [0, 3), B in [0, 2) */
          {"t 3 0>=1 1>=1 3<=1 3>=3", false}, /* D in [2, 4) */
-         {"t 3 0>=1 1>=1 5>=1", false},      /* Z takes nothing */
+         {"t 3 0>=1 1>=1 5>=1", false},      /* Z runs at no moment */
          {"t 0 0>=1 1>=1", true}, {"t 1 0>=1 1>=1", false}, {"t 2 0>=1 1>=1", false},
          {"t 2 0>=1 1>=1 2>=1", true}, {"t 2 0>=1 4>=1", true}, {"t 1 0>=1 4>=1", false},
          {"t 4 0>=1 1>=1 2>=1", false}, {"t 4 0>=1 1>=1 2>=1 3>=1", true},
          {"t 4 0>=1 1>=1 2>=1 5>=1", false}, {"t 4", false});
+}
+END_TEST
+
+/* Z takes all of the resource, and one of the queues. */
+START_TEST(moments)
+{
+  AXIOMS({"z 3 5 3<=0 3>=2 5<=1 5>=3", true},  /* D from 1 to 3, Z at 2 */
+         {"z 3 5 3<=0 3>=2 5<=1 5>=4", false}, /* or at 3 */
+         {"z 3 5 3<=0 3>=2 5<=0 5>=3", false}, /* or at 1 */
+         {"z 3 5 3<=0 3>=3 5<=1 5>=3", false}, {"z 3 5 3>=2 5<=1 5>=3", false},
+         {"z 3 5 0>=1 3<=1 3>=3 5<=0 5>=4", true}, /* A over 1 and 2, D over 3 */
+         {"z 3 5 0>=1 3<=2 3>=4 5<=0 5>=5", false} /* D over 4 */,
+         {"z 3 5 0>=1 3<=1 3>=3 5<=0 5>=5", false}, {"z 3 5 0>=1 3<=1 3>=3 5>=4", false},
+         {"z 2 5 0>=1 2>=1 5<=1 5>=3", true}, /* 1 + 1 + 1 of 2 queues, at 2 */
+         {"z 2 5 0>=1 5<=1 5>=3", false}, {"z 1 5 0>=1 2>=1 5<=1 5>=3", false},
+         {"z 0 5 0>=1 2>=1 5<=1 5>=3", true}, {"z 4 5 0>=1 2>=1 6>=1 5<=1 5>=3", true},
+         {"z 4 5 0>=1 2>=1 5<=1 5>=3", false} /* 3 of 3 */,
+         {"z 3 5 0>=1 2>=1 5<=5 5>=7", true}, /* 3 + 3 without Z */
+         {"z 3 5 3<=0 3>=2", false} /* Z is not named */,
+         {"z 3 0 0<=1 0>=3 3<=0 3>=2", false} /* A takes time */, {"z 3 5", false});
 }
 END_TEST
 
@@ -167,7 +190,8 @@ START_TEST(turns)
          {"s 3 0>=5 2>=3", false}, {"s 3 0>=4 2>=4", false},
          {"s 3 0>=4 2>=3 1>=5", false} /* A and B do not take turns */,
          {"s 2 3>=3 4>=2", true} /* 1 + 2 of 2 queues */, {"s 2 0>=5 3>=6 4>=5", false} /* 1 + 1 */,
-         {"s 2 0>=2 3>=2", false}, {"s 0 0>=1", false}, {"s 0 0>=3 5>=4", false}, {"s 0", false});
+         {"s 2 0>=2 3>=2", false}, {"s 0 0>=1", false}, {"s 0 0>=3 5>=4", false}, {"s 0", false},
+         {"s 0 0>=5 1>=6 4>=5 5>=8", true}, {"s 0 0>=5 1>=6 4>=5 5>=9", false});
 }
 END_TEST
 
@@ -225,7 +249,8 @@ START_TEST(edge_finding)
          {"f 0 0 0>=8 1<=0 1>=6 4<=3 4>=5", false},
          {"f 0 0 0<=0 0>=5 1<=0 1>=7 4<=0 4>=6", true} /* 1 + 8 > 8, and 1 + 5 > 4 */,
          {"f 0 0 0>=5 1<=0 1>=7 4<=0 4>=6", false} /* 0 + 8 > 8 */, {"f 0 0 0>=1", false},
-         {"f 0 0", false}, {"f 0 0 0>=3 5>=1", false},
+         {"f 0 0", false}, {"f 0 0 0>=2 5<=1 5>=3", true} /* behind Z: 2 > 1 */,
+         {"f 0 0 0>=3 5<=1 5>=3", false}, {"f 0 0 0>=2 5<=1 5>=4", false} /* 0 + 3 > 3 */,
          {"f 3 0 0>=2 2>=3", true} /* of the resource: 7 > 6, and 4 > 1 */,
          {"f 3 0 0>=2 1>=3", false}, {"f 3 0 0>=2 1>=2 2>=3", false} /* not all take turns */);
 }
@@ -247,6 +272,126 @@ START_TEST(edge_finding_turned)
          {"b 0 0 0<=0 0>=7 1<=1 1>=4 4<=1 4>=7", true} /* 5 - 2 < 4: before B alone */,
          {"b 0 0 0<=1", false}, {"b 3 0 0<=0 0>=5 2<=1 2>=4", true} /* 7 - 7 < 2, 7 - 4 < 4 */,
          {"b 3 0 0>=5 2<=1 2>=4", false});
+}
+END_TEST
+
+/* ---- memories */
+
+/* Of 10 bytes, whose places are multiples of 4, A takes 4, B 8, E 4, and C a place that others use;
+ * what H reads may lie where its output does, and Z takes no time. */
+#define PLACES                                                                                 \
+  "fsched: 1\nname: g\ntarget:\n"                                                              \
+  "  queues: [{name: q, class: c}, {name: r, class: c}]\n"                                     \
+  "  memories: [{name: far}, {name: m, capacity: 10, align: 4}]\n"                             \
+  "buffers: [{name: w, size: 4, memory: m, io: input}]\n"                                      \
+  "ops:\n"                                                                                     \
+  "  - {name: A, on: c, time: 3, scratch: {m: 3}}\n"                                           \
+  "  - {name: B, on: c, time: 2, scratch: {m: 2}, args: [{out: x, size: 1, memory: m}]}\n"     \
+  "  - {name: C, on: c, time: 2, args: [{out: y, size: 4, memory: m}]}\n"                      \
+  "  - {name: D, on: c, time: 2, args: [{in: y}, {out: f, size: 9, memory: far}]}\n"           \
+  "  - {name: E, on: c, time: 2, args: [{inout: y}, {out: z, size: 4, memory: m}]}\n"          \
+  "  - {name: Z, on: c, time: 0, scratch: {m: 8}}\n"                                           \
+  "  - {name: H, on: c, time: 2, args: [{in: w}, {out: v, size: 4, memory: m}], inplace: {v: " \
+  "w}}\n"
+
+START_TEST(memories)
+{
+  static const proof_axiom axioms[] = {
+      {"t 0 0>=1 1>=1", true}, /* 4 + 8 > 8 */
+      {"t 0 0>=1 2>=1", false},       {"t 0 1>=1 2>=1", false},
+      {"t 0 1>=1 3>=1", false},       {"t 0 1>=1 4>=1", true}, /* 8 + 4 */
+      {"t 0 0>=1 4>=1", false},       {"t 0 1>=1 6>=1", false},
+      {"x 0>=2 1>=3", true},          {"x 0>=3 1>=3", false},
+      {"x 1>=2 2>=2", false},         {"s 0 0>=2 1>=3", true},
+      {"s 0 0>=3 1>=4", false},       {"e 0 0>=1 1>=2 4>=2", true}, /* 12 + 16 + 8 > 8 * 3 */
+      {"e 0 0>=2 1>=3 4>=3", true},   {"e 0 0>=3 1>=4 4>=4", false} /* 36 of 40 */,
+      {"z 0 5 1>=1 5<=0 5>=2", false} /* what takes no time holds nothing */};
+  check_axioms(PLACES, "fsched-proof 1\nops 7\nunit 1\nset memory 1\nbegin\n", END, axioms,
+               sizeof axioms / sizeof *axioms);
+}
+END_TEST
+
+/* ---- copies */
+
+/* x is read before A and D, and not before E, which waits for D; y is written behind B and C.
+ * Copies of x and y take 3 and 2 ticks.  What G reads of w F has written, and t is not given. */
+#define SPILLS                                                                        \
+  "fsched: 1\nname: g\ntarget:\n"                                                     \
+  "  queues: [{name: q}, {name: d, class: copy}]\n"                                   \
+  "  resources: [{name: r, capacity: 5}]\n  concurrency: 1\n"                         \
+  "  memories:\n    - {name: m, capacity: 64, backing: far, spill: {on: copy, "       \
+  "write: {fixed: 2}, read: {fixed: 1, rate: 4}}}\n    - {name: far}\n"               \
+  "buffers:\n  - {name: x, size: 7, io: input}\n  - {name: y, size: 4, io: output}\n" \
+  "  - {name: w, size: 4, io: input}\n  - {name: t, size: 4}\n"                       \
+  "ops:\n"                                                                            \
+  "  - {name: A, on: q, time: 3, args: [{in: x}, {out: t}]}\n"                        \
+  "  - {name: B, on: q, time: 2, args: [{in: t}, {out: y}]}\n"                        \
+  "  - {name: C, on: q, time: 4, args: [{inout: y}]}\n"                               \
+  "  - {name: D, on: q, time: 1, args: [{inout: x}]}\n"                               \
+  "  - {name: E, on: q, time: 1, args: [{in: x}]}\n"                                  \
+  "  - {name: F, on: q, time: 1, args: [{out_existing: w}]}\n"                        \
+  "  - {name: G, on: q, time: 1, args: [{in: w}]}\n"
+#define COPIES                                                                       \
+  "fsched-proof 1\nops 7\nread 0 0\nwrite 1 0\nunit 1\nset queues 0\nset queues 1\n" \
+  "set queues 0 1\nset resource 0\nset concurrency\nbegin\n"
+
+START_TEST(copies)
+{
+  static const proof_axiom axioms[] = {
+      {"p 7<=3 0>=7", true}, /* 4 + 3 > 6 */
+      {"p 7<=2 0>=7", false},   {"p 7<=3 0>=8", false},
+      {"p 7<=3 3>=7", true},    {"p 7<=3 3>=8", false},
+      {"p 7<=9 4>=1", false},   {"p 0<=9 7>=1", false},
+      {"p 7<=9 8>=1", false},   {"p 1<=3 8>=6", true}, /* 4 + 2 > 5 */
+      {"p 1<=2 8>=6", false},   {"p 1<=3 8>=7", false},
+      {"p 2<=3 8>=8", true},    {"p 2<=3 8>=9", false},
+      {"p 0<=9 8>=1", false},   {"p 8<=9 1>=1", false},
+      {"x 7>=2 8>=3", true}, /* one queue copies: 3 > 2, 2 > 1 */
+      {"x 7>=3 8>=3", false},   {"x 7>=2 8>=4", false},
+      {"x 0>=1 7>=1", false},   {"t 1 7>=1 8>=1", true},
+      {"t 1 7>=2 8>=1", true},  {"t 1 7>=3 8>=1", false}, /* from 2 on, and up to 2 */
+      {"t 0 7>=1 8>=1", false}, {"t 4 7>=1 8>=1", false},
+      {"t 4 7>=1 0>=1", false}, {"t 3 7>=1 8>=1", false},
+      {"e 1 7>=2 8>=3", true}, /* 5 > 4 */
+      {"e 1 7>=3 8>=3", false}, {"z 1 7 8>=1", false},
+      {"p 9>=1", false}};
+  check_axioms(SPILLS, COPIES, END, axioms, sizeof axioms / sizeof *axioms);
+}
+END_TEST
+
+typedef struct proof_copy {
+  const char *line;
+  fsched_status status;
+  uint32_t column;
+} proof_copy;
+
+START_TEST(copies_that_are_needed)
+{
+  static const proof_copy lines[] = {
+      {"read 0 0", FSCHED_OK, 0},         {"write 1 0", FSCHED_OK, 0},
+      {"read 1 0", FSCHED_WRONG, 5},      {"read 2 0", FSCHED_WRONG, 5},
+      {"read 3 0", FSCHED_WRONG, 5},      {"write 0 0", FSCHED_WRONG, 6},
+      {"write 2 0", FSCHED_WRONG, 6},     {"write 3 0", FSCHED_WRONG, 6},
+      {"read 4 0", FSCHED_WRONG, 6},      {"read 0 1", FSCHED_WRONG, 8},
+      {"read 0", FSCHED_BAD_INPUT, 7},    {"read", FSCHED_BAD_INPUT, 5},
+      {"read 0 0 ", FSCHED_BAD_INPUT, 9}, {"load 0 0", FSCHED_BAD_INPUT, 1}};
+  fsched_graph *g = fs_parse(SPILLS);
+  for (size_t i = 0; i < sizeof lines / sizeof *lines; i++) {
+    char text[256];
+    uint64_t bound;
+    int n = snprintf(text, sizeof text,
+                     "fsched-proof 1\nops 7\n%s\nunit 1\nbegin\nl 7>=0 :\nl : 1\nend 2\n",
+                     lines[i].line);
+    fsched_status status = fsched_verify_proof(ctx, g, text, (size_t)n, "p", &bound);
+    ck_assert_msg(status == lines[i].status, "%s", lines[i].line);
+    if (status != FSCHED_OK) {
+      ck_assert_uint_eq(fsched_diag_get(ctx, 0)->line, 3);
+      ck_assert_msg(fsched_diag_get(ctx, 0)->column == lines[i].column, "%s: %u", lines[i].line,
+                    fsched_diag_get(ctx, 0)->column);
+    }
+    fsched_diag_clear(ctx);
+  }
+  fsched_graph_destroy(g);
 }
 END_TEST
 
@@ -363,6 +508,7 @@ START_TEST(forms)
         {"fsched-proof 1\nops 2\nunit 3\nset queues 0 0\nend 6\n", WRONG, 4, 14},
         {"fsched-proof 1\nops 2\nunit 3\nset resource 0\nend 6\n", WRONG, 4, 14},
         {"fsched-proof 1\nops 2\nunit 3\nset concurrency\nend 6\n", WRONG, 4, 5},
+        {"fsched-proof 1\nops 2\nunit 3\nset memory 0\nend 6\n", WRONG, 4, 12},
         {TOP "x 0>=1 1>=1\nl : @1\nend 0\n", WRONG, 8, 5},
         {TOP "x 0>=1 1>=1\nl : @1\nend 6 \n", FORM, 8, 6},
         {TOP "x 0>=1 1>=1\nl : @1\nend 6\n\n", FORM, 9, 1},
@@ -374,7 +520,8 @@ START_TEST(forms)
         {TOP "x 2>=1\nend 6\n", WRONG, 6, 3}, {TOP "x 0>=-1\nend 6\n", FORM, 6, 6},
         {TOP "y 0>=1\nend 6\n", FORM, 6, 1}, {TOP "t 0>=1\nend 6\n", FORM, 6, 4},
         {TOP "t 1 0>=1\nend 6\n", WRONG, 6, 3}, {TOP "f 0\nend 6\n", FORM, 6, 4},
-        {TOP "f 0 2\nend 6\n", WRONG, 6, 5}, {TOP "l 0>=1\nend 6\n", FORM, 6, 7},
+        {TOP "f 0 2\nend 6\n", WRONG, 6, 5}, {TOP "z 0\nend 6\n", FORM, 6, 4},
+        {TOP "z 0 2\nend 6\n", WRONG, 6, 5}, {TOP "l 0>=1\nend 6\n", FORM, 6, 7},
         {TOP "l 0>=1 : x\nend 6\n", FORM, 6, 10}, {TOP "d\nend 6\n", FORM, 6, 2},
         {TOP "d x\nend 6\n", FORM, 6, 3}, {TOP "x 0>=1 1>=1\nl : @1\r\nend 6\n", FORM, 7, 7},
         {TOP "x 0>=18446744073709551616\nend 6\n", WRONG, 6, 6},
@@ -478,10 +625,11 @@ END_TEST
 /* The n-th allocation fails, for each n. */
 START_TEST(out_of_memory)
 {
-  fsched_graph *g = fs_parse(GRAPH);
+  fsched_graph *g = fs_parse(GRAPH), *spills = fs_parse(SPILLS);
   static const char *const texts[] = {
       HEAD "x 0>=2 1>=3\nf 0 0 0>=5 1>=6 4>=5\nt 3 0>=3 2>=3\no 0<1 1<=4 0>=7\nl :\n" END,
-      HEAD "t 3 0>=3 2>=3\nl 0>=3 2>=3 : @1\nd 1\nl 0>=99 0<=98 :\nl 0<1 1<0 :\nl\n" END};
+      HEAD "t 3 0>=3 2>=3\nl 0>=3 2>=3 : @1\nd 1\nl 0>=99 0<=98 :\nl 0<1 1<0 :\nl\n" END,
+      COPIES "p 7<=3 0>=7\nx 7>=2 8>=3\nl :\n" END};
   for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
     bool ended = false;
     for (long n = 0; !ended; n++) {
@@ -491,16 +639,18 @@ START_TEST(out_of_memory)
       fsched_context *own = NULL;
       uint64_t bound;
       if (fsched_context_create(&o, &own) == FSCHED_OK) {
-        fsched_status status = fsched_verify_proof(own, g, texts[i], strlen(texts[i]), "p", &bound);
+        fsched_status status =
+            fsched_verify_proof(own, i == 2 ? spills : g, texts[i], strlen(texts[i]), "p", &bound);
         ended = status != FSCHED_SYSTEM;
         ck_assert_int_eq(status,
-                         ended ? (i == 0 ? FSCHED_WRONG : FSCHED_BAD_INPUT) : FSCHED_SYSTEM);
+                         ended ? (i != 1 ? FSCHED_WRONG : FSCHED_BAD_INPUT) : FSCHED_SYSTEM);
         fsched_context_destroy(own);
       }
       ck_assert_int_eq(budget.blocks, 0);
       ck_assert_int_lt(n, 200);
     }
   }
+  fsched_graph_destroy(spills);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -539,8 +689,9 @@ END_TEST
 
 FS_SUITE(verify_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, turns, energy,
+  FS_TESTS(t, precedence, order, exclusion, only_by_sets, time_table, moments, turns, energy,
            energy_of_large_numbers, edge_finding, edge_finding_turned);
+  FS_TESTS(t, memories, copies, copies_that_are_needed);
   FS_TESTS(t, steps, hints, parts, forms);
   FS_TESTS(t, graphs_that_are_not_covered, what_is_left_out, implicit_queues);
   FS_TESTS(t, bad_arguments, length, out_of_memory, deleted_lemmas);

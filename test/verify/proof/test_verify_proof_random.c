@@ -8,6 +8,7 @@
 #include "kit/exhaust.h"
 #include "kit/turn.h"
 #include "verify/proof/small_proof.h"
+#include "verify/proof/written_proof.h"
 
 #include "kit/context.h"
 
@@ -33,9 +34,12 @@ typedef struct small_clause {
 } small_clause;
 
 static small_clause random_clause(const small_proof *c, fs_rng *r, unsigned horizon) {
-  small_clause k = {.rule = "poxtsefb"[fs_rng_below(r, 8)],
+  small_clause k = {.rule = "poxtzsefb"[fs_rng_below(r, 9)],
                     .set = fs_rng_below(r, fs_small_proof_sets(c)),
                     .op = fs_rng_below(r, c->n)};
+  for (unsigned op = 0; op < c->n && k.rule == 'z' && c->time[k.op] > 0; op++) {
+    k.op = op;
+  }
   k.n = strchr("pox", k.rule) != NULL ? 2 : 1 + fs_rng_below(r, c->n);
   unsigned shift = fs_rng_below(r, c->n);
   for (unsigned i = 0; i < k.n && i < c->n; i++) {
@@ -51,10 +55,10 @@ static small_clause random_clause(const small_proof *c, fs_rng *r, unsigned hori
 
 static void put_clause(const small_clause *k, fs_text *t) {
   fs_text_printf(t, "%c", k->rule);
-  if (strchr("tsefb", k->rule) != NULL) {
+  if (strchr("tzsefb", k->rule) != NULL) {
     fs_text_printf(t, " %u", k->set);
   }
-  if (k->rule == 'f' || k->rule == 'b') {
+  if (strchr("zfb", k->rule) != NULL) {
     fs_text_printf(t, " %u", k->op);
   }
   for (unsigned i = 0; i < k->n; i++) {
@@ -151,8 +155,8 @@ START_TEST(axioms_hold)
     fsched_graph_destroy(g);
   }
   free(all);
-  for (const char *rule = "poxtsefb"; *rule != '\0'; rule++) {
-    fs_assert_seen(taken[(unsigned char)*rule], *rule == 'f' || *rule == 'b' ? 20 : 60);
+  for (const char *rule = "poxtzsefb"; *rule != '\0'; rule++) {
+    fs_assert_seen(taken[(unsigned char)*rule], strchr("zfb", *rule) != NULL ? 20 : 60);
   }
 }
 END_TEST
@@ -201,7 +205,8 @@ START_TEST(optimum_is_proven)
   unsigned rules[128] = {0}, proven = 0;
   for (int seed = 0; seed < 4 * SEEDS; seed++) {
     fs_rng r = rng_of(seed, 2);
-    small_proof c = fs_small_proof(&r, seed % 4 == 0 ? 5 : 4, 3, false);
+    small_proof c =
+        seed % 4 == 1 ? fs_small_moments(&r) : fs_small_proof(&r, seed % 4 == 0 ? 5 : 4, 3, false);
     fsched_graph *g = fs_small_proof_graph(&c);
     uint64_t best = optimum(&c, g), bound = 0, shown = 0;
     fs_text t;
@@ -220,7 +225,7 @@ START_TEST(optimum_is_proven)
     fsched_graph_destroy(g);
   }
   fs_assert_seen(proven, 200);
-  for (const char *rule = "poxtsefbld"; *rule != '\0'; rule++) {
+  for (const char *rule = "poxtzsefbld"; *rule != '\0'; rule++) {
     fs_assert_seen(rules[(unsigned char)*rule], 10);
   }
 }
@@ -228,7 +233,7 @@ END_TEST
 
 /* Changes a byte, a number or a line. */
 static void damage(fs_rng *r, const fs_text *from, fs_text *t) {
-  static const char bytes[] = "0123456789<=>: @poxtsefbld\n";
+  static const char bytes[] = "0123456789<=>: @poxtzsefbld\n";
   size_t at = fs_rng_below(r, (uint32_t)from->n), end = at + 1;
   fs_text_init(t, ctx);
   unsigned kind = fs_rng_below(r, 4);
@@ -255,6 +260,34 @@ static void damage(fs_rng *r, const fs_text *from, fs_text *t) {
   fs_text_add(t, &c, 1);
   fs_text_add(t, from->at + at + (kind < 3), from->n - at - (kind < 3));
 }
+
+/* Those that the search writes show the bound that its schedule has, and mostly the optimum. */
+START_TEST(written_proofs)
+{
+  unsigned proven = 0, moments = 0;
+  for (int seed = 0; seed < 4 * SEEDS; seed++) {
+    fs_rng r = rng_of(seed, 4);
+    small_proof c = seed % 2 == 0 ? fs_small_moments(&r) : fs_small_proof(&r, 5, 3, seed % 4 == 1);
+    fsched_graph *g = fs_small_proof_graph(&c);
+    uint64_t best = optimum(&c, g), shown;
+    fs_written_proof p = {0};
+    if (best > 0) {
+      p = fs_write_proof(g, (uint64_t)seed, 1000);
+      fs_text t = {.at = p.text, .n = p.n};
+      ck_fs(ctx, verify_quietly(g, &t, &shown));
+      ck_assert_uint_eq(shown, p.bound);
+      ck_assert_uint_le(shown, best);
+      ck_assert_uint_ge(p.makespan, best);
+      proven += shown == best;
+      moments += strstr(p.text, "\nz ") != NULL;
+    }
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(proven, 200);
+  fs_assert_seen(moments, 5);
+}
+END_TEST
 
 START_TEST(damage_shows_nothing_false)
 {
@@ -289,5 +322,5 @@ END_TEST
 
 FS_SUITE(verify_proof_random, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, axioms_hold, optimum_is_proven, damage_shows_nothing_false);
+  FS_TESTS(t, axioms_hold, optimum_is_proven, written_proofs, damage_shows_nothing_false);
 }
