@@ -157,7 +157,7 @@ static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, ui
  * what is known: half of it, and half as much after each that took too long. */
 static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work, fs_tick *part) {
   bool none = true;
-  while (none && fs_search_best(s) > s->bound && !fs_search_over(s)) {
+  while (none && s->best != NULL && fs_search_best(s) > s->bound && !fs_search_over(s)) {
     fs_tick gap = fs_search_best(s) - s->bound;
     FS_TRY(ask_spills(s, p, s->bound + (gap - 1) / *part, work, &none));
     *part = none || *part > gap ? *part : 2 * *part;
@@ -171,6 +171,11 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
   return work / (n * n) * (LEARNER_FEW * LEARNER_FEW);
 }
 
+/* Is it proven that there is no schedule at all? */
+static bool has_none(const fs_search_state *s, const fs_spills *spills) {
+  return s->best == NULL && spills->ended && spills->exact;
+}
+
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
@@ -178,10 +183,11 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
   fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
-  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills);
+       k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
-    if (fs_search_best(s) > s->bound && !fs_search_over(s)) {
+    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills)) {
       FS_TRY(search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }
   }

@@ -78,8 +78,7 @@ START_TEST(as_all_states)
 }
 END_TEST
 
-/* A graph whose short memories have no store.  Of further versions of states, whose first place
- * stays, the search that tries all does not know. */
+/* A graph whose short memories have no store. */
 static fs_gen_params storeless(uint64_t seed) {
   fs_rng state = {seed}, *r = &state;
   fs_gen_params p = {.seed = seed,
@@ -99,9 +98,9 @@ static fs_gen_params storeless(uint64_t seed) {
                      .inouts = fs_rng_one_in(r, 2),
                      .ats = fs_rng_one_in(r, 4),
                      .io = fs_rng_one_in(r, 2),
+                     .states = fs_rng_one_in(r, 4),
                      .versions = fs_rng_one_in(r, 3),
                      .afters = fs_rng_one_in(r, 4)};
-  p.versions = p.versions && !p.io;
   return p;
 }
 
@@ -180,6 +179,33 @@ START_TEST(places_matter)
   ck_assert(s.known && s.proven);
   ck_assert_uint_eq(s.least, eight[_i].least);
   ck_assert((s.refused == 0) == (eight[_i].placement[2] == 'u'));
+  fsched_graph_destroy(g);
+}
+END_TEST
+
+/* What is overwritten as a whole leaves memory unwritten: 9 ticks, and no refinement claims more.
+ */
+START_TEST(overwritten)
+{
+  static const char text[] =
+      "fsched: 1\ntarget:\n  queues: [{name: q}, {name: dma, class: copy}]\n  memories:\n"
+      "    - {name: s, capacity: 7, backing: ddr, spill: {on: compute, write: {fixed: 1}, "
+      "read: {fixed: 1}}}\n    - {name: ddr}\n"
+      "buffers: [{name: a, size: 4}, {name: b, size: 1}, {name: c, size: 1}, "
+      "{name: d, size: 4, io: output}]\nops:\n"
+      "  - {name: o0, on: q, time: 2, args: [{out: a}, {out: b}]}\n"
+      "  - {name: o1, on: q, time: 2, args: [{in: b}, {out: c}, {out: d}], inplace: {c: b}}\n"
+      "  - {name: o2, on: q, time: 2, args: [{in: c}, {out_existing: a}]}\n"
+      "  - {name: o3, on: q, time: 2, args: [{in: a}, {out: e, size: 1}]}\n";
+  static const fsched_refine refines[] = {FSCHED_REFINE_SEARCH, FSCHED_REFINE_ILP};
+  fsched_graph *g;
+  fsched_schedule *found;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1, .refine = refines[_i]};
+  ck_fs(ctx, fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &found, NULL));
+  ck_assert_uint_le(fsched_schedule_lower_bound(found), 9);
+  ck_assert(refines[_i] != FSCHED_REFINE_SEARCH || fsched_schedule_makespan(found) == 9);
+  fsched_schedule_destroy(found);
   fsched_graph_destroy(g);
 }
 END_TEST
@@ -286,6 +312,7 @@ FS_SUITE(search_spill, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, as_all_states, any_graph, given_up, without_memory);
+  FS_LOOPS(t, 0, 2, overwritten);
   FS_LOOPS(t, 0, 3, as_all_schedules);
   FS_LOOPS(t, 0, sizeof eight / sizeof eight[0], places_matter);
 }

@@ -5,7 +5,8 @@
  * Graphs are refused that have ops without length that touch a bounded memory, copies that take no
  * time, or races (hazards: raw) in a bounded memory: the model says what is in memory during ticks,
  * but these depend on what is there at an instant.  Ops without length that touch no bounded memory
- * are modelled exactly.
+ * are modelled exactly.  Others are refused in which an op overwrites all that another one wrote of
+ * a version that spills: before it the version may leave unwritten.
  *
  * The model has two dominance rules, which lose no optimum, with amounts or with addresses:
  *   - a content is written at most once, because the store keeps it;
@@ -212,12 +213,27 @@ static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
   return 4u | (writes ? FS_SPILL_MODIFIES : 0) | (begins ? FS_SPILL_BEGINS : 0);
 }
 
-/* Clears FS_SPILL_BEGINS of writers that come after another one. */
-static void later_writers(fs_spill_model *t, const fs_spill_version *v) {
+/* Does the op overwrite all of a version, and read nothing of it? */
+static bool overwrites(const fsched_graph *g, uint32_t op, uint32_t v) {
+  bool reads = false, whole = false;
+  for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
+    if (g->arg_version[a] == v && fs_tag_accesses(g->arg_tag[a])) {
+      reads = reads || fs_tag_reads(g->arg_tag[a]);
+      whole = whole || (fs_tag_writes(g->arg_tag[a]) && fs_arg_whole(g, a));
+    }
+  }
+  return whole && !reads;
+}
+
+/* Clears FS_SPILL_BEGINS of writers that come after another one.  Before one that overwrites all a
+ * version may leave unwritten, which the model does not know. */
+static void later_writers(fs_spill_model *t, uint32_t id) {
+  const fs_spill_version *v = &t->version[id];
   for (uint32_t a = v->user0; a < v->user1; a++) {
     for (uint32_t b = v->user0; b < v->user1; b++) {
       if (t->user_how[b] & FS_SPILL_MODIFIES && t->ancestors[t->user_op[a]] >> t->user_op[b] & 1) {
         t->user_how[a] &= (uint8_t)~FS_SPILL_BEGINS;
+        t->refused |= fs_version_spills(t->g, id) && overwrites(t->g, t->user_op[a], id);
       }
     }
   }
@@ -245,7 +261,7 @@ static fs_status find_users(fs_spill_model *t) {
       }
     }
     v->user1 = n;
-    later_writers(t, v);
+    later_writers(t, i);
   }
   return FSCHED_OK;
 }

@@ -329,7 +329,7 @@ static fs_status add_short(fs_spilling_draft *b, uint32_t v) {
 }
 
 /* The stay of a version in a memory without a store, of which users were listed. */
-static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x, bool stays) {
+static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x) {
   const fsched_graph *g = b->g;
   uint32_t stay = b->w->held[x->v] = (uint32_t)b->stay.n, end = FS_STAY_END | stay;
   fs_stay s = {.version = x->v, .begin = FS_NONE, .only_if = FS_NONE};
@@ -348,22 +348,22 @@ static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x, boo
   }
   FS_TRY(fs_vec_push(b->ctx, &b->stay, s));
   FS_TRY(fs_vec_push(b->ctx, &b->use, use));
-  for (uint32_t k = 0; k < x->n && !stays; k++) {
+  for (uint32_t k = 0; k < x->n && !x->kept; k++) {
     uint32_t op = user_of(b, x, k)->op;
     FS_TRY(add_link(b, op, end, g->op_time[op], FS_NONE));
   }
-  for (uint32_t op = 0; op < g->n_ops && stays; op++) {
+  for (uint32_t op = 0; op < g->n_ops && x->kept; op++) {
     FS_TRY(add_link(b, op, end, g->op_time[op], FS_NONE));
   }
   return FSCHED_OK;
 }
 
 static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
-  bool stays = fs_version_stays(b->g, v);
+  bool kept = fs_version_kept(b->g, v);
   version_draft x = {
-      .v = v, .first = (uint32_t)b->user.n, .given = fs_version_given(b->g, v), .kept = stays};
+      .v = v, .first = (uint32_t)b->user.n, .given = fs_version_given(b->g, v), .kept = kept};
   FS_TRY(list_users(b, v, &x.n));
-  if (x.n == 0 && !(x.given && stays)) {
+  if (x.n == 0 && !(x.given && kept)) {
     return FSCHED_OK;
   }
   find_writers(b, &x);
@@ -371,7 +371,7 @@ static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
   for (uint32_t k = 1; k < x.n && !x.given; k++) {
     b->covered = b->covered && comes_after(b, &x, k, 0);
   }
-  return b->covered ? add_held_stay(b, &x, stays) : FSCHED_OK;
+  return b->covered ? add_held_stay(b, &x) : FSCHED_OK;
 }
 
 static fs_status add_versions(fs_spilling_draft *b) {
@@ -430,7 +430,7 @@ static fs_status end_input(fs_spilling_draft *b, uint32_t v, uint32_t op, uint32
   fs_tick time = b->g->op_time[op];
   if (held != FS_NONE) {
     fs_spill_link l = {FS_STAY_END | held, op, shares, -(int64_t)time};
-    return fs_version_stays(b->g, v) ? add_clause(b, never, 1) : fs_vec_push(b->ctx, &b->link, l);
+    return fs_version_kept(b->g, v) ? add_clause(b, never, 1) : fs_vec_push(b->ctx, &b->link, l);
   }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t stay = b->user.at[first + i].stay;

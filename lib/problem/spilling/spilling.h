@@ -16,8 +16,8 @@
  * earlier than the ends of its users and of the writes from it.
  *
  * In a short memory without a store a version has one stay, which is always there: from its first
- * writer, or from before all ops where it is given, to the end of its last user or, where it stays,
- * of all ops.
+ * writer, or from before all ops where it is given, to the end of its last user or, where it is
+ * kept, of all ops.
  *
  * Of two stays of a version that overlap, the second one is part of the first, without its read: so
  * nothing is lost by not forbidding it.  The same holds for the other rules: a user is no earlier

@@ -16,6 +16,9 @@ bool fs_spills_know(const fs_problem *p) {
 fs_status fs_spills_init(fs_spills *s, fs_problem *p, fs_arena *arena) {
   assert(fs_spills_know(p));
   *s = (fs_spills){.p = p, .arena = arena, .limit = FS_TICK_NONE, .exact = true};
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    s->most = fs_add_most(s->most, p->time[i]);
+  }
   FS_TRY(fs_new_zero(arena, &s->start, p->n_items));
   FS_TRY(fs_new_zero(arena, &s->holds, p->spilling->n_bools));
   return fs_learner_init(&s->l, p, arena);
@@ -129,9 +132,10 @@ static bool set_limit(fs_spills *s, fs_tick best) {
 
 fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) {
   uint64_t end = fs_add_most(s->l.conflicts, turn->conflicts);
+  fs_tick best = fs_min(turn->best, fs_add_most(s->most, 1));
   turn->found = NULL;
   turn->none = false;
-  s->ended = s->ended || turn->best == 0 || !set_limit(s, turn->best);
+  s->ended = s->ended || best == 0 || !set_limit(s, best);
   spill_watch watch = {s, turn, fs_add_most(s->l.work, turn->work)};
   while (!s->ended && turn->found == NULL && s->l.conflicts < end && s->l.status == FSCHED_OK &&
          !is_over(&watch)) {
@@ -142,7 +146,7 @@ fs_status fs_spills_run(fs_spills *s, fs_spill_turn *turn) {
     s->ended = found == FS_LEARNED_NONE;
     FS_TRY(s->ended ? FSCHED_OK : take_found(s, turn));
   }
-  turn->none = s->ended && s->exact && s->l.status == FSCHED_OK &&
-               (turn->best == 0 || turn->best - 1 <= s->limit);
+  turn->none =
+      s->ended && s->exact && s->l.status == FSCHED_OK && (best == 0 || best - 1 <= s->limit);
   return s->l.status;
 }

@@ -17,6 +17,7 @@ typedef struct fs_spills {
   fs_arena *arena;
   fs_learner l;
   fs_tick limit;  /* no schedule may be longer; FS_TICK_NONE: not set yet */
+  fs_tick most;   /* all items one at a time: if there is a schedule, one is no longer */
   bool exact;     /* nothing was given up */
   bool ended;     /* nothing is left to try */
   fs_tick *start; /* room for a point */
