@@ -208,6 +208,29 @@ static void move_arg(fsched_program *p, uint32_t command, uint32_t arg, uint64_t
   }
 }
 
+/* An op that writes in place what nothing has begun yet, and begins a version of its own beside it,
+ * makes two; in either order of its args. */
+START_TEST(two_versions_of_one_op)
+{
+  static const char *const args[] = {"{out_existing: y}, {out: y}", "{out: y}, {out_existing: y}"};
+  char text[1024];
+  fsched_graph *g;
+  fsched_program *p;
+  size_t n =
+      (size_t)snprintf(text, sizeof text,
+                       "fsched: 1\nname: g\ntarget: {queues: [{name: p}], memories: [{name: m}]}\n"
+                       "buffers: [{name: y, size: 16}]\nops:\n  - {name: w, on: p, args: [%s]}\n"
+                       "  - {name: r, on: p, args: [{in: y}]}\n",
+                       args[_i]);
+  ck_fs(ctx, fsched_graph_parse(ctx, "g", text, n, NULL, &g));
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, NULL, &p));
+  ck_assert_uint_eq(p->view.buffers[0].n_versions, 2);
+  ck_fs(ctx, fsched_verify_program(ctx, p, g));
+  fsched_program_destroy(p);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* The args of one version lie where it is: a write to one address is seen through the other. */
 START_TEST(one_version_at_two_addresses)
 {
@@ -336,5 +359,6 @@ FS_SUITE(verify_hold, s) {
   FS_TESTS(t, content_without_access, copy_of_another, in_place_of_what_is_given, given_beside,
            given_beside_and_lost);
   FS_LOOPS(t, 0, 8, one_version_at_two_addresses);
+  FS_LOOPS(t, 0, 2, two_versions_of_one_op);
   FS_LOOPS(t, 0, 4, compiled);
 }

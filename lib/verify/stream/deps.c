@@ -41,11 +41,24 @@ static fs_status add_list(deps *d, uint32_t op, uint32_t head) {
   return FSCHED_OK;
 }
 
-/* The version index that an arg means, or FS_NONE where there is no content to read. */
-static uint32_t arg_index(const deps *d, const fs_stream_arg *a) {
+/* Does an arg of the op write the buffer's version in place? */
+static bool writes_in_place(const fs_stream *s, const fs_stream_op *op, uint32_t buffer) {
+  bool does = false;
+  for (uint32_t i = op->arg0; i < op->arg0 + op->n_args && !does; i++) {
+    const fs_stream_arg *a = &s->args[i];
+    does = fs_tag_names_buffer(a->tag) && a->buffer == buffer && fs_tag_writes_over(a->tag);
+  }
+  return does;
+}
+
+/* The version index that an arg means, or FS_NONE where there is no content to read.  Where there
+ * is no version yet, and the op starts one in place, too, `out` begins the one after that. */
+static uint32_t arg_index(const deps *d, const fs_stream_op *op, const fs_stream_arg *a) {
   uint32_t now = d->current[a->buffer];
   if (now == FS_NONE) {
-    return fs_tag_writes_anew(a->tag) ? 0 : FS_NONE;
+    return !fs_tag_writes_anew(a->tag) ? FS_NONE
+           : fs_tag_begins(a->tag)     ? writes_in_place(d->v->s, op, a->buffer)
+                                       : 0;
   }
   return fs_tag_begins(a->tag) ? now + 1 : now;
 }
@@ -53,7 +66,7 @@ static uint32_t arg_index(const deps *d, const fs_stream_arg *a) {
 static void check_version(deps *d, uint32_t op, uint32_t arg) {
   const fs_stream *s = d->v->s;
   const fs_stream_arg *a = &s->args[arg];
-  uint32_t index = arg_index(d, a);
+  uint32_t index = arg_index(d, &s->ops[op], a);
   const fs_stream_buffer *b = &s->buffers[a->buffer];
   if (!fs_tag_accesses(a->tag) && (a->version == FS_NONE || index == FS_NONE)) {
     return;
@@ -173,7 +186,7 @@ static fs_status one_op(deps *d, uint32_t op, uint32_t *index) {
   const fs_stream_arg *a = s->args + o->arg0;
   for (uint32_t i = 0; i < o->n_args; i++) {
     if (fs_tag_names_buffer(a[i].tag)) {
-      index[i] = arg_index(d, &a[i]);
+      index[i] = arg_index(d, o, &a[i]);
       check_version(d, op, o->arg0 + i);
       FS_TRY(look_up(d, op, o->arg0 + i));
     }
