@@ -57,7 +57,8 @@ typedef struct fs_problem {
   uint64_t *use_amount;
   uint32_t n_amount_memories, amount_memory0; /* those from amount_memory0 on are memories */
   uint32_t *amount_memory;
-  uint32_t *amount_queue0, *amount_queue; /* CSR per amount: the queues that it counts; NULL: none */
+  uint32_t *amount_queue0,
+      *amount_queue; /* CSR per amount: the queues that it counts; NULL: none */
 
   /* Residencies, of bounded memories: from the start of `begin_item` (0 if FS_NONE) to the latest
    * end of `end`, or to the makespan.  They are in no particular order. */
@@ -93,6 +94,9 @@ typedef struct fs_problem {
    * way round (relaxed/relaxed.h). */
   bool relaxed;
   bool stated; /* relaxed, and all that is taken is the graph's (stated/stated.h) */
+  /* Relaxed in nothing but queues, of which sets stand for choices (stated/stated.h): an answer is
+   * a schedule where queues are found for its starts. */
+  bool sets;
   struct fs_spilling
       *spilling;            /* what is open beside starts (spilling/spilling.h); NULL: nothing */
   bool (*stop)(void *user); /* called at times: true ends propagation and the making of models */

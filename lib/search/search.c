@@ -19,7 +19,9 @@ enum {
   STRIP_FIRST = 1000,
   STRIP_MOST = 1 << 24, /* of one question */
   STRIP_WORK = 100,     /* of a rectangle */
-  BOUND_SHARE = 4       /* of the search of a graph that waits for memory, for its bound */
+  BOUND_SHARE = 4,      /* of the search of a graph that waits for memory, or whose gangs choose,
+                         * for its bound */
+  CHOICE_WORK = 1 << 28 /* items times queues times queues, up to which queues are looked for */
 };
 
 /* ---- limits and news */
@@ -150,7 +152,7 @@ static fs_status search_plain(fs_search_state *s, fs_problem *p, bool proof) {
   return fs_search_best(s) <= s->bound ? FSCHED_OK : fs_search_in_turns(s, p, &arena);
 }
 
-/* ---- graphs that wait for memory */
+/* ---- graphs that wait for memory, or whose gangs choose */
 
 /* Searches a relaxed problem by a part of the nodes and of the time.  Its makespans are no
  * schedule's: what is proven of them is a bound. */
@@ -168,14 +170,52 @@ static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   return status;
 }
 
+/* The problem of a graph whose memories are never short, with sets of queues in place of those that
+ * gangs choose; NULL: the graph is none of these. */
+static fs_status make_sets(const fs_search_state *s, fs_problem **p) {
+  uint64_t queues = s->g->target.n_queues;
+  bool plain;
+  FS_TRY(fs_problem_from_graph(s->ctx, s->g, s->best->makespan, s->bound, p));
+  fs_status status = is_plain(*p, &plain);
+  if (status == FSCHED_OK && plain && fs_graph_wait(s->g) == 0) {
+    (*p)->exact = (*p)->least = false;
+    (*p)->relaxed = true;
+    (*p)->sets = (uint64_t)(*p)->n_items * queues <= CHOICE_WORK / (1 + queues);
+    return FSCHED_OK;
+  }
+  fs_problem_destroy(*p);
+  *p = NULL;
+  return status;
+}
+
+/* The least relaxed problem of a graph with gangs that choose. */
+static fs_status relax_gangs(const fs_search_state *s, fs_problem **p) {
+  *p = NULL;
+  if (s->g->n_rolled > 0) {
+    return FSCHED_OK;
+  }
+  FS_TRY(make_sets(s, p));
+  if (*p == NULL) {
+    FS_TRY(fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, p));
+  }
+  if (*p == NULL) {
+    return fs_problem_state(s->ctx, s->g, s->best->makespan, s->bound, p);
+  }
+  return fs_problem_take_sets(*p);
+}
+
 /* Raises the bound; that is for the first of a crew. */
 static fs_status search_relaxed(fs_search_state *s) {
   fs_problem *p;
   if (s->best == NULL || s->member != 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p));
-  fs_status status = p == NULL ? FSCHED_OK : search_apart(s, p, false);
+  fs_status status = s->g->gangs_open
+                         ? relax_gangs(s, &p)
+                         : fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p);
+  if (status == FSCHED_OK && p != NULL) {
+    status = search_apart(s, p, false);
+  }
   fs_problem_destroy(p);
   return status;
 }
@@ -297,7 +337,7 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
   if (strip) {
     FS_TRY(search_strips(s, p));
-  } else if (!plain && has_form(s->g)) {
+  } else if (!plain && fs_graph_first_slow(s->g) == FS_NONE) {
     FS_TRY(search_relaxed(s));
   }
   if (fs_search_best(s) <= s->bound) {

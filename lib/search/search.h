@@ -8,10 +8,12 @@
  * better ones.
  * The best schedule known guides what the solver decides.  Where one is short, the same is done
  * with the relaxed problem (problem/relaxed), for a bound, in a quarter of the time and of the
- * nodes.  Then trials of the list scheduler, the solver, which chooses the copies (spill/spill.h)
- * and refutes makespans from below, and orders of ops that spill little (orders/turns.h) take turns
- * (short.c); each leaves out graphs that it does not know.  Strips are packed (strip/strip.h).
- * Where all starts are given, lower addresses are searched for (problem/settled).
+ * nodes; so it is where gangs choose their queues, with sets of queues in place of choices
+ * (problem/stated), and answers for which queues are found are schedules.  Then trials of the list
+ * scheduler, the solver, which chooses the copies (spill/spill.h) and refutes makespans from below,
+ * and orders of ops that spill little (orders/turns.h) take turns (short.c); each leaves out graphs
+ * that it does not know.  Strips are packed (strip/strip.h).  Where all starts are given, lower
+ * addresses are searched for (problem/settled).
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.

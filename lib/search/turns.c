@@ -87,7 +87,8 @@ static fs_status take_best(turns *t) {
   fs_schedule *found;
   const char *why;
   const fs_passed *best = &t->e.best;
-  if (t->p->relaxed || best->makespan >= fs_min(t->offered, fs_search_best(t->s))) {
+  bool none = t->p->relaxed && !t->p->sets;
+  if (none || best->makespan >= fs_min(t->offered, fs_search_best(t->s))) {
     return FSCHED_OK;
   }
   t->offered = best->makespan;
@@ -96,6 +97,9 @@ static fs_status take_best(turns *t) {
   fs_search_offer(t->s, found);
   return FSCHED_OK;
 }
+
+/* Queues may be found for these starts, and not for the better ones that come later. */
+static fs_status try_queues(turns *t) { return t->p->sets ? take_best(t) : FSCHED_OK; }
 
 /* Others of the crew have found the best schedule.  Where each item has one way to be, its starts
  * are kept as they are (see take_learnt). */
@@ -147,6 +151,7 @@ static fs_status evolve(turns *t, uint64_t children) {
     fs_evolution_step(&t->e);
     s->nodes += t->e.made % each == 0;
     s->work += (uint64_t)CHILD_WORK * t->form.n;
+    FS_TRY(try_queues(t));
     FS_TRY(meet_crew(t));
     tell_turn(t);
   }
@@ -215,6 +220,7 @@ static fs_status take_learning_turn(turns *t, uint64_t conflicts, uint64_t work)
     s->nodes += t->l.conflicts - before;
     if (found == FS_LEARNED_SCHEDULE) {
       take_learnt(t);
+      FS_TRY(try_queues(t));
     } else if (found == FS_LEARNED_NONE) {
       s->bound = best;
     }

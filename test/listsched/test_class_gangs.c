@@ -14,7 +14,7 @@
 
 #include "kit/context.h"
 
-enum { STEPS = 4000000 };
+enum { STEPS = 4000000, SEARCH_NODES = 400 };
 
 static fsched_schedule *schedule_of(const fsched_graph *g) {
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
@@ -168,8 +168,9 @@ START_TEST(a_gang_gets_its_turn)
 END_TEST
 
 /* A graph of 4 or 5 ops with few edges on 3 or 4 queues of one class and one of another: gangs of
- * the class, gangs of given queues, single ops, in any mix. */
-static fsched_graph *small_graph(uint64_t seed) {
+ * the class, gangs of given queues, single ops, in any mix.  With a memory each op takes up to 8
+ * bytes of it while it runs. */
+static fsched_graph *small_graph(uint64_t seed, uint64_t capacity) {
   fs_rng r = {seed};
   uint32_t n_queues = 3 + fs_rng_below(&r, 2), n_ops = 4 + fs_rng_below(&r, 2);
   static const char *const queue[] = {"a", "b", "c", "d"};
@@ -181,6 +182,10 @@ static fsched_graph *small_graph(uint64_t seed) {
   }
   fsched_queue_desc other = {.size = sizeof other, .name = "x", .queue_class = "copy"};
   ck_fs(ctx, fsched_builder_queue(b, &other, NULL));
+  fsched_memory_desc memory = {.size = sizeof memory, .name = "m", .capacity = capacity};
+  if (capacity > 0) {
+    ck_fs(ctx, fsched_builder_memory(b, &memory, NULL));
+  }
   for (uint32_t i = 0; i < n_ops; i++) {
     char name[8];
     const char *pair[] = {queue[fs_rng_below(&r, n_queues)], "x"};
@@ -202,6 +207,9 @@ static fsched_graph *small_graph(uint64_t seed) {
         d.gang_count = 1 + fs_rng_below(&r, n_queues);
     }
     ck_fs(ctx, fsched_builder_op(b, &d, NULL));
+    if (capacity > 0) {
+      ck_fs(ctx, fsched_builder_scratch(b, i, 0, 1 + fs_rng_below(&r, 8)));
+    }
     if (i > 0 && fs_rng_one_in(&r, 3)) {
       ck_fs(ctx, fsched_builder_after(b, i, fs_rng_below(&r, i)));
     }
@@ -217,13 +225,15 @@ typedef struct class_totals {
 } class_totals;
 
 /* No schedule is shorter than the bound, and none that is found is shorter than the best. */
-static void check_small(uint64_t seed, const char *solver, class_totals *t) {
-  fsched_graph *g = small_graph(seed);
+static void check_small(uint64_t seed, uint64_t capacity, fsched_refine refine, const char *solver,
+                        class_totals *t) {
+  fsched_graph *g = small_graph(seed, capacity);
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   fsched_schedule *s, *list;
   ck_fs(ctx, fsched_compile(ctx, g, &o, &list, NULL));
   uint64_t before = fsched_schedule_makespan(list);
-  o.refine = solver == NULL ? o.refine : FSCHED_REFINE_ILP;
+  o.refine = refine;
+  o.node_limit = refine == FSCHED_REFINE_SEARCH ? SEARCH_NODES : 0;
   o.solver_cmd = solver;
   ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   const char *fault = fs_oracle_schedule(s->schedule);
@@ -247,7 +257,7 @@ START_TEST(bounds_hold_for_all_schedules)
 {
   class_totals t = {0};
   for (uint64_t seed = 1; seed <= 300; seed++) {
-    check_small(seed, NULL, &t);
+    check_small(seed, 0, FSCHED_REFINE_NONE, NULL, &t);
   }
   ck_assert_uint_gt(t.open, 200);
   ck_assert_uint_gt(t.optimal, t.open * 2 / 3);
@@ -265,10 +275,36 @@ START_TEST(refined_claims_hold)
     return;
   }
   for (uint64_t seed = 1; seed <= 300; seed++) {
-    check_small(seed, solver, &t);
+    check_small(seed, 0, FSCHED_REFINE_ILP, solver, &t);
   }
   ck_assert_uint_gt(t.open, 200);
   ck_assert_uint_gt(t.improved, 0);
+}
+END_TEST
+
+/* What the search proves of sets of queues holds for all schedules, and is proven of nearly all. */
+START_TEST(searched_bounds_hold)
+{
+  class_totals t = {0};
+  for (uint64_t seed = 1; seed <= 600; seed++) {
+    check_small(seed, 0, FSCHED_REFINE_SEARCH, NULL, &t);
+  }
+  ck_assert_uint_gt(t.open, 400);
+  ck_assert_uint_gt(t.optimal, t.open * 49 / 50);
+}
+END_TEST
+
+/* Beside a memory with room for all, and a short one, of which only bounds are known. */
+START_TEST(searched_bounds_hold_in_memory)
+{
+  class_totals roomy = {0}, tight = {0};
+  for (uint64_t seed = 1; seed <= 300; seed++) {
+    check_small(seed, 40, FSCHED_REFINE_SEARCH, NULL, &roomy);
+    check_small(seed, 10, FSCHED_REFINE_SEARCH, NULL, &tight);
+  }
+  ck_assert_uint_gt(roomy.open, 200);
+  ck_assert_uint_gt(roomy.optimal, roomy.open * 49 / 50);
+  ck_assert_uint_gt(tight.optimal, tight.open * 9 / 10);
 }
 END_TEST
 
@@ -420,7 +456,8 @@ FS_SUITE(class_gangs, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, free_queues_are_taken, idle_queues_count_in_the_bound, least_and_most,
            predecessors_queues_come_first, wanted_queues_are_left, a_gang_gets_its_turn,
-           bounds_hold_for_all_schedules, refined_claims_hold, files_keep_the_choice,
+           bounds_hold_for_all_schedules, refined_claims_hold, searched_bounds_hold,
+           searched_bounds_hold_in_memory, files_keep_the_choice,
            wrong_queues_of_schedules_are_refused, wrong_queues_of_streams_are_refused,
            wrong_queues_of_files_are_refused);
 }

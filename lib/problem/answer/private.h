@@ -28,6 +28,9 @@ fs_status fs_answer_classes(fs_assembly *y, const uint32_t **out) FS_MUST_USE;
 /* Fills s->queue and the names of the queues.  Requires items by start, and a schedule to fill.
  * answer/queues.c */
 fs_status fs_answer_queues(fs_assembly *y) FS_MUST_USE;
+/* Finds the queues of a problem that is `sets`, those of gangs too.  Requires the same, and queues
+ * that the target names.  answer/gangs.c */
+fs_status fs_answer_gangs(fs_assembly *y) FS_MUST_USE;
 /* Finds the moments of items and residencies; requires by_start.  answer/moments.c */
 fs_status fs_answer_moments(fs_assembly *y) FS_MUST_USE;
 /* Where items have no length: refutes the answer if more than a capacity is held at one moment.

@@ -102,6 +102,10 @@ fs_status fs_answer_queues(fs_assembly *y) {
   assert((y->by_start != NULL || y->p->n_items == 0) && y->s != NULL);
   const fs_problem *p = y->p;
   coloring c = {.y = y, .p = p};
+  if (p->sets) {
+    FS_TRY(fs_answer_gangs(y));
+    return y->why == NULL ? name_queues(&c) : FSCHED_OK;
+  }
   FS_TRY(fs_answer_classes(y, &c.class_of));
   if (y->why != NULL) {
     return FSCHED_OK;
