@@ -607,13 +607,13 @@ static fs_status read_all(fs_asm *a) {
   FS_TRY(fs_asm_each(a, value[TOP_BUFFERS], buffer));
   FS_TRY(fs_asm_each(a, value[TOP_OPS], op));
   FS_TRY(fs_asm_each(a, value[TOP_KERNELS], kernel));
-  FS_TRY(fs_asm_each(a, value[TOP_RACES], fs_asm_race));
   FS_TRY(queue_commands(a, value[TOP_QUEUES]));
   FS_TRY(value[TOP_STOPS] == FS_NONE ? FSCHED_OK : fs_asm_stops(a, value[TOP_STOPS]));
   if (value[TOP_PARAMS] != FS_NONE) {
     FS_TRY(fs_asm_declare(a, &a->param_names, value[TOP_PARAMS], "parameter"));
     FS_TRY(fs_asm_each(a, value[TOP_PARAMS], fs_asm_param));
   }
+  FS_TRY(fs_asm_each(a, value[TOP_RACES], fs_asm_race)); /* their names are behind the others */
   FS_TRY(value[TOP_LOOPS] == FS_NONE ? FSCHED_OK : fs_asm_loops(a, value[TOP_LOOPS]));
   return fs_asm_barriers_end(a);
 }

@@ -13,7 +13,13 @@
  * Complexity: at most MOST_SETS sets, STEPS looks at an op; O(ops) for each set that is kept. */
 #include "listsched/fitting.h"
 
-enum { MOST_OPS = 4096, MOST_SETS = 1 << 16, MOST_STEPS = 1 << 24, TABLE = 1 << 17 };
+enum {
+  MOST_OPS = 4096,
+  MOST_MEMORIES = 64,
+  MOST_SETS = 1 << 16,
+  MOST_STEPS = 1 << 24,
+  TABLE = 1 << 17
+};
 
 typedef struct fit_frame {
   uint32_t first, n, next; /* candidates; the one that is tried next */
@@ -76,6 +82,7 @@ static bool op_fits(order_fitter *f, uint32_t op) {
   const fsched_graph *g = e->g;
   int64_t *grows = f->grows;
   bool does = true;
+  f->steps += 1 + f->n_memories / 8;
   memset(grows, 0, f->n_memories * sizeof *grows);
   FS_ENGINE_EACH_VERSION(e, op, i, v) {
     uint32_t m = memory_of(f, v);
@@ -189,8 +196,13 @@ static fs_status insert_candidate(order_fitter *f, uint32_t first, fit_candidate
   for (; i > first && f->candidate.at[i - 1].grows > c.grows; i--) {
     f->candidate.at[i] = f->candidate.at[i - 1];
   }
+  f->steps += (uint32_t)(f->candidate.n - i) / 8;
   f->candidate.at[i] = c;
   return FSCHED_OK;
+}
+
+static bool exhausted(const order_fitter *f) {
+  return f->set_hash.n >= MOST_SETS || f->steps > MOST_STEPS;
 }
 
 /* Lists what may come next, best first. */
@@ -204,6 +216,9 @@ static fs_status open_frame(order_fitter *f) {
   }
   for (uint32_t op = 0; op < g->n_ops; op++) {
     f->steps++;
+    if (exhausted(f)) {
+      break;
+    }
     if (f->preds_left[op] > 0 || (f->done[op / 64] >> op % 64 & 1) != 0 || !op_fits(f, op)) {
       continue;
     }
@@ -218,10 +233,6 @@ static fs_status open_frame(order_fitter *f) {
   }
   frame->n = (uint32_t)f->candidate.n - frame->first;
   return FSCHED_OK;
-}
-
-static bool exhausted(const order_fitter *f) {
-  return f->set_hash.n >= MOST_SETS || f->steps > MOST_STEPS;
 }
 
 /* Goes on from the frame of what is done; *ended: there is no way left. */
@@ -295,7 +306,7 @@ fs_status fs_plan_fitting(const fs_engine *e, fs_arena *scratch, uint32_t *posit
   assert(e->v_use0 != NULL && position != NULL);
   order_fitter f = {.e = e, .ctx = e->ctx, .scratch = scratch};
   *found = fs_not_decided();
-  if (e->g->n_ops == 0 || e->g->n_ops > MOST_OPS) {
+  if (e->g->n_ops == 0 || e->g->n_ops > MOST_OPS || e->g->target.n_memories > MOST_MEMORIES) {
     return FSCHED_OK;
   }
   FS_TRY(prepare_fitter(&f));

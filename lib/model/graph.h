@@ -222,6 +222,7 @@ struct fsched_graph {
   uint32_t n_loop_races; /* hazards: raw, and loops stay loops: all pairs of what these mean.  In
                           * the loops themselves they are ordered, as with sequential hazards */
   fs_graph_race *loop_race;
+  bool loop_races_unknown; /* they were not found */
 };
 
 /* When the op is complete after its start, and whether its queues go on before that: then queue

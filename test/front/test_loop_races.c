@@ -185,6 +185,7 @@ static bool tell_loops(const fs_text *t, told_races *got) {
     ck_assert_uint_eq(got->n, n + 1); /* each once */
   }
   ck_assert(stay || g->n_loop_races == 0);
+  stay = stay && !g->loop_races_unknown;
   fsched_graph_destroy(g);
   fsched_diag_clear(ctx);
   return stay;
@@ -548,6 +549,38 @@ START_TEST(of_very_long_loops)
 }
 END_TEST
 
+/* Where nothing shorter is known that does, nothing is listed, and it is said so: what a loop
+ * leaves to one that moves unlike it, in the first with races of another buffer, in the second with
+ * none. */
+START_TEST(are_not_known)
+{
+  static const char races[] =
+      LOOP("l", "%u", "{name: a, args: [{inout: z, at: {length: 4, step: 8}}, {out_existing: y}]}")
+          LOOP("k", "%u", "{name: b, args: [{in: z, at: {length: 4, step: 4}}]}");
+  static const char none[] =
+      LOOP("l", "%u", "{name: a, args: [{out_existing: z, at: {length: 4, step: 4}}]}")
+          LOOP("k", "%u", "{name: b, args: [{in: z, at: {length: 8, step: 8}}]}");
+  static const char head[] =
+      "fsched: 1\nhazards: raw\ntarget: {queues: [{name: q0}, {name: q1}]}\n"
+      "buffers: [{name: y, size: 8, io: state}, {name: z, size: 40008, io: state}]\nops:\n";
+  for (uint32_t trip = 500; trip <= 5000; trip *= 10) {
+    char text[1024];
+    fsched_graph *g;
+    size_t n = (size_t)snprintf(text, sizeof text, "%s", head);
+    n += (size_t)(_i == 0 ? snprintf(text + n, sizeof text - n, races, trip, trip)
+                          : snprintf(text + n, sizeof text - n, none, trip, trip));
+    ck_fs(ctx, fsched_graph_parse(ctx, "t", text, n, NULL, &g));
+    ck_assert(g->loop_races_unknown == (trip == 5000));
+    ck_assert_uint_eq(g->n_loop_races, _i == 0 && trip == 500);
+    ck_assert_uint_eq(fsched_diag_count(ctx), trip == 5000 || _i == 0);
+    ck_assert(trip == 500 ||
+              strcmp(fsched_diag_get(ctx, 0)->message, "races of loops are not known") == 0);
+    fsched_diag_clear(ctx);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 static fs_status roll_text(fsched_context *c, const void *text) {
   static fs_limits limits;
   fsched_read_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(1)};
@@ -581,5 +614,6 @@ FS_SUITE(loop_races, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 3, are_those_of_the_unrolled_graph);
   FS_LOOPS(t, 0, BY_HAND, of_this_loop);
+  FS_LOOPS(t, 0, 2, are_not_known);
   FS_TESTS(t, are_seen_in_shorter_loops, of_very_long_loops, every_allocation_may_fail);
 }

@@ -200,6 +200,11 @@ static void warn_race(const fs_race_folder *f, const fs_folded_race *r) {
 void fs_folder_warn(const fs_race_folder *f) {
   assert(f->sorted);
   size_t n = f->race.n;
+  if (f->unknown) {
+    fs_report(f->ctx, FSCHED_WARNING, FS_DIAG_RACE, FS_NOWHERE,
+              "they are found if all instances of ops are few, or loops move over buffers alike",
+              "races of loops are not known");
+  }
   for (size_t i = 0; i < n && i < FS_WARNINGS_SHOWN; i++) {
     warn_race(f, &f->race.at[i]);
   }

@@ -33,6 +33,7 @@ typedef struct fs_race_folder {
   fs_names keys, names;
   FS_VEC(fs_folded_race) race;
   bool sorted;
+  bool unknown; /* races of loops were not found */
 } fs_race_folder;
 
 void fs_folder_init(fs_race_folder *f, fsched_context *ctx);

@@ -2,8 +2,9 @@
 /* Races in graphs with loops that stay loops.
  *
  * A loop means its unrolling, so its races are those of that: which are found in one of shorter
- * loops (shorter.h), as they are found in any unrolled graph.  Parameters have their greatest
- * values there; the races are added that there are with the least ones. */
+ * loops (shorter.h), as they are found in any unrolled graph; where none are known that do, the
+ * list has no races of loops, and a warning says so.  Parameters have their greatest values there;
+ * the races are added that there are with the least ones. */
 #include "base/limit.h"
 #include "front/builder/folded.h"
 #include "front/builder/races.h"
@@ -32,6 +33,10 @@ static fs_status fold_loops(fs_race_folder *f, fsched_builder *s, const uint64_t
   s->param.n = 0;
   FS_TRY(fs_builder_shorten(s, trip, (uint64_t)fs_limits_of(f->ctx)->race_instances, scratch,
                             &shorter));
+  f->unknown = f->unknown || shorter.unknown;
+  if (shorter.unknown) {
+    return FSCHED_OK;
+  }
   for (uint32_t l = 0; l < s->loop.n; l++) {
     fs_loop_draft *loop = &s->loop.at[l];
     loop->trip = loop->least = loop->most = loop->shown = shorter.trip[l];
@@ -83,6 +88,7 @@ static fs_status fold_all(const fsched_builder *described, fs_race_folder *f, fs
     find_least(described, most, least, &again);
     again = again && i == 0;
   }
+  f->race.n = f->unknown ? 0 : f->race.n; /* a part of them would look like all */
   fs_folder_sort(f);
   return FSCHED_OK;
 }
@@ -108,6 +114,7 @@ static fs_status keep_races(const fs_race_folder *f, fsched_graph *g) {
     to->distance = r->n_loops > 0 ? fs_min(r->iterations, FS_NO_DISTANCE - 1) : FS_NO_DISTANCE;
   }
   g->n_loop_races = (uint32_t)f->race.n;
+  g->loop_races_unknown = f->unknown;
   return FSCHED_OK;
 }
 

@@ -14,7 +14,7 @@
  * with them the steps that are whole rows.
  *
  * Accesses of a buffer of which some move unlike each other, or are many steps apart, have no such
- * form: then each of them touches in all iterations what it touches in any.
+ * form: then no shorter loops are known that leave as much to each other.
  *
  * How much is left beside the cuts is tried: first as much as shows what iterations far apart owe
  * each other, then less, until few enough instances are left. */
@@ -22,7 +22,7 @@
 
 #include "base/saturate.h"
 
-enum { MOST_DIMS = 8, MOST_CUTS = 8, MARGIN = 4 };
+enum { MOST_DIMS = 8, MOST_CUTS = 8, MARGIN = 4, MOST_LOOPS = 128 };
 
 /* Loops that move over places of one kind in a buffer, and pass some that others of them do. */
 typedef struct row_cut {
@@ -65,7 +65,7 @@ typedef struct loop_shortener {
   uint64_t *keep;                 /* per loop: iterations that are to be left */
   uint32_t *group;                /* per loop: another one that is cut alike, or itself */
   uint64_t most_far;              /* steps by which accesses may be apart */
-  bool all_wide;
+  bool clipped;                   /* what is said is farther apart than what is left */
 } loop_shortener;
 
 /* --- tables --- */
@@ -171,7 +171,7 @@ static void add_dim(buffer_rows *x, uint64_t step) {
 
 static void find_dims(loop_shortener *s) {
   for (uint32_t i = 0; i < s->b->buffer_size.n; i++) {
-    s->rows[i] = (buffer_rows){.wide = s->all_wide};
+    s->rows[i] = (buffer_rows){.wide = false};
   }
   for (uint32_t arg = 0; arg < s->b->arg.n; arg++) {
     uint32_t loop;
@@ -411,6 +411,7 @@ static uint64_t removed_of(const loop_shortener *s, uint32_t group) {
 static void keep_said(loop_shortener *s) {
   const fsched_builder *b = s->b;
   uint64_t most = fs_max(s->most_far, 1);
+  s->clipped = false;
   for (uint32_t l = 0; l < b->loop.n; l++) {
     s->keep[l] = s->most_far == 0 ? 2 : 2 + MARGIN;
     s->group[l] = l;
@@ -418,6 +419,7 @@ static void keep_said(loop_shortener *s) {
   for (size_t m = 0; m < b->moving.n; m++) {
     uint32_t loop = s->loop_of[s->op_of[b->moving.at[m].arg]];
     uint64_t far = fs_min(b->moving.at[m].distance, most);
+    s->clipped = s->clipped || b->moving.at[m].distance > most;
     s->keep[loop] = fs_max(s->keep[loop], 2 * far);
   }
   for (size_t i = 0; i < b->afters.item.n; i++) {
@@ -425,6 +427,7 @@ static void keep_said(loop_shortener *s) {
     uint32_t other = x->b ? fs_loop_at(b, x->a)->parent : s->loop_of[x->a];
     uint32_t loop = fs_loop_around_both(b, s->loop_of[x->op], other);
     if (loop != FS_NONE) {
+      s->clipped = s->clipped || x->amount > most;
       s->keep[loop] = fs_max(s->keep[loop], 2 * fs_min(x->amount, most));
     }
   }
@@ -530,31 +533,11 @@ static fs_status shorten_view(loop_shortener *s, const buffer_rows *x, fs_arg_dr
   return fs_vec_push(b->ctx, &b->view, v);
 }
 
-/* An access that counts as one of all iterations. */
-static void widen(loop_shortener *s, uint32_t arg) {
-  fs_arg_draft *a = &s->b->arg.at[arg];
-  uint64_t low = a->offset, high = fs_add_most(a->offset, a->u.length);
-  uint32_t loop;
-  int64_t step;
-  for (arg_steps at = steps_of(s, arg); next_step(&at, &loop, &step);) {
-    uint64_t way = fs_multiply_most(length_of(step), s->trip[loop] - 1);
-    low -= step < 0 ? fs_min(way, low) : 0;
-    high = step < 0 ? high : fs_add_most(high, way);
-  }
-  a->offset = low;
-  a->u.length = fs_min(high, s->b->buffer_size.at[a->buffer]) - low;
-  a->has_at = true;
-  a->view = FS_NONE;
-}
-
 static fs_status shorten_arg(loop_shortener *s, uint32_t arg) {
   fs_arg_draft *a = &s->b->arg.at[arg];
   const buffer_rows *x = &s->rows[a->buffer];
   if (x->wide) {
-    if (s->moving[arg] != NULL) {
-      widen(s, arg);
-    }
-    return FSCHED_OK;
+    return FSCHED_OK; /* it does not move */
   }
   if (a->view != FS_NONE) {
     return shorten_view(s, x, a);
@@ -595,6 +578,16 @@ static fs_status shorten(loop_shortener *s) {
   return FSCHED_OK;
 }
 
+/* Does an access move over a buffer that has no rows?  Then what it leaves to others is not that of
+ * fewer iterations. */
+static bool moves_without_rows(const loop_shortener *s) {
+  bool moves = false;
+  for (uint32_t arg = 0; arg < s->b->arg.n && !moves; arg++) {
+    moves = is_placed(s, arg) && s->moving[arg] != NULL && s->rows[s->b->arg.at[arg].buffer].wide;
+  }
+  return moves;
+}
+
 fs_status fs_builder_shorten(fsched_builder *b, const uint64_t *trip, uint64_t most,
                              fs_arena *scratch, fs_shorter *out) {
   assert(!b->unrolled && !b->contracted && b->param.n == 0);
@@ -611,11 +604,11 @@ fs_status fs_builder_shorten(fsched_builder *b, const uint64_t *trip, uint64_t m
     return FSCHED_OK;
   }
   bool few = false;
-  for (uint32_t i = 0; i < 2 * TRIES + 1 && !few; i++) {
-    s.all_wide = i >= TRIES;
-    s.most_far = i < 2 * TRIES ? far[i % TRIES] : 0;
+  for (uint32_t i = 0; i < TRIES + 1 && !few && b->loop.n <= MOST_LOOPS; i++) {
+    s.most_far = i < TRIES ? far[i] : 0;
     find_cuts(&s);
     few = count_instances(&s, out->trip) <= most;
   }
-  return shorten(&s);
+  out->unknown = b->loop.n > MOST_LOOPS || s.clipped || moves_without_rows(&s);
+  return out->unknown ? FSCHED_OK : shorten(&s);
 }

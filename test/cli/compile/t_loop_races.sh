@@ -126,3 +126,21 @@ END
     expect "no loop with members that race" holds err "members of op 'a' race for bytes of 'y'"
   done
 done
+
+# The names of parameters and races come back in their order.
+cat >param.yaml <<'END'
+fsched: 1
+hazards: raw
+target: {queues: [{name: q0}, {name: q1}]}
+buffers: [{name: x, size: 4, io: input}]
+ops:
+  - loop: l
+    trip: {param: n, min: 1, max: 9}
+    ops:
+      - {name: a, on: q0, args: [{out_existing: x}]}
+      - {name: b, on: q1, args: [{in: x}]}
+END
+run 0 "$FSCHED" compile -q param.yaml -o param.fsb
+run 0 "$FSCHED" dis --format json param.fsb -o param.json
+run 0 "$FSCHED" asm param.json -o again.fsb
+expect "races and parameters after asm" cmp param.fsb again.fsb
