@@ -357,7 +357,7 @@ static fs_status init_given(fs_engine *e, uint32_t v, bool *room) {
     if (!fs_memory_bounded(memory)) {
       return FSCHED_OK;
     }
-  } else if (e->v_left[v] == 0 && !fs_version_kept(g, v)) { /* nobody asks for it */
+  } else if (e->v_left[v] == 0 && !fs_version_stays(e->g, v)) {
     return FSCHED_OK;
   }
   uint32_t place;

@@ -279,7 +279,7 @@ static fs_status prepare_fitter(order_fitter *f) {
   for (uint32_t v = 0; v < g->n_versions; v++) {
     f->left[v] = e->v_use0[v + 1] - e->v_use0[v];
     uint32_t m = memory_of(f, v);
-    if (m != FS_NONE && fs_version_given(g, v) && (f->left[v] > 0 || fs_version_kept(g, v))) {
+    if (m != FS_NONE && fs_version_given(g, v) && (f->left[v] > 0 || fs_version_stays(g, v))) {
       f->live[m] += e->v_size[v];
       f->maker[v] = n; /* none of the ops */
     }
