@@ -5,6 +5,7 @@
  * residencies at once (placement.h), where a run that takes addresses as it goes can be left with
  * room in pieces.  A residency holds its place until the epochs of all that use it are reached: a
  * slow item on a queue holds back those behind it, and nothing may come into the place before. */
+#include "base/saturate.h"
 #include "listsched/engine.h"
 #include "placement/placement.h"
 
@@ -122,6 +123,14 @@ static fs_status place_memory(addressing *x, uint32_t memory, uint64_t nodes, bo
   bool least;
   FS_TRY(list_rectangles(x, memory, &q));
   FS_TRY(list_pairs(x, &q));
+  uint64_t sum = 0;
+  for (uint32_t i = 0; i < q.n; i++) {
+    sum = fs_add_most(sum, q.size[i]);
+  }
+  if (sum > INT64_MAX) { /* more than a placement adds up */
+    *found = false;
+    return FSCHED_OK;
+  }
   FS_TRY(fs_new(x->scratch, &address, q.n));
   e->steps += (uint64_t)STEPS * q.n;
   FS_TRY(fs_placement_run(e->ctx, &q, false, address, &peak, &exists, &least));

@@ -4,21 +4,29 @@
 #include "base/saturate.h"
 #include "search/spill/private.h"
 
+/* All items, one at a time. */
+static fs_tick one_at_a_time(const fs_problem *p) {
+  fs_tick sum = 0;
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    sum = fs_add_most(sum, p->time[i]);
+  }
+  return sum;
+}
+
 bool fs_spills_know(const fs_problem *p) {
   assert(p->spilling != NULL);
   uint64_t sum = 0;
   for (uint32_t k = 0; k < p->spilling->n_uses; k++) {
     sum = fs_add_most(sum, p->spilling->use[k].bytes);
   }
-  return p->n_items <= FS_LEARNER_MOST && fs_learner_knows(p) && sum < (uint64_t)1 << 60;
+  return p->n_items <= FS_LEARNER_MOST && fs_learner_knows(p) && sum < (uint64_t)1 << 60 &&
+         one_at_a_time(p) < (fs_tick)(-FS_BEFORE_ALL) / 2; /* it is longer than any schedule */
 }
 
 fs_status fs_spills_init(fs_spills *s, fs_problem *p, fs_arena *arena) {
   assert(fs_spills_know(p));
   *s = (fs_spills){.p = p, .arena = arena, .limit = FS_TICK_NONE, .exact = true};
-  for (uint32_t i = 0; i < p->n_items; i++) {
-    s->most = fs_add_most(s->most, p->time[i]);
-  }
+  s->most = one_at_a_time(p);
   FS_TRY(fs_new_zero(arena, &s->start, p->n_items));
   FS_TRY(fs_new_zero(arena, &s->holds, p->spilling->n_bools));
   return fs_learner_init(&s->l, p, arena);
