@@ -286,6 +286,10 @@ void fs_learner_explain_link(fs_learner *s, const fs_growth *g, fs_side_value va
 void fs_learner_grow_heads(fs_learner *s);
 /* Applies all rules up to a fixpoint, or a clash. */
 void fs_learner_propagate(fs_learner *s);
+/* tables.c: what follows from what is taken of a table that does not take turns. */
+void fs_learner_look_at_table(fs_learner *s, const fs_learner_table *table);
+void fs_learner_explain_table(fs_learner *s, const fs_growth *g, fs_side_value value);
+void fs_learner_explain_moment(fs_learner *s, const fs_growth *g, fs_side_value value);
 /* sets.c: what follows for sets of items of a table that takes turns. */
 void fs_learner_look_at_sets(fs_learner *s, const fs_learner_table *table);
 void fs_learner_explain_set(fs_learner *s, const fs_growth *g);
@@ -295,6 +299,16 @@ void fs_learner_explain(fs_learner *s, const fs_growth *g, fs_side_value value);
 /* The first error stays. */
 static inline void fs_learner_note(fs_learner *s, fs_status status) {
   s->status = s->status == FSCHED_OK ? status : s->status;
+}
+/* What is explained needs the side to have the value, or the boolean to hold. */
+static inline void fs_learner_premise(fs_learner *s, uint32_t side, fs_side_value value) {
+  fs_literal l = {side, value};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, l));
+}
+static inline void fs_learner_condition(fs_learner *s, uint32_t boolean) {
+  if (boolean != FS_NONE) {
+    fs_learner_premise(s, 2 * boolean, 1);
+  }
 }
 static inline uint32_t fs_first_bool(const fs_learner *s) { return s->n + s->n_ends; }
 static inline uint32_t fs_first_order(const fs_learner *s) { return s->n + s->n_ends + s->n_bools; }

@@ -225,28 +225,21 @@ void fs_learner_follow_apart(fs_learner *s, uint32_t variable) {
   }
 }
 
-static void add_premise(fs_learner *s, uint32_t side, fs_side_value value) {
-  fs_literal l = {side, value};
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, l));
-}
-
 void fs_learner_explain_apart(fs_learner *s, const fs_growth *g, fs_side_value value) {
   assert(g->cause == FS_BY_APART);
   const fs_learner_task *a = &s->apart[g->reason], *b = &s->apart[g->reason ^ 1];
   bool upper = g->side & 1;
   const fs_learner_task *moved = upper ? b : a, *still = upper ? a : b;
   if (upper) { /* the first one begins no later than the second ends */
-    add_premise(s, 2 * a->item + 1, value - b->length + a->delay);
+    fs_learner_premise(s, 2 * a->item + 1, value - b->length + a->delay);
   } else {
-    add_premise(s, 2 * b->end, value + a->delay - b->length);
+    fs_learner_premise(s, 2 * b->end, value + a->delay - b->length);
   }
-  add_premise(s, 2 * a->end, g->at - a->length + 1);
-  add_premise(s, 2 * b->item + 1, b->delay - g->at);
-  if (still->only_if != FS_NONE) {
-    add_premise(s, 2 * still->only_if, 1);
-  }
-  if (moved->only_if != FS_NONE && s->owner[g->side / 2] != moved->only_if) {
-    add_premise(s, 2 * moved->only_if, 1);
+  fs_learner_premise(s, 2 * a->end, g->at - a->length + 1);
+  fs_learner_premise(s, 2 * b->item + 1, b->delay - g->at);
+  fs_learner_condition(s, still->only_if);
+  if (s->owner[g->side / 2] != moved->only_if) {
+    fs_learner_condition(s, moved->only_if);
   }
 }
 
