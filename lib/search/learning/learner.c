@@ -206,6 +206,16 @@ static fs_status make_tables(fs_learner *s) {
   return FSCHED_OK;
 }
 
+static fs_status make_full(fs_learner *s) {
+  for (uint32_t t = 0; t < s->n_tables; t++) {
+    for (uint32_t k = s->table[t].task0; k < s->table[t].task1; k++) {
+      s->table[t].most =
+          (fs_side_value)fs_max((uint64_t)s->table[t].most, (uint64_t)s->task[k].amount);
+    }
+  }
+  return fs_new(s->arena, &s->full, 2 * (size_t)s->n_tasks + 1);
+}
+
 /* The variables of a task, each once. */
 static uint32_t variables_of(const fs_learner_task *a, uint32_t variable[3]) {
   uint32_t n = 0;
@@ -381,6 +391,7 @@ fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
   FS_TRY(fs_new_zero(arena, &s->bool_guide, s->n_bools));
   FS_TRY(make_tables(s));
   FS_TRY(p->spilling == NULL ? FSCHED_OK : fs_learner_open_links(s));
+  FS_TRY(make_full(s));
   FS_TRY(index_tasks(s));
   FS_TRY(make_pairs(s));
   FS_TRY(make_orders(s));

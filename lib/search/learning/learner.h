@@ -107,7 +107,7 @@ typedef enum fs_clause_word {
 typedef struct fs_proof_log fs_proof_log; /* learning/log.h */
 
 typedef struct fs_learner_table {
-  fs_side_value capacity;
+  fs_side_value capacity, most; /* the most that a task takes */
   uint32_t field; /* of the problem: its class, or behind the classes its amount */
   uint32_t task0, task1;
   bool waits; /* is in the list of those to look at */
@@ -124,6 +124,11 @@ typedef struct fs_learner_set {
 typedef struct fs_step_of_table {
   fs_side_value time, height;
 } fs_step_of_table;
+
+/* Where the sure parts leave some task no room. */
+typedef struct fs_full_part {
+  fs_side_value from, to, height;
+} fs_full_part;
 
 typedef struct fs_learner {
   fsched_context *ctx;
@@ -190,6 +195,7 @@ typedef struct fs_learner {
   uint32_t
       *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
+  fs_full_part *full; /* of one table, in order */
 
   /* Tracing of conflicts. */
   fs_side_value *needed; /* per side */

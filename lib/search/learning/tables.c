@@ -152,20 +152,43 @@ static bool may_move(const fs_learner *s, const fs_learner_task *a, uint32_t var
   return fs_is_true(s, a->only_if) || s->owner[variable] == a->only_if;
 }
 
-/* Moves the earliest begin of a task behind the steps that leave it no room. */
+/* Lists the parts between two steps in which some task of the table has no room; returns their
+ * number. */
+static uint32_t list_full(fs_learner *s, const fs_learner_table *table, uint32_t n) {
+  uint32_t n_full = 0;
+  for (uint32_t k = 0; k + 1 < n; k++) {
+    if (s->step[k].height + table->most > table->capacity) {
+      s->full[n_full++] = (fs_full_part){s->step[k].time, s->step[k + 1].time, s->step[k].height};
+    }
+  }
+  return n_full;
+}
+
+/* The first part that ends behind the time; their number: none does. */
+static uint32_t first_behind(const fs_learner *s, uint32_t n, fs_side_value time) {
+  uint32_t low = 0, high = n;
+  while (low < high) {
+    uint32_t middle = (low + high) / 2;
+    bool behind = s->full[middle].to > time;
+    low = behind ? low : middle + 1;
+    high = behind ? middle : high;
+  }
+  return low;
+}
+
+/* Moves the earliest begin of a task behind the full parts that leave it no room. */
 static void push_right(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
   const fs_learner_task *a = &s->task[task];
-  fs_side_value sure = latest_begin(s, a);
-  for (uint32_t k = 0; k + 1 < n && !s->conflict && may_move(s, a, a->item); k++) {
-    fs_side_value from = s->step[k].time, to = s->step[k + 1].time;
-    fs_side_value early = fs_earliest(s, a->item) + a->delay;
+  fs_side_value sure = latest_begin(s, a), early = fs_earliest(s, a->item) + a->delay;
+  for (uint32_t k = first_behind(s, n, early); k < n && !s->conflict; k++) {
+    fs_side_value from = s->full[k].from;
     if (from >= earliest_end(s, a) || from >= sure) {
       return;
     }
-    if (to <= early || s->step[k].height + a->amount <= table->capacity) {
+    if (s->full[k].height + a->amount <= table->capacity) {
       continue;
     }
-    to = least(to, sure); /* what it surely runs in is counted */
+    fs_side_value to = least(s->full[k].to, sure); /* what it surely runs in is counted */
     while (early < least(to, earliest_end(s, a)) && earliest_end(s, a) > from && !s->conflict) {
       fs_side_value at = least(to, earliest_end(s, a)) - 1;
       fs_learner_grow(s, 2 * a->item, at + 1 - a->delay, FS_BY_TABLE, task, at);
@@ -177,20 +200,19 @@ static void push_right(fs_learner *s, const fs_learner_table *table, uint32_t ta
   }
 }
 
-/* Moves the latest end of a task before the steps that leave it no room. */
+/* Moves the latest end of a task before the full parts that leave it no room. */
 static void push_left(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
   const fs_learner_task *a = &s->task[task];
-  fs_side_value sure = earliest_end(s, a);
-  for (uint32_t k = n; k-- > 1 && !s->conflict && may_move(s, a, a->end);) {
-    fs_side_value from = s->step[k - 1].time, to = s->step[k].time;
-    fs_side_value late = fs_latest(s, a->end) + a->length;
+  fs_side_value sure = earliest_end(s, a), late = fs_latest(s, a->end) + a->length;
+  for (uint32_t k = fs_min(n, first_behind(s, n, late - 1) + 1); k-- > 0 && !s->conflict;) {
+    fs_side_value to = s->full[k].to;
     if (to <= latest_begin(s, a) || to <= sure) {
       return;
     }
-    if (from >= late || s->step[k - 1].height + a->amount <= table->capacity) {
+    if (s->full[k].from >= late || s->full[k].height + a->amount <= table->capacity) {
       continue;
     }
-    from = most(from, sure);
+    fs_side_value from = most(s->full[k].from, sure);
     while (late > most(from, latest_begin(s, a)) && latest_begin(s, a) < to && !s->conflict) {
       fs_side_value at = most(from, latest_begin(s, a));
       fs_learner_grow(s, 2 * a->end + 1, a->length - at, FS_BY_TABLE, task, at);
@@ -206,9 +228,9 @@ static void push_left(fs_learner *s, const fs_learner_table *table, uint32_t tas
 static void take_away(fs_learner *s, const fs_learner_table *table, uint32_t task, uint32_t n) {
   const fs_learner_task *a = &s->task[task];
   fs_side_value begin = latest_begin(s, a), end = earliest_end(s, a);
-  for (uint32_t k = 0; k + 1 < n && !s->conflict; k++) {
-    fs_side_value at = most(begin, s->step[k].time);
-    if (s->step[k].height + a->amount > table->capacity && at < least(end, s->step[k + 1].time)) {
+  for (uint32_t k = first_behind(s, n, begin); k < n && s->full[k].from < end; k++) {
+    fs_side_value at = most(begin, s->full[k].from);
+    if (s->full[k].height + a->amount > table->capacity && at < least(end, s->full[k].to)) {
       fs_learner_grow(s, 2 * a->only_if + 1, 0, FS_BY_TABLE, task, at);
       return;
     }
@@ -287,35 +309,51 @@ void fs_learner_explain_moment(fs_learner *s, const fs_growth *g, fs_side_value 
 
 /* ---- time tables as a whole */
 
+static void clash_at_first(fs_learner *s, const fs_learner_table *table) {
+  uint32_t k = 0;
+  while (s->step[k].height <= table->capacity) {
+    k++;
+  }
+  clash_at(s, table, s->step[k].time);
+}
+
+static void look_at_task(fs_learner *s, const fs_learner_table *table, uint32_t task,
+                         uint32_t n_full) {
+  const fs_learner_task *a = &s->task[task];
+  if (a->item == a->end && a->length == 0) {
+    move_moment(s, table, task);
+    return;
+  }
+  if (!fs_is_true(s, a->only_if)) {
+    take_away(s, table, task, n_full);
+  }
+  if (s->conflict || fs_is_false(s, a->only_if) ||
+      (a->item == a->end && fs_earliest(s, a->item) >= fs_latest(s, a->item))) {
+    return;
+  }
+  if (may_move(s, a, a->item)) {
+    push_right(s, table, task, n_full);
+  }
+  if (!s->conflict && may_move(s, a, a->end)) {
+    push_left(s, table, task, n_full);
+  }
+}
+
 void fs_learner_look_at_table(fs_learner *s, const fs_learner_table *table) {
   fs_side_value highest;
   uint32_t n = make_steps(s, table, &highest);
   if (highest > table->capacity) {
-    for (uint32_t k = 0; k < n; k++) {
-      if (s->step[k].height > table->capacity) {
-        clash_at(s, table, s->step[k].time);
-        return;
-      }
-    }
+    clash_at_first(s, table);
+    return;
   }
+  if (highest + table->most <= table->capacity) {
+    return;
+  }
+  uint32_t n_full = list_full(s, table, n);
   for (uint32_t k = table->task0; k < table->task1 && !s->conflict; k++) {
     const fs_learner_task *a = &s->task[k];
-    if (highest + a->amount <= table->capacity || fs_is_false(s, a->only_if)) {
-      continue;
-    }
-    if (a->item == a->end && a->length == 0) {
-      move_moment(s, table, k);
-      continue;
-    }
-    if (!fs_is_true(s, a->only_if)) {
-      take_away(s, table, k, n);
-    }
-    if (!s->conflict && !fs_is_false(s, a->only_if) &&
-        (a->item != a->end || fs_earliest(s, a->item) < fs_latest(s, a->item))) {
-      push_right(s, table, k, n);
-      if (!s->conflict) {
-        push_left(s, table, k, n);
-      }
+    if (highest + a->amount > table->capacity && !fs_is_false(s, a->only_if)) {
+      look_at_task(s, table, k, n_full);
     }
   }
 }
