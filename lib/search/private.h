@@ -29,6 +29,8 @@ typedef struct fs_search_state {
   uint64_t before_trials, most_trials;     /* nodes; runs */
   fs_tick told_makespan, told_bound;
   fs_text *proof;      /* where the steps of the learner go; NULL: nowhere */
+  bool whole;          /* they are a proof of the bound, as the learner came to its end */
+  fs_text raised;      /* with `proof`, the steps that showed the bound without it */
   const char *refused; /* why no proof can be written, where that ends the search; or NULL */
 
   /* Of a member of a crew (jobs.c). */

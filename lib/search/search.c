@@ -118,26 +118,26 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
 }
 
 /* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
- * learner are the proof if it has come to its end; else they are what showed the bound without it.
- */
+ * learner are the proof if it has come to its end; else those that refuted the last limit from
+ * below, or that showed the bound without a search. */
 static fs_status search_proof(fs_search_state *s, fs_problem *p, fs_arena *arena) {
-  fs_text root;
   fs_tick bound;
-  fs_text_init(&root, s->ctx);
-  fs_status status = fs_prove_at_root(p, fs_search_best(s), &root, &bound);
+  fs_text_init(&s->raised, s->ctx);
+  fs_status status = fs_prove_at_root(p, fs_search_best(s), &s->raised, &bound);
   if (status == FSCHED_OK) {
     s->bound = bound;
     s->proof = s->o->proof;
+    s->whole = false;
     status = bound < fs_search_best(s) ? fs_search_in_turns(s, p, arena) : FSCHED_OK;
     s->proof = NULL;
   }
-  if (status == FSCHED_OK && s->bound == bound) {
+  if (status == FSCHED_OK && !s->whole) {
     s->o->proof->n = 0;
-    fs_text_add(s->o->proof, root.at, root.n);
+    fs_text_add(s->o->proof, s->raised.at, s->raised.n);
   }
   fs_log_end(s->o->proof, s->bound);
-  s->o->proof->failed = s->o->proof->failed || root.failed;
-  fs_text_drop(&root);
+  s->o->proof->failed = s->o->proof->failed || s->raised.failed;
+  fs_text_drop(&s->raised);
   return status;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Schedules from orders, which evolve or are moved along longest paths, in turns with the learner.
- */
+/* Schedules from orders, which evolve or are moved along longest paths, in turns with the learner,
+ * which looks for a shorter one, and with others, which refute limits from below. */
 #include "base/saturate.h"
 #include "search/generation/evolve.h"
 #include "search/learning/log.h"
@@ -28,6 +28,13 @@ enum {
   TURN_WORK = 1 << 22,
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
+  /* Limits from below: the work of the first questions, of an item at least; a part of that of the
+   * learner's turns. */
+  ASK_WORK = 1 << 18,
+  ASK_PER_PAIR = 2,
+  ASK_SHARE = 2,
+  FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
+  FIRST_STEPS = 4,  /* that members of a crew begin with, each twice as long */
   /* Work: of an item of a child; of a step of the learner, in halves, where there are only turns
    * and otherwise; and of 2 steps of tabu search. */
   CHILD_WORK = 190,
@@ -52,6 +59,8 @@ typedef struct turns {
   uint64_t children;  /* that the next turn of them has at most */
   uint32_t *order;
   uint64_t learnt, moved; /* work of learner and tabu search that was counted */
+  uint64_t asked, ask;    /* the learners' work for limits from below; for the next one */
+  fs_tick step;           /* of the next one, from the bound; 0: there was none */
   fs_tick offered;        /* the best of them that was made a schedule */
 } turns;
 
@@ -158,19 +167,19 @@ static fs_status evolve(turns *t, uint64_t children) {
   return FSCHED_OK;
 }
 
-/* The learner has found a schedule: it is an individual, too.  Its starts are kept as they are, as
+/* A learner has found a schedule: it is an individual, too.  Its starts are kept as they are, as
  * the pass that makes the individual may give worse ones: it rounds amounts of many bits, and does
  * not tell starts apart where the makespan has many.  Then the learner would find it
  * forever. */
-static void take_learnt(turns *t) {
+static void take_learnt(turns *t, fs_learner *l) {
   fs_passed starts = {.start = t->e.back.start, .way = t->e.back.way};
   for (uint32_t i = 0; i < t->form.n; i++) {
-    starts.start[i] = fs_learner_start(&t->l, i);
+    starts.start[i] = fs_learner_start(l, i);
     starts.way[i] = t->form.way0[i]; /* the only one, of what the learner knows */
     starts.makespan = fs_max(starts.makespan, starts.start[i] + t->p->time[i]);
     t->order[i] = t->p->topo[i];
   }
-  fs_learner_reset(&t->l);
+  fs_learner_reset(l);
   fs_evolution_keep(&t->e, &starts);
   fs_pass_by_start(&t->e.passes, &starts, t->order);
   fs_evolution_add(&t->e, t->order);
@@ -208,6 +217,7 @@ static fs_status take_learning_turn(turns *t, uint64_t conflicts, uint64_t work)
       t->limit = best;
       if (!fs_learner_limit(&t->l, best - 1)) {
         s->bound = best;
+        s->whole = true;
         break;
       }
       if (t->e.best.makespan == best && fs_search_is_guided(s)) {
@@ -219,16 +229,103 @@ static fs_status take_learning_turn(turns *t, uint64_t conflicts, uint64_t work)
     fs_learned found = fs_learner_search(&t->l, fs_min(end - before, left), is_learner_to_stop, t);
     s->nodes += t->l.conflicts - before;
     if (found == FS_LEARNED_SCHEDULE) {
-      take_learnt(t);
+      take_learnt(t, &t->l);
       FS_TRY(try_queues(t));
     } else if (found == FS_LEARNED_NONE) {
       s->bound = best;
+      s->whole = true;
     }
     FS_TRY(count_learnt(t));
     tell_turn(t);
   }
   return t->l.status;
 }
+
+/* ---- limits from below */
+
+/* What a learner of its own is asked, and the work at which it gives up. */
+typedef struct question {
+  const turns *t;
+  fs_learner l;
+  fs_proof_log log;
+  fs_text text;
+} question;
+
+static bool gives_up(void *user) {
+  const question *q = user;
+  return q->l.work >= q->t->ask || fs_search_over(q->t->s);
+}
+
+static fs_status begin_question(question *q, fs_arena *arena) {
+  const turns *t = q->t;
+  FS_TRY(fs_learner_init(&q->l, t->p, arena));
+  fs_text_init(&q->text, t->s->ctx);
+  return t->s->proof == NULL ? FSCHED_OK : fs_log_begin(&q->log, &q->l, &q->text);
+}
+
+/* Is there a schedule within the limit?  Raises the bound, or takes the schedule. */
+static fs_status ask_question(turns *t, question *q, fs_tick limit, bool *none) {
+  fs_search_state *s = t->s;
+  uint64_t left = s->most_nodes == 0 ? UINT64_MAX / 2 : s->most_nodes - s->nodes;
+  fs_learned found = fs_learner_limit(&q->l, limit) ? fs_learner_search(&q->l, left, gives_up, q)
+                                                    : FS_LEARNED_NONE;
+  s->nodes += q->l.conflicts;
+  FS_TRY(q->l.status);
+  if (found == FS_LEARNED_SCHEDULE) {
+    take_learnt(t, &q->l);
+    return try_queues(t);
+  }
+  *none = found == FS_LEARNED_NONE;
+  if (!*none) {
+    return FSCHED_OK;
+  }
+  s->bound = limit + 1;
+  if (s->proof != NULL) {
+    fs_text_drop(&s->raised);
+    s->raised = q->text;
+    fs_text_init(&q->text, s->ctx);
+  }
+  return FSCHED_OK;
+}
+
+static fs_status ask_learner(turns *t, fs_tick limit, bool *none) {
+  FS_SCRATCH(arena, t->s->ctx);
+  question q = {.t = t};
+  *none = false;
+  fs_status status = begin_question(&q, &arena);
+  if (status == FSCHED_OK) {
+    status = ask_question(t, &q, limit, none);
+  }
+  t->asked += q.l.work + t->form.n;
+  t->s->work += q.l.work * (t->has_tabu ? LEARNT_WORK_TURNS : LEARNT_WORK) / 2;
+  fs_learner_release(&q.l);
+  fs_log_release(&q.log, t->s->ctx);
+  fs_text_drop(&q.text);
+  tell_turn(t);
+  return status == FSCHED_OK ? meet_crew(t) : status;
+}
+
+/* Raises the bound by limits that are refuted.  A limit is the harder to refute the further it is
+ * from the bound: steps become longer after each that is, and shorter after one that takes too
+ * long, when the next one gets more time. */
+static fs_status raise_by_limits(turns *t) {
+  fs_search_state *s = t->s;
+  while (t->asked < t->l.work / ASK_SHARE && !is_optimal(t) && !fs_search_over(s)) {
+    bool none;
+    fs_tick gap = fs_min(t->e.best.makespan, fs_search_best(s)) - s->bound;
+    if (gap == 1) { /* that is what the learner looks at anyway */
+      return FSCHED_OK;
+    }
+    t->step = t->step > 0 ? t->step : fs_max(1, gap / FIRST_PARTS) << (s->member % FIRST_STEPS);
+    fs_tick step = fs_min(t->step, gap - 1);
+    FS_TRY(ask_learner(t, s->bound + step - 1, &none));
+    t->step = none ? 2 * step : fs_max(1, step / 2);
+    t->ask *= none ? 1 : 2;
+  }
+  return FSCHED_OK;
+}
+
+/* ---- turns of all */
 
 /* What the tabu search has found is kept as it is. */
 static void take_moved(turns *t) {
@@ -271,6 +368,7 @@ static fs_status learn_and_move(turns *t) {
     FS_TRY(take_tabu_turn(t, TURN_WORK));
     if (t->learns) {
       FS_TRY(take_learning_turn(t, UINT64_MAX / 2, TURN_WORK / 3));
+      FS_TRY(raise_by_limits(t));
     }
   }
   return FSCHED_OK;
@@ -295,6 +393,7 @@ static fs_status learn_and_evolve(turns *t) {
     uint64_t before = t->l.work;
     if (t->learns) {
       FS_TRY(take_learning_turn(t, CONFLICTS, UINT64_MAX));
+      FS_TRY(raise_by_limits(t));
     }
     FS_TRY(take_evolving_turn(t, t->l.work - before));
   }
@@ -303,6 +402,7 @@ static fs_status learn_and_evolve(turns *t) {
 
 fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) {
   turns t = {.s = s, .p = p, .limit = FS_TICK_NONE, .offered = FS_TICK_NONE};
+  t.ask = fs_max(ASK_WORK, (uint64_t)ASK_PER_PAIR * p->n_items * p->n_items);
   FS_TRY(fs_form_make(p, arena, &t.form));
   uint32_t size = (uint32_t)fs_max(FEWEST, fs_min(POPULATION, ORDERS / (1 + p->n_items)));
   FS_TRY(fs_evolution_init(&t.e, &t.form, size, s->o->seed, arena));

@@ -16,7 +16,7 @@
 
 #include "kit/context.h"
 
-enum { CASES = 120, DAMAGED = 25, DAMAGES = 40 };
+enum { CASES = 120, DAMAGED = 25, DAMAGES = 40, LARGE = 12, RESOURCES = 4 };
 
 /* Few nodes leave bounds that no search was needed for. */
 START_TEST(small_proofs)
@@ -150,6 +150,51 @@ START_TEST(any_graphs)
     }
     fsched_graph_destroy(g);
   }
+}
+END_TEST
+
+/* A project in which each op needs up to half of several resources. */
+static fsched_graph *draw_project(fs_rng *r, uint32_t n) {
+  fs_text t;
+  fsched_graph *g;
+  fs_text_init(&t, ctx);
+  fs_text_printf(&t, "fsched: 1\nname: project\ntarget:\n  resources:\n");
+  for (uint32_t k = 0; k < RESOURCES; k++) {
+    fs_text_printf(&t, "    - {name: r%u, capacity: %u}\n", k, 12 + fs_rng_below(r, 6));
+  }
+  fs_text_printf(&t, "ops:\n");
+  for (uint32_t i = 0; i < n; i++) {
+    fs_text_printf(&t, "  - {name: o%u, time: %u, uses: {", i, 1 + fs_rng_below(r, 10));
+    for (uint32_t k = 0; k < RESOURCES; k++) {
+      fs_text_printf(&t, "%sr%u: %u", k == 0 ? "" : ", ", k, fs_rng_below(r, 10));
+    }
+    fs_text_printf(&t, i == 0 ? "}}\n" : "}, after: [o%u]}\n",
+                   i - 1 - fs_rng_below(r, fs_min(i, 9)));
+  }
+  ck_assert(!t.failed);
+  ck_fs(ctx, fsched_graph_parse(ctx, "g", t.at, t.n, NULL, &g));
+  fs_text_drop(&t);
+  return g;
+}
+
+/* Where the search does not come to its end it shows more than what follows without a search. */
+START_TEST(limits_from_below)
+{
+  unsigned raised = 0;
+  for (unsigned k = 0; k < LARGE; k++) {
+    fs_rng r = {fs_turn() << 16 | k};
+    fsched_graph *g = draw_project(&r, 50 + k);
+    uint64_t shown;
+    fs_written_proof root = fs_write_proof(g, k, 1), p = fs_write_proof(g, k, 2500);
+    ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+    ck_assert_uint_eq(shown, p.bound);
+    ck_assert_uint_ge(shown, root.bound);
+    raised += shown > root.bound && shown < p.makespan;
+    fsched_text_free(ctx, root.text, root.n);
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(raised, 0);
 }
 END_TEST
 
@@ -322,6 +367,6 @@ END_TEST
 
 FS_SUITE(search_proof, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, small_proofs, short_memories, held_memory, any_graphs, damaged_proofs, damaged_copies,
-           without_memory, asked_in_vain);
+  FS_TESTS(t, small_proofs, short_memories, held_memory, any_graphs, limits_from_below,
+           damaged_proofs, damaged_copies, without_memory, asked_in_vain);
 }
