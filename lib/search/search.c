@@ -20,7 +20,9 @@ enum {
   STRIP_MOST = 1 << 24, /* of one question */
   STRIP_WORK = 100,     /* of a rectangle */
   BOUND_SHARE = 4,      /* of the search of a graph that waits for memory, or whose gangs choose,
-                         * for its bound */
+                         * for its bound; of one of few ops, whose copies are searched for, too */
+  FEW_SHARE = 16,
+  FEW_OPS = 32,
   CHOICE_WORK = 1 << 28 /* items times queues times queues, up to which queues are looked for */
 };
 
@@ -158,11 +160,12 @@ static fs_status search_plain(fs_search_state *s, fs_problem *p, bool proof) {
  * schedule's: what is proven of them is a bound. */
 static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   uint64_t now = fs_now_ns(), most_nodes = s->most_nodes, deadline_ns = s->deadline_ns;
+  uint64_t share = s->g->n_ops <= FEW_OPS && !s->g->gangs_open ? FEW_SHARE : BOUND_SHARE;
   if (most_nodes != 0) { /* at least 1, as 0 is no limit */
-    s->most_nodes = fs_max(1, s->nodes + (most_nodes - s->nodes) / BOUND_SHARE);
+    s->most_nodes = fs_max(1, s->nodes + (most_nodes - s->nodes) / share);
   }
   s->deadline_ns =
-      deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / BOUND_SHARE;
+      deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / share;
   fs_status status = search_plain(s, p, proof);
   s->most_nodes = most_nodes;
   s->deadline_ns = deadline_ns;

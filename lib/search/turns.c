@@ -19,6 +19,7 @@ enum {
   FIRST_CHILDREN = 100,
   FIRST_PER_ITEM = 5,
   CHILDREN = 500,
+  RELAXED_CHILDREN = 16,
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
   MANY_WORK = 8192, /* 2 items for a step from 128 items on */
@@ -380,7 +381,8 @@ static fs_status take_evolving_turn(turns *t, uint64_t work) {
   fs_tick before = t->e.best.makespan;
   uint64_t n = 1 + (uint64_t)t->form.n;
   uint64_t most = fs_min(2 * work / n, n * work / MANY_WORK);
-  t->children = fs_max(CHILDREN, fs_min(t->children, t->p->relaxed ? 0 : most));
+  bool bound = t->p->relaxed && !t->p->sets;
+  t->children = bound ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
   FS_TRY(evolve(t, t->children));
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
   return FSCHED_OK;
