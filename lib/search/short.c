@@ -70,10 +70,12 @@ static fs_status offer_found(fs_search_state *s, fs_status status, fs_schedule *
   return status == FSCHED_INFEASIBLE ? FSCHED_OK : status;
 }
 
-/* A part of the nodes that are left; UINT64_MAX: there is no limit. */
+/* The nodes that are left, and a part of them; UINT64_MAX: there is no limit. */
+static uint64_t left_of(const fs_search_state *s) {
+  return s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - fs_min(s->nodes, s->most_nodes);
+}
 static uint64_t share_of(const fs_search_state *s) {
-  uint64_t left = s->most_nodes - fs_min(s->nodes, s->most_nodes);
-  return s->most_nodes == 0 ? UINT64_MAX : fs_max(1, left / SHARES);
+  return s->most_nodes == 0 ? UINT64_MAX : fs_max(1, left_of(s) / SHARES);
 }
 
 static fs_status search_trials(fs_search_state *s, uint64_t seed, uint32_t effort, uint64_t runs) {
@@ -176,6 +178,13 @@ static bool has_none(const fs_search_state *s, const fs_spills *spills) {
   return s->best == NULL && spills->ended && spills->exact;
 }
 
+/* The trials are those of a graph that is not refined, so that none ends with a longer schedule. */
+static fs_status search_many(fs_search_state *s) {
+  FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, left_of(s)));
+  bool over = fs_search_best(s) <= s->bound || fs_search_over(s);
+  return over ? FSCHED_OK : search_orders(s, s->o->seed, UINT64_MAX);
+}
+
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
@@ -204,7 +213,7 @@ fs_status fs_search_short(fs_search_state *s) {
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
   spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills) : search_orders(s, s->o->seed, UINT64_MAX);
+    status = known ? search_in_rounds(s, p, &spills) : search_many(s);
   }
   fs_spills_release(&spills);
   fs_problem_destroy(p);

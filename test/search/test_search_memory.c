@@ -170,9 +170,40 @@ START_TEST(tells_of_schedules)
 }
 END_TEST
 
+/* A refinement of many ops is never longer than what is compiled without one. */
+START_TEST(no_longer_than_plain)
+{
+  for (uint64_t i = 0; i < 8; i++) {
+    fs_gen_params p = {.seed = fs_turn() << 16 | i,
+                       .n_ops = 210 + (uint32_t)i * 20,
+                       .n_queues = 3 + (uint32_t)i % 3,
+                       .n_classes = 1,
+                       .n_memories = 1,
+                       .max_size = 1000,
+                       .window = 16,
+                       .tightness = 1 + 0.5 * (double)(i % 3),
+                       .backing = true};
+    fsched_compile_options o = {.size = sizeof o};
+    fsched_graph *g;
+    fsched_schedule *plain, *refined;
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &plain, NULL));
+    o.refine = FSCHED_REFINE_SEARCH;
+    o.node_limit = 400;
+    ck_fs(ctx, fsched_compile(ctx, g, &o, &refined, NULL));
+    ck_fs(ctx, fs_verify_schedule(ctx, g, refined->schedule, NULL));
+    ck_assert_uint_le(refined->schedule->makespan, plain->schedule->makespan);
+    fsched_schedule_destroy(plain);
+    fsched_schedule_destroy(refined);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 FS_SUITE(search_memory, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_TESTS(t, never_above_the_least, relaxed_without_memory, tells_of_schedules);
+  FS_TESTS(t, never_above_the_least, relaxed_without_memory, tells_of_schedules,
+           no_longer_than_plain);
   FS_LOOPS(t, 0, sizeof forced / sizeof forced[0], forced_copies);
 }
