@@ -13,13 +13,17 @@
 #include "exec/host/host.h"
 #include "exec/host/instances.h"
 
+enum { FS_CUDA_BOTH = 2 };
+
 /* What all slots of a program share. */
 typedef struct fs_cuda_host_ops {
-  bool some; /* some op or copy is the host's */
-  uint8_t *op,
-      *loop_op;        /* per op, and per op of loops: 1 if its commands are on the host's queues */
-  fs_effect_size size; /* the room that a queue needs */
-  fs_kernels kernels;  /* of these ops alone */
+  bool some;             /* some op or copy is the host's */
+  uint8_t *op, *loop_op; /* per op, and per op of loops: 1 if it has commands on the host's queues;
+                          * FS_CUDA_BOTH if it has members on those of the device, too */
+  uint8_t *member;       /* per member with args of its own, of ops in no loop: 1 if it is the
+                          * host's */
+  fs_effect_size size;   /* the room that a queue needs */
+  fs_kernels kernels;    /* of these ops alone */
 } fs_cuda_host_ops;
 
 /* What the driver gives the function back.  It lies still while the function may be called. */
@@ -52,8 +56,8 @@ typedef struct fs_cuda_hosts {
 /* Finds the program's ops of the host.  Requires a stream that fs_stream_check has accepted.
  * O(commands). */
 fs_status fs_cuda_host_find(fs_arena *arena, const fs_stream *s, fs_cuda_host_ops *out) FS_MUST_USE;
-/* Refuses ops of the host that touch memory of the device, and those that have queues of both.
- * FSCHED_USAGE, reported to ctx.  Requires the stream's fs_io.  O(places). */
+/* Refuses ops of the host that touch memory of the device, and those that have queues of both but
+ * run once.  FSCHED_USAGE, reported to ctx.  Requires the stream's fs_io.  O(places). */
 fs_status fs_cuda_host_check(fsched_context *ctx, const fs_stream *s, const fs_io *io,
                              const fs_cuda_host_ops *ops) FS_MUST_USE;
 /* Makes a slot's tables, behind those for loops, and before its memory.  Requires its program. */
