@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver calls a function in a thread of its own, at any time between two events.  So all that
- * it needs lies still in a task, and each queue has its own room: a queue's functions are called
- * one after the other.
+/* A function is called in another thread than the slot's, at any time between two points.  So all
+ * that it needs lies still in a task, and each queue has its own room: a queue's functions are
+ * called one after the other.
  *
  * A kernel that does not return may be given up with its slot.  Then no function may touch the
  * invocation any more: one that begins later is turned away at the gate, a kernel in hand never

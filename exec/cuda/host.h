@@ -2,9 +2,9 @@
 /* Queues of the host (fs_stream_queue.host) beside a device.
  *
  * What such a queue runs is a function of the host: its op's kernel is looked up as on the back
- * ends of the host, and all that it touches lies in host memory, which the device reaches, too. The
- * driver calls the function when what comes before it on its stream, or in its graph, is over, so
- * waits in both directions are those between streams.  The function calls nothing of the driver. */
+ * ends of the host, and all that it touches lies in host memory, which the device reaches, too.  A
+ * thread of the queue calls the function (cuda/threads.h), or in a graph the driver, when what
+ * comes before it there is over.  The function calls nothing of the driver. */
 #ifndef FS_EXEC_CUDA_HOST_H
 #define FS_EXEC_CUDA_HOST_H
 
@@ -26,7 +26,7 @@ typedef struct fs_cuda_host_ops {
   fs_kernels kernels;    /* of these ops alone */
 } fs_cuda_host_ops;
 
-/* What the driver gives the function back.  It lies still while the function may be called. */
+/* What the function gets.  It lies still while the function may be called. */
 typedef struct fs_cuda_task {
   fs_instance *x;
   uint32_t command, queue;    /* of the stream */

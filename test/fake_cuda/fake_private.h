@@ -148,6 +148,7 @@ typedef struct state {
   bool let_go;
   uint64_t seed, calls, executed, now, used;
   uint64_t n_streams, n_pushed; /* ever */
+  uint64_t n_blocked;           /* calls that wait for room */
   result sticky;                /* error of an execution */
   bool initialized;
   uint32_t retained;

@@ -320,9 +320,11 @@ void await_room(const stream *s) {
     if (hanging() > 0) {
       wait_for_hanging(NULL);
     } else if (awaits_word()) {
+      fake.n_blocked++;
       pthread_mutex_unlock(&fake_lock); /* for the tests; whoever writes it makes no call */
       (void)sched_yield();
       pthread_mutex_lock(&fake_lock);
+      fake.n_blocked--;
     } else {
       return;
     }

@@ -14,6 +14,14 @@
 
 #include "exec/cuda/cuda_case.h"
 
+/* Iterations of long loops; in how many steps a device fails; how many calls of each function do.
+ */
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+enum { TRIPS = 200, DEVICE_STEP = 40, CALLS = 2 };
+#else
+enum { TRIPS = 1500, DEVICE_STEP = 7, CALLS = 6 };
+#endif
+
 #define TARGET                                                                        \
   "fsched: 1\n"                                                                       \
   "target: {queues: [{name: d, class: dev}, {name: h, class: cpu, host: true},\n"     \
@@ -210,7 +218,7 @@ static pipeline_state run_pipeline(const fsched_program *p, fsched_device *on, u
 /* Loops that run longer than records and steps there are leave what threads of a CPU leave. */
 START_TEST(long_loops)
 {
-  static const uint64_t trips[] = {0, 1, 2, 127, 1500};
+  static const uint64_t trips[] = {0, 1, 2, 127, TRIPS};
   fsched_program *p = kit_compile(ctx, pipeline);
   fsched_device *cpu;
   fsched_device_options c = {.size = sizeof c, .kind = "cpu", .find = find_add};
@@ -263,7 +271,7 @@ static void forget(pipeline_run *r) {
  * behind it, and the next invocation is right. */
 START_TEST(failure)
 {
-  static const uint64_t at[] = {1, 2, 301, 1999};
+  static const uint64_t at[] = {1, 2, 301, 2 * TRIPS + 1};
   fsched_program *p = kit_compile(ctx, pipeline);
   for (size_t k = 0; k < sizeof at / sizeof at[0]; k++) {
     open_cuda(driver_of(_i));
@@ -272,7 +280,7 @@ START_TEST(failure)
     fsched_entry *e = kit_load(ctx, x, p);
     pipeline_run r;
     fsched_cause cause;
-    invoke(&r, e, 1000, NULL);
+    invoke(&r, e, TRIPS, NULL);
     ck_assert_int_eq(fsched_exec_wait(ctx, x, r.end, KIT_LIMIT, KIT_LIMIT, &cause), FSCHED_REPLAY);
     ck_assert_int_eq(cause, 77);
     ck_assert_ptr_nonnull(strstr(fs_test_diags(ctx), runs.failed));
@@ -296,7 +304,7 @@ START_TEST(the_device_fails)
   fsched_program *p = kit_compile(ctx, pipeline);
   uint32_t before = count_threads(), failed = 0;
   fsched_trips given = {"n", 40};
-  for (uint64_t k = 1; k < 240; k += 7) {
+  for (uint64_t k = 1; k < 240; k += DEVICE_STEP) {
     fake_cuda_controls c = driver_of(_i);
     c.execution_at = k;
     c.execution_with = 700;
@@ -316,16 +324,17 @@ START_TEST(the_device_fails)
     ck_assert_str_eq(fake.left(), "");
     expect_threads(before);
   }
-  ck_assert_uint_gt(failed, 20);
+  ck_assert_uint_gt(failed, 120 / DEVICE_STEP);
   fsched_program_destroy(p);
 }
 END_TEST
 
-/* Calls of each function of the driver fail in turn. */
-START_TEST(each_call_fails)
-{
-  fsched_program *p = kit_compile(ctx, pipeline);
+/* Replays the pipeline on a new device of that driver; diagnostics stay. */
+static fs_status replay_with(const fsched_program *p, const fake_cuda_controls *c) {
+  fsched_device_options d = {
+      .size = sizeof d, .kind = "cuda", .driver = fake.path, .find = find_add};
   fsched_trips given = {"n", 3};
+  fsched_replay_result r = {.size = sizeof r};
   fsched_replay_options o = {.size = sizeof o,
                              .repeat = 2,
                              .in_flight = 2,
@@ -334,31 +343,40 @@ START_TEST(each_call_fails)
                              .pool_bytes = 16384,
                              .trips = &given,
                              .n_trips = 1};
+  fake.reset(c);
+  fs_status status = fsched_device_create(ctx, &d, &o.device);
+  if (status == FSCHED_OK) {
+    status = fsched_replay(ctx, p, &o, &r);
+  }
+  fsched_text_free(ctx, r.trace_json, r.trace_length);
+  fsched_device_release(o.device);
+  return status;
+}
+
+/* Calls of each function of the driver fail in turn. */
+START_TEST(each_call_fails)
+{
+  enum { FUNCTIONS = 128 };
+  fsched_program *p = kit_compile(ctx, pipeline);
+  fake_cuda_controls c = driver_of(_i);
   uint32_t before = count_threads(), failed = 0;
+  uint64_t calls[FUNCTIONS];
   const char *name;
+  ck_fs(ctx, replay_with(p, &c));
   for (uint32_t f = 0; (name = fake.function(f)) != NULL; f++) {
-    uint64_t calls = 1;
-    for (uint64_t n = 1; n <= calls; n += 1 + calls / 8) {
-      fsched_device_options d = {
-          .size = sizeof d, .kind = "cuda", .driver = fake.path, .find = find_add};
-      fsched_replay_result r = {.size = sizeof r};
-      fake_cuda_controls c = driver_of(_i);
+    ck_assert_uint_lt(f, FUNCTIONS);
+    calls[f] = fake.calls(name);
+  }
+  for (uint32_t f = 0; (name = fake.function(f)) != NULL; f++) {
+    for (uint64_t n = 1; n <= calls[f]; n += 1 + calls[f] / CALLS) {
       c.fail = name;
       c.fail_at = n;
       c.fail_with = 999;
       c.seed = n;
-      fake.reset(&c);
-      fs_status status = fsched_device_create(ctx, &d, &o.device);
-      if (status == FSCHED_OK) {
-        status = fsched_replay(ctx, p, &o, &r);
-      }
+      fs_status status = replay_with(p, &c);
       failed += status != FSCHED_OK;
       ck_assert_msg(status == FSCHED_OK || fsched_diag_errors(ctx) > 0, "%s: no reason", name);
-      calls = n == 1 ? fs_max(fake.calls(name), 40) : calls;
       fsched_diag_clear(ctx);
-      fsched_text_free(ctx, r.trace_json, r.trace_length);
-      fsched_device_release(o.device);
-      o.device = NULL;
       cuda_fake_clean(&fake);
       expect_threads(before);
     }
