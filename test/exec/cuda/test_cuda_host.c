@@ -90,6 +90,21 @@ static void take_places(const fs_stream *s, const fs_stream_place *p, uint32_t n
   }
 }
 
+/* Counts ops in no loop whose members are of both. */
+static uint64_t count_both(const fs_stream *s) {
+  uint64_t n = 0;
+  for (uint32_t op = 0; op < s->n_ops; op++) {
+    bool of[2] = {false, false};
+    for (uint32_t q = 0; q < s->n_queues && is_apart(s, op, false); q++) {
+      for (uint32_t i = 0, o; (o = op_on(s, q, i)) != NO_MORE; i++) {
+        of[s->queues[q].host != 0] = of[s->queues[q].host != 0] || o == op;
+      }
+    }
+    n += of[0] && of[1];
+  }
+  return n;
+}
+
 /* Makes queues and memories the host's; returns how many commands that are no loops are there. */
 static uint64_t take_to_host(uint64_t seed, fsched_program *p, fsched_graph *g) {
   const fs_stream *s = &p->view;
@@ -189,7 +204,7 @@ static uint64_t replay_hosts(uint64_t seed, int loop, fsched_program *p, fsched_
 START_TEST(any_graph)
 {
   static const fsched_sync sync[] = {FSCHED_SYNC_TIMELINE, FSCHED_SYNC_BARRIER, FSCHED_SYNC_BLOCK};
-  uint64_t n = 0;
+  uint64_t n = 0, n_both = 0;
   for (uint64_t k = 0; k < GRAPHS; k++) {
     uint64_t seed = fs_turn() * GRAPHS + k;
     fs_gen_params params = k % 3 == 0   ? fs_gen_any(seed, 40)
@@ -197,6 +212,7 @@ START_TEST(any_graph)
                                         : fs_gen_odd(seed, 25);
     params.sync = k % 3 == 2 ? sync[k / 3 % 3] : params.sync;
     params.views = params.ats;
+    params.gangs = params.class_gangs = params.members = true;
     fsched_graph *g;
     fsched_program *p;
     ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
@@ -205,11 +221,13 @@ START_TEST(any_graph)
     ck_fs(ctx, fsched_compile(ctx, g, &c, NULL, &p));
     if (p->view.n_queues <= 256 && !g->target.implicit_queues) {
       n += replay_hosts(seed, _i, p, g);
+      n_both += count_both(&p->view);
     }
     fsched_program_destroy(p);
     fsched_graph_destroy(g);
   }
   fs_assert_seen(n, 3 * GRAPHS);
+  fs_assert_seen(n_both, GRAPHS / 10);
 }
 END_TEST
 
