@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "draw/trace_instances.h"
 #include "exec/context/exec_kit.h"
 #include "fsched/replay.h"
 #include "kit/turn.h"
@@ -195,6 +196,30 @@ START_TEST(a_thread_each)
   } else {
     ck_assert_uint_gt(fake.calls("cuLaunchHostFunc"), 0);
   }
+  close_cuda();
+  fsched_program_destroy(p);
+}
+END_TEST
+
+/* In a trace what a thread runs takes at least the time that it was planned to take, and begins
+ * when what it waits for on another thread is over.  (The device of these tests has a clock of its
+ * own, so where a thread waits for that, the trace lets it begin later.) */
+START_TEST(times)
+{
+  static const uint64_t pace = 200000;
+  fsched_program *p = kit_compile(ctx, there_and_back);
+  fsched_replay_result r = {.size = sizeof r};
+  tr_trace t;
+  open_cuda(driver_of(_i));
+  fsched_replay_options o = {.size = sizeof o, .device = device, .trace = 1, .pace_ns = pace};
+  ck_fs(ctx, fsched_replay(ctx, p, &o, &r));
+  tr_open(&t, r.trace_json, r.trace_length);
+  const tr_event *b = tr_find(&t, "b"), *c = tr_find(&t, "c");
+  ck_assert(b != NULL && c != NULL);
+  ck_assert_uint_ge(c->dur, pace);
+  ck_assert_uint_ge(c->ts, b->ts + b->dur);
+  tr_close(&t);
+  fsched_text_free(ctx, r.trace_json, r.trace_length);
   close_cuda();
   fsched_program_destroy(p);
 }
@@ -459,7 +484,7 @@ FS_SUITE(cuda_threads, s) {
   if (!cuda_is_real()) {
     FS_LOOPS(t, 0, 2 * DRIVERS, a_thread_each);
     FS_LOOPS(t, 0, DRIVERS, long_loops, failure, the_device_fails, each_call_fails);
-    FS_LOOPS(t, 0, DRIVERS, content_that_fails);
+    FS_LOOPS(t, 0, DRIVERS, times, content_that_fails);
     FS_LOOPS(t, 0, 3 * DRIVERS, hanging);
   }
 }
