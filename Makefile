@@ -95,7 +95,7 @@ BUILTIN := $(BUILD)/exec/cuda/builtin_ptx
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/%.o) $(BUILTIN).o
 DOT_OBJ := $(DOT_SRC:%.c=$(BUILD)/%.o)
 GLPK_OBJ := $(GLPK_SRC:%.c=$(BUILD)/%.o)
-WORKER_OBJ := $(BUILD)/exec/dynamic/worker/main.o
+WORKER_OBJ := $(patsubst %,$(BUILD)/exec/dynamic/worker/%.o,main told)
 WORKER_BIN := $(BUILD)/fsched-worker
 GLPK_BIN := $(if $(HAVE_GLPK),$(BUILD)/fsched-glpk)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/%.o)

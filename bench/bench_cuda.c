@@ -229,7 +229,7 @@ int main(void) {
   fs_arena arena;
   fs_arena_init(&arena, ctx);
   fs_cuda_plan plan;
-  need(ctx, fs_cuda_plan_make(ctx, &arena, &program->view, &plan));
+  need(ctx, fs_cuda_plan_make(ctx, &arena, &program->view, false, &plan));
   bench_cuda_hand h = {.d = &d, .plan = &plan};
   need(ctx, fs_cuda_enter(ctx, &d.cuda));
   make_streams(&h);

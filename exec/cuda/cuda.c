@@ -139,6 +139,7 @@ static void cuda_destroy(fs_instance *x) {
     fs_cuda_wake(x);
     (void)pthread_join(x->thread, NULL);
   }
+  fs_cuda_threads_end(x);
   if (x->program != NULL) {
     give_back(x);
   }
@@ -172,9 +173,12 @@ static fs_status build_ahead(fsched_context *ctx, fs_instance *x) {
 }
 
 static fs_status make_instance(fsched_context *ctx, fs_instance *x) {
-  FS_TRY(fs_cuda_program_get(ctx, x->machine, x->s, x->io, x->config.empty, &x->program));
+  FS_TRY(fs_cuda_program_get(ctx, x->machine, x->s, x->io,
+                             (fs_cuda_kind){.empty = x->config.empty, .graph = x->graph},
+                             &x->program));
   FS_TRY(fs_cuda_slot_make(ctx, x));
   FS_TRY(build_ahead(ctx, x));
+  FS_TRY(fs_cuda_threads_begin(ctx, x));
   int error = pthread_create(&x->thread, NULL, fs_cuda_worker, x);
   x->started = error == 0;
   return error == 0 ? FSCHED_OK

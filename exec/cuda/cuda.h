@@ -4,7 +4,8 @@
  *   cuda/plan.c     items and their order, cuda/modules.c  kernels of modules,
  *   cuda/program.c  what the slots of a program share,
  *   cuda/slot.c     memory, streams and events of a slot,
- *   cuda/host.c     queues of the host,
+ *   cuda/host.c     what queues of the host do,
+ *   cuda/threads.c  those as threads, beside streams,
  *   cuda/build.c    launch parameters,     cuda/views.c   strided views among them,
  *   cuda/issue.c    an invocation by streams and events,
  *   cuda/loops/     loops in it,
@@ -15,7 +16,8 @@
  *
  * During an invocation, the slot's thread makes all calls of the driver: it puts given content in
  * place, issues, waits, and takes kept content out.  Between two invocations all of its streams are
- * empty, so work of one invocation cannot meet work of the next.
+ * empty, and the threads of queues of the host have nothing to do, so work of one invocation cannot
+ * meet work of the next.
  *
  * A kernel that hangs and was given up still runs.  From then on no slot, pool or program frees,
  * unloads or closes anything on the device, as that would wait for the kernel; and nothing new is
@@ -29,6 +31,7 @@
 #include "exec/cuda/kernels/call.h"
 #include "exec/cuda/modules.h"
 #include "exec/cuda/plan.h"
+#include "exec/cuda/threads.h"
 #include "exec/host/backend.h"
 #include "exec/host/instances.h"
 #include "exec/host/kernel.h"
@@ -56,6 +59,7 @@ struct fs_cuda_program {
   fs_machine *machine;
   const fs_stream *s; /* its key in the list; NULL: cannot be found, as one of its slots is lost */
   bool empty;         /* without kernels of modules */
+  bool threads;       /* its queues of the host are threads; else what they do is in a graph */
   bool watched;       /* it has kernels of modules, which may hang: each item has an event */
   uint32_t references;
   fsched_context *ctx; /* the program's own, for its memory */
@@ -114,13 +118,14 @@ enum { FS_CUDA_MADE = 4 }; /* graphs that a slot keeps */
 /* One call of an instance of a loop, or one meeting of queues there, on its way; see
  * cuda/loops/streams.c. */
 typedef struct fs_cuda_record {
-  fs_cu_stream stream; /* on which its event was recorded; NULL: not yet */
+  bool marked;         /* its call is issued: */
+  fs_cuda_point point; /* behind it */
   fs_loop_instance at[FS_LOOP_NEST];
   uint32_t n_around; /* instances in `at`, the innermost first */
   uint32_t lane;     /* of foreign ones: which of the streams for loops */
   bool digests;      /* a digest comes */
   bool foreign;      /* its kernel is of a module and not known to be over */
-  bool host;         /* it is a function of the host, whose task has the digest */
+  bool host;         /* a thread runs it, whose task has the digest */
 } fs_cuda_record;
 enum { FS_CUDA_RECORDS = 128 }; /* the most that a slot has */
 
@@ -148,6 +153,7 @@ typedef struct fs_cuda_times {
   fs_shown_walk *walk;  /* per loop queue: through what is shown of its present run */
   uint32_t *slot;       /* per loop command: of its present instance; FS_NONE: it is not shown */
   uint32_t *pair;       /* per slot: its events; FS_NONE: none are recorded */
+  uint64_t *noted;      /* two per pair, on threads: ns; UINT64_MAX: they are events */
   fs_cu_event *event;   /* per pair: when an instance begins, and when it ends */
   uint32_t n, n_events; /* slots that there is room for; events that are made */
 } fs_cuda_times;
@@ -170,9 +176,9 @@ typedef struct fs_cuda_loops {
   char *name;     /* room for its name */
 
   /* Queues that are in loops have numbers, and on streams each has one of its own for that. */
-  uint32_t *stream_of; /* per queue: its number; FS_NONE: none */
-  uint32_t n_streams;
-  fs_cuda_loop_position *at; /* per number */
+  uint32_t *stream_of;           /* per queue: its number; FS_NONE: none */
+  uint32_t n_streams, n_threads; /* the last numbers are those of threads */
+  fs_cuda_loop_position *at;     /* per number */
 
   /* Offsets of calls, and of a word for each digest: on streams per record, in the host's block; in
    * a graph per call, in aux. */
@@ -186,7 +192,7 @@ typedef struct fs_cuda_loops {
   uint32_t n_foreign;
 
   /* On streams. */
-  uint32_t lane0; /* the streams are from lane[lane0] on */
+  uint32_t lane0; /* the streams are from lane[lane0] on; queues that are threads have none */
   uint32_t n_records;
   fs_cuda_record *record; /* used in turn */
   uint64_t taken;         /* records taken in this invocation */
@@ -216,7 +222,8 @@ struct fs_instance {
   fs_cu_address *base; /* per memory: the block it lies in */
 
   /* Streams and events. */
-  uint32_t n_lanes; /* lanes of the plan, or 1 for a graph; without `in` and `out` */
+  uint32_t n_lanes; /* lanes of the plan that are streams, at least 1, or 1 for a graph; without
+                     * `in` and `out` */
   fs_cu_stream *lane;
   uint32_t n_streams;
   fs_cu_event *event, *given_event, *kept_event, done;
@@ -237,6 +244,7 @@ struct fs_instance {
 
   fs_cuda_loops loops;
   fs_cuda_hosts hosts;
+  fs_cuda_threads threads;
 
   /* The running invocation.  Only the slot's thread uses the members that are not atomic. */
   const fs_work *work;
@@ -269,9 +277,13 @@ struct fs_instance {
   _Atomic uint32_t waits_item, waits_given; /* FS_NONE: does not wait for content */
 };
 
+typedef struct fs_cuda_kind {
+  bool empty, graph;
+} fs_cuda_kind;
 /* cuda/program.c: finds or makes the program of a stream; gives it back. */
 fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs_stream *s,
-                              const fs_io *io, bool empty, fs_cuda_program **out) FS_MUST_USE;
+                              const fs_io *io, fs_cuda_kind kind,
+                              fs_cuda_program **out) FS_MUST_USE;
 /* Requires a reference. */
 void fs_cuda_program_give(fs_cuda_program *p);
 /* Gives a program up for good: its stream may go, and its other parts stay. */
@@ -300,6 +312,9 @@ bool fs_cuda_look(fs_instance *x) FS_MUST_USE;
 void fs_cuda_rest(fs_instance *x, uint32_t turn, uint64_t ns);
 bool fs_cuda_await_event(fs_instance *x, fs_cu_event event) FS_MUST_USE;
 bool fs_cuda_await_stream(fs_instance *x, fs_cu_stream stream) FS_MUST_USE;
+/* The same for a point, or until the invocation is poisoned, if it then `stops`.  False: poisoned
+ * by the device. */
+bool fs_cuda_await_point(fs_instance *x, const fs_cuda_point *point, bool stops) FS_MUST_USE;
 bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) FS_MUST_USE;
 /* The watchdog calls these; see fs_backend.  The second names the kernels that hang, if any do. */
 uint64_t fs_cuda_progress(fs_instance *x, bool *idle);
@@ -327,6 +342,9 @@ bool fs_cuda_pace_launch(const fs_instance *x, uint32_t item, uint64_t *ns, void
                          fs_cuda_launch *out);
 /* Requires an item of the plan. */
 bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda_launch *out);
+
+/* Where an item, which is issued, is over.  Requires streams, not a graph. */
+fs_cuda_point fs_cuda_point_of(const fs_instance *x, uint32_t item);
 
 /* cuda/issue.c: launches a kernel on a stream; false: poisoned. */
 bool fs_cuda_launch_on(fs_instance *x, const fs_cuda_launch *l, fs_cu_stream stream);
@@ -373,6 +391,14 @@ void fs_cuda_wake(fs_instance *x);
 /* Requires a cause. */
 void fs_cuda_poison(fs_instance *x, fsched_cause cause);
 
+/* The streams of a slot; of these, `in` and `out` come behind those of lanes, and those for loops
+ * last. */
+static inline uint32_t fs_cuda_count_lanes(const fs_instance *x) {
+  return x->graph || x->program->plan.n_streams == 0 ? 1 : x->program->plan.n_streams;
+}
+static inline uint32_t fs_cuda_count_streams(const fs_instance *x) {
+  return fs_cuda_count_lanes(x) + (x->graph ? 0 : 2 + x->loops.n_streams - x->loops.n_threads);
+}
 static inline bool fs_cuda_poisoned(const fs_instance *x) {
   return atomic_load_explicit(&x->poisoned, memory_order_relaxed) != 0;
 }
@@ -386,19 +412,11 @@ static inline bool fs_cuda_is_foreign(const fs_cuda_program *p, uint32_t kernel)
   assert(kernel == FS_NONE || kernel < p->s->n_kernels);
   return !p->empty && kernel != FS_NONE && p->modules.kernel[kernel].builtin == FS_BUILTINS;
 }
-/* The same of an op of the stream, and of an op of a loop, on the device or the host.  Require such
- * an op. */
-static inline bool fs_cuda_op_foreign(const fs_cuda_program *p, uint32_t op) {
-  assert(op < p->s->n_ops);
-  uint32_t kernel = p->s->ops[op].kernel;
-  return p->hosts.op[op] != 0 ? !p->empty && fs_kernels_foreign(&p->hosts.kernels, kernel)
-                              : fs_cuda_is_foreign(p, kernel);
-}
-static inline bool fs_cuda_loop_op_foreign(const fs_cuda_program *p, uint32_t op) {
-  assert(op < p->s->n_loop_ops);
-  uint32_t kernel = p->s->loop_ops[op].kernel;
-  return p->hosts.loop_op[op] != 0 ? !p->empty && fs_kernels_foreign(&p->hosts.kernels, kernel)
-                                   : fs_cuda_is_foreign(p, kernel);
+/* The same of a kernel that the device or the host is to run. */
+static inline bool fs_cuda_is_foreign_on(const fs_cuda_program *p, uint32_t kernel, bool host) {
+  assert(kernel == FS_NONE || kernel < p->s->n_kernels);
+  return host ? !p->empty && fs_kernels_foreign(&p->hosts.kernels, kernel)
+              : fs_cuda_is_foreign(p, kernel);
 }
 /* How long the item is held back before it has its effect.  Requires an item of the plan. */
 static inline uint64_t fs_cuda_pace_ns(const fs_instance *x, uint32_t item) {
@@ -411,11 +429,9 @@ static inline bool fs_cuda_at_end(const fs_instance *x, uint32_t kept_item) {
   assert(kept_item < x->io->n_kept);
   return (x->graph || x->io->kept[kept_item].touches == 0) && fs_cuda_wanted(x, kept_item);
 }
-static inline fs_cu_stream fs_cuda_in(const fs_instance *x) {
-  return x->graph ? x->lane[0] : x->lane[x->n_lanes];
-}
-static inline fs_cu_stream fs_cuda_out(const fs_instance *x) {
-  return x->graph ? x->lane[0] : x->lane[x->n_lanes + 1];
+static inline fs_cuda_line fs_cuda_in(const fs_instance *x) { return x->graph ? 0 : x->n_lanes; }
+static inline fs_cuda_line fs_cuda_out(const fs_instance *x) {
+  return x->graph ? 0 : x->n_lanes + 1;
 }
 /* Whether the command is a loop.  Requires a command of the stream. */
 static inline bool fs_cuda_is_loop(const fs_instance *x, uint32_t command) {
@@ -423,6 +439,15 @@ static inline bool fs_cuda_is_loop(const fs_instance *x, uint32_t command) {
   const fs_stream_command *c = &x->s->commands[command];
   return x->loops.loops.of != NULL && fs_command_has_op(c) &&
          x->loops.loops.of[c->target] != FS_NONE;
+}
+/* Whether the host is to run an instance, or the member that it stands for.  Requires loops. */
+static inline bool fs_cuda_loop_on_host(const fs_instance *x, const fs_loop_instance *at) {
+  assert(x->loops.queue_of != NULL);
+  return x->s->queues[x->loops.queue_of[at->loop_command]].host != 0;
+}
+static inline bool fs_cuda_loop_foreign(const fs_instance *x, const fs_loop_instance *at) {
+  return fs_cuda_is_foreign_on(x->program, x->s->loop_ops[at->op].kernel,
+                               fs_cuda_loop_on_host(x, at));
 }
 /* Whether the item is a function of the host; of a loop, its instances may be.  Requires an item of
  * the plan. */

@@ -111,6 +111,10 @@ static fs_status find_device(fs_cuda *d, uint32_t ordinal, fs_cuda_reason *reaso
     return no_device(reason, "'%s' has compute capability %d.%d%s, 7.0 is needed", d->name, major,
                      minor, unified ? "" : " and no unified addresses");
   }
+  int words = 0;
+  TRY_FIND(d, reason, cuDeviceGetAttribute, (&words, FS_CU_STREAM_WORDS, d->device));
+  d->words =
+      d->api.cuStreamWaitValue64 != NULL && d->api.cuStreamWriteValue64 != NULL && words != 0;
   TRY_FIND(d, reason, cuDevicePrimaryCtxRetain, (&d->context, d->device));
   return FSCHED_OK;
 }

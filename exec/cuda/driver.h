@@ -45,7 +45,8 @@ enum {
   FS_CU_UNIFIED_ADDRESSING = 41,
   FS_CU_CAPABILITY_MAJOR = 75,
   FS_CU_CAPABILITY_MINOR = 76,
-  FS_CU_MAX_SHARED_BYTES = 97 /* the most dynamic shared memory, which a kernel has to ask for */
+  FS_CU_MAX_SHARED_BYTES = 97, /* the most dynamic shared memory, which a kernel has to ask for */
+  FS_CU_STREAM_WORDS = 122     /* streams wait for words of 64 bits in memory, and write them */
 };
 
 typedef unsigned fs_cu_function_attribute;
@@ -57,6 +58,7 @@ enum { FS_CU_JIT_ERROR_LOG = 5, FS_CU_JIT_ERROR_LOG_SIZE = 6 };
 enum { FS_CU_HOST_PORTABLE = 1, FS_CU_HOST_MAPPED = 2 };
 enum { FS_CU_STREAM_NON_BLOCKING = 1 };
 enum { FS_CU_EVENT_BLOCKING = 1, FS_CU_EVENT_NO_TIMING = 2 };
+enum { FS_CU_WAIT_AT_LEAST = 0, FS_CU_WRITE_BEHIND_ALL = 0 }; /* of words, for streams */
 
 typedef struct fs_cu_kernel_node {
   fs_cu_function function;
@@ -112,6 +114,7 @@ typedef struct fs_cuda {
   fs_cu_device device;
   fs_cu_context context;
   int capability; /* 10 * major + minor */
+  bool words;     /* cuStreamWaitValue64 and cuStreamWriteValue64 are there and work */
   char name[96];  /* the device's */
 } fs_cuda;
 

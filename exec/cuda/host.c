@@ -1,20 +1,51 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The driver calls a function in a thread of its own, at any time between two events.  So all that
- * it needs lies still in a task, and each queue has its own room: a queue's functions are called
- * one after the other.
+/* A function is called in another thread than the slot's, at any time between two points.  So all
+ * that it needs lies still in a task, and each queue has its own room: a queue's functions are
+ * called one after the other.
  *
  * A kernel that does not return may be given up with its slot.  Then no function may touch the
  * invocation any more: one that begins later is turned away at the gate, a kernel in hand never
  * comes back from there (fs_hand), and while any other function is at work nothing is given up. */
 #include "exec/cuda/cuda.h"
+#include "exec/cuda/loops/calls.h"
 #include "exec/host/loops.h"
 
 /* What is the host's */
 
-/* Marks the ops of a queue's part of a loop. */
-static void mark_part(const fs_stream *s, const fs_stream_loop_queue *q, uint8_t *loop_op) {
+/* Marks ops with commands on the host's queues, and then those of them that have others, too. */
+static void mark(uint8_t *op, bool host) { *op = host ? 1 : *op != 0 ? FS_CUDA_BOTH : 0; }
+
+static void mark_part(const fs_stream *s, const fs_stream_loop_queue *q, bool host,
+                      uint8_t *loop_op) {
   for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
-    loop_op[s->loop_commands[c].op] = 1;
+    mark(&loop_op[s->loop_commands[c].op], host);
+  }
+}
+
+static void mark_queue(const fs_stream *s, const fs_stream_queue *queue, fs_cuda_host_ops *out) {
+  bool host = queue->host != 0;
+  for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
+    const fs_stream_command *k = &s->commands[c];
+    if (!fs_command_has_op(k)) {
+      continue;
+    }
+    mark(&out->op[k->target], host);
+    if (host && s->ops[k->target].n_members > 0) {
+      out->member[s->ops[k->target].member0 + fs_stream_member_of(s, c)] = 1;
+    }
+  }
+}
+
+static void mark_queues(const fs_stream *s, bool host, fs_cuda_host_ops *out) {
+  for (uint32_t q = 0; q < s->n_queues; q++) {
+    if ((s->queues[q].host != 0) == host) {
+      mark_queue(s, &s->queues[q], out);
+    }
+  }
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    if ((s->queues[s->loop_queues[i].queue].host != 0) == host) {
+      mark_part(s, &s->loop_queues[i], host, out->loop_op);
+    }
   }
 }
 
@@ -23,20 +54,12 @@ fs_status fs_cuda_host_find(fs_arena *arena, const fs_stream *s, fs_cuda_host_op
   *out = (fs_cuda_host_ops){0};
   FS_TRY(fs_new_zero(arena, &out->op, s->n_ops));
   FS_TRY(fs_new_zero(arena, &out->loop_op, s->n_loop_ops));
+  FS_TRY(fs_new_zero(arena, &out->member, s->n_members));
   for (uint32_t q = 0; q < s->n_queues; q++) {
-    const fs_stream_queue *queue = &s->queues[q];
-    out->some = out->some || (queue->host != 0 && queue->n_commands > 0);
-    for (uint32_t c = queue->command0; c < queue->command0 + queue->n_commands; c++) {
-      if (queue->host != 0 && fs_command_has_op(&s->commands[c])) {
-        out->op[s->commands[c].target] = 1;
-      }
-    }
+    out->some = out->some || (s->queues[q].host != 0 && s->queues[q].n_commands > 0);
   }
-  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
-    if (s->queues[s->loop_queues[i].queue].host != 0) {
-      mark_part(s, &s->loop_queues[i], out->loop_op);
-    }
-  }
+  mark_queues(s, true, out);
+  mark_queues(s, false, out);
   for (uint32_t l = 0; l < s->n_loops; l++) { /* a loop runs no kernel, its queues may be of both */
     (s->loops[l].within == FS_NONE ? out->op : out->loop_op)[s->loops[l].op] = 0;
   }
@@ -44,16 +67,25 @@ fs_status fs_cuda_host_find(fs_arena *arena, const fs_stream *s, fs_cuda_host_op
   return FSCHED_OK;
 }
 
-/* What a message calls a command: "op 'a'" or "the copy of 'b'". */
+/* What a message calls a command, "op 'a'" or "the copy of 'b'", and the args that it runs with if
+ * it is a member with args of its own: its places may be those of all members. */
 typedef struct host_subject {
   const char *what, *name, *queue;
+  bool apart;
+  fs_stream_member own;
 } host_subject;
+
+static bool member_touches(const host_subject *subject, const fs_stream_place *p) {
+  bool content = p->version != FS_NONE;
+  return fs_space_has_bytes(p->space) &&
+         (!subject->apart || !content || p->arg - subject->own.arg0 < subject->own.n_args);
+}
 
 static fs_status check_places(fsched_context *ctx, const fs_stream *s, const fs_io *io,
                               const host_subject *subject, const fs_stream_place *place,
                               uint32_t n) {
   for (uint32_t i = 0; i < n; i++) {
-    if (fs_space_has_bytes(place[i].space) && !io->store[place[i].index]) {
+    if (member_touches(subject, &place[i]) && !io->store[place[i].index]) {
       return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
                      "give the memory 'host: true'",
                      "%s '%s' runs on '%s', a queue of the host, and touches memory '%s', which is "
@@ -66,36 +98,67 @@ static fs_status check_places(fsched_context *ctx, const fs_stream *s, const fs_
 }
 
 static fs_status refuse_mixed(fsched_context *ctx, const char *op) {
-  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE, NULL,
-                 "op '%s' has queues of the host and of the device", op);
+  return fs_fail(ctx, FSCHED_USAGE, FS_DIAG_UNSUPPORTED, FS_NOWHERE,
+                 "members with args of their own may be of both",
+                 "op '%s' has queues of the host and of the device, which cannot run it once, "
+                 "together",
+                 op);
 }
 
 static fs_status check_command(fsched_context *ctx, const fs_stream *s, const fs_io *io,
                                uint32_t queue, const fs_stream_command *c,
                                const fs_cuda_host_ops *ops) {
   const char *name = fs_command_target_name(s, c);
-  host_subject subject = {fs_command_has_op(c) ? "op" : "the copy of", name,
-                          fs_stream_string(s, s->queues[queue].name)};
+  host_subject subject = {.what = fs_command_has_op(c) ? "op" : "the copy of",
+                          .name = name,
+                          .queue = fs_stream_string(s, s->queues[queue].name)};
   bool marked = fs_command_has_op(c) && ops->op[c->target] != 0;
+  subject.apart = marked && s->ops[c->target].n_members > 0;
   if (s->queues[queue].host == 0) {
-    return marked ? refuse_mixed(ctx, name) : FSCHED_OK;
+    return marked && !subject.apart ? refuse_mixed(ctx, name) : FSCHED_OK;
+  }
+  if (subject.apart) {
+    subject.own = fs_stream_args_of(s, (uint32_t)(c - s->commands));
   }
   return fs_command_has_op(c) && !marked /* it is a loop */
              ? FSCHED_OK
              : check_places(ctx, s, io, &subject, &s->places[c->place0], c->n_places);
 }
 
+/* `call`: which of its op's calls it is. */
 static fs_status check_loop_command(fsched_context *ctx, const fs_stream *s, const fs_io *io,
-                                    uint32_t queue, const fs_stream_loop_command *c,
+                                    uint32_t queue, const fs_stream_loop_command *c, uint32_t call,
                                     const fs_cuda_host_ops *ops) {
-  const char *name = fs_stream_string(s, s->loop_ops[c->op].name);
-  host_subject subject = {"op", name, fs_stream_string(s, s->queues[queue].name)};
+  const fs_stream_loop_op *op = &s->loop_ops[c->op];
+  const char *name = fs_stream_string(s, op->name);
+  host_subject subject = {.what = "op",
+                          .name = name,
+                          .queue = fs_stream_string(s, s->queues[queue].name),
+                          .apart = op->n_members > 0};
   if (ops->loop_op[c->op] == 0) {
     return FSCHED_OK;
   }
-  return s->queues[queue].host == 0
-             ? refuse_mixed(ctx, name)
-             : check_places(ctx, s, io, &subject, &s->loop_places[c->place0], c->n_places);
+  if (s->queues[queue].host == 0) {
+    return subject.apart ? FSCHED_OK : refuse_mixed(ctx, name);
+  }
+  if (subject.apart) {
+    subject.own = fs_loop_op_call_args(s, op, call);
+  }
+  return check_places(ctx, s, io, &subject, &s->loop_places[c->place0], c->n_places);
+}
+
+static fs_status check_loops(fsched_context *ctx, const fs_stream *s, const fs_io *io,
+                             const fs_cuda_host_ops *ops) {
+  uint32_t *call_of;
+  FS_SCRATCH(scratch, ctx);
+  FS_TRY(fs_cuda_calls_number(&scratch, s, &call_of));
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[i];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      FS_TRY(check_loop_command(ctx, s, io, q->queue, &s->loop_commands[c], call_of[c], ops));
+    }
+  }
+  return FSCHED_OK;
 }
 
 fs_status fs_cuda_host_check(fsched_context *ctx, const fs_stream *s, const fs_io *io,
@@ -107,13 +170,7 @@ fs_status fs_cuda_host_check(fsched_context *ctx, const fs_stream *s, const fs_i
       FS_TRY(check_command(ctx, s, io, q, &s->commands[c], ops));
     }
   }
-  for (uint32_t i = 0; i < s->n_loop_queues && ops->some; i++) {
-    const fs_stream_loop_queue *q = &s->loop_queues[i];
-    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
-      FS_TRY(check_loop_command(ctx, s, io, q->queue, &s->loop_commands[c], ops));
-    }
-  }
-  return FSCHED_OK;
+  return ops->some && s->n_loops > 0 ? check_loops(ctx, s, io, ops) : FSCHED_OK;
 }
 
 /* A slot's tables */
@@ -309,8 +366,8 @@ void fs_cuda_host_digests(const fs_instance *x, uint64_t *digest) {
     const fs_stream_op *o = &x->s->ops[op];
     bool host = x->program->hosts.op[op] != 0;
     digest[op] = !host ? digest[op] : o->n_members > 0 ? 0 : x->hosts.digest[op];
-    for (uint32_t m = 0; m < o->n_members && host; m++) {
-      digest[op] += x->hosts.digest[x->s->n_ops + o->member0 + m];
+    for (uint32_t m = o->member0; m < o->member0 + o->n_members && host; m++) {
+      digest[op] += x->program->hosts.member[m] != 0 ? x->hosts.digest[x->s->n_ops + m] : 0;
     }
   }
 }

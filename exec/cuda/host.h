@@ -2,9 +2,9 @@
 /* Queues of the host (fs_stream_queue.host) beside a device.
  *
  * What such a queue runs is a function of the host: its op's kernel is looked up as on the back
- * ends of the host, and all that it touches lies in host memory, which the device reaches, too. The
- * driver calls the function when what comes before it on its stream, or in its graph, is over, so
- * waits in both directions are those between streams.  The function calls nothing of the driver. */
+ * ends of the host, and all that it touches lies in host memory, which the device reaches, too.  A
+ * thread of the queue calls the function (cuda/threads.h), or in a graph the driver, when what
+ * comes before it there is over.  The function calls nothing of the driver. */
 #ifndef FS_EXEC_CUDA_HOST_H
 #define FS_EXEC_CUDA_HOST_H
 
@@ -13,16 +13,20 @@
 #include "exec/host/host.h"
 #include "exec/host/instances.h"
 
+enum { FS_CUDA_BOTH = 2 };
+
 /* What all slots of a program share. */
 typedef struct fs_cuda_host_ops {
-  bool some; /* some op or copy is the host's */
-  uint8_t *op,
-      *loop_op;        /* per op, and per op of loops: 1 if its commands are on the host's queues */
-  fs_effect_size size; /* the room that a queue needs */
-  fs_kernels kernels;  /* of these ops alone */
+  bool some;             /* some op or copy is the host's */
+  uint8_t *op, *loop_op; /* per op, and per op of loops: 1 if it has commands on the host's queues;
+                          * FS_CUDA_BOTH if it has members on those of the device, too */
+  uint8_t *member;       /* per member with args of its own, of ops in no loop: 1 if it is the
+                          * host's */
+  fs_effect_size size;   /* the room that a queue needs */
+  fs_kernels kernels;    /* of these ops alone */
 } fs_cuda_host_ops;
 
-/* What the driver gives the function back.  It lies still while the function may be called. */
+/* What the function gets.  It lies still while the function may be called. */
 typedef struct fs_cuda_task {
   fs_instance *x;
   uint32_t command, queue;    /* of the stream */
@@ -52,8 +56,8 @@ typedef struct fs_cuda_hosts {
 /* Finds the program's ops of the host.  Requires a stream that fs_stream_check has accepted.
  * O(commands). */
 fs_status fs_cuda_host_find(fs_arena *arena, const fs_stream *s, fs_cuda_host_ops *out) FS_MUST_USE;
-/* Refuses ops of the host that touch memory of the device, and those that have queues of both.
- * FSCHED_USAGE, reported to ctx.  Requires the stream's fs_io.  O(places). */
+/* Refuses ops of the host that touch memory of the device, and those that have queues of both but
+ * run once.  FSCHED_USAGE, reported to ctx.  Requires the stream's fs_io.  O(places). */
 fs_status fs_cuda_host_check(fsched_context *ctx, const fs_stream *s, const fs_io *io,
                              const fs_cuda_host_ops *ops) FS_MUST_USE;
 /* Makes a slot's tables, behind those for loops, and before its memory.  Requires its program. */

@@ -4,7 +4,8 @@
  * Items are issued in the order of the plan.  An item whose content is late is left for a later
  * pass, and so are its successors.  Before an item, its lane waits for the events of the item's
  * predecessors on other lanes.  All of these events have been recorded by then: the driver would
- * ignore a wait for an event that was never recorded.
+ * ignore a wait for an event that was never recorded.  The lane of a queue of the host is a thread,
+ * which gets steps in place of all that (cuda/threads.h).
  *
  * Content comes in on a stream of its own and goes out on another, so that it does not delay the
  * lanes:
@@ -100,47 +101,91 @@ bool fs_cuda_digest_launch(fs_instance *x, uint32_t item, void **params, fs_cuda
   return x->built.digests && w->call != 0;
 }
 
+/* Puts the item, which is no loop, behind the steps of a thread. */
+static bool put_task(fs_instance *x, uint32_t item, fs_cuda_line line) {
+  uint64_t ns = fs_cuda_pace_ns(x, item);
+  if (ns > 0 && !fs_cuda_step_put(x, line, (fs_cuda_step){.kind = FS_CUDA_HOLD, .value = ns})) {
+    return false;
+  }
+  fs_cuda_step run = {.kind = FS_CUDA_RUN, .task = fs_cuda_host_item(x, item)};
+  return fs_cuda_step_put(x, line, run);
+}
+
 /* Issues the item's kernel or copy on its lane; of a loop, what all of its parts do. */
-static bool issue_effect(fs_instance *x, uint32_t item, fs_cu_stream lane) {
+static bool issue_effect(fs_instance *x, uint32_t item) {
   const fs_cuda_work *w = &x->todo[item];
   uint32_t command = x->program->plan.item[item].command;
+  fs_cuda_line line = fs_cuda_line_of(x, x->program->plan.item[item].lane);
   fs_cuda_launch extra;
   uint64_t ns;
   void *params[2];
+  if (fs_cuda_is_loop(x, command)) {
+    return fs_cuda_loop_issue(x, item);
+  }
+  if (w->host) {
+    return put_task(x, item, line);
+  }
+  fs_cu_stream lane = x->lane[line];
   if (fs_cuda_pace_launch(x, item, &ns, params, &extra) && !fs_cuda_launch_on(x, &extra, lane)) {
     return false;
   }
   if (w->launch.function != NULL && !fs_cuda_launch_on(x, &w->launch, lane)) {
     return false;
   }
-  if (w->host &&
-      !FS_CUDA_DO(x, cuLaunchHostFunc, (lane, fs_cuda_host_run, fs_cuda_host_item(x, item)))) {
-    return false;
-  }
-  if (fs_cuda_is_loop(x, command) && !fs_cuda_loop_issue(x, item)) {
-    return false;
-  }
   return w->size == 0 || FS_CUDA_DO(x, cuMemcpyAsync, (w->to, w->from, w->size, lane));
 }
 
-static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cu_stream lane) {
+fs_cuda_point fs_cuda_point_of(const fs_instance *x, uint32_t item) {
+  const fs_cuda_item *t = &x->program->plan.item[item];
+  assert(x->issued[item]);
+  if (x->threads.n > 0) {
+    return x->threads.over[item];
+  }
+  return (fs_cuda_point){.line = fs_cuda_line_of(x, t->lane), .event = x->event[t->event]};
+}
+
+static bool wait_for_items(fs_instance *x, const fs_cuda_item *t, fs_cuda_line line) {
   const fs_cuda_plan *plan = &x->program->plan;
   for (uint32_t i = t->after0; i < t->after0 + t->n_after; i++) {
     const fs_cuda_item *before = &plan->item[plan->after[i]];
-    assert(x->issued[plan->after[i]]);
-    if (before->lane != t->lane &&
-        !FS_CUDA_DO(x, cuStreamWaitEvent, (lane, x->event[before->event], 0))) {
+    if (before->lane == t->lane) {
+      continue;
+    }
+    fs_cuda_point point = fs_cuda_point_of(x, plan->after[i]);
+    if (!fs_cuda_line_wait(x, line, &point)) {
       return false;
     }
   }
   return true;
 }
 
+/* Notes a time where the line is. */
+static bool put_time(fs_instance *x, fs_cuda_line line, uint32_t time) {
+  if (fs_cuda_line_is_thread(x, line)) {
+    fs_cuda_step note = {.kind = FS_CUDA_NOTE, .time = &x->threads.time[time]};
+    return fs_cuda_step_put(x, line, note);
+  }
+  return FS_CUDA_DO(x, cuEventRecord, (x->time[time], x->lane[line]));
+}
+
+/* Puts given content in its place, by the stream for that. */
+static bool put_content(fs_instance *x, uint32_t given) {
+  fs_cuda_point point;
+  bool threads = x->threads.n > 0;
+  if (!fs_cuda_put(x, given, x->lane[fs_cuda_in(x)]) ||
+      !fs_cuda_line_mark(x, fs_cuda_in(x), x->given_event[given], threads, &point)) {
+    return false;
+  }
+  if (threads) {
+    x->threads.given_mark[given] = point.mark;
+  }
+  return true;
+}
+
 /* Puts content that the item touches in its place at the first touch, and makes the lane wait for
  * it once. */
-static bool wait_for_content(fs_instance *x, uint32_t command, uint32_t lane_index) {
+static bool wait_for_content(fs_instance *x, uint32_t command, uint32_t lane) {
   const fs_io *io = x->io;
-  fs_cu_stream lane = x->lane[lane_index];
   for (uint32_t i = io->given0[command]; i < io->given0[command + 1]; i++) {
     uint32_t g = io->command_given[i];
     if (io->store[io->given[g].memory]) {
@@ -149,12 +194,14 @@ static bool wait_for_content(fs_instance *x, uint32_t command, uint32_t lane_ind
       }
       continue;
     }
-    if (!x->given_there[g] && (!fs_cuda_put(x, g, fs_cuda_in(x)) ||
-                               !FS_CUDA_DO(x, cuEventRecord, (x->given_event[g], fs_cuda_in(x))))) {
+    if (!x->given_there[g] && !put_content(x, g)) {
       return false;
     }
-    uint8_t *waited = &x->given_waited[(size_t)g * x->n_lanes + lane_index];
-    if (!*waited && !FS_CUDA_DO(x, cuStreamWaitEvent, (lane, x->given_event[g], 0))) {
+    fs_cuda_point there = {.line = fs_cuda_in(x),
+                           .event = x->given_event[g],
+                           .mark = x->threads.n > 0 ? x->threads.given_mark[g] : 0};
+    uint8_t *waited = &x->given_waited[(size_t)g * x->program->plan.n_lanes + lane];
+    if (!*waited && !fs_cuda_line_wait(x, fs_cuda_line_of(x, lane), &there)) {
       return false;
     }
     *waited = 1;
@@ -168,10 +215,10 @@ static bool fetch_when_written(fs_instance *x, uint32_t k) {
   if (--x->kept_left[k] > 0 || !fs_cuda_wanted(x, k)) {
     return true;
   }
-  fs_cu_stream out = fs_cuda_out(x);
+  fs_cu_stream out = x->lane[fs_cuda_out(x)];
   for (uint32_t i = p->kept0[k]; i < p->kept0[k + 1]; i++) {
-    fs_cu_event written = x->event[p->plan.item[p->kept_writer[i]].event];
-    if (!FS_CUDA_DO(x, cuStreamWaitEvent, (out, written, 0))) {
+    fs_cuda_point written = fs_cuda_point_of(x, p->kept_writer[i]);
+    if (!fs_cuda_line_wait(x, fs_cuda_out(x), &written)) {
       return false;
     }
   }
@@ -192,27 +239,42 @@ static bool writes_wanted(const fs_instance *x, uint32_t command) {
 /* What comes before the effect of an item, or of the loop that it is a part of, on its lane. */
 static bool begin_item(fs_instance *x, uint32_t item) {
   const fs_cuda_item *t = &x->program->plan.item[item];
-  fs_cu_stream lane = x->lane[t->lane];
-  return wait_for_items(x, t, lane) &&
+  fs_cuda_line line = fs_cuda_line_of(x, t->lane);
+  return wait_for_items(x, t, line) &&
          (x->config.empty || wait_for_content(x, t->command, t->lane)) &&
-         (!x->built.timed || FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item], lane)));
+         (!x->built.timed || put_time(x, line, 2 * item));
+}
+
+/* Marks where the item is over, for those that wait for it. */
+static bool mark_item(fs_instance *x, uint32_t item, fs_cuda_line line) {
+  const fs_cuda_item *t = &x->program->plan.item[item];
+  bool recorded =
+      t->joins || x->program->watched || (!x->config.empty && writes_wanted(x, t->command));
+  bool stream = !fs_cuda_line_is_thread(x, line);
+  fs_cuda_point point;
+  if (!fs_cuda_line_mark(x, line, stream && recorded ? x->event[t->event] : NULL, t->tells,
+                         &point)) {
+    return false;
+  }
+  if (x->threads.n > 0) {
+    x->threads.over[item] = point;
+  }
+  return true;
 }
 
 /* What comes behind it. */
 static bool end_item(fs_instance *x, uint32_t item) {
-  const fs_cuda_item *t = &x->program->plan.item[item];
-  fs_cu_stream lane = x->lane[t->lane];
-  bool content = !x->config.empty;
+  fs_cuda_line line = fs_cuda_line_of(x, x->program->plan.item[item].lane);
   fs_cuda_launch digest;
   void *params[2];
-  if (x->built.timed && !FS_CUDA_DO(x, cuEventRecord, (x->time[2 * item + 1], lane))) {
+  if (x->built.timed && !put_time(x, line, 2 * item + 1)) {
     return false;
   }
-  if (fs_cuda_digest_launch(x, item, params, &digest) && !fs_cuda_launch_on(x, &digest, lane)) {
+  if (fs_cuda_digest_launch(x, item, params, &digest) &&
+      !fs_cuda_launch_on(x, &digest, x->lane[line])) {
     return false;
   }
-  if ((t->joins || x->program->watched || (content && writes_wanted(x, t->command))) &&
-      !FS_CUDA_DO(x, cuEventRecord, (x->event[t->event], lane))) {
+  if (!mark_item(x, item, line)) {
     return false;
   }
   x->issued[item] = 1;
@@ -232,7 +294,7 @@ static bool issue_item(fs_instance *x, uint32_t item) {
   }
   bool loop = fs_cuda_is_loop(x, t->command);
   for (uint32_t i = item; i < item + (loop ? 1 : t->parts); i++) {
-    if (!issue_effect(x, i, x->lane[x->program->plan.item[i].lane])) {
+    if (!issue_effect(x, i)) {
       return false;
     }
   }
@@ -304,7 +366,7 @@ bool fs_cuda_issue(fs_instance *x, uint32_t *wants) {
 bool fs_cuda_issue_end(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   const fs_io *io = x->io;
-  for (uint32_t l = 1; l < plan->n_lanes && !x->graph; l++) {
+  for (uint32_t l = 1; l < plan->n_streams && !x->graph; l++) {
     fs_cu_event last = x->event[plan->item[plan->lane_last[l]].event];
     if (!FS_CUDA_DO(x, cuStreamWaitEvent, (x->lane[0], last, 0))) {
       return false;

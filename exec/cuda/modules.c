@@ -276,11 +276,11 @@ fs_status fs_cuda_modules_load(fsched_context *ctx, fs_arena *arena, const fs_cu
     }
   }
   for (uint32_t i = 0; i < s->n_ops; i++) {
-    fs_status one = hosts->op[i] != 0 ? FSCHED_OK : load_for_op(&l, &s->ops[i]);
+    fs_status one = hosts->op[i] == 1 ? FSCHED_OK : load_for_op(&l, &s->ops[i]);
     status = status == FSCHED_OK ? one : status;
   }
   for (uint32_t i = 0; i < s->n_loop_ops; i++) {
-    fs_status one = hosts->loop_op[i] != 0 ? FSCHED_OK : load_for_loop_op(&l, &s->loop_ops[i]);
+    fs_status one = hosts->loop_op[i] == 1 ? FSCHED_OK : load_for_loop_op(&l, &s->loop_ops[i]);
     status = status == FSCHED_OK ? one : status;
   }
   return status;

@@ -127,6 +127,31 @@ static fs_status report_deadlock(const cuda_planner *p) {
       fs_command_target_name(s, k));
 }
 
+/* Numbers the lanes anew, those of threads behind the others. */
+static fs_status take_apart(fs_arena *scratch, const fs_stream *s, bool threads,
+                            fs_cuda_plan *plan) {
+  uint32_t *to;
+  uint32_t n = 0;
+  plan->n_streams = plan->n_lanes;
+  if (!threads) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new_none(scratch, &to, plan->n_lanes));
+  for (unsigned host = 0; host < 2; host++) {
+    plan->n_streams = host == 0 ? 0 : n;
+    for (uint32_t i = 0; i < plan->n_items; i++) {
+      const fs_cuda_item *x = &plan->item[i];
+      if (to[x->lane] == FS_NONE && (s->queues[x->queue].host != 0) == (host != 0)) {
+        to[x->lane] = n++;
+      }
+    }
+  }
+  for (uint32_t i = 0; i < plan->n_items; i++) {
+    plan->item[i].lane = to[plan->item[i].lane];
+  }
+  return FSCHED_OK;
+}
+
 /* Places events where an edge leaves a lane, and at the end of all lanes but the first. */
 static fs_status place_events(fs_arena *arena, fs_cuda_plan *plan) {
   FS_TRY(fs_new_none(arena, &plan->lane_last, plan->n_lanes));
@@ -136,6 +161,8 @@ static fs_status place_events(fs_arena *arena, fs_cuda_plan *plan) {
     for (uint32_t j = x->after0; j < x->after0 + x->n_after; j++) {
       fs_cuda_item *before = &plan->item[plan->after[j]];
       before->joins = before->joins || before->lane != x->lane;
+      before->tells =
+          before->tells || (before->lane < plan->n_streams && x->lane >= plan->n_streams);
     }
   }
   for (uint32_t l = 1; l < plan->n_lanes; l++) {
@@ -156,7 +183,7 @@ void fs_cuda_plan_add_event(fs_cuda_plan *plan, uint32_t item) {
   }
 }
 
-static fs_status make_plan(cuda_planner *p, fs_arena *arena) {
+static fs_status make_plan(cuda_planner *p, fs_arena *arena, bool threads) {
   const fs_stream *s = p->s;
   fs_cuda_plan *plan = p->plan;
   FS_TRY(fs_stream_order_find(arena, s, &p->order));
@@ -182,15 +209,17 @@ static fs_status make_plan(cuda_planner *p, fs_arena *arena) {
   if (p->after.n > 0) {
     memcpy(plan->after, p->after.at, p->after.n * sizeof *plan->after);
   }
+  FS_SCRATCH(scratch, p->memory);
+  FS_TRY(take_apart(&scratch, s, threads, plan));
   return place_events(arena, plan);
 }
 
-fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s, bool threads,
                             fs_cuda_plan *plan) {
   assert(s->n_meta == 1);
   *plan = (fs_cuda_plan){0};
   cuda_planner p = {.ctx = ctx, .memory = arena->ctx, .s = s, .plan = plan};
-  fs_status status = make_plan(&p, arena);
+  fs_status status = make_plan(&p, arena, threads);
   fs_vec_free(p.memory, &p.after);
   return status;
 }

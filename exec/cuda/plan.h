@@ -3,10 +3,10 @@
  *
  * An item is a command, or all of a gang's commands together: its op runs once.  Items come in an
  * order in which they can be issued: every item comes after the items that it waits for.  A lane is
- * an in-order stream of the device, one for a queue; a gang's item is on the lane of its first
- * member's queue.  Of a loop, whose queues do not meet, and of an op whose members have args of
- * their own, each command is an item, a part of it; the parts follow each other and are issued as
- * one.
+ * an in-order stream of the device, one for a queue, or where queues of the host are threads, the
+ * thread of such a queue; a gang's item is on the lane of its first member's queue.  Of a loop,
+ * whose queues do not meet, and of an op whose members have args of their own, each command is an
+ * item, a part of it; the parts follow each other and are issued as one.
  *
  * Edges: each item comes after its predecessor on every queue of its commands, and after all items
  * that its commands wait for; no predecessor is listed twice.  What waits for a gang's epoch waits
@@ -29,24 +29,27 @@ typedef struct fs_cuda_item {
   uint32_t after0, n_after; /* predecessors: items in fs_cuda_plan.after */
   uint32_t event;           /* FS_NONE: nothing outside its lane waits for it or watches it */
   bool joins;               /* an item on another lane, or the end, always waits for it */
+  bool tells; /* it is the device's, and an item on the lane of a thread waits for it */
 } fs_cuda_item;
 
 typedef struct fs_cuda_plan {
   uint32_t n_items, n_lanes, n_events;
+  uint32_t n_streams; /* lanes that are streams, the first ones; the others are threads */
   fs_cuda_item *item;
   uint32_t *after;
   uint32_t *item_of;   /* per command: its item */
   uint32_t *lane_last; /* per lane: its last item */
 } fs_cuda_plan;
 
-/* Requires a stream that fs_stream_check has accepted.
+/* `threads`: the lanes of queues of the host are threads, and else streams, too.
+ * Requires a stream that fs_stream_check has accepted.
  * Ensures: n_events counts the items that have an event, numbered in the order of items; the last
- * item of every lane but lane 0 has one, so that lane 0 can wait for all.
+ * item of every lane but lane 0 has one, so that lane 0 can wait for all that are streams.
  * Errors: FSCHED_REPLAY when it deadlocks, reported to ctx;
  * FSCHED_SYSTEM for memory, which is reported to the arena's context. Complexity: O((commands +
  * waits) log queues), and for each gate (stream/points.h) the number of predecessors of the command
  * that it names. */
-fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s,
+fs_status fs_cuda_plan_make(fsched_context *ctx, fs_arena *arena, const fs_stream *s, bool threads,
                             fs_cuda_plan *plan) FS_MUST_USE;
 /* Gives the item an event, if it has none, for waits that occur in some invocations only.  Requires
  * an item of the plan. */

@@ -26,9 +26,19 @@ static fs_status list_writers(fs_cuda_program *p, const fs_io *io) {
   return FSCHED_OK;
 }
 
-/* Whether the command runs a kernel of a module. */
-static bool is_foreign(const fs_cuda_program *p, const fs_stream_command *c) {
-  return fs_command_has_op(c) && fs_cuda_op_foreign(p, c->target);
+/* Whether the item runs a kernel of a module. */
+static bool is_foreign(const fs_cuda_program *p, const fs_cuda_item *item) {
+  const fs_stream_command *c = &p->s->commands[item->command];
+  bool host = p->s->queues[item->queue].host != 0;
+  return fs_command_has_op(c) && fs_cuda_is_foreign_on(p, p->s->ops[c->target].kernel, host);
+}
+
+/* Whether an op of a loop does, on some queue. */
+static bool loop_op_foreign(const fs_cuda_program *p, uint32_t op) {
+  uint32_t kernel = p->s->loop_ops[op].kernel;
+  uint8_t where = p->hosts.loop_op[op];
+  return (where != 0 && fs_cuda_is_foreign_on(p, kernel, true)) ||
+         (where != 1 && fs_cuda_is_foreign_on(p, kernel, false));
 }
 
 /* Makes the watchdog's tables: the kernels of modules, and the lanes as lists. */
@@ -43,11 +53,11 @@ static fs_status find_foreign(fs_cuda_program *p) {
     uint32_t lane = plan->item[i].lane;
     *(last[lane] == FS_NONE ? &p->lane_first[lane] : &p->lane_next[last[lane]]) = i;
     last[lane] = i;
-    p->foreign[i] = is_foreign(p, &p->s->commands[plan->item[i].command]);
+    p->foreign[i] = is_foreign(p, &plan->item[i]);
     p->watched = p->watched || p->foreign[i];
   }
   for (uint32_t i = 0; i < p->s->n_loop_ops; i++) {
-    p->watched = p->watched || fs_cuda_loop_op_foreign(p, i);
+    p->watched = p->watched || loop_op_foreign(p, i);
   }
   for (uint32_t i = 0; i < plan->n_items && p->watched; i++) {
     fs_cuda_plan_add_event(plan, i);
@@ -70,7 +80,7 @@ static void drop_program(fs_cuda_program *p) {
 static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_io *io) {
   FS_TRY(fs_cuda_host_find(&p->arena, p->s, &p->hosts));
   FS_TRY(fs_cuda_host_check(ctx, p->s, io, &p->hosts));
-  FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, &p->plan));
+  FS_TRY(fs_cuda_plan_make(ctx, &p->arena, p->s, p->threads, &p->plan));
   FS_TRY(list_writers(p, io));
   if (!p->empty) {
     FS_TRY(fs_cuda_modules_load(ctx, &p->arena, &p->machine->device, p->s, &p->machine->rule,
@@ -82,12 +92,13 @@ static fs_status fill_program(fsched_context *ctx, fs_cuda_program *p, const fs_
 }
 
 static fs_status make_program(fsched_context *ctx, fs_machine *m, const fs_stream *s,
-                              const fs_io *io, bool empty, fs_cuda_program **out) {
+                              const fs_io *io, fs_cuda_kind kind, fs_cuda_program **out) {
   fs_cuda_program *p = fs_allocator_new(m->allocator, sizeof *p);
   if (p == NULL) {
     return fs_no_memory(ctx, sizeof *p);
   }
-  *p = (fs_cuda_program){.machine = m, .s = s, .empty = empty, .references = 1};
+  *p = (fs_cuda_program){
+      .machine = m, .s = s, .empty = kind.empty, .threads = !kind.graph, .references = 1};
   fs_status status = fs_context_own(ctx, &p->ctx);
   if (status != FSCHED_OK) {
     fs_allocator_free(m->allocator, p, sizeof *p);
@@ -107,10 +118,10 @@ static fs_status make_program(fsched_context *ctx, fs_machine *m, const fs_strea
 }
 
 fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs_stream *s,
-                              const fs_io *io, bool empty, fs_cuda_program **out) {
+                              const fs_io *io, fs_cuda_kind kind, fs_cuda_program **out) {
   pthread_mutex_lock(&machine->lock);
   fs_cuda_program *p = machine->programs;
-  while (p != NULL && (p->s != s || p->empty != empty)) {
+  while (p != NULL && (p->s != s || p->empty != kind.empty || p->threads == kind.graph)) {
     p = p->next;
   }
   fs_status status = FSCHED_OK;
@@ -118,7 +129,7 @@ fs_status fs_cuda_program_get(fsched_context *ctx, fs_machine *machine, const fs
     p->references++;
     *out = p;
   } else {
-    status = make_program(ctx, machine, s, io, empty, out);
+    status = make_program(ctx, machine, s, io, kind, out);
   }
   pthread_mutex_unlock(&machine->lock);
   return status;

@@ -47,6 +47,7 @@ static fs_status lay_out(fs_instance *x) {
   x->digests = room(&aux, (x->s->n_ops + x->loops.n_calls + x->s->n_members) * 8);
   x->aux_bytes = aux.at;
   (void)room(&pinned, x->config.empty ? 0 : io->store_bytes);
+  x->threads.words = room(&pinned, fs_cuda_threads_bytes(x));
   x->staged_aux = room(&pinned, aux.at);
   x->loops.calls = room(&pinned, x->loops.n_records * x->loops.call_bytes);
   x->loops.digests = room(&pinned, x->loops.n_records * sizeof(uint64_t));
@@ -127,15 +128,15 @@ static fs_status make_events(fsched_context *ctx, fs_instance *x, uint32_t n, fs
 static fs_status make_streams(fsched_context *ctx, fs_instance *x) {
   const fs_cuda *d = &x->machine->device.cuda;
   const fs_cuda_plan *plan = &x->program->plan;
-  x->n_lanes = x->graph || plan->n_lanes == 0 ? 1 : plan->n_lanes;
+  x->n_lanes = fs_cuda_count_lanes(x);
   x->loops.lane0 = x->n_lanes + 2;
-  uint32_t n = x->n_lanes + (x->graph ? 0 : 2 + x->loops.n_streams);
+  uint32_t n = fs_cuda_count_streams(x);
   FS_TRY(fs_new_zero(&x->arena, &x->lane, n));
   for (; x->n_streams < n; x->n_streams++) {
     FS_CU_TRY(ctx, d, cuStreamCreate, (&x->lane[x->n_streams], FS_CU_STREAM_NON_BLOCKING));
   }
   if (!x->graph) {
-    FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * x->n_lanes));
+    FS_TRY(fs_new_zero(&x->arena, &x->given_waited, (size_t)x->io->n_given * plan->n_lanes));
     FS_TRY(make_events(ctx, x, x->io->n_given, &x->given_event, &x->n_given_events));
     FS_TRY(make_events(ctx, x, x->io->n_kept, &x->kept_event, &x->n_kept_events));
   }
@@ -210,6 +211,7 @@ static fs_status make_watch(fs_instance *x) {
 fs_status fs_cuda_slot_make(fsched_context *ctx, fs_instance *x) {
   FS_TRY(fs_cuda_loops_make(ctx, x));
   FS_TRY(fs_cuda_host_make(ctx, x));
+  FS_TRY(fs_cuda_threads_make(x));
   FS_TRY(lay_out(x));
   FS_TRY(make_tables(x));
   FS_TRY(make_watch(x));

@@ -14,7 +14,7 @@
  * notes which item each lane of the plan is at.  If that item is a kernel of a module and all of
  * its predecessors are over, it counts as running, from then on or from the end of its pace.  It
  * hangs when the watchdog's caller sees no move for longer than it allows.  Kernels in loops on
- * streams have events of their own (cuda/loops/watch.c). */
+ * streams have events of their own (cuda/loops/watch.c), and what a thread runs it has in hand. */
 #include "exec/cuda/cuda.h"
 
 #include <unistd.h>
@@ -70,9 +70,22 @@ static bool may_begin(const fs_instance *x, uint32_t item) {
   return true;
 }
 
-/* Notes that the lane's item, which is not over, runs, if it does. */
+/* Whether an item that was issued is over, as the device or a thread says. */
+static fs_cu_result query_item(const fs_instance *x, uint32_t item) {
+  if (x->graph) {
+    return x->machine->device.cuda.api.cuEventQuery(x->event[x->program->plan.item[item].event]);
+  }
+  fs_cuda_point point = fs_cuda_point_of(x, item);
+  return fs_cuda_point_query(x, &point);
+}
+
+/* Notes that the lane's item, which is not over, runs, if it does.  What a thread runs it has in
+ * hand. */
 static void note_running(fs_instance *x, fs_cuda_position *at) {
   const fs_cuda_program *p = x->program;
+  if (p->plan.item[at->item].lane >= p->plan.n_streams) {
+    return;
+  }
   if (atomic_load(&at->runs) == FS_NONE && p->foreign[at->item] && may_begin(x, at->item)) {
     atomic_store(&at->since_ns, fs_now_ns() + fs_cuda_pace_ns(x, at->item));
     atomic_store(&at->runs, at->item);
@@ -83,8 +96,7 @@ static void note_running(fs_instance *x, fs_cuda_position *at) {
 static fs_cu_result look_at_lane(fs_instance *x, fs_cuda_position *at) {
   const fs_cuda_program *p = x->program;
   while (at->item != FS_NONE && x->issued[at->item]) {
-    fs_cu_event event = x->event[p->plan.item[at->item].event];
-    fs_cu_result result = x->machine->device.cuda.api.cuEventQuery(event);
+    fs_cu_result result = query_item(x, at->item);
     if (result != FS_CU_SUCCESS) {
       note_running(x, at);
       return result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
@@ -161,6 +173,28 @@ bool fs_cuda_await_stream(fs_instance *x, fs_cu_stream stream) {
   return fs_cuda_ok(x, "cuStreamQuery", seen != FS_CU_SUCCESS ? seen : result);
 }
 
+/* Whether the device is as it should be. */
+static fs_cu_result look_at_device(const fs_instance *x) {
+  fs_cu_result result = x->machine->device.cuda.api.cuStreamQuery(x->lane[0]);
+  return result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
+}
+
+bool fs_cuda_await_point(fs_instance *x, const fs_cuda_point *point, bool stops) {
+  uint64_t begin = fs_now_ns();
+  fs_cu_result result, seen = FS_CU_SUCCESS;
+  atomic_store(&x->hold, FS_CUDA_WAITS);
+  for (uint32_t i = 0;
+       (result = fs_cuda_point_query(x, point)) == FS_CU_NOT_READY && !is_lost(x) &&
+       !(stops && fs_cuda_poisoned(x)) && (seen = look_at_device(x)) == FS_CU_SUCCESS &&
+       (seen = look_at_lanes(x)) == FS_CU_SUCCESS;
+       i++) {
+    rest(x, begin, i);
+  }
+  take_back(x, FS_CUDA_WAITS);
+  result = result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
+  return fs_cuda_ok(x, "cuStreamQuery", seen != FS_CU_SUCCESS ? seen : result);
+}
+
 bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) {
   uint64_t begin = fs_now_ns();
   fs_cu_result result = FS_CU_SUCCESS;
@@ -182,7 +216,8 @@ bool fs_cuda_await_room(fs_instance *x, uint32_t ahead) {
 /* Whether the slot waits for running kernels of modules, or for a device that has lost a kernel. */
 static bool hangs(const fs_instance *x) {
   uint64_t now = fs_now_ns();
-  bool some = atomic_load(&x->machine->lost) != 0 || fs_cuda_loops_hang(x);
+  bool some =
+      atomic_load(&x->machine->lost) != 0 || fs_cuda_loops_hang(x) || fs_cuda_threads_hang(x);
   for (uint32_t l = 0; l < x->program->plan.n_lanes; l++) {
     if (atomic_load(&x->at[l].runs) != FS_NONE) {
       some = true;
@@ -201,6 +236,7 @@ uint64_t fs_cuda_progress(fs_instance *x, bool *idle) {
   bool seen = hold == FS_CUDA_CALLS || looks != x->seen_looks;
   bool waits = hold == FS_CUDA_WAITS || hold == FS_CUDA_CALLS;
   x->seen_looks = looks;
+  fs_cuda_threads_look(x);
   *idle = atomic_load(&x->waits_given) != FS_NONE || (waits && seen && hangs(x));
   return atomic_load(&x->moves);
 }
@@ -227,6 +263,7 @@ bool fs_cuda_report_hanging(fs_instance *x, fsched_context *ctx) {
       named = true;
     }
   }
+  named = fs_cuda_threads_report(x, ctx) || named;
   if (!named) {
     fs_report(ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE, NULL,
               "the device does not get on, as a kernel that does not return was given up on it");

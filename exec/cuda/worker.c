@@ -28,6 +28,7 @@ void fs_cuda_poison(fs_instance *x, fsched_cause cause) {
   (void)atomic_compare_exchange_strong(&x->cause, &none, cause);
   atomic_store(&x->poisoned, 1);
   fs_cuda_wake(x);
+  fs_cuda_threads_wake(x);
 }
 
 static void move_on(fs_instance *x) {
@@ -42,8 +43,9 @@ static void reset(fs_instance *x) {
   fs_cuda_watch_reset(x);
   fs_cuda_loops_reset(x);
   fs_cuda_host_begin(x);
+  fs_cuda_threads_reset(x);
   if (!x->graph) {
-    memset(x->given_waited, 0, (size_t)x->io->n_given * x->n_lanes);
+    memset(x->given_waited, 0, (size_t)x->io->n_given * x->program->plan.n_lanes);
   }
   for (uint32_t k = 0; k < x->io->n_kept; k++) {
     x->kept_left[k] = x->io->kept[k].touches;
@@ -74,7 +76,7 @@ static bool look_around(fs_instance *x, bool *busy) {
       return false;
     }
   }
-  *busy = x->n_come < x->n_coming;
+  *busy = x->n_come < x->n_coming || !fs_cuda_threads_idle(x);
   for (uint32_t i = 0; i < x->n_streams && !*busy; i++) {
     if (!query(x, "cuStreamQuery", x->machine->device.cuda.api.cuStreamQuery(x->lane[i]), &ready)) {
       return false;
@@ -147,13 +149,18 @@ bool fs_cuda_time_of(fs_instance *x, fs_cu_event event, uint64_t *ns) {
   return true;
 }
 
+static bool is_on_thread(const fs_instance *x, uint32_t item) {
+  return x->program->plan.item[item].lane >= x->program->plan.n_streams;
+}
+
 static bool read_times(fs_instance *x) {
   const fs_cuda_plan *plan = &x->program->plan;
   for (uint32_t c = 0; c < x->s->n_commands; c++) {
     uint32_t item = plan->item_of[c];
+    bool noted = is_on_thread(x, item);
     for (unsigned i = 0; i < 2; i++) {
-      uint64_t ns;
-      if (!fs_cuda_time_of(x, x->time[2 * item + i], &ns)) {
+      uint64_t ns = noted ? x->threads.time[2 * item + i] : 0;
+      if (!noted && !fs_cuda_time_of(x, x->time[2 * item + i], &ns)) {
         return false;
       }
       (i == 0 ? x->work->record.begin : x->work->record.end)[c] = ns;
@@ -162,17 +169,20 @@ static bool read_times(fs_instance *x) {
   return !x->built.instances || fs_cuda_times_read(x);
 }
 
-/* The digest of a device's op whose members have args of their own is the sum of theirs. */
+/* The digest of an op whose members have args of their own is the sum of theirs; those of the
+ * host's members are there. */
 static void sum_members(fs_instance *x) {
   const fs_stream *s = x->s;
+  const fs_cuda_host_ops *hosts = &x->program->hosts;
   const unsigned char *words =
       x->pinned + x->staged_aux + x->digests + (s->n_ops + x->loops.n_calls) * 8;
   for (uint32_t op = 0; op < s->n_ops && s->n_members > 0; op++) {
-    bool device = x->program->hosts.op[op] == 0;
-    for (uint32_t m = 0; m < s->ops[op].n_members && device; m++) {
-      uint64_t word, *sum = &x->work->record.digest[op];
-      memcpy(&word, words + (uint64_t)(s->ops[op].member0 + m) * 8, sizeof word);
-      *sum = word + (m == 0 ? 0 : *sum);
+    const fs_stream_op *o = &s->ops[op];
+    uint64_t word, *sum = &x->work->record.digest[op];
+    *sum = o->n_members > 0 && hosts->op[op] == 0 ? 0 : *sum;
+    for (uint32_t m = o->member0; m < o->member0 + o->n_members; m++) {
+      memcpy(&word, words + (uint64_t)m * 8, sizeof word);
+      *sum += hosts->member[m] == 0 ? word : 0;
     }
   }
 }
@@ -183,7 +193,8 @@ static bool collect_results(fs_instance *x) {
       return false;
     }
   }
-  if (!fs_cuda_await_event(x, x->done) || (x->built.timed && !read_times(x))) {
+  if (!fs_cuda_await_event(x, x->done) || !fs_cuda_await_threads(x) ||
+      (x->built.timed && !read_times(x))) {
     return false;
   }
   if (x->built.digests && x->s->n_ops > 0) {
@@ -205,18 +216,31 @@ static bool collect_results(fs_instance *x) {
   return true;
 }
 
+/* Where threads note times, too, both clocks begin when the device is there. */
 static bool begin_time(fs_instance *x) {
-  return !x->built.timed ||
-         FS_CUDA_DO(x, cuEventRecord, (x->time[2 * x->program->plan.n_items], x->lane[0]));
+  fs_cu_event begin = x->time[2 * x->program->plan.n_items];
+  if (!x->built.timed) {
+    return true;
+  }
+  if (!FS_CUDA_DO(x, cuEventRecord, (begin, x->lane[0]))) {
+    return false;
+  }
+  if (x->threads.n == 0) {
+    return true;
+  }
+  bool there = fs_cuda_await_event(x, begin);
+  atomic_store(&x->begin_ns, fs_now_ns());
+  return there;
 }
 
-/* Waits until the streams are empty.  The results do not matter: after a failure of the device
- * nothing runs there any more. */
+/* Waits until the streams are empty, and the threads have nothing to do.  The results do not
+ * matter: after a failure of the device nothing runs there any more. */
 static void drain(fs_instance *x) {
+  bool failed = false;
   for (uint32_t i = 0; i < x->n_streams; i++) {
-    bool empty = fs_cuda_await_stream(x, x->lane[i]);
-    (void)empty;
+    failed = !fs_cuda_await_stream(x, x->lane[i]) || failed;
   }
+  fs_cuda_drain_threads(x, failed);
 }
 
 static fsched_cause run_invocation(fs_instance *x) {

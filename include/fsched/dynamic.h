@@ -77,9 +77,10 @@ typedef struct fsched_dynamic_options {
   size_t size;
   /** Workers are processes, but those of host queues, which are threads of this one: what a kernel
    *  in a process does to other memory than its args is lost, and one that crashes fails its task
-   *  alone.  They are forked if the process has one thread when the first
-   *  run is opened; else each is the program fsched-worker, which has the built-in kernels and
-   *  those of modules. */
+   *  alone.  A child that a kernel makes by fork ends where the kernel returns, with the status
+   *  FSCHED_REPLAY; the program fsched-worker says so on standard error.  Workers are forked if the
+   *  process has one thread when the first run is opened; else each is the program fsched-worker,
+   *  which has the built-in kernels and those of modules. */
   int processes;
   const char *worker; /* path of that program; NULL: beside this program, or in PATH */
   int spawn;          /* it is used also where workers could be forked */

@@ -4,7 +4,8 @@
  * The driver runs on the processor.  Nothing that was put into a stream happens before someone
  * synchronises with it, and then in an order that the seed gives and that only streams, events and
  * graphs restrict, so an ordering that was forgotten shows.  Queries do a few steps and then say
- * how far things are.  What a caller may not do is noted as a fault, the first one in words.
+ * how far things are.  A stream waits for a word until someone writes it, if need be for ever. What
+ * a caller may not do is noted as a fault, the first one in words.
  *
  * A kernel that hangs has begun and does not end before it is released.  Meanwhile whatever waits
  * for it blocks: to synchronise or to free is a fault then, as the real driver would wait for ever,
@@ -37,6 +38,8 @@ typedef struct fake_cuda_controls {
   const char *hang;        /* a kernel that hangs; NULL: none */
   uint64_t hang_at;        /* from which of its executions on it hangs, from 1 */
   uint64_t depth;          /* commands that a stream takes before a launch waits; 0: any number */
+  uint64_t channels;       /* streams share so many channels, each in the order of calls; 0: none
+                            * is shared */
   int log;                 /* keep a log of what is put into streams */
 } fake_cuda_controls;
 

@@ -79,9 +79,9 @@ static result cuDeviceGetName(char *name, int length, int device) {
 }
 
 static result cuDeviceGetAttribute(int *value, unsigned attribute, int device) {
-  static const int values[][2] = {{1, 1024},  {2, 1024},  {3, 1024},   {4, 64}, {5, 2147483647},
-                                  {6, 65535}, {7, 65535}, {16, 132},   {40, 3}, {41, 1},
-                                  {75, 9},    {76, 0},    {97, 232448}};
+  static const int values[][2] = {{1, 1024},  {2, 1024},  {3, 1024},    {4, 64}, {5, 2147483647},
+                                  {6, 65535}, {7, 65535}, {16, 132},    {40, 3}, {41, 1},
+                                  {75, 9},    {76, 0},    {97, 232448}, {122, 1}};
   (void)device;
   CALL(false, false);
   TRY;
@@ -212,7 +212,9 @@ static result cuStreamCreate(void **out, unsigned flags) {
   if (flags != 1) {
     note_fault("%s: the stream waits for the default stream", __func__);
   }
-  *out = new_object(KIND_STREAM, sizeof(stream));
+  stream *s = new_object(KIND_STREAM, sizeof *s);
+  s->number = fake.n_streams++;
+  *out = s;
   END(OK);
 }
 
@@ -237,6 +239,32 @@ static result cuStreamWaitEvent(void *stream_handle, void *event_handle, unsigne
   }
   stream_push(s, &(command){.kind = RUN_WAIT, .event = e, .ticket = e->recorded});
   END(OK);
+}
+
+/* The word lies in memory of the host or of the device, and is aligned. */
+static result push_word(stream *s, command_kind kind, address where, uint64_t value, unsigned flags,
+                        const char *call) {
+  uint8_t *word = where % sizeof value == 0 ? memory_bytes(where, sizeof value) : NULL;
+  if (word == NULL || flags != 0) {
+    note_fault("%s: no word there, or flags", call);
+    return INVALID_VALUE;
+  }
+  stream_push(s, &(command){.kind = kind, .word = (uint64_t *)(void *)word, .value = value});
+  return OK;
+}
+
+static result cuStreamWaitValue64(void *handle, address where, uint64_t value, unsigned flags) {
+  CALL(true, true);
+  TRY;
+  OBJECT(stream, s, handle, KIND_STREAM)
+  END(push_word(s, RUN_AWAIT_WORD, where, value, flags, __func__));
+}
+
+static result cuStreamWriteValue64(void *handle, address where, uint64_t value, unsigned flags) {
+  CALL(true, true);
+  TRY;
+  OBJECT(stream, s, handle, KIND_STREAM)
+  END(push_word(s, RUN_WRITE_WORD, where, value, flags, __func__));
 }
 
 static result cuLaunchHostFunc(void *handle, void (*host)(void *user), void *user) {
@@ -369,6 +397,8 @@ const driver_function plain_functions[] = {
     F(cuStreamCreate, 2000),
     F(cuStreamDestroy, 4000),
     F(cuStreamWaitEvent, 3020),
+    F(cuStreamWaitValue64, 11070),
+    F(cuStreamWriteValue64, 11070),
     F(cuLaunchHostFunc, 10000),
     F(cuStreamSynchronize, 2000),
     F(cuStreamQuery, 2000),

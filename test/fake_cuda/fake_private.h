@@ -83,7 +83,9 @@ typedef enum command_kind {
   RUN_RECORD,
   RUN_WAIT,
   RUN_GRAPH,
-  RUN_HOST
+  RUN_HOST,
+  RUN_AWAIT_WORD,
+  RUN_WRITE_WORD
 } command_kind;
 
 typedef struct command {
@@ -95,6 +97,8 @@ typedef struct command {
   void *user;
   event *event;
   uint64_t ticket;
+  uint64_t *word, value; /* to wait for or to write */
+  uint64_t number;       /* of all that was put into streams */
   struct executable *executable;
   uint8_t *nodes; /* a graph that runs: per node, a node_state; NULL: it has not begun */
   bool hangs;     /* whether it has begun and does not end */
@@ -105,6 +109,7 @@ enum { NODE_TODO, NODE_DONE, NODE_HANGS };
 
 typedef struct stream {
   object base;
+  uint64_t number; /* of all streams */
   command *at;
   size_t n, cap, done;
   bool hangs; /* the command after those that are done hangs, or some of its nodes do */
@@ -142,7 +147,9 @@ typedef struct state {
   uint64_t hang_calls; /* executions of that kernel that have begun */
   bool let_go;
   uint64_t seed, calls, executed, now, used;
-  result sticky; /* error of an execution */
+  uint64_t n_streams, n_pushed; /* ever */
+  uint64_t n_blocked;           /* calls that wait for room */
+  result sticky;                /* error of an execution */
   bool initialized;
   uint32_t retained;
   object *objects;

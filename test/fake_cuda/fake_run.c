@@ -2,6 +2,7 @@
 /* Streams hold what was put into them until a caller makes them move.  Then, again and again, one
  * of the streams whose first command can go on is drawn.  Some seeds prefer the last streams, some
  * the first, and some stay with one as long as it can go on. */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -23,7 +24,8 @@ static uint64_t seed_of(const command *c) {
 
 /* Notes the command in the log; returns its number there, from 1, or 0. */
 static uint64_t log_command(const stream *s, const command *c) {
-  bool noted = c->kind != RUN_COPY && c->kind != RUN_GRAPH;
+  bool noted =
+      c->kind == RUN_KERNEL || c->kind == RUN_HOST || c->kind == RUN_RECORD || c->kind == RUN_WAIT;
   if (!fake.controls.log || !noted) {
     return 0;
   }
@@ -48,6 +50,7 @@ void stream_push(stream *s, const command *c) {
     s->at = realloc(s->at, s->cap * sizeof *s->at);
   }
   s->at[s->n] = *c;
+  s->at[s->n].number = fake.n_pushed++;
   s->at[s->n++].entry = log_command(s, c);
 }
 
@@ -60,11 +63,27 @@ static bool hangs(const command *c, bool begun) {
          (begun || ++fake.hang_calls >= fake.controls.hang_at);
 }
 
+/* Whether a stream with the same channel has something to do that came first. */
+static bool is_behind(const stream *s) {
+  bool behind = false;
+  for (const object *o = fake.objects; fake.controls.channels > 0 && o != NULL; o = o->next) {
+    const stream *other = (const stream *)o;
+    behind =
+        behind || (o->kind == KIND_STREAM && other->done < other->n &&
+                   other->number % fake.controls.channels == s->number % fake.controls.channels &&
+                   other->at[other->done].number < s->at[s->done].number);
+  }
+  return behind;
+}
+
 static bool runnable(const stream *s) {
-  if (s->done == s->n || (s->hangs && !fake.let_go)) {
+  if (s->done == s->n || (s->hangs && !fake.let_go) || is_behind(s)) {
     return false;
   }
   const command *c = &s->at[s->done];
+  if (c->kind == RUN_AWAIT_WORD) {
+    return __atomic_load_n(c->word, __ATOMIC_ACQUIRE) >= c->value;
+  }
   return c->kind != RUN_WAIT || c->event->completed >= c->ticket;
 }
 
@@ -169,6 +188,10 @@ static void run_command(const command *c) {
       c->event->completed = c->ticket == 0 ? c->event->recorded : c->ticket;
       c->event->time = fake.now;
       return;
+    case RUN_WRITE_WORD:
+      __atomic_store_n(c->word, c->value, __ATOMIC_RELEASE);
+      return;
+    case RUN_AWAIT_WORD:
     case RUN_WAIT:
     case RUN_GRAPH:
       return;
@@ -278,13 +301,32 @@ void wait_for_hanging(const char *call) {
   }
 }
 
+/* Whether a stream waits for a word. */
+static bool awaits_word(void) {
+  bool some = false;
+  for (const object *o = fake.objects; fake.sticky == OK && o != NULL; o = o->next) {
+    const stream *s = (const stream *)o;
+    some =
+        some || (o->kind == KIND_STREAM && s->done < s->n && s->at[s->done].kind == RUN_AWAIT_WORD);
+  }
+  return some;
+}
+
 void await_room(const stream *s) {
   while (fake.controls.depth > 0 && s->n - s->done >= fake.controls.depth) {
-    if (!step()) {
-      if (hanging() == 0) {
-        return;
-      }
+    if (step()) {
+      continue;
+    }
+    if (hanging() > 0) {
       wait_for_hanging(NULL);
+    } else if (awaits_word()) {
+      fake.n_blocked++;
+      pthread_mutex_unlock(&fake_lock); /* for the tests; whoever writes it makes no call */
+      (void)sched_yield();
+      pthread_mutex_lock(&fake_lock);
+      fake.n_blocked--;
+    } else {
+      return;
     }
   }
 }

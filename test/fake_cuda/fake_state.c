@@ -221,7 +221,7 @@ __attribute__((destructor)) static void end(void) {
       (void)fclose(f);
     }
   }
-  if (!hangs) { /* otherwise a thread that was given up may still call once more */
+  if (!hangs && fake.n_blocked == 0) { /* else a thread that was given up may go on */
     forget_all();
   }
   pthread_mutex_unlock(&fake_lock);

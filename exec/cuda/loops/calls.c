@@ -31,16 +31,15 @@ static fs_status make_paces(fs_instance *x) {
 }
 
 /* The commands of an op's copy, in the order of their queues, are its calls, if it has several. */
-static fs_status number_calls(fs_instance *x) {
-  const fs_stream *s = x->s;
+fs_status fs_cuda_calls_number(fs_arena *arena, const fs_stream *s, uint32_t **call_of) {
   uint32_t *next;
-  FS_SCRATCH(scratch, x->own);
+  FS_SCRATCH(scratch, arena->ctx);
   FS_TRY(fs_new_zero(&scratch, &next, (size_t)s->n_loop_ops * FS_LOOP_COPIES));
-  FS_TRY(fs_new_zero(&x->arena, &x->loops.call_of, s->n_loop_commands));
+  FS_TRY(fs_new_zero(arena, call_of, s->n_loop_commands));
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
     const fs_stream_loop_command *k = &s->loop_commands[c];
     if (s->loop_ops[k->op].n_members > 0) {
-      x->loops.call_of[c] = next[k->op * FS_LOOP_COPIES + k->copy]++;
+      (*call_of)[c] = next[k->op * FS_LOOP_COPIES + k->copy]++;
     }
   }
   return FSCHED_OK;
@@ -67,7 +66,7 @@ fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) {
   FS_TRY(fs_new(&x->arena, &r->param, n_params));
   FS_TRY(fs_new(&x->arena, &r->params, n_params));
   FS_TRY(fs_new(&x->arena, &r->name, name_bytes));
-  FS_TRY(number_calls(x));
+  FS_TRY(fs_cuda_calls_number(&x->arena, s, &r->call_of));
   return make_paces(x);
 }
 

@@ -13,6 +13,8 @@
 /* Makes room for one instance at a time, and for how long ops are held back.  Requires a stream
  * with loops, and the most loops around an op.  O(commands and args in loops). */
 fs_status fs_cuda_calls_make(fs_instance *x, uint32_t depth) FS_MUST_USE;
+/* Which of its op's calls each command in a loop is.  O(commands in loops). */
+fs_status fs_cuda_calls_number(fs_arena *arena, const fs_stream *s, uint32_t **call_of) FS_MUST_USE;
 /* Whether the members of an instance's op run side by side, each with a call of its own.  Requires
  * an instance of the stream. */
 static inline bool fs_cuda_calls_apart(const fs_stream *s, const fs_loop_instance *at) {

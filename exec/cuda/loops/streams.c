@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Loops on streams, instance by instance, in the order of a walk over each
+/* Loops on streams and threads, instance by instance, in the order of a walk over each
  * (model/stream/loop_walk.h): an instance is issued when all that it waits for has been.
  *
  *   lane of each part     ... wait, event                                   wait, event ...
@@ -31,7 +31,11 @@
  * always for the event of its own target.  Neither depends on how often loops run.
  *
  * Before a kernel of a module there is one more event, which shows that the kernel has begun
- * (cuda/loops/watch.c). */
+ * (cuda/loops/watch.c).
+ *
+ * A queue of the host is a thread: what is said of the streams of queues holds of it, but that it
+ * is its own lane (cuda/threads.h).  Where queues meet, they do so on a stream if one of them has
+ * one. */
 #include "exec/cuda/loops/calls.h"
 #include "exec/cuda/loops/times.h"
 #include "exec/cuda/loops/unroll.h"
@@ -39,15 +43,27 @@
 
 /* Room */
 
+static bool on_thread(const fs_instance *x, uint32_t queue) {
+  return x->program->threads && x->s->queues[queue].host != 0;
+}
+
+/* Numbers the queues that are in loops, those that are threads behind the others. */
 static void find_queues(fs_instance *x) {
   const fs_stream *s = x->s;
+  fs_cuda_loops *r = &x->loops;
+  for (unsigned thread = 0; thread < 2; thread++) {
+    for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+      uint32_t queue = s->loop_queues[i].queue;
+      if (r->stream_of[queue] == FS_NONE && on_thread(x, queue) == (thread != 0)) {
+        r->stream_of[queue] = r->n_streams++;
+        r->n_threads += thread;
+      }
+    }
+  }
   for (uint32_t i = 0; i < s->n_loop_queues; i++) {
     const fs_stream_loop_queue *q = &s->loop_queues[i];
-    if (x->loops.stream_of[q->queue] == FS_NONE) {
-      x->loops.stream_of[q->queue] = x->loops.n_streams++;
-    }
     for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
-      x->loops.queue_of[c] = q->queue;
+      r->queue_of[c] = q->queue;
     }
   }
 }
@@ -140,7 +156,7 @@ void fs_cuda_loops_end(fs_instance *x, uint64_t *digest) {
 static bool take_record(fs_instance *x, uint64_t *record) {
   fs_cuda_loops *r = &x->loops;
   uint32_t index = (uint32_t)(r->taken % r->n_records);
-  if (r->taken >= r->n_records && !fs_cuda_await_event(x, r->event[index])) {
+  if (r->taken >= r->n_records && !fs_cuda_await_point(x, &r->record[index].point, false)) {
     return false;
   }
   add_digest(x, r->taken);
@@ -150,26 +166,35 @@ static bool take_record(fs_instance *x, uint64_t *record) {
   return !fs_cuda_poisoned(x);
 }
 
-static bool record_on(fs_instance *x, uint64_t record, fs_cu_stream stream) {
+static bool record_on(fs_instance *x, uint64_t record, fs_cuda_line line) {
   uint32_t index = (uint32_t)(record % x->loops.n_records);
-  bool recorded = FS_CUDA_DO(x, cuEventRecord, (x->loops.event[index], stream));
-  x->loops.record[index].stream = recorded ? stream : NULL;
-  return recorded;
+  fs_cuda_record *r = &x->loops.record[index];
+  r->marked = fs_cuda_line_mark(x, line, x->loops.event[index], x->threads.in_loops, &r->point);
+  return r->marked;
 }
 
-/* Makes a stream wait for a record, unless that is over or before it on the stream. */
-static bool wait_for_record(fs_instance *x, uint64_t record, fs_cu_stream stream) {
+/* Makes a line wait for a record, unless that is over or before it on the line. */
+static bool wait_for_record(fs_instance *x, uint64_t record, fs_cuda_line line) {
   uint32_t index = (uint32_t)(record % x->loops.n_records);
   assert(record < x->loops.taken);
-  return x->loops.taken - record > x->loops.n_records || x->loops.record[index].stream == stream ||
-         FS_CUDA_DO(x, cuStreamWaitEvent, (stream, x->loops.event[index], 0));
+  return x->loops.taken - record > x->loops.n_records ||
+         fs_cuda_line_wait(x, line, &x->loops.record[index].point);
 }
 
-/* Makes a stream wait for all that has been issued on another one. */
-static bool follow_stream(fs_instance *x, fs_cu_stream stream, fs_cu_stream other) {
+/* Makes a line wait for all that has been issued on another one. */
+static bool follow_line(fs_instance *x, fs_cuda_line line, fs_cuda_line other) {
   uint64_t record;
-  return stream == other || (take_record(x, &record) && record_on(x, record, other) &&
-                             wait_for_record(x, record, stream));
+  return line == other || (take_record(x, &record) && record_on(x, record, other) &&
+                           wait_for_record(x, record, line));
+}
+
+/* Notes a time of an instance, unless the pair is FS_NONE. */
+static bool note_time(fs_instance *x, uint32_t pair, bool end, fs_cuda_line line) {
+  if (pair == FS_NONE || !fs_cuda_line_is_thread(x, line)) {
+    return fs_cuda_times_record(x, pair, end, pair == FS_NONE ? NULL : x->lane[line]);
+  }
+  fs_cuda_step note = {.kind = FS_CUDA_NOTE, .time = fs_cuda_times_noted(x, pair, end)};
+  return fs_cuda_step_put(x, line, note);
 }
 
 /* Instances */
@@ -177,28 +202,39 @@ static bool follow_stream(fs_instance *x, fs_cu_stream stream, fs_cu_stream othe
 /* Commands that run an instance are those of its op and copy from `first` to before `end`. */
 typedef struct cuda_members {
   uint32_t first, end, copy;
-  fs_cu_stream stream; /* where they meet */
+  fs_cuda_line line; /* where they meet */
 } cuda_members;
 
-static fs_cu_stream stream_of(const fs_instance *x, uint32_t loop_command) {
-  const fs_cuda_loops *r = &x->loops;
-  return x->lane[r->lane0 + r->stream_of[r->queue_of[loop_command]]];
+/* The line of a queue that is in loops, inside of them. */
+static fs_cuda_line inside_of(const fs_instance *x, uint32_t queue) {
+  if (on_thread(x, queue)) {
+    return x->n_streams + x->threads.of[queue];
+  }
+  return x->loops.lane0 + x->loops.stream_of[queue];
 }
 
-static cuda_members members_of(const fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
-  const fs_stream_loop_queue *q = &x->s->loop_queues[at->loop->queue0];
-  const fs_stream_loop_queue *last = q + at->loop->n_queues - 1;
-  bool gang = x->loops.walk[depth].members[at->loop_command] > 1;
-  return (cuda_members){.first = gang ? q->command0 : at->loop_command,
-                        .end = gang ? last->command0 + last->n_commands : at->loop_command + 1,
-                        .copy = x->s->loop_commands[at->loop_command].copy,
-                        .stream = stream_of(x, at->loop_command)};
+static fs_cuda_line line_of(const fs_instance *x, uint32_t loop_command) {
+  return inside_of(x, x->loops.queue_of[loop_command]);
 }
 
 static bool is_member(const fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                       uint32_t c) {
   const fs_stream_loop_command *k = &x->s->loop_commands[c];
   return k->op == at->op && k->copy == m->copy;
+}
+
+static cuda_members members_of(const fs_instance *x, const fs_loop_instance *at, uint32_t depth) {
+  const fs_stream_loop_queue *q = &x->s->loop_queues[at->loop->queue0];
+  const fs_stream_loop_queue *last = q + at->loop->n_queues - 1;
+  bool gang = x->loops.walk[depth].members[at->loop_command] > 1;
+  cuda_members m = {.first = gang ? q->command0 : at->loop_command,
+                    .end = gang ? last->command0 + last->n_commands : at->loop_command + 1,
+                    .copy = x->s->loop_commands[at->loop_command].copy,
+                    .line = line_of(x, at->loop_command)};
+  for (uint32_t c = m.first; c < m.end && fs_cuda_line_is_thread(x, m.line); c++) {
+    m.line = is_member(x, at, &m, c) ? line_of(x, c) : m.line;
+  }
+  return m;
 }
 
 /* The number of an instance's iteration, over all runs that are joined. */
@@ -211,21 +247,21 @@ static fs_cuda_latest *latest_of(const fs_instance *x, const fs_loop_instance *a
   return &x->loops.latest[(size_t)c * x->loops.n_records + turn];
 }
 
-/* Makes a stream wait for an iteration of a command.  Where a later one is noted, all records have
+/* Makes a line wait for an iteration of a command.  Where a later one is noted, all records have
  * been taken since. */
 static bool wait_for_iteration(fs_instance *x, const fs_loop_instance *at, uint32_t c,
-                               uint64_t iteration, fs_cu_stream stream) {
+                               uint64_t iteration, fs_cuda_line line) {
   const fs_cuda_latest *l = latest_of(x, at, c, iteration);
-  return l->iteration != iteration || wait_for_record(x, l->record, stream);
+  return l->iteration != iteration || wait_for_record(x, l->record, line);
 }
 
 static bool wait_for_targets(fs_instance *x, const fs_loop_instance *at, uint32_t c,
-                             fs_cu_stream stream) {
+                             fs_cuda_line line) {
   const fs_stream_loop_command *k = &x->s->loop_commands[c];
   for (uint32_t i = k->wait0; i < k->wait0 + k->n_waits; i++) {
     const fs_stream_loop_wait *w = &x->s->loop_waits[i];
     if (w->distance <= number_of(at) &&
-        !wait_for_iteration(x, at, w->command, number_of(at) - w->distance, stream)) {
+        !wait_for_iteration(x, at, w->command, number_of(at) - w->distance, line)) {
       return false;
     }
   }
@@ -235,7 +271,7 @@ static bool wait_for_targets(fs_instance *x, const fs_loop_instance *at, uint32_
 /* Where the members meet, all that they wait for comes first. */
 static bool wait_for_all(fs_instance *x, const fs_loop_instance *at, const cuda_members *m) {
   for (uint32_t c = m->first; c < m->end; c++) {
-    if (is_member(x, at, m, c) && !wait_for_targets(x, at, c, m->stream)) {
+    if (is_member(x, at, m, c) && !wait_for_targets(x, at, c, m->line)) {
       return false;
     }
   }
@@ -245,7 +281,7 @@ static bool wait_for_all(fs_instance *x, const fs_loop_instance *at, const cuda_
 /* So does all that their queues have so far. */
 static bool meet_members(fs_instance *x, const fs_loop_instance *at, const cuda_members *m) {
   for (uint32_t c = m->first; c < m->end; c++) {
-    if (is_member(x, at, m, c) && !follow_stream(x, m->stream, stream_of(x, c))) {
+    if (is_member(x, at, m, c) && !follow_line(x, m->line, line_of(x, c))) {
       return false;
     }
   }
@@ -257,11 +293,11 @@ static void note_record(fs_instance *x, const fs_loop_instance *at, uint32_t c, 
       (fs_cuda_latest){.record = record, .iteration = number_of(at)};
 }
 
-/* The members' streams wait for a record of the one where they have met. */
+/* The members' lines wait for a record of the one where they have met. */
 static bool part_members(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                          uint64_t record) {
   for (uint32_t c = m->first; c < m->end; c++) {
-    if (is_member(x, at, m, c) && !wait_for_record(x, record, stream_of(x, c))) {
+    if (is_member(x, at, m, c) && !wait_for_record(x, record, line_of(x, c))) {
       return false;
     }
   }
@@ -280,45 +316,58 @@ static void keep_instance(fs_instance *x, const fs_loop_instance *at, uint64_t r
   }
 }
 
+/* Holds an instance back, if its pace wants that. */
+static bool hold_back(fs_instance *x, const fs_loop_instance *at, fs_cuda_line line) {
+  fs_cuda_launch l;
+  if (!fs_cuda_call_pace(x, at, &l)) {
+    return true;
+  }
+  return fs_cuda_line_is_thread(x, line)
+             ? fs_cuda_step_put(
+                   x, line, (fs_cuda_step){.kind = FS_CUDA_HOLD, .value = x->loops.pace[at->op]})
+             : fs_cuda_launch_on(x, &l, x->lane[line]);
+}
+
 static bool launch_kernel(fs_instance *x, const fs_loop_instance *at, uint64_t record,
-                          fs_cu_stream stream) {
+                          fs_cuda_line line) {
   uint32_t index = (uint32_t)(record % x->loops.n_records);
   fs_cu_address call = (fs_cu_address)(uintptr_t)call_of(x, record);
-  fs_cuda_launch l;
-  if (fs_cuda_call_pace(x, at, &l) && !fs_cuda_launch_on(x, &l, stream)) {
+  fs_cuda_record *r = &x->loops.record[index];
+  if (!hold_back(x, at, line)) {
     return false;
   }
-  if (fs_cuda_loop_op_foreign(x->program, at->op)) {
-    x->loops.record[index].lane = x->loops.stream_of[x->loops.queue_of[at->loop_command]];
-    x->loops.record[index].foreign = true;
-    if (!FS_CUDA_DO(x, cuEventRecord, (x->loops.begun[index], stream))) {
+  if (fs_cuda_loop_foreign(x, at)) {
+    r->lane = x->loops.stream_of[x->loops.queue_of[at->loop_command]];
+    r->foreign = true;
+    if (!r->host && !FS_CUDA_DO(x, cuEventRecord, (x->loops.begun[index], x->lane[line]))) {
       return false;
     }
   }
-  if (x->loops.record[index].host) {
-    return FS_CUDA_DO(x, cuLaunchHostFunc,
-                      (stream, fs_cuda_host_run, fs_cuda_host_record(x, index)));
+  if (r->host) {
+    fs_cuda_step run = {.kind = FS_CUDA_RUN, .task = fs_cuda_host_record(x, index)};
+    return fs_cuda_step_put(x, line, run);
   }
+  fs_cuda_launch l;
   fs_cuda_call_launch(x, at, call, &l);
-  return fs_cuda_launch_on(x, &l, stream);
+  return fs_cuda_launch_on(x, &l, x->lane[line]);
 }
 
 static bool call_instance(fs_instance *x, const fs_loop_instance *at, uint64_t record,
-                          uint32_t pair, fs_cu_stream stream) {
+                          uint32_t pair, fs_cuda_line line) {
   fs_cuda_launch l;
   fs_cuda_record *r = &x->loops.record[record % x->loops.n_records];
   keep_instance(x, at, record);
-  r->host = x->program->hosts.loop_op[at->op] != 0;
+  r->host = fs_cuda_line_is_thread(x, line);
   if (!x->config.empty && !r->host) {
     fs_cuda_call_write(x, at, (fs_cu_address)(uintptr_t)digest_of(x, record), call_of(x, record));
   }
-  if (!fs_cuda_times_record(x, pair, false, stream) || !launch_kernel(x, at, record, stream) ||
-      !fs_cuda_times_record(x, pair, true, stream)) {
+  if (!note_time(x, pair, false, line) || !launch_kernel(x, at, record, line) ||
+      !note_time(x, pair, true, line)) {
     return false;
   }
   bool digests = fs_cuda_call_digest(x, (fs_cu_address)(uintptr_t)call_of(x, record), &l);
   r->digests = digests;
-  return !digests || r->host || fs_cuda_launch_on(x, &l, stream);
+  return !digests || r->host || fs_cuda_launch_on(x, &l, x->lane[line]);
 }
 
 static bool run_instances(fs_instance *x, const fs_stream_loop *loop,
@@ -330,17 +379,29 @@ static const fs_stream_loop *inner_of(const fs_instance *x, const fs_loop_instan
   return inner == FS_NONE ? NULL : &x->s->loops[inner];
 }
 
-/* Moves the values that are behind a run which is over, on a stream that has waited for all of it.
- */
+/* Moves a value.  A thread does so where no queue of its loop is a stream, so nothing of the loop
+ * is in a memory that is not the host's. */
+static bool move_value(fs_instance *x, const fs_loop_move *m, fs_cuda_line line) {
+  fs_cu_address to = fs_cuda_at(x, m->memory, m->to), from = fs_cuda_at(x, m->memory, m->from);
+  if (!fs_cuda_line_is_thread(x, line)) {
+    return FS_CUDA_DO(x, cuMemcpyAsync, (to, from, m->bytes, x->lane[line]));
+  }
+  assert(x->io->store[m->memory]);
+  fs_cuda_step move = {.kind = FS_CUDA_MOVE,
+                       .value = m->bytes,
+                       .to = (void *)(uintptr_t)to,
+                       .from = (const void *)(uintptr_t)from};
+  return fs_cuda_step_put(x, line, move);
+}
+
+/* Moves the values that are behind a run which is over, on a line that has waited for all of it. */
 static bool leave_run(fs_instance *x, const fs_stream_loop *loop, const fs_loop_instance *around,
-                      uint32_t command, fs_cu_stream stream) {
+                      uint32_t command, fs_cuda_line line) {
   uint64_t trips = fs_loop_trips(x->s, x->work->trips, loop);
   bool done = true;
   for (uint32_t k = 0; k < loop->n_rings && done && !x->config.empty; k++) {
     fs_loop_move m = fs_loop_last_value(x->s, loop, k, trips, command, around);
-    done = m.bytes == 0 || FS_CUDA_DO(x, cuMemcpyAsync,
-                                      (fs_cuda_at(x, m.memory, m.to),
-                                       fs_cuda_at(x, m.memory, m.from), m.bytes, stream));
+    done = m.bytes == 0 || move_value(x, &m, line);
   }
   return done;
 }
@@ -350,9 +411,8 @@ static bool run_joined(fs_instance *x, const fs_loop_instance *at, const cuda_me
                        uint32_t depth) {
   (void)fs_cuda_times_take(x, at);
   for (uint32_t c = m->first; c < m->end; c++) {
-    if (is_member(x, at, m, c) &&
-        (!wait_for_targets(x, at, c, stream_of(x, c)) ||
-         !fs_cuda_times_record(x, fs_cuda_times_part(x, c), false, stream_of(x, c)))) {
+    if (is_member(x, at, m, c) && (!wait_for_targets(x, at, c, line_of(x, c)) ||
+                                   !note_time(x, fs_cuda_times_part(x, c), false, line_of(x, c)))) {
       return false;
     }
   }
@@ -364,8 +424,8 @@ static bool run_joined(fs_instance *x, const fs_loop_instance *at, const cuda_me
     if (!is_member(x, at, m, c)) {
       continue;
     }
-    if (!fs_cuda_times_record(x, fs_cuda_times_part(x, c), true, stream_of(x, c)) ||
-        !take_record(x, &record) || !record_on(x, record, stream_of(x, c))) {
+    if (!note_time(x, fs_cuda_times_part(x, c), true, line_of(x, c)) || !take_record(x, &record) ||
+        !record_on(x, record, line_of(x, c))) {
       return false;
     }
     note_record(x, at, c, record);
@@ -377,18 +437,18 @@ static bool run_joined(fs_instance *x, const fs_loop_instance *at, const cuda_me
 static bool run_inside(fs_instance *x, const fs_loop_instance *at, const cuda_members *m,
                        uint32_t depth, uint32_t pair, uint64_t *record) {
   const fs_stream_loop *inner = inner_of(x, at);
-  return fs_cuda_times_record(x, pair, false, m->stream) && take_record(x, record) &&
-         record_on(x, *record, m->stream) && part_members(x, at, m, *record) &&
+  return note_time(x, pair, false, m->line) && take_record(x, record) &&
+         record_on(x, *record, m->line) && part_members(x, at, m, *record) &&
          run_instances(x, inner, at, at->command, depth + 1) && meet_members(x, at, m) &&
-         leave_run(x, inner, at, at->command, m->stream) &&
-         fs_cuda_times_record(x, pair, true, m->stream) && take_record(x, record);
+         leave_run(x, inner, at, at->command, m->line) && note_time(x, pair, true, m->line) &&
+         take_record(x, record);
 }
 
-/* Runs members with args of their own, each on its own stream behind a record of where they have
+/* Runs members with args of their own, each on its own line behind a record of where they have
  * met.  The one where they are to meet again then waits for all. */
 static bool call_members(fs_instance *x, const fs_loop_instance *at, const cuda_members *m) {
   uint64_t record;
-  if (!take_record(x, &record) || !record_on(x, record, m->stream) ||
+  if (!take_record(x, &record) || !record_on(x, record, m->line) ||
       !part_members(x, at, m, record)) {
     return false;
   }
@@ -398,13 +458,13 @@ static bool call_members(fs_instance *x, const fs_loop_instance *at, const cuda_
     own.loop_command = c;
     if (is_member(x, at, m, c) &&
         (!take_record(x, &record) ||
-         !call_instance(x, &own, record, fs_cuda_times_part(x, c), stream_of(x, c)) ||
-         !record_on(x, record, stream_of(x, c)))) {
+         !call_instance(x, &own, record, fs_cuda_times_part(x, c), line_of(x, c)) ||
+         !record_on(x, record, line_of(x, c)))) {
       return false;
     }
   }
   for (uint64_t i = first; i <= record; i++) {
-    if (!wait_for_record(x, i, m->stream)) {
+    if (!wait_for_record(x, i, m->line)) {
       return false;
     }
   }
@@ -416,7 +476,7 @@ static bool run_kernel(fs_instance *x, const fs_loop_instance *at, const cuda_me
                        uint32_t pair, uint64_t *record) {
   return fs_cuda_calls_apart(x->s, at)
              ? call_members(x, at, m) && take_record(x, record)
-             : take_record(x, record) && call_instance(x, at, *record, pair, m->stream);
+             : take_record(x, record) && call_instance(x, at, *record, pair, m->line);
 }
 
 /* Issues an instance whose members meet, if it has several. */
@@ -427,7 +487,7 @@ static bool run_together(fs_instance *x, const fs_loop_instance *at, const cuda_
   if (!wait_for_all(x, at, m) || !meet_members(x, at, m) ||
       !(inner_of(x, at) != NULL ? run_inside(x, at, m, depth, pair, &record)
                                 : run_kernel(x, at, m, pair, &record)) ||
-      !record_on(x, record, m->stream) || !part_members(x, at, m, record)) {
+      !record_on(x, record, m->line) || !part_members(x, at, m, record)) {
     return false;
   }
   for (uint32_t c = m->first; c < m->end; c++) {
@@ -490,19 +550,17 @@ static bool moves_values(const fs_instance *x, const fs_stream_loop *loop, uint3
   return moves;
 }
 
-/* The stream for the insides of loops, of the queue of a part. */
-static fs_cu_stream inside_of(const fs_instance *x, const fs_cuda_item *part) {
-  return x->lane[x->loops.lane0 + x->loops.stream_of[part->queue]];
-}
-
 /* Ends the parts of an outermost loop on their lanes. */
 static bool leave_parts(fs_instance *x, const fs_stream_loop *loop, const fs_cuda_item *part) {
-  fs_cu_stream first = x->lane[part->lane];
   bool moves = moves_values(x, loop, part->command);
+  fs_cuda_line first = fs_cuda_line_of(x, part->lane);
+  for (uint32_t i = 1; i < part->parts && fs_cuda_line_is_thread(x, first); i++) {
+    first = fs_cuda_line_of(x, part[i].lane);
+  }
   for (uint32_t i = 0; i < part->parts; i++) {
-    fs_cu_stream lane = x->lane[part[i].lane];
-    if (!follow_stream(x, lane, inside_of(x, &part[i])) ||
-        (moves && !follow_stream(x, first, lane))) {
+    fs_cuda_line lane = fs_cuda_line_of(x, part[i].lane);
+    if (!follow_line(x, lane, inside_of(x, part[i].queue)) ||
+        (moves && !follow_line(x, first, lane))) {
       return false;
     }
   }
@@ -515,7 +573,7 @@ bool fs_cuda_loop_issue(fs_instance *x, uint32_t item) {
   uint32_t op = x->s->commands[part->command].target;
   const fs_stream_loop *loop = &x->s->loops[x->loops.loops.of[op]];
   for (uint32_t i = 0; i < part->parts; i++) {
-    if (!follow_stream(x, inside_of(x, &part[i]), x->lane[part[i].lane])) {
+    if (!follow_line(x, inside_of(x, part[i].queue), fs_cuda_line_of(x, part[i].lane))) {
       return false;
     }
   }

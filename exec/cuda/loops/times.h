@@ -30,6 +30,12 @@ static inline fs_cu_event fs_cuda_times_event(const fs_instance *x, uint32_t pai
   assert(pair < x->loops.times.n);
   return x->loops.times.event[2 * (size_t)pair + end];
 }
+/* Where a thread notes one of the times of a pair, in place of its event.  Requires a pair that
+ * there is room for. */
+static inline uint64_t *fs_cuda_times_noted(const fs_instance *x, uint32_t pair, bool end) {
+  assert(pair < x->loops.times.n);
+  return &x->loops.times.noted[2 * (size_t)pair + end];
+}
 /* Records an event of a pair on a stream, unless the pair is FS_NONE.  False: poisoned. */
 bool fs_cuda_times_record(fs_instance *x, uint32_t pair, bool end, fs_cu_stream stream) FS_MUST_USE;
 

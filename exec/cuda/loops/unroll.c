@@ -166,10 +166,10 @@ static bool visit_all(cuda_visit *v) {
 
 static bool list_call(cuda_visit *v, const fs_loop_instance *at) {
   fs_cuda_loops *r = &v->x->loops;
-  if (v->x->program->hosts.loop_op[at->op] != 0) {
+  if (fs_cuda_loop_on_host(v->x, at)) {
     fs_cuda_host_list(v->x, at);
   }
-  if (fs_cuda_loop_op_foreign(v->x->program, at->op)) {
+  if (fs_cuda_loop_foreign(v->x, at)) {
     if (r->foreign != NULL) {
       uint32_t lane = r->stream_of[r->queue_of[at->loop_command]];
       r->foreign[r->n_foreign] =
@@ -210,7 +210,7 @@ static fs_cu_address call_at(const fs_instance *x, uint64_t n) {
 
 static bool write_call(cuda_visit *v, const fs_loop_instance *at) {
   fs_instance *x = v->x;
-  if (x->program->hosts.loop_op[at->op] != 0) {
+  if (fs_cuda_loop_on_host(x, at)) {
     return true;
   }
   uint8_t *to = x->pinned + x->staged_aux + x->loops.calls + v->n * x->loops.call_bytes;
@@ -231,7 +231,7 @@ static bool add_digest(cuda_visit *v, const fs_loop_instance *at) {
   fs_instance *x = v->x;
   const uint64_t *digest =
       (const uint64_t *)(const void *)(x->pinned + x->staged_aux + x->loops.digests) + v->n;
-  bool host = x->program->hosts.loop_op[at->op] != 0;
+  bool host = fs_cuda_loop_on_host(x, at);
   fs_cuda_call_over(x, at, host ? fs_cuda_host_instance(x, v->n_hosts)->digest : *digest);
   v->n_hosts += host;
   return true;
@@ -366,7 +366,7 @@ static bool add_time(fs_cuda_graph_maker *m, uint32_t pair, bool end) {
 
 static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   fs_instance *x = m->x;
-  bool foreign = fs_cuda_loop_op_foreign(x->program, at->op);
+  bool foreign = fs_cuda_loop_foreign(x, at);
   uint32_t f = m->unrolling->n_foreign;
   fs_cuda_launch l;
   m->unrolling->n_foreign += foreign;
@@ -376,7 +376,7 @@ static bool add_kernel(fs_cuda_graph_maker *m, const fs_loop_instance *at) {
   if (foreign && !fs_cuda_graph_record(m, x->loops.begun[f])) {
     return false;
   }
-  bool host = x->program->hosts.loop_op[at->op] != 0, added;
+  bool host = fs_cuda_loop_on_host(x, at), added;
   if (host) {
     added = fs_cuda_graph_host(m, fs_cuda_host_instance(x, m->unrolling->n_hosts++));
   } else {
@@ -435,7 +435,7 @@ static bool add_call(cuda_visit *v, const fs_loop_instance *at) {
       !add_time(m, pair, true)) {
     return false;
   }
-  if (m->x->program->hosts.loop_op[at->op] == 0 &&
+  if (!fs_cuda_loop_on_host(m->x, at) &&
       fs_cuda_call_digest(m->x, call_at(m->x, m->unrolling->n), &l) &&
       !fs_cuda_graph_kernel(m, &l)) {
     return false;

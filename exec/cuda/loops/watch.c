@@ -5,7 +5,8 @@
  *
  * The slot's thread notes it when it looks at the device; the watchdog's thread reads it.  What it
  * reads belongs together if `runs` is the same before and after: that is the number of an instance,
- * and no instance has the number of another one. */
+ * and no instance has the number of another one.  What a thread runs it has in hand
+ * (cuda/threads.h). */
 #include "exec/cuda/loops/watch.h"
 
 #include <stdio.h>
@@ -85,6 +86,13 @@ static bool is_over(const fs_instance *x, fs_cu_event event, fs_cu_result *faile
   return result == FS_CU_SUCCESS;
 }
 
+/* The same of what is before a point. */
+static bool is_behind(const fs_instance *x, const fs_cuda_point *point, fs_cu_result *failed) {
+  fs_cu_result result = fs_cuda_point_query(x, point);
+  *failed = result == FS_CU_NOT_READY ? FS_CU_SUCCESS : result;
+  return result == FS_CU_SUCCESS;
+}
+
 /* Looks at a record whose kernel is not known to be over.  Success, or the failure of a query. */
 static fs_cu_result look_at_record(fs_instance *x, uint64_t number) {
   fs_cuda_loops *r = &x->loops;
@@ -95,13 +103,13 @@ static fs_cu_result look_at_record(fs_instance *x, uint64_t number) {
   if (r->behind[record->lane]) {
     return FS_CU_SUCCESS;
   }
-  if (is_over(x, r->event[index], &failed)) {
+  if (is_behind(x, &record->point, &failed)) {
     record->foreign = false;
     note_over(x, p);
     return FS_CU_SUCCESS;
   }
   r->behind[record->lane] = 1;
-  if (failed == FS_CU_SUCCESS && atomic_load(&p->runs) != number + 1 &&
+  if (failed == FS_CU_SUCCESS && !record->host && atomic_load(&p->runs) != number + 1 &&
       is_over(x, r->begun[index], &failed)) {
     fs_running what = fs_cuda_loop_running(x, &record->at[0]);
     note_running(p, number + 1, &what);
@@ -118,7 +126,7 @@ static fs_cu_result look_at_records(fs_instance *x) {
   r->over = fs_max(r->over, first);
   for (uint64_t i = r->over; i < r->taken && result == FS_CU_SUCCESS; i++) {
     const fs_cuda_record *record = &r->record[i % r->n_records];
-    if (record->foreign && record->stream != NULL) {
+    if (record->foreign && record->marked) {
       result = look_at_record(x, i);
     }
     r->over += i == r->over && !record->foreign;

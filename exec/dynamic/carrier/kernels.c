@@ -98,6 +98,9 @@ int fs_opened_kernel_run(const fs_opened_kernels *k, uint32_t kernel,
   }
   assert(o->function != NULL || o->of_module != NULL);
   int answer = o->function != NULL ? o->function(call, member, o->user) : o->of_module(call);
+  if (k->returns_in_child != NULL && fs_process_inherited(k->birth)) {
+    k->returns_in_child(call);
+  }
   fs_child_end(k->birth);
   return answer;
 }

@@ -18,6 +18,8 @@ typedef struct fs_opened_kernels {
   uint32_t n;
   fs_opened_kernel *at;
   uint64_t birth; /* of the process (process.h) */
+  /* Called in a child that a kernel has made by fork, before it ends; NULL: nothing is said. */
+  void (*returns_in_child)(const fsched_kernel_call *call);
 } fs_opened_kernels;
 
 /* Looks the kernels up, and opens the modules; without `modules` their kernels cannot be run, as

@@ -92,15 +92,21 @@ static fs_status load_stream(fsched_context *ctx, fs_instance *x, const program_
   return FSCHED_OK;
 }
 
-static fs_status make_attached(fsched_context *ctx, fs_instance *x, unsigned char *shared) {
+static fs_status make_attached(fs_program_attached *a) {
+  fsched_context *ctx = a->ctx;
+  fs_instance *x = &a->x;
+  unsigned char *shared = a->shared;
   program_header h;
   fsched_device_options *o;
   memcpy(&h, shared, sizeof h);
   fs_arena_init(&x->arena, ctx);
   FS_TRY(load_stream(ctx, x, &h, shared));
   FS_TRY(fs_new_zero(&x->arena, &o, 1));
-  *o =
-      (fsched_device_options){.size = sizeof *o, .kind = "dynamic", .trust_modules = h.trusts != 0};
+  *o = (fsched_device_options){.size = sizeof *o,
+                               .kind = "dynamic",
+                               .trust_modules = h.trusts != 0,
+                               .kernel_runs = a->kernel_runs,
+                               .runs_user = a->runs_user};
   o->modules = h.has_modules != 0 ? (const char *)shared + h.modules : NULL;
   x->ctx = ctx;
   x->options = o;
@@ -117,7 +123,7 @@ int fs_program_serve(const fsched_kernel_call *call, uint32_t member, void *user
   fs_program_attached *a = user;
   if (!a->tried) {
     a->tried = true;
-    a->status = make_attached(a->ctx, &a->x, a->shared);
+    a->status = make_attached(a);
   }
   return a->status == FSCHED_OK ? fs_program_run(call, member, &a->x) : FSCHED_CAUSE_SYSTEM;
 }

@@ -163,6 +163,9 @@ fs_status fs_program_share(fs_instance *x) FS_MUST_USE;
 typedef struct fs_program_attached {
   fsched_context *ctx;
   unsigned char *shared; /* the memory */
+  /* As in fsched_device_options. */
+  void (*kernel_runs)(void *runs_user, const fsched_kernel_run *run);
+  void *runs_user;
   fs_instance x;
   bool tried;
   fs_status status;

@@ -9,6 +9,7 @@
 #include "base/mem.h"
 #include "exec/dynamic/process/serve.h"
 #include "exec/dynamic/program/program.h"
+#include "exec/dynamic/worker/told.h"
 
 static _Noreturn void wrong_use(void) {
   static const char text[] = "fsched-worker: this program is only started by dynamic runs\n";
@@ -82,7 +83,10 @@ int main(int argc, char **argv) {
     _exit(FS_WORKER_UNREADY);
   }
   static fs_program_attached program;
+  static fs_told_kernel told;
   program.ctx = ctx;
+  program.kernel_runs = fs_told_kernel_runs;
+  program.runs_user = &told;
   program.shared = post.mapping.base + post.mapping.at.shared;
   find_functions(table, post.mapping.at.n_kernels, &program);
   fs_opened_kernels kernels;
@@ -93,5 +97,6 @@ int main(int argc, char **argv) {
   if (opened != FSCHED_OK) {
     give_up(&post, ctx);
   }
+  kernels.returns_in_child = fs_told_task_returns;
   fs_worker_serve(ctx, &post, &kernels);
 }

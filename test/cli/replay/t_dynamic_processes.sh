@@ -75,9 +75,7 @@ dyn 6 five.yaml --modules . -q
 expect "its answer" holds err "task 'bad' has returned 5"
 dyn 0 fork_it.yaml --modules . -q
 dyn 0 fork_wait.yaml --modules . -q
-if [ $workers = processes ]; then
-  expect "a child that returns" holds err "op 'bad' on queue 'a'.*'fork_wait'.* returned in a child process made by fork"
-fi
+expect "a child that returns" holds err "op 'bad' on queue 'a'.*'fork_wait'.* returned in a child process made by fork"
 graph segv '[a, b]'
 dyn 6 segv.yaml --modules . -q
 expect "the signal of a gang's" holds err "task 'bad': its worker has been killed by signal 11"

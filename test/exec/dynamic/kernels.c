@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "exec/dynamic/process/mapping.h"
@@ -113,6 +114,16 @@ int die(const fsched_kernel_call *call) {
   }
   (void)kill(getpid(), how);
   return 0;
+}
+
+int fork_child(const fsched_kernel_call *call) {
+  int status = -1;
+  pid_t child = fork();
+  if (child > 0) {
+    (void)waitpid(child, &status, 0);
+    memcpy(call->args[0].data, &status, sizeof status);
+  }
+  return child < 0;
 }
 
 static uint32_t count_files(void) {

@@ -42,6 +42,7 @@ void compute_plain(const plain_task *t, uint32_t member, uint8_t *const *at);
  * die: fills its first arg, and sends itself the signal, or exits with the status, of its last.
  * look_around: writes what the process is like (surroundings) to its first arg.
  * scribble: writes into its own mailbox, or another's, and rings, as its last arg says (below).
+ * fork_child: returns in a child that it makes; the status of that goes to its first arg.
  * wait_for_word: returns when the word of its first arg is not 0. */
 #define TEST_KERNELS(F) \
   F(run_task)           \
@@ -51,6 +52,7 @@ void compute_plain(const plain_task *t, uint32_t member, uint8_t *const *at);
   F(spoil_scratch)      \
   F(die)                \
   F(look_around)        \
+  F(fork_child)         \
   F(wait_for_word)      \
   F(scribble)
 #define DECLARE_KERNEL(name) \

@@ -310,7 +310,7 @@ START_TEST(wrong_tasks)
   task.shape = &shape;
   refuses(w, &task, "task 't': 1025 bytes of parameters, of at most 1024");
   task.kernel = KERNELS;
-  refuses(w, &task, "task 't' names kernel 9 of 9");
+  refuses(w, &task, "task 't' names kernel 10 of 10");
   ck_fs(ctx, fs_workers_finish(w));
   fs_workers_destroy(w);
 }

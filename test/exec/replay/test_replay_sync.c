@@ -332,7 +332,7 @@ START_TEST(gates_of_a_device)
     fs_cuda_plan plan;
     fs_arena_init(&arena, c.ctx);
     conf_ok(&c, fs_stream_points_find(&arena, s, &points), "points");
-    conf_ok(&c, fs_cuda_plan_make(c.ctx, &arena, s, &plan), "plan");
+    conf_ok(&c, fs_cuda_plan_make(c.ctx, &arena, s, false, &plan), "plan");
     for (uint32_t k = 0; k < s->n_commands; k++) {
       for (uint32_t g = points.gate0[k]; g < points.gate0[k + 1]; g++, gates++) {
         uint32_t held_for = points.gate[g];

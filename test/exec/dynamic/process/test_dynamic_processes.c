@@ -445,11 +445,44 @@ START_TEST(the_host_is_killed)
 }
 END_TEST
 
+/* A child in which a kernel of a worker returns ends there, and answers nobody; the program that is
+ * a worker says so. */
+START_TEST(a_child_returns)
+{
+  worker_kind kind = kind_of(_i);
+  FILE *said = tmpfile();
+  int old = dup(STDERR_FILENO);
+  char text[300] = "";
+  ck_assert_ptr_nonnull(said);
+  ck_assert_int_ge(dup2(fileno(said), STDERR_FILENO), 0);
+  fs_workers *w = start_workers(kind, 1024);
+  fs_dynamic_buffer bytes, counter;
+  const int *status = import_shared(w, sizeof *status, &bytes);
+  uint32_t *count = import_shared(w, sizeof *count, &counter);
+  ck_fs(ctx, submit_simple(w, "parent", KERNEL_fork_child, 1, FSCHED_INOUT, bytes, 0));
+  ck_fs(ctx, submit_simple(w, "next", KERNEL_count_call, 1, FSCHED_INOUT, counter, 0));
+  fs_status finished = fs_workers_finish(w);
+  ck_assert_int_ge(dup2(old, STDERR_FILENO), 0);
+  (void)close(old);
+  ck_fs(ctx, finished);
+  ck_assert(WIFEXITED(*status) && WEXITSTATUS(*status) == FSCHED_REPLAY);
+  ck_assert_uint_eq(*count, 1);
+  fs_workers_destroy(w);
+  rewind(said);
+  (void)!fread(text, 1, sizeof text - 1, said);
+  (void)fclose(said);
+  ck_assert_str_eq(
+      text, kind == FORKED ? ""
+                           : "fsched-worker: error: task 'parent': its kernel returned in a child "
+                             "process made by fork, which ends here [replay-failed]\n");
+}
+END_TEST
+
 FS_SUITE(dynamic_processes, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 8, deaths_have_causes);
   FS_LOOPS(t, 0, 20, killed_at_random, the_host_is_killed);
-  FS_LOOPS(t, 0, 2, nothing_is_left, settled, private_imports, large_messages);
+  FS_LOOPS(t, 0, 2, a_child_returns, nothing_is_left, settled, private_imports, large_messages);
   FS_LOOPS(t, 0, 2 * SCRIBBLES, hostile_workers);
   FS_TESTS(t, idle_deaths, what_none_can_run_fails, bad_beginnings, with_threads);
 }
