@@ -181,7 +181,8 @@ static void draw_axes(FILE *f, double seconds, double most, double least) {
     fprintf(f,
             "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>"
             "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%+.0f %%</text>\n",
-            LEFT, LEFT + WIDTH, y, y, gap == 0 ? "#444" : "#ddd", LEFT - 8, y + 4, gap);
+            LEFT, LEFT + WIDTH, y, y, gap == 0 ? "#444" : "#ddd", LEFT - 8, y + 4,
+            gap > 0 ? "+" : "", gap);
   }
   for (double at = first; at <= seconds * 1.001; at *= 10) {
     double x = LEFT + WIDTH * log(at / first) / log(seconds / first);
