@@ -180,7 +180,7 @@ static void draw_axes(FILE *f, double seconds, double most, double least) {
     double y = y_of(gap, most, least);
     fprintf(f,
             "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" stroke=\"%s\"/>"
-            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%+.0f %%</text>\n",
+            "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\">%s%.0f %%</text>\n",
             LEFT, LEFT + WIDTH, y, y, gap == 0 ? "#444" : "#ddd", LEFT - 8, y + 4,
             gap > 0 ? "+" : "", gap);
   }
