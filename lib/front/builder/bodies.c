@@ -63,6 +63,37 @@ static fs_status list_begun(fs_bodies *u, fs_arena *scratch) {
   return FSCHED_OK;
 }
 
+static int by_value(const void *a, const void *c) {
+  const uint64_t *x = a, *y = c;
+  return *x < *y ? -1 : *x > *y;
+}
+
+/* Lists what loops begin, with the loops inside. */
+static fs_status list_within(fs_bodies *u, fs_arena *scratch) {
+  size_t n = 0;
+  for (uint32_t i = 0; i < u->n_begun; i++) {
+    for (uint32_t l = (uint32_t)(u->begun[i].key >> 32); l != FS_NONE;
+         l = fs_loop_at(u->b, l)->parent) {
+      n++;
+    }
+  }
+  FS_TRY(fs_new(scratch, &u->within, n));
+  for (uint32_t i = 0; i < u->n_begun; i++) {
+    for (uint32_t l = (uint32_t)(u->begun[i].key >> 32); l != FS_NONE;
+         l = fs_loop_at(u->b, l)->parent) {
+      u->within[u->n_within++] = key_of(l, (uint32_t)u->begun[i].key);
+    }
+  }
+  qsort(u->within, u->n_within, sizeof *u->within, by_value);
+  return FSCHED_OK;
+}
+
+/* Does the loop begin the buffer, itself or by one inside? */
+static bool begins_within(const fs_bodies *u, uint32_t loop, uint32_t buffer) {
+  uint64_t key = key_of(loop, buffer);
+  return u->n_within > 0 && bsearch(&key, u->within, u->n_within, sizeof key, by_value) != NULL;
+}
+
 static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
   u->n_ops = (uint32_t)b->op.n;
@@ -89,7 +120,8 @@ static fs_status make_tables(fs_bodies *u, fs_arena *scratch) {
     }
   }
   u->moving0[u->n_ops] = m;
-  return list_begun(u, scratch);
+  FS_TRY(list_begun(u, scratch));
+  return list_within(u, scratch);
 }
 
 /* The value of a loop's parameter; FS_NONE: it has none. */
@@ -209,7 +241,7 @@ static void check_steps(fs_bodies *u, uint32_t op, const fs_moving_draft *m) {
     if (step == 0 || last == 0) {
       continue;
     }
-    if (begun_in(u, loop, a->buffer) != NULL) {
+    if (begins_within(u, loop, a->buffer)) {
       (void)fs_builder_fail(b, FS_DIAG_BAD_LOOP, fs_pos_at(&b->arg_at, m->arg), NULL,
                             "op '%.80s' moves over '%.80s' with loop '%.80s', which begins it anew",
                             b->ops.text.at[op], b->buffers.text.at[a->buffer], loop_name(u, loop));
@@ -232,11 +264,6 @@ static void check_steps(fs_bodies *u, uint32_t op, const fs_moving_draft *m) {
   }
 }
 
-static int by_loop(const void *a, const void *c) {
-  const uint64_t *x = a, *y = c;
-  return *x < *y ? -1 : *x > *y;
-}
-
 /* Lists the values that are carried, each once, by loops. */
 static fs_status list_carries(fs_bodies *u, fs_arena *scratch) {
   fsched_builder *b = u->b;
@@ -251,7 +278,7 @@ static fs_status list_carries(fs_bodies *u, fs_arena *scratch) {
       }
     }
   }
-  qsort(key, n, sizeof *key, by_loop);
+  qsort(key, n, sizeof *key, by_value);
   for (uint32_t i = 0; i < n; i++) {
     if (kept == 0 || key[kept - 1] != key[i]) {
       key[kept++] = key[i];
@@ -265,7 +292,7 @@ static fs_status list_carries(fs_bodies *u, fs_arena *scratch) {
     for (uint32_t m = u->moving0[op]; m < u->moving0[op + 1]; m++) {
       if (b->moving.at[m].distance > 0) {
         uint64_t mine = key_of(u->loop_of[op], b->arg.at[b->moving.at[m].arg].buffer);
-        const uint64_t *found = bsearch(&mine, key, kept, sizeof *key, by_loop);
+        const uint64_t *found = bsearch(&mine, key, kept, sizeof *key, by_value);
         assert(found != NULL);
         u->carry[m] = (uint32_t)(found - key);
       }

@@ -32,6 +32,8 @@ typedef struct fs_bodies {
   uint32_t *param;      /* per loop: in words, the parameter that they give; FS_NONE: none */
   fs_begun *begun;      /* ascending in keys, then ops */
   uint32_t n_begun;
+  uint64_t *within; /* the same keys, and those with the loops around; ascending */
+  size_t n_within;
   uint32_t *moving0; /* CSR: the moving args of each op */
   uint32_t *carry;   /* per moving arg: index into b->carry, or FS_NONE */
   uint32_t *carry0;  /* CSR: the carries of each loop */
