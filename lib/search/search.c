@@ -343,7 +343,7 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   if (fs_search_best(s) <= s->bound) {
     return FSCHED_OK;
   }
-  return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s);
+  return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s, p);
 }
 
 static bool takes_time(const fs_problem *p) {

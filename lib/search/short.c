@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs whose memories are short.  Few ops: the list scheduler's trials, the learner, which
- * chooses the copies and refutes limits from below, and orders that copy little, in turns.  Many:
- * orders alone. */
+ * chooses the copies and refutes limits from below, and orders, in turns.  Many: orders alone.  The
+ * orders are those that copy little, or, where no content may leave (lives.c), such that wait
+ * little for room. */
 #include "base/saturate.h"
 #include "listsched/listsched.h"
 #include "search/orders/turns.h"
@@ -178,7 +179,8 @@ static bool has_none(const fs_search_state *s, const fs_spills *spills) {
 
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
  * long as those of the next one.  The trials are those of a graph that is not refined. */
-static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
+static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills,
+                                  fs_life_search *lives) {
   uint64_t before = s->nodes;
   fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
@@ -188,15 +190,18 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
     if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills)) {
-      FS_TRY(search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s))));
+      FS_TRY(lives->p == NULL ? search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s)))
+                              : fs_life_search_run(lives, fs_min(runs << k, share_of(s))));
     }
   }
   return FSCHED_OK;
 }
 
-fs_status fs_search_short(fs_search_state *s) {
+fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   FS_SCRATCH(arena, s->ctx);
   fs_problem *p;
+  fs_life_search lives;
+  FS_TRY(fs_life_search_init(&lives, s, kept, &arena));
   fs_spills spills = {0};
   fs_tick horizon = fs_min(fs_search_best(s), FS_TICK_NONE / 8);
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
@@ -204,7 +209,9 @@ fs_status fs_search_short(fs_search_state *s) {
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
   spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills) : search_orders(s, s->o->seed, UINT64_MAX);
+    status = known             ? search_in_rounds(s, p, &spills, &lives)
+             : lives.p != NULL ? fs_life_search_run(&lives, UINT64_MAX)
+                               : search_orders(s, s->o->seed, UINT64_MAX);
   }
   fs_spills_release(&spills);
   fs_problem_destroy(p);
