@@ -19,6 +19,9 @@ enum {
   FS_WORK_RUN = 300 /* a run of the list scheduler, per op */
 };
 
+/* No schedule that is searched for is as long: a bound of this says that there is none at all. */
+#define FS_SEARCH_LONGEST (FS_TICK_NONE / 8)
+
 typedef struct fs_search_state {
   fsched_context *ctx;
   const fsched_graph *g;
@@ -40,7 +43,7 @@ typedef struct fs_search_state {
   fs_tick said;         /* the makespan of the last schedule that was said */
   fs_tick heard_bound;  /* of the others, where a bound of its own needs a proof of its own */
   uint64_t heard_nodes; /* of the others */
-  bool settled;         /* what is known is optimal, as others have proven */
+  bool settled;         /* what is known is optimal, or there is none, as others have proven */
   bool hears_in_trials; /* words are heard while the list scheduler runs; what is shorter */
   fs_schedule *heard;   /* then waits here; or NULL */
   fs_status heard_status;

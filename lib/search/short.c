@@ -117,7 +117,7 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
                           .work = end - spills->l.work,
                           .stop = fs_search_over,
                           .user = s,
-                          .best = fs_min(fs_search_best(s), FS_TICK_NONE / 8)};
+                          .best = fs_min(fs_search_best(s), FS_SEARCH_LONGEST)};
     uint64_t worked = spills->l.work;
     FS_TRY(fs_spills_run(spills, &turn));
     s->nodes += spills->l.conflicts - before;
@@ -173,8 +173,8 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
 }
 
 /* Is it proven that there is no schedule at all? */
-static bool has_none(const fs_search_state *s, const fs_spills *spills) {
-  return s->best == NULL && spills->ended && spills->exact;
+static bool has_none(const fs_search_state *s) {
+  return s->best == NULL && s->bound >= FS_SEARCH_LONGEST;
 }
 
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
@@ -185,11 +185,11 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
   fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
-  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills);
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s);
        k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
-    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills)) {
+    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s)) {
       FS_TRY(lives->p == NULL ? search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s)))
                               : fs_life_search_run(lives, fs_min(runs << k, share_of(s))));
     }
@@ -203,7 +203,7 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   fs_life_search lives;
   FS_TRY(fs_life_search_init(&lives, s, kept, &arena));
   fs_spills spills = {0};
-  fs_tick horizon = fs_min(fs_search_best(s), FS_TICK_NONE / 8);
+  fs_tick horizon = fs_min(fs_search_best(s), FS_SEARCH_LONGEST);
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
