@@ -250,7 +250,7 @@ $(BUILD)/examples/embed/embed $(BUILD)/examples/serve/serve $(BUILD)/examples/su
 # The same DAGs for several run times.
 $(BUILD)/bench/bench_replay $(BUILD)/bench/bench_dynamic: $(BUILD)/bench/dags.o
 
-$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o \
+$(BENCH_BIN): $(BUILD)/bench/%: $(BUILD)/bench/%.o $(BUILD)/test/kit/gen.o $(BUILD)/test/kit/naive.o $(BUILD)/test/search/plant.o \
 	  $(BUILD)/test/frontier/tracker/tracker_stress.o $(BUILD)/test/frontier/semaphore/semaphore_stress.o $(BUILD)/libfsched.a
 	$(call say,LINK,$@)$(LINK) $(if $(filter %_replay %_dynamic,$@),-fopenmp) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(YAML_LIBS) -lm
 

@@ -58,7 +58,7 @@ static fs_status hear_round(fs_search_state *s, uint64_t round, fs_tick known,
     take_bound(s, word.bound);
     s->heard_nodes += word.nodes;
   }
-  s->settled = known <= s->heard_bound;
+  s->settled = s->heard_bound >= fs_min(known, FS_SEARCH_LONGEST);
   return FSCHED_OK;
 }
 

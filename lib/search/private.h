@@ -5,6 +5,7 @@
 
 #include "problem/problem.h"
 #include "search/crew/crew.h"
+#include "search/generation/anneal.h"
 #include "search/search.h"
 
 /* Work, which is what the rounds of a crew are counted in, is about as many nanoseconds as it takes
@@ -17,6 +18,9 @@ enum {
 #endif
   FS_WORK_RUN = 300 /* a run of the list scheduler, per op */
 };
+
+/* No schedule that is searched for is as long: a bound of this says that there is none at all. */
+#define FS_SEARCH_LONGEST (FS_TICK_NONE / 8)
 
 typedef struct fs_search_state {
   fsched_context *ctx;
@@ -41,7 +45,7 @@ typedef struct fs_search_state {
   fs_tick said;         /* the makespan of the last schedule that was said */
   fs_tick heard_bound;  /* of the others, where a bound of its own needs a proof of its own */
   uint64_t heard_nodes; /* of the others */
-  bool settled;         /* what is known is optimal, as others have proven */
+  bool settled;         /* what is known is optimal, or there is none, as others have proven */
   bool hears_in_trials; /* words are heard while the list scheduler runs; what is shorter */
   fs_schedule *heard;   /* then waits here; or NULL */
   fs_status heard_status;
@@ -59,10 +63,29 @@ fs_tick fs_search_best(const fs_search_state *s);
 void fs_search_offer(fs_search_state *s, fs_schedule *found);
 /* Searches as long as the limits allow.  search.c */
 fs_status fs_search_graph(fs_search_state *s) FS_MUST_USE;
-/* Searches a graph whose memories may be short.  short.c */
-fs_status fs_search_short(fs_search_state *s) FS_MUST_USE;
+/* Searches a graph whose memories may be short; `p` is its problem without spills, or NULL. short.c
+ */
+fs_status fs_search_short(fs_search_state *s, fs_problem *p) FS_MUST_USE;
 /* Searches a problem with schedules from orders, and the learner, in turns.  turns.c */
 fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) FS_MUST_USE;
+
+/* A search of orders whose content stays where it is.  lives.c */
+typedef struct fs_life_search {
+  fs_search_state *s;
+  fs_problem *p; /* NULL: it is of no use here */
+  fs_packed_form form;
+  fs_annealing a;
+  uint32_t *order;
+  uint64_t *address; /* per residency */
+  uint64_t *next;    /* per memory: the first address behind what lies there */
+  fs_tick tried;     /* the shortest makespan of which a schedule was tried to be made */
+} fs_life_search;
+/* Refers to the problem, if it knows it; it may be NULL. */
+fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem *p,
+                              fs_arena *arena) FS_MUST_USE;
+/* Searches until so many nodes are used, or the limits say so.  Requires a problem that it knows.
+ */
+fs_status fs_life_search_run(fs_life_search *x, uint64_t nodes) FS_MUST_USE;
 
 /* jobs.c */
 /* Does the same with as many threads as the options have jobs, 2 or more. */

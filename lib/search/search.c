@@ -329,7 +329,7 @@ static fs_status search_addresses(fs_search_state *s) {
 static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
   *p = NULL;
   if (has_form(s->g)) {
-    fs_tick horizon = s->best == NULL ? FS_TICK_NONE / 8 : s->best->makespan;
+    fs_tick horizon = s->best == NULL ? FS_SEARCH_LONGEST : s->best->makespan;
     FS_TRY(fs_problem_from_graph(s->ctx, s->g, horizon, s->bound, p));
   }
   s->most_nodes = nodes_of(s, *p == NULL ? s->g->n_ops : (*p)->n_items);
@@ -346,7 +346,7 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   if (fs_search_best(s) <= s->bound) {
     return FSCHED_OK;
   }
-  return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s);
+  return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s, p);
 }
 
 static bool takes_time(const fs_problem *p) {
@@ -445,7 +445,9 @@ fs_status fs_search_run(fsched_context *ctx, const fsched_graph *g, const fs_sea
     s.best->trial_steps = steps;
   } else {
     fs_report(ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
-              "the search found no schedule within its limits");
+              bound < FS_SEARCH_LONGEST && s.bound >= FS_SEARCH_LONGEST
+                  ? "the search has proven that there is no schedule"
+                  : "the search found no schedule within its limits");
   }
   return FSCHED_OK;
 }

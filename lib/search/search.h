@@ -11,8 +11,9 @@
  * nodes; so it is where gangs choose their queues, with sets of queues in place of choices
  * (problem/stated), and answers for which queues are found are schedules.  Then trials of the list
  * scheduler, the solver, which chooses the copies (spill/spill.h) and refutes makespans from below,
- * and orders of ops that spill little (orders/turns.h) take turns (short.c); each leaves out graphs
- * that it does not know.  Strips are packed (strip/strip.h).  Where all starts are given, lower
+ * and orders of ops that spill little (orders/turns.h) or, where short memories have no store,
+ * orders that are annealed (generation/anneal.h) take turns (short.c); each leaves out graphs that
+ * it does not know.  Strips are packed (strip/strip.h).  Where all starts are given, lower
  * addresses are searched for (problem/settled).
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Graphs whose memories are short.  Few ops: the list scheduler's trials, the learner, which
- * chooses the copies and refutes limits from below, and orders that copy little, in turns.  Many:
- * orders alone. */
+ * chooses the copies and refutes limits from below, and orders, in turns.  Many: orders alone.  The
+ * orders are those that copy little, or, where no content may leave (lives.c), such that wait
+ * little for room. */
 #include "base/saturate.h"
 #include "listsched/listsched.h"
 #include "search/orders/turns.h"
@@ -118,7 +119,7 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
                           .work = end - spills->l.work,
                           .stop = fs_search_over,
                           .user = s,
-                          .best = fs_min(fs_search_best(s), FS_TICK_NONE / 8)};
+                          .best = fs_min(fs_search_best(s), FS_SEARCH_LONGEST)};
     uint64_t worked = spills->l.work;
     FS_TRY(fs_spills_run(spills, &turn));
     s->nodes += spills->l.conflicts - before;
@@ -174,46 +175,58 @@ static uint64_t learner_work(const fs_search_state *s, uint32_t round) {
 }
 
 /* Is it proven that there is no schedule at all? */
-static bool has_none(const fs_search_state *s, const fs_spills *spills) {
-  return s->best == NULL && spills->ended && spills->exact;
+static bool has_none(const fs_search_state *s) {
+  return s->best == NULL && s->bound >= FS_SEARCH_LONGEST;
+}
+
+/* Searches schedules from orders, as long as so many runs take. */
+static fs_status search_unlearnt(fs_search_state *s, fs_life_search *lives, uint64_t seed,
+                                 uint64_t runs) {
+  bool stay = lives->p != NULL && s->best != NULL;
+  return stay ? fs_life_search_run(lives, runs) : search_orders(s, seed, runs);
 }
 
 /* The trials are those of a graph that is not refined, so that none ends with a longer schedule. */
-static fs_status search_many(fs_search_state *s) {
+static fs_status search_many(fs_search_state *s, fs_life_search *lives) {
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, left_of(s)));
-  bool over = fs_search_best(s) <= s->bound || fs_search_over(s);
-  return over ? FSCHED_OK : search_orders(s, s->o->seed, UINT64_MAX);
+  if (fs_search_best(s) <= s->bound || fs_search_over(s)) {
+    return FSCHED_OK;
+  }
+  return search_unlearnt(s, lives, s->o->seed, UINT64_MAX);
 }
 
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
  * long as those of the next one.  The trials are those of a graph that is not refined. */
-static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills) {
+static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills,
+                                  fs_life_search *lives) {
   uint64_t before = s->nodes;
   fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
-  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills);
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s);
        k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
-    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s, spills)) {
-      FS_TRY(search_orders(s, s->o->seed + k, fs_min(runs << k, share_of(s))));
+    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s)) {
+      FS_TRY(search_unlearnt(s, lives, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }
   }
   return FSCHED_OK;
 }
 
-fs_status fs_search_short(fs_search_state *s) {
+fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   FS_SCRATCH(arena, s->ctx);
   fs_problem *p;
+  fs_life_search lives;
+  FS_TRY(fs_life_search_init(&lives, s, kept, &arena));
   fs_spills spills = {0};
-  fs_tick horizon = fs_min(fs_search_best(s), FS_TICK_NONE / 8);
+  fs_tick horizon = fs_min(fs_search_best(s), FS_SEARCH_LONGEST);
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
   spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills) : search_many(s);
+    status = known ? search_in_rounds(s, p, &spills, &lives) : search_many(s, &lives);
   }
   fs_spills_release(&spills);
   fs_problem_destroy(p);

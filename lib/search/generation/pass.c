@@ -13,6 +13,11 @@ typedef struct direction {
   const uint32_t *before0, *before; /* CSR per item: what has to be over first */
 } direction;
 
+static direction direction_of(const fs_passes *s, bool backward) {
+  const fs_problem *p = s->form->p;
+  return backward ? (direction){p->succ0, p->succ} : (direction){p->pred0, p->pred};
+}
+
 fs_status fs_passes_init(fs_passes *s, const fs_packed_form *form, fs_arena *arena) {
   *s = (fs_passes){.form = form};
   size_t moments = 2 * (size_t)form->n + 2;
@@ -210,12 +215,39 @@ static void run_words(fs_passes *s, direction d, const uint32_t *order, fs_tick 
 
 void fs_pass_forward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out) {
   assert(order != NULL || s->form->n == 0);
-  run_words(s, (direction){s->form->p->pred0, s->form->p->pred}, order, limit, out);
+  run_words(s, direction_of(s, false), order, limit, out);
 }
 
 void fs_pass_backward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out) {
   assert(order != NULL || s->form->n == 0);
-  run_words(s, (direction){s->form->p->succ0, s->form->p->succ}, order, limit, out);
+  run_words(s, direction_of(s, true), order, limit, out);
+}
+
+/* ---- parts of passes */
+
+void fs_pass_begin(fs_passes *s) {
+  clear_profile(s);
+  s->passes++;
+}
+
+fs_tick fs_pass_ready(const fs_passes *s, bool backward, uint32_t item, const fs_passed *out) {
+  assert(s->form->p->wait == 0);
+  return ready_all(s, direction_of(s, backward), item, out);
+}
+
+fs_tick fs_pass_find(const fs_passes *s, uint32_t way, fs_tick t, fs_tick time) {
+  uint32_t words = s->form->words, at, last;
+  return find_room(s, s->form->need + (size_t)way * words, t, time, words, &at, &last);
+}
+
+void fs_pass_take(fs_passes *s, uint32_t way, fs_tick start, fs_tick time) {
+  uint32_t words = s->form->words, at, last;
+  const uint64_t *need = s->form->need + (size_t)way * words;
+  if (time > 0) {
+    fs_tick t = find_room(s, need, start, time, words, &at, &last);
+    assert(t == start);
+    take_room(s, need, t, t + time, at, last, words);
+  }
 }
 
 /* ---- orders */

@@ -41,6 +41,14 @@ fs_status fs_passed_init(const fs_packed_form *form, fs_arena *arena, fs_passed 
  * * moments). */
 void fs_pass_forward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out);
 void fs_pass_backward(fs_passes *s, const uint32_t *order, fs_tick limit, fs_passed *out);
+/* The parts of a pass, for those that look at more than queues and amounts (lives.h): the begin;
+ * when all that comes before an item is over, where nothing waits; the first start from t on at
+ * which there is room in a way for some time; and that it is taken, with what such a search gave.
+ */
+void fs_pass_begin(fs_passes *s);
+fs_tick fs_pass_ready(const fs_passes *s, bool backward, uint32_t item, const fs_passed *out);
+fs_tick fs_pass_find(const fs_passes *s, uint32_t way, fs_tick t, fs_tick time);
+void fs_pass_take(fs_passes *s, uint32_t way, fs_tick start, fs_tick time);
 /* Sorts the order of a pass by starts; what starts together stays in order.  Requires a pass that
  * was not given up, and its order. */
 void fs_pass_by_start(fs_passes *s, const fs_passed *from, uint32_t *order);

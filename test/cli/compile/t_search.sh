@@ -53,6 +53,36 @@ expect 'the limit is told' holds err 'refinement ended by the node limit'
 run 0 "$FSCHED" compile "$TOP/examples/resnet50.yaml" --refine search --time-limit 0.05 -o r.fsb
 expect 'the limit is told' holds err 'refinement ended by the time limit'
 
+# ---- no schedule: sizes that fill the memory at all times, and fit in no way as they may not move
+eight() {
+  cat <<END
+fsched: 1
+name: eight
+target:
+  queues: [{name: q}]
+  memories: [{name: m, capacity: 6, placement: $1}]
+buffers: [{name: a, size: 4}, {name: b, size: 2}, {name: c, size: 3}, {name: d, size: 1},
+  {name: e, size: 1}, {name: f, size: 2}, {name: g, size: 3}, {name: h, size: 4}]
+ops:
+  - {name: t0, on: q, time: 1, args: [{out: a}, {out: b}]}
+  - {name: t1, on: q, time: 1, after: [t0], args: [{out: c}, {out: d}]}
+  - {name: t2, on: q, time: 1, after: [t1], args: [{out: e}, {out: f}]}
+  - {name: t3, on: q, time: 1, after: [t2], args: [{in: b}, {in: e}]}
+  - {name: t4, on: q, time: 1, after: [t3], args: [{in: d}, {out: g}]}
+  - {name: t5, on: q, time: 1, after: [t4], args: [{in: f}, {out: h}]}
+END
+}
+eight contiguous >none.yaml
+eight counted >some.yaml
+for n in 1 2; do
+  run 3 "$FSCHED" compile none.yaml --refine search -j $n -o none.fsb
+  expect 'that there is none is proven' holds err 'the search has proven that there is no schedule'
+done
+run 3 "$FSCHED" compile none.yaml --refine search --node-limit 1 -o none.fsb
+expect 'limits prove nothing' holds err 'the search found no schedule within its limits'
+run 0 "$FSCHED" compile some.yaml --refine search --verify -o some.fsb
+expect 'amounts alone fit' holds err '(optimal)'
+
 # ---- public instances
 data=$TOP/../shared/data/rcpsp/j30
 if [ -d "$data" ]; then
