@@ -283,8 +283,8 @@ static bool mark_passes(const char *path, const shape *r) {
 START_TEST(marks_leave_loops_out)
 {
   static const char *const rows[] = {"", "memories: [{name: m, capacity: 64}]",
-                                     "memories: [{name: m, capacity: 64}],\n"
-                                     "resources: [{name: power, capacity: 2}]"};
+                                     ("memories: [{name: m, capacity: 64}], "
+                                      "resources: [{name: power, capacity: 2}]")};
   char text[1000];
   (void)snprintf(text, sizeof text,
                  "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]%s%s}\nops:\n"
