@@ -112,6 +112,10 @@ static void put_head(fs_text *t, const fs_schedule *s) {
   put_text(t, ",\n \"status\": ", fs_words_schedule_status[s->status]);
   put_key(t, ",\n \"makespan\": ", s->makespan);
   put_key(t, ",\n \"lower_bound\": ", s->lower_bound);
+  if (s->graph->n_rolled > 0 || s->graph->n_loops > 0) {
+    uint32_t effort = s->graph->effort;
+    put_key(t, ",\n \"effort\": ", effort == 0 ? FSCHED_EFFORT_USUAL : effort - 1);
+  }
 }
 
 static fs_status put_schedule(fs_text *t, const fsched_schedule *handle) {

@@ -12,6 +12,8 @@
 typedef struct fs_dot_job {
   fs_cli *cli;
   const char *input, *output, *schedule; /* schedule: the file's name, or NULL */
+  char *text;                            /* what is in it */
+  size_t length;
   fs_dot_options options;
 } fs_dot_job;
 
@@ -57,17 +59,12 @@ static fs_status draw_program(const fs_dot_job *job, const char *bytes, size_t s
   return finish_dot(job, status, text, length);
 }
 
-/* Reads a schedule from anywhere, so it is verified before control edges and waits are found. */
-static fs_status read_schedule(const fs_dot_job *job, const fsched_graph *graph,
-                               fsched_schedule **out) {
+/* A schedule comes from anywhere, so it is verified before control edges and waits are found. */
+static fs_status parse_schedule(const fs_dot_job *job, const fsched_graph *graph,
+                                fsched_schedule **out) {
   fsched_context *ctx = job->cli->ctx;
-  char *text = NULL;
-  size_t length = 0;
-  FS_TRY(fs_file_read(ctx, job->schedule, &text, &length));
-  fs_status status =
-      fsched_schedule_parse(ctx, graph, fs_cli_shown(job->schedule), text, length, out);
-  (void)fs_realloc(ctx, text, length + 1, 0);
-  FS_TRY(status);
+  FS_TRY(
+      fsched_schedule_parse(ctx, graph, fs_cli_shown(job->schedule), job->text, job->length, out));
   FS_TRY(fsched_verify_schedule(ctx, graph, *out));
   return fs_schedule_synchronise(*out);
 }
@@ -78,17 +75,13 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
   fsched_schedule *schedule = NULL;
   char *text = NULL;
   size_t length = 0;
-  if (job->options.barriers) {
-    return fs_usage(ctx, "compile the graph, and draw the program",
-                    "--barrier-nodes is for programs, and %s is none", fs_cli_shown(job->input));
-  }
   FS_TRY(fs_cli_parse_graph(job->cli, fs_cli_shown(job->input), bytes, size, &graph));
   fs_status status = fs_cli_check_graph_files(job->cli, graph, job->output);
   if (status != FSCHED_OK) {
     /* nothing is drawn */
   } else if (job->schedule == NULL) {
     status = fs_dot_graph(ctx, graph, &job->options, &text, &length);
-  } else if ((status = read_schedule(job, graph, &schedule)) == FSCHED_OK) {
+  } else if ((status = parse_schedule(job, graph, &schedule)) == FSCHED_OK) {
     status = fs_dot_schedule(ctx, schedule->sync, &job->options, &text, &length);
   }
   fsched_schedule_destroy(schedule);
@@ -96,7 +89,23 @@ static fs_status draw_graph(const fs_dot_job *job, const char *bytes, size_t siz
   return finish_dot(job, status, text, length);
 }
 
-static fs_status draw_file(const fs_dot_job *job, const char *bytes, size_t size) {
+/* Reads the schedule first: its head says how the graph is read. */
+static fs_status read_and_draw(fs_dot_job *job, const char *bytes, size_t size) {
+  fsched_context *ctx = job->cli->ctx;
+  if (job->options.barriers) {
+    return fs_usage(ctx, "compile the graph, and draw the program",
+                    "--barrier-nodes is for programs, and %s is none", fs_cli_shown(job->input));
+  }
+  if (job->schedule != NULL) {
+    FS_TRY(fs_file_read(ctx, job->schedule, &job->text, &job->length));
+    job->cli->file_effort = fsched_schedule_effort(job->text, job->length);
+  }
+  fs_status status = draw_graph(job, bytes, size);
+  (void)fs_realloc(ctx, job->text, job->length + 1, 0);
+  return status;
+}
+
+static fs_status draw_file(fs_dot_job *job, const char *bytes, size_t size) {
   fs_kind kind = fs_cli_kind(bytes, size);
   if (kind == FS_KIND_STREAM || (kind == FS_KIND_OTHER && memchr(bytes, 0, size) != NULL)) {
     return draw_program(job, bytes, size);
@@ -105,7 +114,7 @@ static fs_status draw_file(const fs_dot_job *job, const char *bytes, size_t size
     return fs_cli_wrong_kind(job->cli, fs_cli_shown(job->input), "a graph or an fsched program",
                              kind);
   }
-  return draw_graph(job, bytes, size);
+  return read_and_draw(job, bytes, size);
 }
 
 static fs_status check_files(const fs_dot_job *job) {

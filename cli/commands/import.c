@@ -96,33 +96,38 @@ fs_status fs_cli_import(fs_cli *cli) {
 
 /* ---- export */
 
-/* Reads a schedule from anywhere, so it is verified before it is called a solution. */
-static fs_status read_schedule(fs_cli *cli, const fsched_graph *graph, fsched_schedule **out) {
-  const char *input = cli->args.operand[1];
-  char *text = NULL;
-  size_t length = 0;
-  FS_TRY(fs_file_read(cli->ctx, input, &text, &length));
-  fs_kind kind = fs_cli_kind(text, length);
-  fs_status status =
-      kind != FS_KIND_SCHEDULE_JSON && kind != FS_KIND_OTHER
-          ? fs_cli_wrong_kind(cli, fs_cli_shown(input), "a schedule", kind)
-          : fsched_schedule_parse(cli->ctx, graph, fs_cli_shown(input), text, length, out);
-  (void)fs_realloc(cli->ctx, text, length + 1, 0);
-  FS_TRY(status);
-  fs_context_subject(cli->ctx, fs_cli_shown(input));
-  status = fsched_verify_schedule(cli->ctx, graph, *out);
+typedef struct fs_export_job {
+  fs_cli *cli;
+  fsched_format format;
+  const char *graph; /* the name of its file */
+  char *bytes;       /* the schedule's file */
+  size_t size;
+} fs_export_job;
+
+/* A schedule comes from anywhere, so it is verified before it is called a solution. */
+static fs_status parse_schedule(const fs_export_job *job, const fsched_graph *graph,
+                                fsched_schedule **out) {
+  fs_cli *cli = job->cli;
+  const char *name = fs_cli_shown(cli->args.operand[1]);
+  fs_kind kind = fs_cli_kind(job->bytes, job->size);
+  FS_TRY(kind != FS_KIND_SCHEDULE_JSON && kind != FS_KIND_OTHER
+             ? fs_cli_wrong_kind(cli, name, "a schedule", kind)
+             : fsched_schedule_parse(cli->ctx, graph, name, job->bytes, job->size, out));
+  fs_context_subject(cli->ctx, name);
+  fs_status status = fsched_verify_schedule(cli->ctx, graph, *out);
   fs_context_subject(cli->ctx, NULL);
   return status;
 }
 
-static fs_status export_of(fs_cli *cli, fsched_format format, const fsched_graph *graph) {
+static fs_status export_of(const fs_export_job *job, const fsched_graph *graph) {
+  fs_cli *cli = job->cli;
   fsched_schedule *schedule = NULL;
   char *text = NULL;
   size_t length = 0;
-  fs_status status = read_schedule(cli, graph, &schedule);
+  fs_status status = parse_schedule(job, graph, &schedule);
   if (status == FSCHED_OK) {
-    fs_context_subject(cli->ctx, fs_cli_shown(fs_args_last(&cli->args, FS_OPTION_EXPORT_GRAPH)));
-    status = fsched_export(cli->ctx, format, schedule, &text, &length);
+    fs_context_subject(cli->ctx, fs_cli_shown(job->graph));
+    status = fsched_export(cli->ctx, job->format, schedule, &text, &length);
     fs_context_subject(cli->ctx, NULL);
   }
   fsched_schedule_destroy(schedule);
@@ -142,17 +147,25 @@ static fs_status check_files(fs_cli *cli, const char *graph) {
   return fs_cli_check_results(cli, &output, 1);
 }
 
-fs_status fs_cli_export(fs_cli *cli) {
-  const char *path = fs_args_last(&cli->args, FS_OPTION_EXPORT_GRAPH);
-  fsched_format format;
+static fs_status read_graph_and_export(const fs_export_job *job) {
   fsched_graph *graph = NULL;
-  FS_TRY(read_format(cli, &format));
-  FS_TRY(check_files(cli, path));
-  FS_TRY(fs_cli_read_graph(cli, path, &graph));
-  fs_status status = fs_cli_check_graph_files(cli, graph, output_of(cli));
+  FS_TRY(fs_cli_read_graph(job->cli, job->graph, &graph));
+  fs_status status = fs_cli_check_graph_files(job->cli, graph, output_of(job->cli));
   if (status == FSCHED_OK) {
-    status = export_of(cli, format, graph);
+    status = export_of(job, graph);
   }
   fsched_graph_destroy(graph);
+  return status;
+}
+
+/* Reads the schedule first: its head says how the graph is read. */
+fs_status fs_cli_export(fs_cli *cli) {
+  fs_export_job job = {.cli = cli, .graph = fs_args_last(&cli->args, FS_OPTION_EXPORT_GRAPH)};
+  FS_TRY(read_format(cli, &job.format));
+  FS_TRY(check_files(cli, job.graph));
+  FS_TRY(fs_file_read(cli->ctx, cli->args.operand[1], &job.bytes, &job.size));
+  cli->file_effort = fsched_schedule_effort(job.bytes, job.size);
+  fs_status status = read_graph_and_export(&job);
+  (void)fs_realloc(cli->ctx, job.bytes, job.size + 1, 0);
   return status;
 }

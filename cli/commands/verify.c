@@ -211,6 +211,8 @@ static fs_status read_and_verify(verify_job *j, const char *input, const char *g
   FS_TRY(read_files(j, input, proof));
   uint64_t at = fs_now_ns();
   if (graph_name != NULL) {
+    j->cli->file_effort =
+        is_json(j->bytes, j->size) ? fsched_schedule_effort(j->bytes, j->size) : 0;
     status = fs_cli_read_graph(j->cli, graph_name, &graph);
     lap(&j->times, "graph", "The graph file.", &at);
   }

@@ -18,6 +18,7 @@ typedef struct fs_cli {
   bool quiet, verbose;
   bool lost;                        /* a kernel that was given up may still run */
   fsched_profile_use profile;       /* what --profile changed in the graph */
+  uint32_t file_effort;             /* of the schedule beside a graph: without --effort; or 0 */
   uint32_t n_reported, n_errors;    /* reports printed so far, and errors among them */
   struct fs_cli_progress *progress; /* NULL: progress is not shown */
 } fs_cli;
@@ -63,7 +64,8 @@ bool fs_cli_is_std(const char *path); /* "-" */
 const char *fs_cli_shown(const char *input);
 /* Reads --tick, in picoseconds; 0 if it is not given. */
 fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) FS_MUST_USE;
-/* Reads --effort: FSCHED_EFFORT(level), or 0, the usual one, if it is not given. */
+/* Reads --effort: FSCHED_EFFORT(level); if it is not given, that of the schedule beside the graph,
+ * or 0, the usual one. */
 fs_status fs_cli_effort(fs_cli *cli, uint32_t *effort) FS_MUST_USE;
 /* Whether --format json is given. */
 bool fs_cli_json(const fs_cli *cli);

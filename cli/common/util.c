@@ -89,7 +89,7 @@ fs_status fs_cli_tick(fs_cli *cli, uint64_t *ps) {
 fs_status fs_cli_effort(fs_cli *cli, uint32_t *effort) {
   const char *value = fs_args_last(&cli->args, FS_OPTION_EFFORT);
   uint64_t level = 0;
-  *effort = 0;
+  *effort = cli->file_effort;
   if (value == NULL) {
     return FSCHED_OK;
   }

@@ -96,6 +96,7 @@ static bool pass_runs(const fs_job *job, fs_pass pass) {
   switch (pass) {
     case FS_PASS_BOUNDS:
     case FS_PASS_LISTSCHED:
+    case FS_PASS_SPREAD:
     case FS_PASS_CTRLEDGE:
     case FS_PASS_WAITS:
     case FS_PASS_CODEGEN:

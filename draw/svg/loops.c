@@ -361,6 +361,7 @@ static fs_status draw_panel(loop_drawing *d, const fs_shown_loop *l) {
 
 fs_status fs_svg_loops(fs_svg *v) {
   uint32_t panels = 0;
+  v->apart0 = v->y;
   for (uint32_t l = 0; l < v->g->n_rolled && panels < MOST_PANELS; l++) {
     if (v->loop[l].op == FS_NONE || !has_gap(&v->loop[l])) {
       continue;
@@ -372,5 +373,6 @@ fs_status fs_svg_loops(fs_svg *v) {
     FS_TRY(status);
     panels++;
   }
+  v->apart1 = v->y;
   return FSCHED_OK;
 }

@@ -185,19 +185,29 @@ static bool meets_number(const fs_svg *v, fs_tick time) {
   return false;
 }
 
-/* Draws a vertical line through all panels, and words above it.  The line begins at the words, or,
- * if it would strike through a number of the axis, below the numbers. */
+/* Adds a vertical line to a path, unless it has no length. */
+static void put_line(fs_text *t, fs_cent x, fs_cent y0, fs_cent y1) {
+  if (y0 < y1) {
+    fs_text_puts(t, "M");
+    fs_svg_number(t, x);
+    fs_text_puts(t, " ");
+    fs_svg_number(t, y0);
+    fs_text_puts(t, "V");
+    fs_svg_number(t, y1);
+  }
+}
+
+/* Draws a vertical line through all panels but those with other axes, and words above it.  The line
+ * begins at the words, or, if it would strike through a number of the axis, below the numbers. */
 static void time_mark(fs_svg *v, const char *line, const char *words_class, const char *words,
                       fs_tick time, fs_cent top, fs_cent *free) {
   fs_cent x = v->left + fs_svg_x(v, time);
   fs_text_puts(&v->body, "<path class=\"");
   fs_text_puts(&v->body, line);
-  fs_text_puts(&v->body, "\" d=\"M");
-  fs_svg_number(&v->body, x);
-  fs_text_puts(&v->body, " ");
-  fs_svg_number(&v->body, meets_number(v, time) ? top + AXIS : top);
-  fs_text_puts(&v->body, "V");
-  fs_svg_number(&v->body, v->y);
+  fs_text_puts(&v->body, "\" d=\"");
+  bool apart = v->apart0 < v->apart1;
+  put_line(&v->body, x, meets_number(v, time) ? top + AXIS : top, apart ? v->apart0 : v->y);
+  put_line(&v->body, x, v->apart1, apart ? v->y : v->apart1);
   fs_text_puts(&v->body, "\"/>\n");
   fs_cent wide = fs_svg_width(words, strlen(words), FS_SVG_LABEL);
   fs_cent end = x + wide / 2 < v->width - EDGE ? x + wide / 2 : v->width - EDGE;

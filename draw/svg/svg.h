@@ -59,6 +59,7 @@ typedef struct fs_svg {
   fs_text name;               /* the buffer of fs_svg_version_name */
   fs_cent width, left, right; /* of the picture; edges of the panels */
   fs_cent y;                  /* the canvas is free below this line */
+  fs_cent apart0, apart1;     /* between them are the panels that have time axes of their own */
   fs_tick span;               /* ticks between the left and right edges, at least 1 */
   fs_tick step;               /* ticks between two numbers of the axis */
   fs_svg_unit unit;
@@ -167,7 +168,8 @@ bool fs_svg_opens(const fs_svg *v, uint32_t item);
  * told apart. */
 fs_status fs_svg_instances(fs_svg *v, uint32_t item, uint32_t queue, fs_cent top,
                            const fs_svg_box *bar, bool *seen) FS_MUST_USE;
-/* Draws a panel for each loop, up to 8, of which not all instances are shown. */
+/* Draws a panel for each loop, up to 8, of which not all instances are shown, and notes where these
+ * panels are. */
 fs_status fs_svg_loops(fs_svg *v) FS_MUST_USE;
 
 /* Where the queues' rows are, over which the syncs of a schedule are drawn. */

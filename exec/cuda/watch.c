@@ -250,7 +250,8 @@ bool fs_cuda_report_hanging(fs_instance *x, fsched_context *ctx) {
   for (uint32_t l = 0; l < x->program->plan.n_lanes; l++) {
     uint32_t item = atomic_load(&x->at[l].runs);
     if (item != FS_NONE) {
-      fs_running what = {.command = x->program->plan.item[item].command, .loop_op = FS_NONE};
+      fs_running what = {
+          .command = x->program->plan.item[item].command, .loop_op = FS_NONE, .queue = FS_NONE};
       fs_stuck_report_kernel(ctx, x->s, &what, atomic_load(&x->at[l].since_ns), begin);
       named = true;
     }

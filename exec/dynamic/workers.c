@@ -70,7 +70,7 @@ static void start_member(fs_workers *w, fs_task_job *job, uint32_t member, uint3
   if (w->started != NULL) {
     w->started(w->user, &job->call[member], member, queue);
   }
-  fs_started_member started = {&job->call[member], job->kernel, member};
+  fs_started_member started = {&job->call[member], job->kernel, member, queue};
   w->carrier->functions->start(w->carrier, queue, &started);
 }
 

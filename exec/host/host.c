@@ -94,6 +94,7 @@ static void take_in_hand(fs_hand *hand, const fs_running *what) {
   uint64_t count = atomic_load_explicit(&hand->count, memory_order_relaxed);
   atomic_store_explicit(&hand->command, what->command, memory_order_relaxed);
   atomic_store_explicit(&hand->loop_op, what->loop_op, memory_order_relaxed);
+  atomic_store_explicit(&hand->queue, what->queue, memory_order_relaxed);
   atomic_store_explicit(&hand->depth, what->depth, memory_order_relaxed);
   for (uint32_t i = 0; i < what->depth; i++) {
     atomic_store_explicit(&hand->iteration[i], what->iteration[i], memory_order_relaxed);
@@ -128,6 +129,7 @@ bool fs_hand_report(fsched_context *ctx, const fs_stream *s, const fs_hand *hand
   }
   fs_running what = {.command = atomic_load(&hand->command),
                      .loop_op = atomic_load(&hand->loop_op),
+                     .queue = atomic_load(&hand->queue),
                      .depth = atomic_load(&hand->depth)};
   for (uint32_t i = 0; i < what.depth; i++) {
     what.iteration[i] = atomic_load(&hand->iteration[i]);
@@ -187,7 +189,7 @@ static fsched_cause run_foreign(const fs_effects *e, const fs_effect_room *room,
                                 const fs_kernel_call *call) {
   fsched_kernel_run run;
   fsched_kernel_fn function =
-      fs_kernels_announce(e->kernels, kernel, call, fs_stuck_queue(e->s, what->command), &run);
+      fs_kernels_announce(e->kernels, kernel, call, fs_running_queue(e->s, what), &run);
   take_in_hand(room->hand, what);
   int answer = function(call);
   let_go(room->hand);
@@ -211,7 +213,8 @@ fsched_cause fs_effect_call(const fs_effects *e, const fs_effect_room *room, con
 static fsched_cause run_op(const fs_effects *e, const fs_effect_room *room, const fs_work *work,
                            const fs_stream_command *c) {
   uint32_t kernel = e->s->ops[c->target].kernel;
-  fs_running what = {.command = (uint32_t)(c - e->s->commands), .loop_op = FS_NONE};
+  fs_running what = {
+      .command = (uint32_t)(c - e->s->commands), .loop_op = FS_NONE, .queue = FS_NONE};
   fs_kernel_call call = make_call(e, room, work->values, c);
   fsched_cause cause = fs_effect_call(e, room, work, &what, kernel, &call);
   bool whole = call.n_members == 0; /* of members, the digests are summed up when all are over */

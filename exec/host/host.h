@@ -91,7 +91,7 @@ typedef struct fs_effects {
 typedef struct fs_hand {
   _Atomic uint64_t count; /* odd while a kernel runs; FS_HAND_LOST: given up */
   /* As in fs_running: */
-  _Atomic uint32_t command, loop_op, depth;
+  _Atomic uint32_t command, loop_op, queue, depth;
   _Atomic uint64_t iteration[FS_LOOP_NEST];
   /* The watchdog's own: the count at its last look, and when it first saw that count. */
   uint64_t seen, seen_ns;

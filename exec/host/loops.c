@@ -221,7 +221,7 @@ fsched_cause fs_loop_run_call(const fs_effects *e, const fs_effect_room *room, c
   const fs_stream *s = e->s;
   assert(at->op < s->n_loop_ops && s->loop_ops[at->op].loop == FS_NONE);
   uint32_t kernel = s->loop_ops[at->op].kernel;
-  fs_running what = {.command = at->command, .loop_op = at->op};
+  fs_running what = {.command = at->command, .loop_op = at->op, .queue = FS_NONE};
   for (const fs_loop_instance *x = at; x != NULL; x = x->around) {
     what.iteration[what.depth++] = x->iteration;
   }

@@ -472,23 +472,44 @@ static void name_iteration(const fs_stream *s, const fs_running *what, char *at,
                  fs_stream_string(s, s->loop_ops[what->loop_op].name));
 }
 
+const char *fs_running_queue(const fs_stream *s, const fs_running *what) {
+  assert(what->command < s->n_commands);
+  return what->queue < s->n_queues ? fs_stream_string(s, s->queues[what->queue].name)
+                                   : fs_stuck_queue(s, what->command);
+}
+
+/* The command of what runs on its queue; FS_NONE: it has none, as it was planned for others. */
+static uint32_t command_there(const fs_stream *s, const fs_running *what) {
+  if (what->queue >= s->n_queues) {
+    return what->command;
+  }
+  const fs_stream_queue *q = &s->queues[what->queue];
+  uint32_t op = fs_command_op(&s->commands[what->command]), at = q->command0;
+  while (at < q->command0 + q->n_commands && fs_command_op(&s->commands[at]) != op) {
+    at++;
+  }
+  return at < q->command0 + q->n_commands ? at : FS_NONE;
+}
+
 void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_running *what,
                             uint64_t since_ns, uint64_t begin_ns) {
   assert(what->command < s->n_commands);
   const fs_stream_op *op = &s->ops[s->commands[what->command].target];
   bool in_loop = what->loop_op != FS_NONE;
   const fs_stream_kernel *k = &s->kernels[in_loop ? s->loop_ops[what->loop_op].kernel : op->kernel];
-  char at[300] = "";
+  uint32_t own = command_there(s, what);
+  char at[300] = "", number[32] = "";
   if (in_loop) {
     name_iteration(s, what, at, sizeof at);
   }
-  fs_report(
-      ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE,
-      "a kernel that takes longer wants a longer timeout",
-      "queue '%s' is stuck at command %u (op '%s'%s): its kernel, function '%s' of module '%s', "
-      "has not returned for %llu ms, since %llu ms after the begin of the invocation",
-      fs_stuck_queue(s, what->command), s->commands[what->command].epoch,
-      fs_stream_string(s, op->name), at, fs_stream_string(s, k->function),
-      fs_stream_string(s, k->module), ms_between(since_ns, fs_now_ns()),
-      ms_between(begin_ns, since_ns));
+  if (own != FS_NONE) {
+    (void)snprintf(number, sizeof number, " at command %u", s->commands[own].epoch);
+  }
+  fs_report(ctx, FSCHED_ERROR, FS_DIAG_REPLAY_STUCK, FS_NOWHERE,
+            "a kernel that takes longer wants a longer timeout",
+            "queue '%s' is stuck%s (op '%s'%s): its kernel, function '%s' of module '%s', "
+            "has not returned for %llu ms, since %llu ms after the begin of the invocation",
+            fs_running_queue(s, what), number, fs_stream_string(s, op->name), at,
+            fs_stream_string(s, k->function), fs_stream_string(s, k->module),
+            ms_between(since_ns, fs_now_ns()), ms_between(begin_ns, since_ns));
 }

@@ -64,6 +64,7 @@ typedef struct fs_stuck_view {
 /* What a thread runs: the op of a command, or an iteration of an op in the loop that it is. */
 typedef struct fs_running {
   uint32_t command, loop_op;        /* loop_op: FS_NONE, or of loop_ops */
+  uint32_t queue;                   /* whose thread it is; FS_NONE: the command's */
   uint32_t depth;                   /* loops around it */
   uint64_t iteration[FS_LOOP_NEST]; /* of these, the innermost first */
 } fs_running;
@@ -77,5 +78,7 @@ void fs_stuck_report_kernel(fsched_context *ctx, const fs_stream *s, const fs_ru
                             uint64_t since_ns, uint64_t begin_ns);
 /* The name of the command's queue.  Requires a command.  O(log queues). */
 const char *fs_stuck_queue(const fs_stream *s, uint32_t command);
+/* The name of the queue whose thread runs it.  Requires a command.  O(log queues). */
+const char *fs_running_queue(const fs_stream *s, const fs_running *what);
 
 #endif

@@ -191,6 +191,10 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_schedule_parse(fsched_context *c
                                                                const char *name, const char *text,
                                                                size_t length,
                                                                fsched_schedule **out);
+/** The effort that the head of a schedule's JSON says, for fsched_read_options: with it the graph
+ * of the schedule has the loops, and the plans of loops, that it was compiled with.  0 where the
+ * text does not say it, whatever else it may be. */
+FSCHED_API uint32_t fsched_schedule_effort(const char *text, size_t length);
 
 /** The passes in their order; `index` is below fsched_pass_count(). */
 FSCHED_API uint32_t fsched_pass_count(void);

@@ -9,6 +9,7 @@
 #include "base/warnings.h"
 #include "block/block.h"
 #include "codegen/codegen.h"
+#include "compile/apart.h"
 #include "compile/loops.h"
 #include "compile/passes.h"
 #include "compile/synchronise.h"
@@ -228,6 +229,11 @@ static fs_status pass_refine(pipeline *p) {
   return FSCHED_OK;
 }
 
+/* Where all starts are given, the lowest addresses are what was looked for. */
+static fs_status pass_spread(pipeline *p) {
+  return fs_settles(p->graph) ? FSCHED_OK : fs_schedule_apart(p->schedule, p->kind);
+}
+
 /* From here on the schedule is final, but for the passes that replace waits. */
 static fs_status begin_sync(pipeline *p) {
   p->schedule->bounds = p->bounds;
@@ -321,6 +327,7 @@ static uint64_t pass_work(const pipeline *p, fs_pass pass) {
     case FS_PASS_BOUNDS:
     case FS_PASS_LOOPS:
     case FS_PASS_REFINE:
+    case FS_PASS_SPREAD:
     case FS_PASS_CTRLEDGE:
     case FS_PASS_WAITS:
     case FS_PASS_BARRIER:
@@ -341,6 +348,7 @@ static fs_status put_dump(const pipeline *p, fs_pass pass, fs_text *t) {
       return FSCHED_OK;
     case FS_PASS_LISTSCHED:
     case FS_PASS_REFINE:
+    case FS_PASS_SPREAD:
       if (p->schedule == NULL) {
         fs_text_puts(t, "no schedule was found\n");
         return FSCHED_OK;
@@ -435,6 +443,7 @@ static fs_status run_passes(pipeline *p) {
   if (fs_refine_improves(p->options.refine)) {
     FS_TRY(run_pass(p, FS_PASS_REFINE, pass_refine));
   }
+  FS_TRY(run_pass(p, FS_PASS_SPREAD, pass_spread));
   FS_TRY(run_pass(p, FS_PASS_CTRLEDGE, pass_ctrledge));
   FS_TRY(run_pass(p, FS_PASS_WAITS, pass_waits));
   FS_TRY(replace_waits(p));

@@ -213,6 +213,7 @@ struct fsched_graph {
   fs_graph_param *param;
   uint32_t n_rolled; /* loops that stay loops: by op; behind them those that are in these, ... */
   fs_rolled *rolled;
+  uint32_t effort;         /* with which plans of loops were looked for: of fsched_builder_effort */
   const char *depths_hint; /* which depths fit, where those that were given do not; or NULL */
   struct fs_lower_bounds *unrolled; /* of what they mean (schedule.h); NULL: not known */
   uint32_t n_named; /* buffers from here on are versions of others, with a number behind the name */

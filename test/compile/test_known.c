@@ -62,8 +62,10 @@ static bool refined_alone(uint32_t limit) {
          limit == LIMIT_settle_first_nodes;
 }
 
-/* No bound depends on it: suite loop_races has graphs on both sides. */
-static bool lists_alone(uint32_t limit) { return limit == LIMIT_race_instances; }
+/* No bound depends on it: suites loop_races and spread have graphs on both sides. */
+static bool lists_alone(uint32_t limit) {
+  return limit == LIMIT_race_instances || limit == LIMIT_spread_steps;
+}
 
 /* Sets the usual limits, except that models of many ticks are not made: the limits that are met
  * first would hide the one that is tested. */

@@ -292,6 +292,35 @@ START_TEST(out_of_memory)
 }
 END_TEST
 
+/* The effort is found in any text of this form, and nowhere else. */
+START_TEST(effort_of_texts)
+{
+  static const struct {
+    const char *text;
+    uint32_t effort;
+  } rows[] = {
+      {"{\"fsched_schedule\": 1, \"effort\": 0, \"ops\": []}", FSCHED_EFFORT(0)},
+      {"{\"ops\": [{\"effort\": 4}, \"]\", \"\\\"}\"], \"effort\"\n :\t7}", FSCHED_EFFORT(7)},
+      {"{\"stats\": {\"effort\": 4}, \"graph\": \"effort\"}", 0},
+      {"[{\"effort\": 4}]", 0},
+      {"{\"effort\": 10}", 0},
+      {"{\"effort\": \"4\"}", 0},
+      {"{\"effort\"", 0},
+      {"{\"effort\":", 0},
+      {"{\"effort", 0},
+      {"{\"\\", 0},
+      {"", 0}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+    size_t n = strlen(rows[i].text);
+    char *exact = malloc(n + 1); /* with nothing behind it that may be read */
+    ck_assert_ptr_nonnull(exact);
+    memcpy(exact + 1, rows[i].text, n);
+    ck_assert_msg(fsched_schedule_effort(exact + 1, n) == rows[i].effort, "%s", rows[i].text);
+    free(exact);
+  }
+}
+END_TEST
+
 FS_SUITE(schedule_json, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_LOOPS(t, 0, 3, goldens);
@@ -299,5 +328,5 @@ FS_SUITE(schedule_json, s) {
   FS_LOOPS(t, 0, (int)(sizeof faults / sizeof faults[0]), faults_are_named);
   FS_LOOPS(t, 0, 4, wrong_schedules_are_read);
   FS_LOOPS(t, 0, 6, damaged_text_random);
-  FS_TESTS(t, out_of_memory);
+  FS_TESTS(t, effort_of_texts, out_of_memory);
 }

@@ -47,7 +47,8 @@ static uint32_t command_on(const fs_stream *s, uint32_t command, uint32_t queue)
 
 fs_running fs_cuda_loop_running(const fs_instance *x, const fs_loop_instance *at) {
   fs_running what = {.command = command_on(x->s, at->command, x->loops.queue_of[at->loop_command]),
-                     .loop_op = at->op};
+                     .loop_op = at->op,
+                     .queue = FS_NONE};
   for (; at != NULL; at = at->around) {
     assert(what.depth < FS_LOOP_NEST);
     what.iteration[what.depth++] = at->iteration;
@@ -177,6 +178,7 @@ bool fs_cuda_loops_running(const fs_instance *x, uint32_t i, fs_running *out, ui
   }
   *out = (fs_running){.command = atomic_load(&p->command),
                       .loop_op = atomic_load(&p->loop_op),
+                      .queue = FS_NONE,
                       .depth = atomic_load(&p->depth)};
   *since_ns = atomic_load(&p->since_ns);
   for (uint32_t k = 0; k < out->depth; k++) {

@@ -8,9 +8,8 @@ typedef struct found_function {
   fsched_kernel_fn call;
 } found_function;
 
-static int call_found(const fsched_kernel_call *call, uint32_t member, void *user) {
-  (void)member;
-  return ((const found_function *)user)->call(call);
+static int call_found(const fs_started_member *member, void *user) {
+  return ((const found_function *)user)->call(member->call);
 }
 
 static fs_status copy_text(fsched_dynamic *d, const char *text, const char **copy) {

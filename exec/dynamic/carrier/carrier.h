@@ -15,8 +15,14 @@
 #include "exec/dynamic/carrier/baton.h"
 #include "fsched/kernel.h"
 
+typedef struct fs_started_member {
+  const fsched_kernel_call *call; /* stays until the member has returned */
+  uint32_t kernel, member;
+  uint32_t queue; /* whose worker runs it */
+} fs_started_member;
+
 /* A function of the application.  0: success; else the member has failed. */
-typedef int (*fs_member_function)(const fsched_kernel_call *call, uint32_t member, void *user);
+typedef int (*fs_member_function)(const fs_started_member *member, void *user);
 
 typedef struct fs_task_kernel {
   fs_member_function function; /* NULL: built in, or a module's */
@@ -26,11 +32,6 @@ typedef struct fs_task_kernel {
                        application what a program that is a worker knows it by, NULL: it does not */
   bool here;        /* it is only run by workers that are threads of this process */
 } fs_task_kernel;
-
-typedef struct fs_started_member {
-  const fsched_kernel_call *call; /* stays until the member has returned */
-  uint32_t kernel, member;
-} fs_started_member;
 
 typedef struct fs_carrier fs_carrier;
 typedef struct fs_carrier_functions {

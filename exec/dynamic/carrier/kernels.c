@@ -88,18 +88,17 @@ fs_status fs_opened_kernel_accepts(fsched_context *ctx, const fs_opened_kernels 
                                  "task '%s': its built-in kernel wants %s", call->op, wants);
 }
 
-int fs_opened_kernel_run(const fs_opened_kernels *k, uint32_t kernel,
-                         const fsched_kernel_call *call, uint32_t member) {
-  assert(kernel < k->n);
-  const fs_opened_kernel *o = &k->at[kernel];
+int fs_opened_kernel_run(const fs_opened_kernels *k, const fs_started_member *member) {
+  assert(member->kernel < k->n);
+  const fs_opened_kernel *o = &k->at[member->kernel];
   if (o->builtin != FS_BUILTINS) {
-    fs_builtin_run(o->builtin, call);
+    fs_builtin_run(o->builtin, member->call);
     return 0;
   }
   assert(o->function != NULL || o->of_module != NULL);
-  int answer = o->function != NULL ? o->function(call, member, o->user) : o->of_module(call);
+  int answer = o->function != NULL ? o->function(member, o->user) : o->of_module(member->call);
   if (k->returns_in_child != NULL && fs_process_inherited(k->birth)) {
-    k->returns_in_child(call);
+    k->returns_in_child(member->call);
   }
   fs_child_end(k->birth);
   return answer;

@@ -34,7 +34,6 @@ fs_status fs_opened_kernel_accepts(fsched_context *ctx, const fs_opened_kernels 
                                    const fsched_kernel_call *call) FS_MUST_USE;
 /* Runs a member; 0: success.  A child that the kernel has made by fork ends here.  Requires a
  * kernel of the table. */
-int fs_opened_kernel_run(const fs_opened_kernels *k, uint32_t kernel,
-                         const fsched_kernel_call *call, uint32_t member);
+int fs_opened_kernel_run(const fs_opened_kernels *k, const fs_started_member *member);
 
 #endif

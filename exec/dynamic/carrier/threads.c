@@ -139,8 +139,7 @@ static void *work(void *user) {
   worker_thread *t = user;
   thread_carrier *c = t->of;
   while (await_member(c, t) == FS_BED_GIVEN) {
-    const fs_started_member *m = &t->member;
-    t->answer = fs_opened_kernel_run(&c->kernels, m->kernel, m->call, m->member);
+    t->answer = fs_opened_kernel_run(&c->kernels, &t->member);
     end_member(c, t);
   }
   return NULL;

@@ -10,7 +10,7 @@
 typedef struct message_head {
   uint64_t shared_bytes;
   uint32_t bytes; /* of all */
-  uint32_t kernel, member;
+  uint32_t kernel, member, queue;
   uint32_t n_args, n_scratch, n_views, n_params, name_bytes;
   uint32_t n_members; /* that the call tells of */
   uint32_t grid[3], block[3];
@@ -86,6 +86,7 @@ uint32_t fs_message_put(const fs_shared_mapping *m, const fs_started_member *mem
   h.bytes = (uint32_t)p.end;
   h.kernel = member->kernel;
   h.member = member->member;
+  h.queue = member->queue;
   memcpy(to, &h, sizeof h);
   put_args(m, call->args, h.n_args, to + p.args);
   put_args(m, call->scratch, h.n_scratch, to + p.args + h.n_args * sizeof(message_arg));
@@ -198,6 +199,6 @@ const char *fs_message_get(const fs_shared_mapping *m, const unsigned char *from
   memcpy(&h, r->copy, sizeof h);
   const char *wrong = check_head(m, &h, bytes);
   wrong = wrong == NULL ? read_parts(m, &h, r) : wrong;
-  *out = (fs_started_member){&r->call, h.kernel, h.member};
+  *out = (fs_started_member){&r->call, h.kernel, h.member, h.queue};
   return wrong;
 }

@@ -121,8 +121,7 @@ static void run_message(const fs_worker_post *post, const fs_opened_kernels *ker
     answer(post, serial, FS_MEMBER_REFUSED, 0);
     return;
   }
-  answer(post, serial, FS_MEMBER_ANSWERED,
-         fs_opened_kernel_run(kernels, m.kernel, m.call, m.member));
+  answer(post, serial, FS_MEMBER_ANSWERED, fs_opened_kernel_run(kernels, &m));
 }
 
 _Noreturn void fs_worker_serve(fsched_context *ctx, const fs_worker_post *post,

@@ -77,7 +77,7 @@ fs_status fs_program_share(fs_instance *x) {
   x->shared_at = at + h.shared;
   fs_program_place_shared(x);
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    x->hand_room[i].hand = &x->hand[i].hand;
+    x->hand_room[i].hand = &x->hand[i];
   }
   return FSCHED_OK;
 }
@@ -119,11 +119,11 @@ static fs_status make_attached(fs_program_attached *a) {
   return fs_program_learn(ctx, x);
 }
 
-int fs_program_serve(const fsched_kernel_call *call, uint32_t member, void *user) {
+int fs_program_serve(const fs_started_member *member, void *user) {
   fs_program_attached *a = user;
   if (!a->tried) {
     a->tried = true;
     a->status = make_attached(a);
   }
-  return a->status == FSCHED_OK ? fs_program_run(call, member, &a->x) : FSCHED_CAUSE_SYSTEM;
+  return a->status == FSCHED_OK ? fs_program_run(member, &a->x) : FSCHED_CAUSE_SYSTEM;
 }

@@ -13,15 +13,6 @@
 /* A paced command spins for the last part of its pace, since a sleep may overshoot by that much. */
 enum { PACE_SPIN_NS = 100000 };
 
-static fs_program_hand *take_hand(fs_instance *x) {
-  for (uint32_t i = 0;; i = (i + 1) % x->n_hands) {
-    bool taken = false;
-    if (atomic_compare_exchange_strong(&x->hand[i].taken, &taken, true)) {
-      return &x->hand[i];
-    }
-  }
-}
-
 /* The instance of a key: at[0] is the one that runs, and those around it follow. */
 static void find_instance(const fs_stream *s, const fs_program_key *key, fs_loop_instance *at) {
   for (uint32_t d = 0; d < key->depth; d++) {
@@ -121,11 +112,15 @@ static uint32_t command_of(const fs_instance *x, const fs_program_key *key, cons
 
 /* Runs an op, or an instance of a loop's, or a member of one that has args of its own. */
 static fsched_cause run_kernel(fs_instance *x, const fs_program_key *key, const member_call *c,
-                               const fsched_kernel_call *from, uint32_t member,
-                               const fs_effect_room *room) {
+                               const fs_started_member *started) {
   const fs_stream *s = x->stream;
-  fs_running what = {
-      .command = command_of(x, key, c, member), .loop_op = FS_NONE, .depth = key->depth};
+  const fsched_kernel_call *from = started->call;
+  const fs_effect_room *room = &x->hand_room[started->queue];
+  uint32_t member = started->member;
+  fs_running what = {.command = command_of(x, key, c, member),
+                     .loop_op = FS_NONE,
+                     .queue = started->queue,
+                     .depth = key->depth};
   for (uint32_t d = 0; d < key->depth; d++) {
     what.iteration[d] = key->level[key->depth - 1 - d].iteration;
     what.loop_op = key->level[d].op;
@@ -206,16 +201,16 @@ static void await_gang(fs_instance *x, const fs_program_key *key) {
 }
 
 static fsched_cause run_member(fs_instance *x, const fs_program_key *key, const member_call *c,
-                               const fsched_kernel_call *call, uint32_t member) {
+                               const fs_started_member *started) {
+  const fsched_kernel_call *call = started->call;
   bool timed = x->config.pace_ps != 0 || x->shared->times;
   fsched_cause cause = FSCHED_CAUSE_NONE;
-  fs_program_hand *h = take_hand(x);
   uint64_t begin = timed ? fs_now_ns() : 0;
   if (!x->config.empty && !fs_program_poisoned(x)) {
     if (key->moves) {
       memmove(call->args[1].data, call->args[0].data, call->args[1].length);
     } else {
-      cause = run_kernel(x, key, c, call, member, &x->hand_room[h - x->hand]);
+      cause = run_kernel(x, key, c, started);
     }
   }
   if (x->config.pace_ps != 0) {
@@ -223,9 +218,8 @@ static fsched_cause run_member(fs_instance *x, const fs_program_key *key, const 
     await_pace(x, begin + fs_min(ns, UINT64_MAX / 2));
   }
   if (x->shared->times && !key->moves) {
-    record_times(x, command_of(x, key, c, member), begin, fs_now_ns());
+    record_times(x, command_of(x, key, c, started->member), begin, fs_now_ns());
   }
-  atomic_store(&h->taken, false);
   return cause;
 }
 
@@ -241,21 +235,21 @@ static void note_cause(fs_instance *x, fsched_cause cause) {
   }
 }
 
-int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user) {
+int fs_program_run(const fs_started_member *started, void *user) {
   fs_instance *x = user;
   fs_program_key key;
-  assert(call->n_params == sizeof key);
-  memcpy(&key, call->params, sizeof key);
+  assert(started->call->n_params == sizeof key && started->queue < x->n_hands);
+  memcpy(&key, started->call->params, sizeof key);
   if (x->processes) { /* forked with this instance, which is now the child's own */
     x->kernels.birth = fs_process_birth();
   }
-  member_call c = find_call(x->stream, &key, member);
-  if (member >= c.n_calls) {
+  member_call c = find_call(x->stream, &key, started->member);
+  if (started->member >= c.n_calls) {
     await_gang(x, &key);
     return 0;
   }
   atomic_fetch_add(&x->shared->n_builtin, 1);
-  fsched_cause cause = run_member(x, &key, &c, call, member);
+  fsched_cause cause = run_member(x, &key, &c, started);
   note_cause(x, cause);
   end_gang(x, &key);
   atomic_fetch_sub(&x->shared->n_builtin, 1);

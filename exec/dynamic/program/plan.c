@@ -334,7 +334,7 @@ void fs_program_place_shared(fs_instance *x) {
     return;
   }
   x->shared = (fs_program_shared *)(void *)(base + shared);
-  x->hand = (fs_program_hand *)(void *)(base + hand);
+  x->hand = (fs_hand *)(void *)(base + hand);
   x->gang = (fs_program_gang *)(void *)(base + gang);
   x->digest = (_Atomic uint64_t *)(void *)(base + digest);
   x->begin = (_Atomic uint64_t *)(void *)(base + begin);
@@ -359,7 +359,7 @@ static fs_status make_hands(fs_instance *x) {
   fs_effect_size size = fs_effect_measure(x->stream);
   FS_TRY(fs_new(&x->arena, &x->hand_room, x->n_hands));
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i].hand, &x->hand_room[i]));
+    FS_TRY(fs_effect_room_make(&x->arena, size, &x->hand[i], &x->hand_room[i]));
   }
   return FSCHED_OK;
 }

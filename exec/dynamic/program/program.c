@@ -208,7 +208,7 @@ static uint64_t program_progress(fs_instance *x, bool *idle) {
   uint64_t moves = atomic_load(&x->shared->moves);
   bool busy = false;
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    uint64_t count = fs_hand_look(&x->hand[i].hand);
+    uint64_t count = fs_hand_look(&x->hand[i]);
     moves += count;
     busy = busy || fs_hand_busy(count);
   }
@@ -240,7 +240,7 @@ static uint64_t reached(const fs_instance *x, uint32_t axis) {
 static void program_report(fs_instance *x, fsched_context *ctx) {
   bool kernels = false;
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    kernels = fs_hand_report(ctx, x->stream, &x->hand[i].hand, x->shared->begin_ns) || kernels;
+    kernels = fs_hand_report(ctx, x->stream, &x->hand[i], x->shared->begin_ns) || kernels;
   }
   if (!kernels && atomic_load(&x->waits)) {
     fs_stuck_view view = {
@@ -258,7 +258,7 @@ static bool program_give_up(fs_instance *x) {
   }
   bool lost = false, all = true;
   for (uint32_t i = 0; i < x->n_hands; i++) {
-    fs_hand *hand = &x->hand[i].hand;
+    fs_hand *hand = &x->hand[i];
     uint64_t count = atomic_load(&hand->count);
     bool gone = count == FS_HAND_LOST || fs_hand_give_up(hand, count);
     lost = lost || gone;
@@ -274,7 +274,7 @@ static void program_destroy(fs_instance *x) {
     return;
   }
   for (uint32_t i = 0; i < x->n_hands && x->hand != NULL; i++) {
-    if (atomic_load(&x->hand[i].hand.count) == FS_HAND_LOST) {
+    if (atomic_load(&x->hand[i].count) == FS_HAND_LOST) {
       return; /* its kernel may still touch memory, code and args */
     }
   }

@@ -48,12 +48,6 @@ typedef struct fs_program_gang {
   _Atomic uint32_t over;   /* 1: the member that runs for all has ended */
 } fs_program_gang;
 
-/* What a kernel that runs takes, one for each queue. */
-typedef struct fs_program_hand {
-  fs_hand hand;
-  atomic_bool taken;
-} fs_program_hand;
-
 /* What workers and the submitting process both see and write: in memory that forked workers share
  * with it. */
 typedef struct fs_program_shared {
@@ -110,7 +104,7 @@ struct fs_instance {
   /* In memory that workers share, from shared_at on. */
   void *shared_at;
   fs_program_shared *shared;
-  fs_program_hand *hand;
+  fs_hand *hand;         /* per queue: what its worker runs */
   fs_program_gang *gang; /* of each task with several members, in the order of submission */
   uint32_t n_gangs;
   _Atomic uint64_t *digest, *begin, *end; /* per op, and per command; begin UINT64_MAX: never */
@@ -171,7 +165,7 @@ typedef struct fs_program_attached {
   fs_status status;
 } fs_program_attached;
 /* The function of its tasks; `user` is an fs_program_attached. */
-int fs_program_serve(const fsched_kernel_call *call, uint32_t member, void *user);
+int fs_program_serve(const fs_started_member *member, void *user);
 /* The name of that kernel. */
 #define FS_PROGRAM_KERNEL "op of a program"
 /* Moves the memory of what is given or kept to where worker processes reach it.  Errors: as
@@ -188,6 +182,6 @@ fs_status fs_program_walk(fsched_context *ctx, fs_instance *x, const uint64_t *t
                           uint64_t *extent) FS_MUST_USE;
 
 /* kernels.c: the function of all tasks; `user` is the instance. */
-int fs_program_run(const fsched_kernel_call *call, uint32_t member, void *user);
+int fs_program_run(const fs_started_member *started, void *user);
 
 #endif

@@ -35,8 +35,7 @@ static _Noreturn void give_up(const fs_worker_post *post, fsched_context *ctx) {
 }
 
 /* In place of a function of the application, which never is asked for. */
-static int lack_function(const fsched_kernel_call *call, uint32_t member, void *user) {
-  (void)call;
+static int lack_function(const fs_started_member *member, void *user) {
   (void)member;
   (void)user;
   return 1;

@@ -572,6 +572,7 @@ static fs_status build_graph(fsched_builder *b, fsched_graph *g) {
   g->rolled = b->rolled;
   g->param = b->open_param;
   g->n_params = b->n_open_params;
+  g->effort = b->effort;
   g->n_rolled = b->n_rolled;
   g->unrolled = b->unrolled_bounds;
   FS_TRY(copy_files(b, g));

@@ -440,6 +440,7 @@ enum {
   TOP_STATUS,
   TOP_MAKESPAN,
   TOP_LOWER_BOUND,
+  TOP_EFFORT,
   TOP_OPS,
   TOP_RESIDENCIES,
   TOP_CONTROL_EDGES,
@@ -447,9 +448,19 @@ enum {
   TOP_N
 };
 static const fs_field top_fields[TOP_N] = {
-    {"fsched_schedule", true}, {"graph", false},       {"time_unit", false}, {"status", false},
-    {"makespan", false},       {"lower_bound", false}, {"ops", true},        {"residencies", false},
-    {"control_edges", false},  {"stats", false}};
+    {"fsched_schedule", true}, {"graph", false},         {"time_unit", false}, {"status", false},
+    {"makespan", false},       {"lower_bound", false},   {"effort", false},    {"ops", true},
+    {"residencies", false},    {"control_edges", false}, {"stats", false}};
+
+/* The graph was read before; its plans show whether the effort was the same. */
+static fs_status check_effort(const fs_sparse *p, uint32_t node) {
+  uint64_t effort = 0;
+  FS_TRY(node == FS_NONE ? FSCHED_OK : fs_fields_u64(&p->f, node, &effort));
+  return effort <= FSCHED_EFFORT_MOST
+             ? FSCHED_OK
+             : fs_fields_fail(&p->f, FS_DIAG_SCHEDULE_VALUE, node, "the effort is above %d",
+                              FSCHED_EFFORT_MOST);
+}
 
 static fs_status read_head(fs_sparse *p, const uint32_t *value) {
   uint64_t version;
@@ -472,6 +483,7 @@ static fs_status read_head(fs_sparse *p, const uint32_t *value) {
     FS_TRY(fs_fields_word(&p->f, value[TOP_STATUS], FS_WORDS(fs_words_schedule_status), &status));
   }
   p->s->status = (fs_schedule_status)status;
+  FS_TRY(check_effort(p, value[TOP_EFFORT]));
   return value[TOP_LOWER_BOUND] == FS_NONE
              ? FSCHED_OK
              : read_time(p, value[TOP_LOWER_BOUND], &p->s->lower_bound);

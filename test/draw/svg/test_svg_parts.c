@@ -263,6 +263,67 @@ START_TEST(marks)
 }
 END_TEST
 
+/* Whether the path of a mark passes a rectangle; fails the test if the path is not one of vertical
+ * lines at one place. */
+static bool mark_passes(const char *path, const shape *r) {
+  double x, y0, y1, at = -1;
+  int n = 0;
+  bool passes = false;
+  for (; sscanf(path, "M%lf %lfV%lf%n", &x, &y0, &y1, &n) == 3; path += n) {
+    ck_assert(y0 < y1 && (at < 0 || x == at));
+    at = x;
+    passes = passes || (y0 * 100 < (double)(r->y + r->height) && (double)r->y < y1 * 100);
+  }
+  ck_assert_msg(path[0] == '"' && at >= 0, "no path: %.20s", path);
+  return passes;
+}
+
+/* The panels of loops have axes of their own, so the lines of makespan and bound leave them out,
+ * and pass all others: the queues, and memories and resources behind the loops. */
+START_TEST(marks_leave_loops_out)
+{
+  static const char *const rows[] = {"", "memories: [{name: m, capacity: 64}]",
+                                     ("memories: [{name: m, capacity: 64}], "
+                                      "resources: [{name: power, capacity: 2}]")};
+  char text[1000];
+  (void)snprintf(text, sizeof text,
+                 "fsched: 1\nname: g\ntarget: {queues: [{name: p}, {name: q}]%s%s}\nops:\n"
+                 "- {loop: l, trip: 300, ops: [{name: a, on: p, time: 3, size: 8},\n"
+                 "                             {name: b, on: q, args: [{in: a}]}]}\n"
+                 "- {name: c, on: q, time: 90, after: [l], size: 8}\n"
+                 "- {loop: k, trip: 200, ops: [{name: d, on: p, time: 3, size: 8},\n"
+                 "                             {name: e, on: q, args: [{in: c}, {in: d}]}]}\n",
+                 _i == 0 ? "" : ", ", rows[_i]);
+  fsched_graph *g = fs_parse(text);
+  fsched_schedule *s;
+  picture v = {0};
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  ck_assert_uint_lt(fsched_schedule_lower_bound(s), fsched_schedule_makespan(s));
+  ck_fs(ctx, fsched_schedule_svg(ctx, s, NULL, &v.text, &v.n));
+  read_picture(&v);
+  uint32_t left_out = 0, passed = 0;
+  for (const char *at = v.text; (at = strstr(at, "<path class=\"")) != NULL; at++) {
+    const char *path = at + strlen("<path class=\"me\" d=\"");
+    bool mark =
+        strncmp(path - 8, "\"me\" d=\"", 8) == 0 || strncmp(path - 8, "\"lb\" d=\"", 8) == 0;
+    for (size_t i = 0; mark && i < v.n_rects; i++) {
+      const shape *r = &v.rect[i];
+      bool instance = strstr(r->title, "]: ") != NULL || strstr(r->title, " instances: ") != NULL;
+      if (r->title[0] != '\0') { /* else it is the ground of a panel */
+        ck_assert_msg(mark_passes(path, r) == !instance, "at %s", r->title);
+        left_out += instance;
+        passed += !instance;
+      }
+    }
+  }
+  ck_assert(left_out > 0 && passed > 0);
+  free(v.rect);
+  fsched_text_free(ctx, v.text, v.n);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* ---- the call */
 
 START_TEST(options)
@@ -345,6 +406,7 @@ FS_SUITE(svg_parts, s) {
   FS_LOOPS(t, 0, 70, pieces_cover);
   FS_LOOPS(t, 0, 2, pieces_in_a_heap, marks);
   FS_TESTS(t, numbers, names);
+  FS_LOOPS(t, 0, 3, marks_leave_loops_out);
   FS_LOOPS(t, 0, 5, scales, nth_allocation_fails);
   FS_LOOPS(t, 0, 6, units, options);
 }

@@ -18,9 +18,10 @@ typedef struct named_kernel {
 static const named_kernel named[KERNELS] = {TEST_KERNELS(NAME_KERNEL)};
 
 /* Calls a function of the runner; and compares the member with what the task says. */
-static int call_named(const fsched_kernel_call *call, uint32_t member, void *user) {
+static int call_named(const fs_started_member *member, void *user) {
   const named_kernel *k = user;
-  if (k->function == run_task && (uint32_t)call->args[call->n_args - 1].value != member) {
+  const fsched_kernel_call *call = member->call;
+  if (k->function == run_task && (uint32_t)call->args[call->n_args - 1].value != member->member) {
     return 9;
   }
   return k->function(call);

@@ -200,7 +200,7 @@ static void make_two(uint64_t trip, uint32_t n_queues) {
 
 START_TEST(kernel_fails_in_an_iteration)
 {
-  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu"};
+  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu", "dynamic"};
   open_device(kinds[_i], (uint32_t)_i % 3, FSCHED_DURATIONS_PLANNED);
   make_two(1000, 1 + (uint32_t)_i % 2);
   rig_open(&r, &c, &l.m.program.view, (rig_options){0});
@@ -235,7 +235,7 @@ static void await_moves(void) {
 /* An invocation that is poisoned at any time ends, long before its last iteration. */
 START_TEST(poisoned_at_any_time)
 {
-  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu"};
+  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu", "dynamic"};
   open_device(kinds[_i], (uint32_t)_i % 3, FSCHED_DURATIONS_PLANNED);
   make_two(UINT64_C(1) << 40, 1 + (uint32_t)_i % 2);
   rig_open(&r, &c, &l.m.program.view, (rig_options){0});
@@ -312,7 +312,7 @@ static void replay_is_stuck(const char *text) {
 
 START_TEST(hanging_kernel_is_given_up)
 {
-  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu"};
+  static const char *const kinds[] = {"sim", "cpu", "cpu", "cpu", "dynamic"};
   open_device(kinds[_i], (uint32_t)_i % 3, FSCHED_DURATIONS_PLANNED);
   make_two(20, 2);
   (void)snprintf(bad_name, sizeof bad_name, "B[7]");
@@ -361,7 +361,8 @@ FS_SUITE(exec_loops, s) {
   FS_TESTS(t, random_loops_in_virtual_time);
   FS_LOOPS(t, 0, 4, random_loops_on_threads);
   FS_TESTS(t, several_in_flight, empty_and_paced);
-  FS_LOOPS(t, 0, 4, kernel_fails_in_an_iteration, poisoned_at_any_time, hanging_kernel_is_given_up);
+  FS_LOOPS(t, 0, 4, kernel_fails_in_an_iteration, poisoned_at_any_time);
+  FS_LOOPS(t, 0, 5, hanging_kernel_is_given_up);
   FS_LOOPS(t, 0, 4, stuck_in_a_loop);
   FS_LOOPS(t, 0, 2, queues_enter_and_leave_on_their_own);
   FS_LOOPS(t, 0, 2, nth_allocation_fails);

@@ -159,11 +159,12 @@ START_TEST(messages)
     random_call c;
     fs_started_member got;
     draw_call(&rng, &m, &c);
-    fs_started_member sent = {&c.call, fs_rng_below(&rng, 5), fs_rng_below(&rng, 100)};
+    fs_started_member sent = {&c.call, fs_rng_below(&rng, 5), fs_rng_below(&rng, 100),
+                              fs_rng_below(&rng, 100)};
     uint32_t bytes = fs_message_put(&m, &sent, message);
     ck_assert_uint_eq(bytes, fs_message_bytes(&c.call));
     ck_assert_ptr_null(fs_message_get(&m, message, bytes, &room, &got));
-    ck_assert(got.kernel == sent.kernel && got.member == sent.member);
+    ck_assert(got.kernel == sent.kernel && got.member == sent.member && got.queue == sent.queue);
     same_call(got.call, &c.call);
     is_safe(&m, &got, room.copy + bytes);
     for (uint32_t k = 0; k < 10; k++) {

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What is known to be over when an item starts and ends, by queue order, edges, and orders that are
+ * added: for each queue the last position in the order of issue up to which its items are over. */
+#ifndef FS_SPREAD_CLOCKS_H
+#define FS_SPREAD_CLOCKS_H
+
+#include "model/access.h"
+
+typedef struct fs_spread_clocks {
+  const fs_schedule *s;
+  const fs_accesses *acc;
+  uint32_t n;       /* queues */
+  uint32_t *over;   /* per item and queue: one more than that position, when it is over */
+  uint32_t *passed; /* per queue and queue: when a queue goes on behind its last item */
+  uint32_t *now;    /* per queue: when the present item starts */
+} fs_spread_clocks;
+
+/* The words that clocks of a schedule take. */
+uint64_t fs_spread_clocks_words(const fs_schedule *s);
+fs_status fs_spread_clocks_make(fs_arena *arena, const fs_schedule *s, const fs_accesses *acc,
+                                fs_spread_clocks *out) FS_MUST_USE;
+/* Begins anew, in front of the first item. */
+void fs_spread_clocks_reset(fs_spread_clocks *c);
+/* Items come in the order of issue: an item begins, orders are added, and it ends. */
+void fs_spread_clocks_begin(fs_spread_clocks *c, uint32_t item);
+void fs_spread_clocks_end(fs_spread_clocks *c, uint32_t item);
+/* The present item starts when an earlier one is over. */
+void fs_spread_clocks_add(fs_spread_clocks *c, uint32_t from);
+/* Whether an earlier item is known to be over when the present one starts. */
+bool fs_spread_clocks_know(const fs_spread_clocks *c, uint32_t from);
+/* Whether it is known to be over when another one is, which has ended. */
+bool fs_spread_clocks_tell(const fs_spread_clocks *c, uint32_t later, uint32_t from);
+
+#endif

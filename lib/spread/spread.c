@@ -1,0 +1,520 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Residencies that share bytes on purpose (in-place pairs) are a block, which moves as a whole.
+ *
+ *     blocks     the times, positions and last users of each block,
+ *     one walk   over the items in the order of issue: each block that an item begins gets a place,
+ *                among the bytes that are free then, and its item comes after their last users,
+ *     before     the same walk with the addresses that there are.
+ *
+ * In a walk a block's place is free if who had it is over, in time and in the order of issue, when
+ * the block begins.  The waits that a place costs are its last users that are not known to be over.
+ * A memory in which a block finds no place (its free bytes lie in pieces) keeps its addresses, and
+ * the walk begins anew. */
+#include "spread/spread.h"
+
+#include "base/group.h"
+#include "base/limit.h"
+#include "base/saturate.h"
+#include "spread/clocks.h"
+#include "spread/room.h"
+
+/* Words of the clocks. */
+#define MOST_WORDS ((uint64_t)1 << 24)
+
+typedef struct spread_block {
+  uint64_t size, was, address;
+  fs_tick begin, until;    /* until: its last user's epoch is reached */
+  uint32_t first, last;    /* positions of its first and last users */
+  uint32_t memory;         /* FS_NONE: its address stays, and nobody takes its place */
+  uint32_t user0, n_users; /* into `user`: items, the last one of each queue */
+  bool shared;             /* others use it that do not come after its first user */
+  bool settled;            /* of these only those are left that others do not tell of */
+} spread_block;
+
+typedef struct spread_walk {
+  fsched_context *ctx;
+  fs_arena *arena;
+  const fs_schedule *s;
+  fs_sync_kind kind;
+  fs_accesses acc;
+  fs_spread_clocks clocks;
+  uint32_t *leader;    /* per residency: the first one of its block */
+  spread_block *block; /* per residency: of leaders */
+  FS_VEC(uint32_t) user;
+  bool *moves;          /* per memory: its blocks may get other addresses */
+  fs_spread_room *room; /* per memory */
+  uint32_t failed;      /* a memory without a place for a block, or FS_NONE */
+  uint64_t orders, steps, most_steps;
+  /* Of a room, for the present block: */
+  FS_VEC(uint64_t) cost, fresh; /* of the pieces before each piece */
+  FS_VEC(bool) held;            /* per piece: it is not free */
+} spread_walk;
+
+/* --- blocks --- */
+
+static uint32_t leader_of(spread_walk *w, uint32_t r) {
+  while (w->leader[r] != r) {
+    r = w->leader[r] = w->leader[w->leader[r]];
+  }
+  return r;
+}
+
+static void join_pairs(spread_walk *w) {
+  const fsched_graph *g = w->s->graph;
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_inplace0[op]; i < g->op_inplace0[op + 1]; i++) {
+      uint32_t out = w->s->arg_residency[g->inplace_out[i]];
+      uint32_t in = out == FS_NONE ? FS_NONE : fs_inplace_taken(w->s, op, out);
+      if (in != FS_NONE) {
+        uint32_t a = leader_of(w, in), b = leader_of(w, out);
+        w->leader[fs_max(a, b)] = (uint32_t)fs_min(a, b);
+      }
+    }
+  }
+}
+
+/* Whether the residencies of a memory may have other addresses. */
+static bool is_open(const fs_target *t, uint32_t memory) {
+  const fs_memory *m = &t->memory[memory];
+  bool open = fs_memory_bounded(m) && fs_placement_has_addresses(m->placement) &&
+              !fs_placement_is_stack(m->placement);
+  for (uint32_t k = 0; k < t->n_memories && open; k++) {
+    open = t->memory[k].backing != memory;
+  }
+  return open;
+}
+
+static bool has_state(const spread_walk *w, uint32_t r) {
+  const fsched_graph *g = w->s->graph;
+  uint32_t v = w->s->res_version[r];
+  return v != FS_NONE && fs_io_carried(g->buffer_io[g->version_buffer[v]]);
+}
+
+static void add_residency(spread_walk *w, uint32_t r, const fs_tick *reached) {
+  const fs_schedule *s = w->s;
+  spread_block *b = &w->block[leader_of(w, r)];
+  uint32_t from = w->acc.res0[r], to = w->acc.res0[r + 1];
+  bool stays = from == to || has_state(w, r) || !w->moves[s->res_memory[r]];
+  if (b->size == 0) {
+    *b = (spread_block){.size = s->res_size[r],
+                        .was = s->res_address[r],
+                        .begin = FS_TICK_NONE,
+                        .first = FS_NONE,
+                        .memory = s->res_memory[r]};
+  }
+  b->memory = stays ? FS_NONE : b->memory;
+  b->begin = fs_min(b->begin, s->res_begin[r]);
+  b->until = fs_max(b->until, fs_residency_stays(s, r) ? FS_TICK_NONE : s->res_end[r]);
+  for (uint32_t i = from; i < to; i++) {
+    uint32_t item = w->acc.item[i], position = w->acc.position[item];
+    b->first = (uint32_t)fs_min(b->first, position);
+    b->last = (uint32_t)fs_max(b->last, position);
+    b->until = fs_max(b->until, reached == NULL ? 0 : reached[item]);
+  }
+  b->first = fs_residency_given(s, r) ? 0 : b->first;
+}
+
+/* The last user of a block on each queue. */
+static fs_status add_user(spread_walk *w, spread_block *b, uint32_t item) {
+  uint32_t i = b->user0;
+  if (b->n_users == 0) {
+    b->user0 = i = (uint32_t)w->user.n;
+  }
+  while (i < b->user0 + b->n_users && w->s->queue[w->user.at[i]] != w->s->queue[item]) {
+    i++;
+  }
+  if (i == b->user0 + b->n_users) {
+    b->n_users++;
+    return fs_vec_push(w->ctx, &w->user, item);
+  }
+  if (w->acc.position[w->user.at[i]] < w->acc.position[item]) {
+    w->user.at[i] = item;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status add_users(spread_walk *w) {
+  uint32_t n = w->s->n_residencies, *next, *list;
+  FS_TRY(fs_new_none(w->arena, &list, n)); /* per leader: the residencies of its block */
+  FS_TRY(fs_new(w->arena, &next, n));
+  for (uint32_t r = n; r-- > 0;) {
+    uint32_t leader = leader_of(w, r);
+    next[r] = list[leader];
+    list[leader] = r;
+  }
+  for (uint32_t l = 0; l < n; l++) {
+    for (uint32_t r = list[l]; r != FS_NONE; r = next[r]) {
+      for (uint32_t i = w->acc.res0[r]; i < w->acc.res0[r + 1]; i++) {
+        FS_TRY(add_user(w, &w->block[l], w->acc.item[i]));
+      }
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Finds blocks of which several users may come first: what has their place before, all these wait
+ * for.  That is by queue order and edges alone. */
+static void find_shared(spread_walk *w) {
+  const fs_schedule *s = w->s;
+  fs_spread_clocks_reset(&w->clocks);
+  for (uint32_t i = 0; i < s->n_items; i++) {
+    fs_spread_clocks_begin(&w->clocks, s->order[i]);
+    fs_spread_clocks_end(&w->clocks, s->order[i]);
+  }
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    spread_block *b = &w->block[leader_of(w, r)];
+    for (uint32_t i = w->acc.res0[r]; i < w->acc.res0[r + 1]; i++) {
+      uint32_t item = w->acc.item[i], first = s->order[b->first];
+      b->shared = b->shared || (item != first && !fs_spread_clocks_tell(&w->clocks, item, first));
+    }
+  }
+}
+
+static fs_status make_blocks(spread_walk *w) {
+  const fs_schedule *s = w->s;
+  const fs_target *t = &s->graph->target;
+  fs_tick *reached = NULL;
+  FS_TRY(fs_new(w->arena, &w->moves, t->n_memories));
+  FS_TRY(fs_new(w->arena, &w->leader, s->n_residencies));
+  FS_TRY(fs_new_zero(w->arena, &w->block, s->n_residencies));
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    w->moves[m] = is_open(t, m);
+  }
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    w->leader[r] = r;
+  }
+  if (s->graph->op_latency != NULL && !fs_graph_ends_alone(s->graph)) {
+    FS_TRY(fs_schedule_reached(s, w->arena, &reached));
+  }
+  join_pairs(w);
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    add_residency(w, r, reached);
+  }
+  find_shared(w);
+  return FSCHED_OK;
+}
+
+/* --- waits --- */
+
+/* Leaves of the users of a block those that no other one of them tells of. */
+static void settle_users(spread_walk *w, spread_block *b) {
+  uint32_t n = 0, *user = &w->user.at[b->user0];
+  for (uint32_t i = 0; i < b->n_users; i++) {
+    bool told = false;
+    for (uint32_t k = 0; k < b->n_users && !told; k++) {
+      told = k != i && w->acc.position[user[k]] > w->acc.position[user[i]] &&
+             fs_spread_clocks_tell(&w->clocks, user[k], user[i]);
+    }
+    if (!told) { /* later users are told of by none that is dropped */
+      uint32_t keep = user[i];
+      user[i] = user[n];
+      user[n++] = keep;
+    }
+  }
+  b->n_users = n;
+  b->settled = true;
+}
+
+/* How many users of a block the present item, which begins another one, would have to wait for. */
+static uint64_t cost_of(spread_walk *w, uint32_t owner, const spread_block *by) {
+  uint64_t n = 0;
+  if (owner == FS_NONE) {
+    return 0;
+  }
+  spread_block *b = &w->block[owner];
+  if (!b->settled) {
+    settle_users(w, b);
+  }
+  for (uint32_t i = b->user0; i < b->user0 + b->n_users; i++) {
+    n += by->shared || !fs_spread_clocks_know(&w->clocks, w->user.at[i]);
+  }
+  w->steps += b->n_users;
+  return n;
+}
+
+/* Whether a block's place is still, or for ever, its own when another one begins. */
+static bool is_held(const spread_walk *w, uint32_t owner, const spread_block *by) {
+  if (owner == FS_NONE) {
+    return false;
+  }
+  const spread_block *b = &w->block[owner];
+  return b->memory == FS_NONE || b->until > by->begin || b->last >= by->first;
+}
+
+/* --- places --- */
+
+typedef struct spread_choice {
+  uint64_t cost, fresh, run, address;
+  bool found;
+} spread_choice;
+
+static bool is_better(const spread_choice *a, const spread_choice *b) {
+  return !b->found              ? true
+         : a->cost != b->cost   ? a->cost < b->cost
+         : a->fresh != b->fresh ? a->fresh < b->fresh
+         : a->run != b->run     ? a->run < b->run
+                                : a->address < b->address;
+}
+
+/* Sums up what the free pieces cost, and their fresh bytes. */
+static fs_status sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b) {
+  size_t n = room->piece.n;
+  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, n + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, n + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->held, n));
+  w->cost.at[0] = w->fresh.at[0] = 0;
+  for (size_t i = 0; i < n; i++) {
+    const fs_spread_piece *p = &room->piece.at[i];
+    w->held.at[i] = is_held(w, p->owner, b);
+    w->cost.at[i + 1] = w->cost.at[i] + (w->held.at[i] ? 0 : cost_of(w, p->owner, b));
+    w->fresh.at[i + 1] = w->fresh.at[i] + (p->owner == FS_NONE ? p->high - p->low : 0);
+  }
+  w->steps += n;
+  return FSCHED_OK;
+}
+
+/* Compares the place [address, address + size), whose bytes are free, with the best so far. */
+static void try_place(const spread_walk *w, const fs_spread_room *room, uint64_t address,
+                      uint64_t size, uint64_t run, spread_choice *best) {
+  size_t from = fs_spread_room_find(room, address),
+         to = fs_spread_room_find(room, address + size - 1) + 1;
+  const fs_spread_piece *left = &room->piece.at[from], *right = &room->piece.at[to - 1];
+  spread_choice c = {.cost = w->cost.at[to] - w->cost.at[from],
+                     .fresh = w->fresh.at[to] - w->fresh.at[from],
+                     .run = run,
+                     .address = address,
+                     .found = true};
+  c.fresh -= left->owner == FS_NONE ? address - left->low : 0;
+  c.fresh -= right->owner == FS_NONE ? right->high - (address + size) : 0;
+  if (is_better(&c, best)) {
+    *best = c;
+  }
+}
+
+/* Tries places at the ends of the pieces [from, to), which are free, and lie side by side. */
+static void try_run(spread_walk *w, const fs_spread_room *room, size_t from, size_t to,
+                    uint64_t size, spread_choice *best) {
+  uint64_t low = room->piece.at[from].low, high = room->piece.at[to - 1].high;
+  for (size_t i = from; i < to && high - low >= size; i++) {
+    const fs_spread_piece *p = &room->piece.at[i];
+    if (high - p->low >= size) {
+      try_place(w, room, p->low, size, high - low, best);
+    }
+    if (p->high - low >= size) {
+      try_place(w, room, p->high - size, size, high - low, best);
+    }
+    w->steps += 8;
+  }
+}
+
+static fs_status find_place(spread_walk *w, const spread_block *b, spread_choice *best) {
+  const fs_spread_room *room = &w->room[b->memory];
+  size_t n = room->piece.n;
+  best->found = false;
+  FS_TRY(sum_pieces(w, room, b));
+  for (size_t from = 0, to; from < n; from = to + 1) {
+    for (to = from; to < n && !w->held.at[to];) {
+      to++;
+    }
+    if (to > from) {
+      try_run(w, room, from, to, b->size, best);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The block takes its place: the present item comes after all who used it. */
+static fs_status take_place(spread_walk *w, uint32_t leader, uint32_t memory) {
+  const spread_block *b = &w->block[leader];
+  fs_spread_room *room = &w->room[memory];
+  uint32_t before = FS_NONE;
+  for (size_t i = fs_spread_room_find(room, b->address);
+       i < room->piece.n && room->piece.at[i].low < b->address + b->size; i++) {
+    uint32_t owner = room->piece.at[i].owner;
+    if (owner == FS_NONE || owner == before) {
+      continue;
+    }
+    before = owner;
+    spread_block *o = &w->block[owner];
+    if (!o->settled) {
+      settle_users(w, o);
+    }
+    for (uint32_t k = o->user0; k < o->user0 + o->n_users; k++) {
+      if (b->shared || !fs_spread_clocks_know(&w->clocks, w->user.at[k])) {
+        w->orders++;
+        fs_spread_clocks_add(&w->clocks, w->user.at[k]);
+      }
+    }
+  }
+  w->steps += room->piece.n / 16 + 1;
+  return fs_spread_room_take(room, b->address, b->address + b->size, leader);
+}
+
+static fs_status place_block(spread_walk *w, uint32_t leader) {
+  spread_block *b = &w->block[leader];
+  uint32_t memory = w->s->res_memory[leader];
+  b->address = b->was;
+  if (b->memory != FS_NONE && w->moves[memory]) {
+    spread_choice best;
+    FS_TRY(find_place(w, b, &best));
+    if (!best.found) {
+      w->failed = memory;
+      return FSCHED_OK;
+    }
+    b->address = best.address;
+  }
+  return take_place(w, leader, memory);
+}
+
+/* --- walks --- */
+
+/* Blocks whose place stays are taken before all others. */
+static fs_status place_fixed(spread_walk *w) {
+  for (uint32_t r = 0; r < w->s->n_residencies; r++) {
+    const spread_block *b = &w->block[r];
+    uint32_t memory = w->s->res_memory[r];
+    if (w->leader[r] == r && b->memory == FS_NONE && b->size > 0 && w->room[memory].ctx != NULL) {
+      FS_TRY(fs_spread_room_take(&w->room[memory], b->was, b->was + b->size, r));
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status walk_items(spread_walk *w) {
+  uint32_t next = 0, n = w->s->n_residencies;
+  fs_spread_clocks_reset(&w->clocks);
+  FS_TRY(place_fixed(w));
+  for (uint32_t i = 0; i < w->s->n_items && w->failed == FS_NONE; i++) {
+    uint32_t item = w->s->order[i];
+    fs_spread_clocks_begin(&w->clocks, item);
+    for (; next < n && w->failed == FS_NONE; next++) {
+      const spread_block *b = &w->block[next];
+      bool own = w->leader[next] == next && b->memory != FS_NONE && b->size > 0;
+      if (own && b->first > i) {
+        break;
+      }
+      FS_TRY(own ? place_block(w, next) : FSCHED_OK);
+    }
+    fs_spread_clocks_end(&w->clocks, item);
+    if (w->steps > w->most_steps) {
+      break;
+    }
+  }
+  return FSCHED_OK;
+}
+
+static fs_status begin_rooms(spread_walk *w) {
+  const fs_target *t = &w->s->graph->target;
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    if (is_open(t, m)) {
+      if (w->room[m].ctx != NULL) {
+        fs_spread_room_release(&w->room[m]);
+      }
+      FS_TRY(fs_spread_room_init(&w->room[m], w->ctx, t->memory[m].capacity));
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* The users of blocks are those of the schedule again. */
+static fs_status begin_users(spread_walk *w) {
+  w->user.n = 0;
+  for (uint32_t r = 0; r < w->s->n_residencies; r++) {
+    w->block[r].n_users = 0;
+    w->block[r].settled = false;
+  }
+  return add_users(w);
+}
+
+static fs_status walk_once(spread_walk *w) {
+  w->orders = 0;
+  w->failed = FS_NONE;
+  FS_TRY(begin_rooms(w));
+  FS_TRY(begin_users(w));
+  return walk_items(w);
+}
+
+static void list_addresses(spread_walk *w, uint64_t *address) {
+  for (uint32_t r = 0; r < w->s->n_residencies; r++) {
+    const spread_block *b = &w->block[leader_of(w, r)];
+    bool moves = b->memory != FS_NONE && b->size > 0 && w->moves[w->s->res_memory[r]];
+    address[r] = moves ? b->address : w->s->res_address[r];
+  }
+}
+
+/* The same walk with the addresses that there are. */
+static fs_status count_before(spread_walk *w, uint64_t *waits) {
+  const fs_target *t = &w->s->graph->target;
+  memset(w->moves, 0, t->n_memories * sizeof *w->moves);
+  FS_TRY(walk_once(w));
+  *waits = w->orders;
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    w->moves[m] = is_open(t, m);
+  }
+  return FSCHED_OK;
+}
+
+/* Walks, with one memory less whenever one is too full. */
+static fs_status spread_blocks(spread_walk *w, uint64_t *address, bool *found) {
+  uint64_t before;
+  FS_TRY(count_before(w, &before));
+  while (before > 0 && w->steps <= w->most_steps) {
+    FS_TRY(walk_once(w));
+    if (w->failed == FS_NONE) {
+      break;
+    }
+    w->moves[w->failed] = false;
+  }
+  if (w->steps <= w->most_steps && w->orders < before) {
+    *found = true;
+    list_addresses(w, address);
+  }
+  return FSCHED_OK;
+}
+
+static bool any_open(const fs_schedule *s) {
+  bool any = false;
+  for (uint32_t r = 0; r < s->n_residencies && !any; r++) {
+    any = is_open(&s->graph->target, s->res_memory[r]);
+  }
+  return any && s->n_queues > 1;
+}
+
+static fs_status run_spread(spread_walk *w, uint64_t *address, bool *found) {
+  const fs_schedule *s = w->s;
+  uint64_t edges = (uint64_t)s->n_items + s->graph->n_edges;
+  w->steps = fs_multiply_most(edges, s->n_queues);
+  if (w->steps > w->most_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_accesses_collect(w->ctx, s, w->kind, w->arena, w->arena, &w->acc));
+  FS_TRY(fs_spread_clocks_make(w->arena, s, &w->acc, &w->clocks));
+  FS_TRY(fs_new_zero(w->arena, &w->room, s->graph->target.n_memories));
+  FS_TRY(make_blocks(w));
+  fs_status status = spread_blocks(w, address, found);
+  for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
+    if (w->room[m].ctx != NULL) {
+      fs_spread_room_release(&w->room[m]);
+    }
+  }
+  return status;
+}
+
+fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                        uint64_t *address, bool *found) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
+  FS_SCRATCH(arena, ctx);
+  spread_walk w = {.ctx = ctx,
+                   .arena = &arena,
+                   .s = s,
+                   .kind = kind,
+                   .most_steps = fs_limits_of(ctx)->spread_steps};
+  bool waits = !fs_sync_has_stops(kind) && any_open(s);
+  *found = false;
+  fs_status status = waits ? run_spread(&w, address, found) : FSCHED_OK;
+  fs_vec_free(ctx, &w.user);
+  fs_vec_free(ctx, &w.cost);
+  fs_vec_free(ctx, &w.fresh);
+  fs_vec_free(ctx, &w.held);
+  return status;
+}
