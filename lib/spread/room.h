@@ -14,6 +14,7 @@ typedef struct fs_spread_piece {
 typedef struct fs_spread_room {
   fsched_context *ctx;
   FS_VEC(fs_spread_piece) piece;
+  uint64_t last; /* the address of the last place that was chosen */
 } fs_spread_room;
 
 fs_status fs_spread_room_init(fs_spread_room *r, fsched_context *ctx,

@@ -18,6 +18,8 @@
 #include "spread/clocks.h"
 #include "spread/room.h"
 
+enum { FEW_PIECES = 64 };
+
 /* Words of the clocks. */
 #define MOST_WORDS ((uint64_t)1 << 24)
 
@@ -257,27 +259,39 @@ static bool is_better(const spread_choice *a, const spread_choice *b) {
 }
 
 /* Sums up what the free pieces cost, and their fresh bytes. */
-static fs_status sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b) {
-  size_t n = room->piece.n;
-  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, n + 1));
-  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, n + 1));
-  FS_TRY(fs_vec_ensure(w->ctx, &w->held, n));
-  w->cost.at[0] = w->fresh.at[0] = 0;
-  for (size_t i = 0; i < n; i++) {
+static fs_status sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b,
+                            size_t begin, size_t end) {
+  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, end + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, end + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->held, end));
+  w->cost.at[begin] = w->fresh.at[begin] = 0;
+  for (size_t i = begin; i < end; i++) {
     const fs_spread_piece *p = &room->piece.at[i];
     w->held.at[i] = is_held(w, p->owner, b);
     w->cost.at[i + 1] = w->cost.at[i] + (w->held.at[i] ? 0 : cost_of(w, p->owner, b));
     w->fresh.at[i + 1] = w->fresh.at[i] + (p->owner == FS_NONE ? p->high - p->low : 0);
   }
-  w->steps += n;
+  w->steps += end - begin;
   return FSCHED_OK;
 }
 
-/* Compares the place [address, address + size), whose bytes are free, with the best so far. */
-static void try_place(const spread_walk *w, const fs_spread_room *room, uint64_t address,
-                      uint64_t size, uint64_t run, spread_choice *best) {
-  size_t from = fs_spread_room_find(room, address),
-         to = fs_spread_room_find(room, address + size - 1) + 1;
+/* The piece of an address, among [from, to). */
+static size_t piece_of(const fs_spread_room *room, size_t from, size_t to, uint64_t address) {
+  while (to - from > 1) {
+    size_t middle = from + (to - from) / 2;
+    if (room->piece.at[middle].low <= address) {
+      from = middle;
+    } else {
+      to = middle;
+    }
+  }
+  return from;
+}
+
+/* Compares the place [address, address + size) in the pieces [from, to), whose bytes are free, with
+ * the best so far. */
+static void try_place(const spread_walk *w, const fs_spread_room *room, size_t from, size_t to,
+                      uint64_t address, uint64_t size, uint64_t run, spread_choice *best) {
   const fs_spread_piece *left = &room->piece.at[from], *right = &room->piece.at[to - 1];
   spread_choice c = {.cost = w->cost.at[to] - w->cost.at[from],
                      .fresh = w->fresh.at[to] - w->fresh.at[from],
@@ -298,22 +312,25 @@ static void try_run(spread_walk *w, const fs_spread_room *room, size_t from, siz
   for (size_t i = from; i < to && high - low >= size; i++) {
     const fs_spread_piece *p = &room->piece.at[i];
     if (high - p->low >= size) {
-      try_place(w, room, p->low, size, high - low, best);
+      size_t last = piece_of(room, i, to, p->low + size - 1);
+      try_place(w, room, i, last + 1, p->low, size, high - low, best);
     }
     if (p->high - low >= size) {
-      try_place(w, room, p->high - size, size, high - low, best);
+      size_t first = piece_of(room, from, i + 1, p->high - size);
+      try_place(w, room, first, i + 1, p->high - size, size, high - low, best);
     }
     w->steps += 8;
   }
 }
 
-static fs_status find_place(spread_walk *w, const spread_block *b, spread_choice *best) {
+/* The best place among the pieces [begin, end). */
+static fs_status find_among(spread_walk *w, const spread_block *b, size_t begin, size_t end,
+                            spread_choice *best) {
   const fs_spread_room *room = &w->room[b->memory];
-  size_t n = room->piece.n;
   best->found = false;
-  FS_TRY(sum_pieces(w, room, b));
-  for (size_t from = 0, to; from < n; from = to + 1) {
-    for (to = from; to < n && !w->held.at[to];) {
+  FS_TRY(sum_pieces(w, room, b, begin, end));
+  for (size_t from = begin, to; from < end; from = to + 1) {
+    for (to = from; to < end && !w->held.at[to];) {
       to++;
     }
     if (to > from) {
@@ -321,6 +338,15 @@ static fs_status find_place(spread_walk *w, const spread_block *b, spread_choice
     }
   }
   return FSCHED_OK;
+}
+
+/* Of many pieces those around the last place are looked at; all, if there is none among them. */
+static fs_status find_place(spread_walk *w, const spread_block *b, spread_choice *best) {
+  const fs_spread_room *room = &w->room[b->memory];
+  size_t n = room->piece.n, middle = n <= FEW_PIECES ? 0 : fs_spread_room_find(room, room->last);
+  size_t begin = middle - fs_min(middle, FEW_PIECES / 2), end = fs_min(n, begin + FEW_PIECES);
+  FS_TRY(find_among(w, b, begin, end, best));
+  return best->found || end - begin == n ? FSCHED_OK : find_among(w, b, 0, n, best);
 }
 
 /* The block takes its place: the present item comes after all who used it. */
@@ -361,7 +387,7 @@ static fs_status place_block(spread_walk *w, uint32_t leader) {
       w->failed = memory;
       return FSCHED_OK;
     }
-    b->address = best.address;
+    b->address = w->room[memory].last = best.address;
   }
   return take_place(w, leader, memory);
 }
