@@ -520,7 +520,7 @@ expect "by turns" holds err 'loop l: 8 iterations in 16; one every 2 at best'
 run 0 "$FSCHED" run apart.fsb -q --check --on sim --durations adversarial --seed 5
 apart 511 >meet.yaml
 run 0 "$FSCHED" compile meet.yaml --verify -o meet.fsb
-expect "a warning" holds err "accesses of buffer 'y' in loop 'l' move unlike each other: .* \[unlike-steps\]"
+expect "a warning" holds err "accesses of buffer 'y' in loop 'l' move unlike each other: .* \[-Wunlike-steps\]"
 run 0 "$FSCHED" run meet.fsb -q --check --on sim --durations adversarial --seed 5
 
 # A given depth that a loop has no use for.
