@@ -381,6 +381,10 @@ expect "its value" holds err 'Wunrolled'
 loop 1099511627776 0 >most.yaml
 run 1 "$FSCHED" compile most.yaml
 expect "too long" holds err "loop 'tiles' takes .* ticks, at most 2^40 are possible \[out-of-range\]"
+expect "how long" holds err "takes [0-9]* ticks"
+sed 's/time: [0-9]*/time: 1099511627776/' most.yaml >beyond.yaml
+run 1 "$FSCHED" compile beyond.yaml
+expect "beyond all numbers" holds err "loop 'tiles' takes more than 2^63 ticks, at most 2^40 are possible"
 run 0 "$FSCHED" compile l.yaml -q -Wall -Werror -o g.fsb
 
 # Bodies beyond what is searched run one iteration after the other.
