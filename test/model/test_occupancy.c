@@ -161,6 +161,25 @@ START_TEST(a_hole)
 }
 END_TEST
 
+START_TEST(no_limit)
+{
+  fsched_graph *g = fs_parse(
+      "fsched: 1\n"
+      "ops: [{name: a, size: 4}, {name: b, size: 4, args: [{in: a}]}]\n");
+  fsched_schedule *s;
+  fsched_compile_options o = {.size = sizeof o};
+  char *text;
+  size_t n;
+  ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+  ck_fs(ctx, fsched_schedule_stats_json(ctx, s, &text, &n));
+  ck_assert_ptr_nonnull(
+      strstr(text, "{\"capacity\": null, \"peak\": 0, \"extent\": 0, \"lower_bound\": 0}"));
+  fsched_text_free(ctx, text, n);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Ranges are added, and removed in another order, beside a count per address. */
 START_TEST(covers)
 {
@@ -195,7 +214,7 @@ END_TEST
 FS_SUITE(occupancy, s) {
   TCase *t = fs_case(s, fs_test_arena);
   tcase_set_timeout(t, 60);
-  FS_TESTS(t, a_hole);
+  FS_TESTS(t, a_hole, no_limit);
   tcase_add_loop_test(t, random_schedules, 0, 2);
   tcase_add_loop_test(t, covers, 0, 20);
 }
