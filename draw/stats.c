@@ -74,7 +74,8 @@ static fs_status memories(fs_stats *o, fs_arena *arena) {
     fs_text_puts(o->t, o->indent);
     fs_text_puts(o->t, "  ");
     fs_text_quoted(o->t, target->memory[m].name);
-    if (fs_memory_bounded(&target->memory[m])) {
+    bool bounded = fs_memory_bounded(&target->memory[m]);
+    if (bounded) {
       put_u64(o->t, ": {\"capacity\": ", target->memory[m].capacity);
     } else {
       fs_text_puts(o->t, ": {\"capacity\": null");
@@ -85,7 +86,7 @@ static fs_status memories(fs_stats *o, fs_arena *arena) {
     } else {
       fs_text_puts(o->t, ", \"extent\": null");
     }
-    put_u64(o->t, ", \"lower_bound\": ", bound[m]);
+    put_u64(o->t, ", \"lower_bound\": ", bounded ? bound[m] : 0);
     fs_text_puts(o->t, "}");
   }
   fs_text_puts(o->t, "}");

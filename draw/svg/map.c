@@ -21,18 +21,15 @@ static fs_cent y_of(const fs_svg_space *m, uint64_t address) {
 
 static fs_status collect_boxes(fs_svg *v, fs_svg_space *m) {
   const fs_schedule *s = v->s;
-  uint64_t highest = 0, extent = 0;
+  uint64_t highest = 0;
   const uint32_t *residency = v->memory_res + v->memory_res0[m->memory];
   m->n_boxes = v->memory_res0[m->memory + 1] - v->memory_res0[m->memory];
   for (uint32_t b = 0; b < m->n_boxes; b++) {
     uint32_t r = residency[b];
-    uint64_t end = s->res_address[r] + s->res_size[r];
-    highest = fs_max(highest, end);
-    extent = s->res_begin[r] < s->res_end[r] ? fs_max(extent, end) : extent;
+    highest = fs_max(highest, s->res_address[r] + s->res_size[r]);
   }
   fs_svg_amounts_init(&m->amounts, v->g->target.memory[m->memory].capacity, highest, "extent",
                       true);
-  m->amounts.used = extent;
   FS_TRY(fs_new(&v->arena, &m->box, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->label, m->n_boxes));
   FS_TRY(fs_new(&v->arena, &m->owner, m->n_boxes));

@@ -4,9 +4,11 @@
  *
  * The sum is updated event by event, in order of time.  At equal times, releases come before
  * acquisitions, and between them come events that take no time, each of which counts only itself on
- * top of the sum.  A step narrower than half a pixel is drawn half a pixel wide, as high as the
- * largest sum in its time: so the line never hides a peak, and has at most four points per pixel
- * whatever the number of events. */
+ * top of the sum; of a memory they are the sums that there are in the order of issue
+ * (model/schedule.h, fs_stays), where residencies without length are beside others.  A step
+ * narrower than half a pixel is drawn half a pixel wide, as high as the largest sum in its time: so
+ * the line never hides a peak, and has at most four points per pixel whatever the number of events.
+ */
 #include "base/heap.h"
 #include "draw/svg/svg.h"
 
@@ -14,6 +16,7 @@ typedef struct fs_svg_steps {
   fs_heap events; /* keys: 2 * time, odd for acquisitions; ids with INSTANT come after releases */
   uint64_t *amount;
   uint32_t n;
+  bool sums; /* the amounts of events that take no time are sums */
 } fs_svg_steps;
 
 #define INSTANT ((uint32_t)1 << 31)
@@ -42,7 +45,7 @@ typedef struct fs_svg_rise {
 typedef struct fs_svg_line {
   fs_svg_rise *step;
   uint32_t n;
-  uint64_t peak, largest; /* `peak` excludes what takes no time, as in the statistics */
+  uint64_t peak, largest; /* `peak` excludes what takes no time, but for memories */
 } fs_svg_line;
 
 /* Sums the events, which become one step for each distinct time. */
@@ -57,7 +60,8 @@ static fs_status sum_events(fs_svg *v, fs_svg_steps *steps, fs_svg_line *line) {
     }
     fs_svg_rise *step = &line->step[line->n - 1];
     if ((e.id & INSTANT) != 0) {
-      step->largest = fs_max(step->largest, sum_saturated(sum, amount));
+      step->largest = fs_max(step->largest, steps->sums ? amount : sum_saturated(sum, amount));
+      line->peak = steps->sums ? fs_max(line->peak, amount) : line->peak;
     } else if (e.key % 2 == 0) {
       sum -= fs_min(sum, amount);
     } else {
@@ -137,15 +141,40 @@ static fs_status draw_steps(fs_svg *v, fs_svg_steps *steps, const char *name, co
   return FSCHED_OK;
 }
 
+/* Adds the sum that there is whenever a residency begins, in the order of issue. */
+static fs_status add_sums(fs_svg *v, fs_svg_steps *steps, fs_heap *moves, uint32_t memory) {
+  const fs_schedule *s = v->s;
+  uint64_t sum = 0;
+  for (uint32_t k = v->memory_res0[memory]; k < v->memory_res0[memory + 1]; k++) {
+    uint32_t r = v->memory_res[k];
+    FS_TRY(fs_heap_push(v->ctx, moves, (uint64_t)v->stays.from[r] * 2 + 1, 2 * r + 1));
+    FS_TRY(fs_heap_push(v->ctx, moves, (uint64_t)v->stays.to[r] * 2, 2 * r));
+  }
+  while (moves->n > 0) {
+    uint32_t id = fs_heap_pop(moves).id, r = id / 2;
+    sum = id % 2 != 0 ? sum_saturated(sum, s->res_size[r]) : sum - fs_min(sum, s->res_size[r]);
+    if (id % 2 != 0) {
+      FS_TRY(add_event(v, steps, s->res_begin[r], s->res_begin[r], sum));
+    }
+  }
+  return FSCHED_OK;
+}
+
 static fs_status collect_residencies(fs_svg *v, fs_svg_steps *steps, uint32_t memory) {
   const fs_schedule *s = v->s;
   uint32_t first = v->memory_res0[memory], end = v->memory_res0[memory + 1];
-  FS_TRY(fs_new(&v->arena, &steps->amount, end - first));
+  FS_TRY(fs_new(&v->arena, &steps->amount, 2 * (size_t)(end - first)));
   for (uint32_t k = first; k < end; k++) {
     uint32_t r = v->memory_res[k];
-    FS_TRY(add_event(v, steps, s->res_begin[r], s->res_end[r], s->res_size[r]));
+    if (s->res_begin[r] < s->res_end[r]) {
+      FS_TRY(add_event(v, steps, s->res_begin[r], s->res_end[r], s->res_size[r]));
+    }
   }
-  return FSCHED_OK;
+  fs_heap moves = {0};
+  steps->sums = true;
+  fs_status status = add_sums(v, steps, &moves, memory);
+  fs_vec_free(v->ctx, &moves);
+  return status;
 }
 
 fs_status fs_svg_counted(fs_svg *v, uint32_t memory, fs_cent height) {

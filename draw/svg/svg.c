@@ -245,6 +245,7 @@ static uint32_t count_memories(const fs_svg *v, fsched_placement placement) {
 static fs_status memories(fs_svg *v) {
   FS_TRY(fs_new(&v->arena, &v->peak, v->g->target.n_memories));
   FS_TRY(fs_schedule_peaks(v->ctx, v->s, v->peak));
+  FS_TRY(fs_schedule_stays(v->s, &v->arena, &v->stays));
   uint32_t n = count_memories(v, FSCHED_CONTIGUOUS);
   fs_cent height = (n <= 1 ? 280 : n == 2 ? 220 : n == 3 ? 170 : n <= 12 ? 120 : 80) * FS_PX;
   for (uint32_t m = 0; m < v->g->target.n_memories; m++) {

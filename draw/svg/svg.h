@@ -69,6 +69,7 @@ typedef struct fs_svg {
   uint64_t *peak;       /* per memory: the most live bytes at one time */
   /* What each memory and resource has, ascending by id: they can be as many as ops. */
   uint32_t *memory_res0, *memory_res;   /* residencies */
+  fs_stays stays;                       /* of residencies */
   uint32_t *memory_copy0, *memory_copy; /* copies that read or write there */
   uint32_t *memory_pair0, *memory_pair; /* in-place pairs whose output is there */
   uint32_t *resource_use0, *resource_use;

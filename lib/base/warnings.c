@@ -90,5 +90,6 @@ uint32_t fs_warn_errors(const fsched_context *ctx) { return ctx->warning_errors;
 
 fsched_warning_level fs_warn_level(const fsched_context *ctx, fs_diag_code code) {
   uint32_t class_id = class_of_code[code];
-  return class_id == 0 ? FSCHED_WARNING_ON : (fsched_warning_level)ctx->warning[class_id - 1];
+  assert(class_id != 0);
+  return (fsched_warning_level)ctx->warning[class_id - 1];
 }

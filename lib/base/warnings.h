@@ -22,7 +22,7 @@ bool fs_warn_on(const fsched_context *ctx, fs_warn class_id);
 uint32_t fs_warn_errors(const fsched_context *ctx);
 /* The class whose diagnostics have this code; FS_NONE when no class of warnings has it. */
 uint32_t fs_warn_of_name(const char *code);
-/* The level of warnings with this code; FSCHED_WARNING_ON where it belongs to no class. */
+/* The level of warnings with this code.  Requires one of a class: so every warning has one. */
 fsched_warning_level fs_warn_level(const fsched_context *ctx, fs_diag_code code);
 
 #endif

@@ -185,12 +185,23 @@ fs_status fs_graph_unrolled_bounds(fsched_context *ctx, const fsched_graph *g,
  * whose given starts make them run at the same time.  Requires room for a number per memory. */
 fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
                                  uint64_t *per_memory) FS_MUST_USE;
-/* What a schedule takes of each memory.  Residencies that take no time do not count.
- * peak    the most live bytes at one time: aligned sizes, and what shares addresses counted
- *         once; in a counted memory the largest sum of sizes
+/* Per residency, the positions in the order of issue at which it is there, from[r] <= k < to[r]:
+ * from the first item that touches it (content that is given: from the first item of all) to the
+ * last one, and on to the last item that starts before its end (what stays: to the last item of
+ * all).  So it is there for each item that touches it, even if it has no length. */
+typedef struct fs_stays {
+  uint32_t *from, *to;
+} fs_stays;
+/* In the arena.  Requires an order of issue.  O(args + residencies log items).
+ * lib/model/occupancy.c */
+fs_status fs_schedule_stays(const fs_schedule *s, fs_arena *arena, fs_stays *out) FS_MUST_USE;
+/* What a schedule takes of each memory.
+ * peak    the most bytes that are there for one item in the order of issue (fs_stays): aligned
+ *         sizes, and what shares addresses counted once; in a counted memory the largest sum of
+ *         sizes
  * extent  the end of the highest residency in the memory; 0 in a counted memory, which has no
  *         addresses
- * Requires room for a number per memory.  O(residencies log). */
+ * Requires room for a number per memory, and an order of issue.  O(residencies log). */
 fs_status fs_schedule_peaks(fsched_context *ctx, const fs_schedule *s,
                             uint64_t *per_memory) FS_MUST_USE;
 void fs_schedule_extents(const fs_schedule *s, uint64_t *per_memory);

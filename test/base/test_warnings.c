@@ -120,8 +120,33 @@ static const char no_queues[] =
     "buffers: [{name: x, size: 8, io: output}]\n"
     "ops: [{loop: l, trip: 3, ops: [{name: a, args: [{out: x}]}]}]\n";
 
+/* Ranges of x move unlike each other, and those of y meet 100 iterations apart. */
+static const char wide_steps[] =
+    "fsched: 1\n"
+    "target: {queues: [{name: q}]}\n"
+    "buffers: [{name: x, size: 8, io: state}, {name: y, size: 2000, io: state}]\n"
+    "ops:\n"
+    "  - loop: l\n"
+    "    trip: 2\n"
+    "    ops: [{name: a, args: [{inout: x, at: {length: 2, step: 2}}, {in: x}]}]\n"
+    "  - loop: m\n"
+    "    trip: 200\n"
+    "    ops:\n"
+    "      - {name: b, args: [{inout: y, at: {length: 4, step: 4}}]}\n"
+    "      - {name: c, args: [{in: y, at: {offset: 400, length: 4, step: 4}}]}\n";
+
 static const char *faulty_for(uint32_t i) {
-  return i == FS_WARN_DEPTH ? few_slots : i == FS_WARN_UNROLLED ? no_queues : faulty;
+  switch (i) {
+    case FS_WARN_DEPTH:
+      return few_slots;
+    case FS_WARN_UNROLLED:
+      return no_queues;
+    case FS_WARN_UNLIKE_STEPS:
+    case FS_WARN_FAR_STEPS:
+      return wide_steps;
+    default:
+      return faulty;
+  }
 }
 
 /* Whether the class is found by the compiler or in profiles, not by the reader. */

@@ -381,6 +381,10 @@ expect "its value" holds err 'Wunrolled'
 loop 1099511627776 0 >most.yaml
 run 1 "$FSCHED" compile most.yaml
 expect "too long" holds err "loop 'tiles' takes .* ticks, at most 2^40 are possible \[out-of-range\]"
+expect "how long" holds err "takes [0-9]* ticks"
+sed 's/time: [0-9]*/time: 1099511627776/' most.yaml >beyond.yaml
+run 1 "$FSCHED" compile beyond.yaml
+expect "beyond all numbers" holds err "loop 'tiles' takes more than 2^63 ticks, at most 2^40 are possible"
 run 0 "$FSCHED" compile l.yaml -q -Wall -Werror -o g.fsb
 
 # Bodies beyond what is searched run one iteration after the other.
@@ -520,7 +524,7 @@ expect "by turns" holds err 'loop l: 8 iterations in 16; one every 2 at best'
 run 0 "$FSCHED" run apart.fsb -q --check --on sim --durations adversarial --seed 5
 apart 511 >meet.yaml
 run 0 "$FSCHED" compile meet.yaml --verify -o meet.fsb
-expect "a warning" holds err "accesses of buffer 'y' in loop 'l' move unlike each other: .* \[unlike-steps\]"
+expect "a warning" holds err "accesses of buffer 'y' in loop 'l' move unlike each other: .* \[-Wunlike-steps\]"
 run 0 "$FSCHED" run meet.fsb -q --check --on sim --durations adversarial --seed 5
 
 # A given depth that a loop has no use for.

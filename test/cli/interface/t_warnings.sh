@@ -140,6 +140,36 @@ rm -f barriers.fsb
 run 1 "$FSCHED" compile barriers.yaml -Werror=barriers
 expect "no stream" [ ! -e barriers.fsb ]
 
+# Ranges of loops: in l they move unlike each other, in f they meet 100 iterations apart.
+cat >steps.yaml <<'END'
+fsched: 1
+target: {queues: [{name: p}]}
+buffers: [{name: x, size: 8, io: input}, {name: y, size: 2000, io: state}]
+ops:
+  - {loop: l, trip: 2, ops: [
+      {name: a, args: [{in: x, at: {length: 2, step: 2}}, {inout: x, at: {length: 1, step: 0}}]}]}
+  - {loop: f, trip: 200, ops: [
+      {name: b, args: [{inout: y, at: {length: 4, step: 4}}, {inout: y, at: {offset: 400, length: 4, step: 4}}]}]}
+END
+for command in compile dot; do
+  has() { # the line of steps.yaml, "warning" or "error", and the class as the message shows it
+    expect "$command: $3 at $1" holds err "^steps.yaml:$1:[0-9]*: $2: .* \\[$3\\]"
+  }
+  run 0 "$FSCHED" "$command" steps.yaml -o steps.out
+  has 6 warning -Wunlike-steps
+  has 8 warning -Wfar-steps
+  run 0 "$FSCHED" "$command" steps.yaml -w -o steps.out --force
+  expect "$command -w" [ -z "$(sed -n '/warning/p' err)" ]
+  run 0 "$FSCHED" "$command" steps.yaml -Wno-unlike-steps -Wno-far-steps -o steps.out --force
+  expect "$command: each can be switched off" [ -z "$(sed -n '/warning/p' err)" ]
+  run 1 "$FSCHED" "$command" steps.yaml -Wno-far-steps -Werror -o steps.none
+  has 6 error -Werror=unlike-steps
+  run 1 "$FSCHED" "$command" steps.yaml -Werror=far-steps -o steps.none
+  has 6 warning -Wunlike-steps
+  has 8 error -Werror=far-steps
+  expect "$command: nothing is written" [ ! -e steps.none ]
+done
+
 for example in "$TOP"/examples/*.yaml; do
   run 0 "$FSCHED" compile "$example" -q -o /dev/null -Wall -Wextra -Werror
 done

@@ -571,6 +571,29 @@ START_TEST(narrow_peaks)
 }
 END_TEST
 
+/* 88 bytes are in use for no time, then 44. */
+START_TEST(no_time)
+{
+  static const char *const memory[] = {"m, capacity: 90, placement: counted", "m, capacity: 90"};
+  char text[400];
+  (void)snprintf(
+      text, sizeof text,
+      "{fsched: 1, target: {memories: [{name: %s}]}, ops: [{name: a, time: 0, scratch: {m: 88}},"
+      "{name: c, time: 9, after: [a], scratch: {m: 44}}]}",
+      memory[_i]);
+  fsched_graph *g = fs_parse(text);
+  fsched_schedule *s;
+  ck_fs(ctx, fsched_compile(ctx, g, NULL, &s, NULL));
+  picture v = draw(s, 0);
+  ck_assert_ptr_nonnull(strstr(v.text, _i == 0 ? ", peak 88 B<" : ", peak 88 B, extent 88 B<"));
+  const char *path = strstr(v.text, "<path class=\"st\" d=\"");
+  ck_assert(_i == 1 || fabs(height_at(path + 20, 76.2) / height_at(path + 20, 80) - 2) < 0.1);
+  drop(&v);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Checks the words for copies, times in the unit of the axis, and the names of narrow bars. */
 START_TEST(words)
 {
@@ -671,7 +694,7 @@ FS_SUITE(svg, s) {
   FS_LOOPS(t, 0, 4, goldens);
   FS_LOOPS(t, 0, 150, random_schedules);
   FS_LOOPS(t, 0, 30, read_schedules);
-  FS_LOOPS(t, 0, 2, large_schedules, odd_schedules);
+  FS_LOOPS(t, 0, 2, large_schedules, odd_schedules, no_time);
   FS_TESTS(t, narrow_peaks, words, many_queues, hostile_names);
   FS_LOOPS(t, 0, 3, empty_schedules);
 }

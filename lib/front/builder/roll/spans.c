@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "front/builder/roll/spans.h"
 
+#include <stdio.h>
+
 #include "base/saturate.h"
 #include "modulo/ahead.h"
 #include "modulo/issue.h"
@@ -88,6 +90,17 @@ static fs_status find_parts(fs_roller *r, fs_rolled *x) {
   return FSCHED_OK;
 }
 
+/* A span that is saturated (base/saturate.h) is not known. */
+static fs_status takes_too_long(const fs_roller *r, uint32_t loop, const fs_loop_report *report) {
+  char span[32] = "more than 2^63";
+  if (report->span != UINT64_MAX) {
+    (void)snprintf(span, sizeof span, "%llu", (unsigned long long)report->span);
+  }
+  return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
+                         "loop '%.80s' takes %s ticks, at most 2^40 are possible", report->name,
+                         span);
+}
+
 fs_status fs_roller_find_span(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
   FS_TRY(fs_new(&r->b->arena, &x->report, 1));
   *x->report = p->report;
@@ -109,10 +122,5 @@ fs_status fs_roller_find_span(fs_roller *r, uint32_t loop, const fs_planned_loop
                            "it, at most 2^62 commands can be counted",
                            x->report->name);
   }
-  if (x->report->span > FSCHED_MAX_TIME) {
-    return fs_builder_fail(r->b, FS_DIAG_OUT_OF_RANGE, fs_pos_at(&r->b->loop_at, loop), NULL,
-                           "loop '%.80s' takes %llu ticks, at most 2^40 are possible",
-                           x->report->name, (unsigned long long)x->report->span);
-  }
-  return FSCHED_OK;
+  return x->report->span > FSCHED_MAX_TIME ? takes_too_long(r, loop, x->report) : FSCHED_OK;
 }
