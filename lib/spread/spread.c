@@ -452,9 +452,15 @@ static fs_status begin_users(spread_walk *w) {
   return add_users(w);
 }
 
+/* What the clocks of a walk cost, as its pieces are counted. */
+static uint64_t clock_steps(const fs_schedule *s) {
+  return fs_multiply_most((uint64_t)s->n_items + s->graph->n_edges, s->n_queues);
+}
+
 static fs_status walk_once(spread_walk *w) {
   w->orders = 0;
   w->failed = FS_NONE;
+  w->steps = fs_add_most(w->steps, clock_steps(w->s));
   FS_TRY(begin_rooms(w));
   FS_TRY(begin_users(w));
   return walk_items(w);
@@ -508,9 +514,7 @@ static bool any_open(const fs_schedule *s) {
 
 static fs_status run_spread(spread_walk *w, uint64_t *address, bool *found) {
   const fs_schedule *s = w->s;
-  uint64_t edges = (uint64_t)s->n_items + s->graph->n_edges;
-  w->steps = fs_multiply_most(edges, s->n_queues);
-  if (w->steps > w->most_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
+  if (clock_steps(s) > w->most_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
     return FSCHED_OK;
   }
   FS_TRY(fs_accesses_collect(w->ctx, s, w->kind, w->arena, w->arena, &w->acc));

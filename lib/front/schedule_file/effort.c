@@ -20,13 +20,13 @@ static size_t skip_space(const char *text, size_t length, size_t at) {
   return at;
 }
 
-/* The number behind a key that ends at `at`. */
-static uint32_t read_effort(const char *text, size_t length, size_t at) {
+/* Where the value begins of the key that ends at `at`; `length`: it is no key. */
+static size_t value_of(const char *text, size_t length, size_t at) {
   at = skip_space(text, length, at);
-  if (at >= length || text[at] != ':') {
-    return 0;
-  }
-  at = skip_space(text, length, at + 1);
+  return at < length && text[at] == ':' ? skip_space(text, length, at + 1) : length;
+}
+
+static uint32_t read_effort(const char *text, size_t length, size_t at) {
   bool digit = at < length && text[at] >= '0' && text[at] <= '9';
   bool more = at + 1 < length && text[at + 1] >= '0' && text[at + 1] <= '9';
   return digit && !more ? FSCHED_EFFORT(text[at] - '0') : 0;
@@ -39,8 +39,10 @@ uint32_t fsched_schedule_effort(const char *text, size_t length) {
     char c = text[at];
     if (c == '"') {
       size_t end = string_end(text, length, at);
-      if (depth == 1 && end - at == sizeof key - 1 && memcmp(text + at, key, end - at) == 0) {
-        return read_effort(text, length, end);
+      bool same = end - at == sizeof key - 1 && memcmp(text + at, key, end - at) == 0;
+      size_t value = depth == 1 && same ? value_of(text, length, end) : length;
+      if (value < length) {
+        return read_effort(text, length, value);
       }
       at = end - 1;
     } else {

@@ -82,3 +82,7 @@ run 1 "$FSCHED" verify above.json -g bands.yaml
 expect "a level that there is not" holds err 'above.json:7:12: error: the effort is above 9 \[schedule-value\]'
 run 0 "$FSCHED" compile bands.yaml -q --unroll --effort 0 -o flat.fsb --emit schedule=flat.json
 run 0 "$FSCHED" verify flat.json -g bands.yaml --unroll
+# the word is no key where it is a name
+sed 's/^name: bands/name: effort/' bands.yaml >named.yaml
+run 0 "$FSCHED" compile named.yaml -q --effort 0 -o named.fsb --emit schedule=named.json
+run 0 "$FSCHED" verify named.json -g named.yaml
