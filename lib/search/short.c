@@ -15,7 +15,10 @@ enum {
   MOST_ROUNDS = 20,
   MOST_PARTS = 8,  /* of the way from the bound, that members of a crew begin with */
   LEARNT_WORK = 7, /* of a step of the learner */
-  SHARES = 8       /* of the nodes that are left: of trials and orders in a turn */
+  SHARES = 8,      /* of the nodes that are left: of trials and orders in a turn */
+  MANY_OPS =
+      200, /* from which on a run takes longer than so many neighbours of an order; of less, */
+  MANY_NEIGHBOURS = 16, /* half as many as runs are made */
 };
 
 static void count_runs(fs_search_state *s, uint64_t runs) {
@@ -179,20 +182,32 @@ static bool has_none(const fs_search_state *s) {
   return s->best == NULL && s->bound >= FS_SEARCH_LONGEST;
 }
 
-/* Searches schedules from orders, as long as so many runs take. */
+/* Searches schedules without the learner, by so many runs; where all content stays, by neighbours
+ * of orders before, as now the ones and now the others are better. */
 static fs_status search_unlearnt(fs_search_state *s, fs_life_search *lives, uint64_t seed,
                                  uint64_t runs) {
-  bool stay = lives->p != NULL && s->best != NULL;
-  return stay ? fs_life_search_run(lives, runs) : search_orders(s, seed, runs);
+  bool many = s->g->n_ops > MANY_OPS;
+  uint64_t neighbours = many ? fs_multiply_most(MANY_NEIGHBOURS, runs) : fs_max(1, runs / 2);
+  if (lives->p != NULL && s->best != NULL) {
+    FS_TRY(fs_life_search_run(lives, neighbours));
+  }
+  bool over = fs_search_best(s) <= s->bound || fs_search_over(s);
+  return over ? FSCHED_OK : search_orders(s, seed, runs);
 }
 
 /* The trials are those of a graph that is not refined, so that none ends with a longer schedule. */
 static fs_status search_many(fs_search_state *s, fs_life_search *lives) {
+  uint64_t before = s->nodes;
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, left_of(s)));
-  if (fs_search_best(s) <= s->bound || fs_search_over(s)) {
-    return FSCHED_OK;
+  uint64_t runs = fs_max(1, s->nodes - before);
+  if (lives->p == NULL || s->best == NULL) {
+    bool over = fs_search_best(s) <= s->bound || fs_search_over(s);
+    return over ? FSCHED_OK : search_orders(s, s->o->seed, UINT64_MAX);
   }
-  return search_unlearnt(s, lives, s->o->seed, UINT64_MAX);
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s); k += k < MOST_ROUNDS) {
+    FS_TRY(search_unlearnt(s, lives, s->o->seed + k, runs << k));
+  }
+  return FSCHED_OK;
 }
 
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as

@@ -236,7 +236,8 @@ static bool offer_list(const fsched_graph *g, fs_problem *p, fs_annealing *a) {
   fs_answer *known = NULL;
   uint64_t address[MOST_ITEMS] = {0};
   uint32_t order[MOST_ITEMS];
-  fsched_status status = fsched_compile(ctx, g, NULL, &s, NULL);
+  fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0)};
+  fsched_status status = fsched_compile(ctx, g, &o, &s, NULL);
   ck_assert(status == FSCHED_OK || status == FSCHED_INFEASIBLE);
   if (s != NULL) {
     ck_fs(ctx, fs_answer_of_schedule(p, s->schedule, &known));
@@ -274,8 +275,8 @@ static void check_best(fs_problem *p, const fs_annealing *a, uint64_t seed) {
  * are it. */
 START_TEST(best_as_of_all_schedules)
 {
-  uint32_t known = 0, least = 0, more = 0;
-  for (uint64_t i = 0; i < 150; i++) {
+  uint32_t known = 0, least = 0, more = 0, shorter = 0;
+  for (uint64_t i = 0; i < 300; i++) {
     uint64_t seed = (fs_turn() * 2 + (uint64_t)_i) << 16 | i;
     fs_rng r = {seed};
     fs_gen_params params = draw(seed, 3 + fs_rng_below(&r, 3));
@@ -308,6 +309,7 @@ START_TEST(best_as_of_all_schedules)
         known++;
         least += a.best.passed.makespan == e.best;
         more += first > e.best;
+        shorter += a.best.passed.makespan < first;
       }
     }
     fs_problem_destroy(p);
@@ -316,6 +318,7 @@ START_TEST(best_as_of_all_schedules)
   fs_assert_seen(known, 30);
   fs_assert_seen(least, known - known / 10);
   fs_assert_seen(more, 0);
+  fs_assert_seen(shorter, more / 2);
 }
 END_TEST
 

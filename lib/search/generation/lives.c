@@ -24,6 +24,9 @@ static bool is_short(const fs_problem *p, uint32_t memory) {
 
 bool fs_lives_know(const fs_problem *p) {
   bool any = false, known = p->fixed == NULL && p->wait == 0 && p->n_items > 1;
+  for (uint32_t i = 0; i < p->n_items && known; i++) {
+    known = p->time[i] > 0; /* where others run, and on bytes of others, is for the heuristic */
+  }
   for (uint32_t m = 0; m < p->graph->target.n_memories && known; m++) {
     bool is = is_short(p, m);
     any = any || is;
@@ -224,12 +227,16 @@ static fs_life_need *need_of(fs_lives *l, uint32_t memory) {
   return &l->need[k];
 }
 
+/* So many parts of a memory; all of them are all of it. */
+static uint64_t parts_of(uint64_t capacity, uint32_t parts) {
+  return capacity / FS_LIFE_PARTS * parts + capacity % FS_LIFE_PARTS * parts / FS_LIFE_PARTS;
+}
+
 /* Sets how much may be taken; false: the need does not fit beside what is there for ever. */
 static bool set_limit(const fs_lives *l, fs_life_need *n) {
   const fs_memory_levels *levels = &l->levels[n->memory];
   uint64_t least = levels->level[levels->n - 1] + n->stays + n->leaves;
-  n->limit =
-      l->has_addresses[n->memory] ? levels->capacity / FS_LIFE_PARTS * l->parts : levels->capacity;
+  n->limit = l->has_addresses[n->memory] ? parts_of(levels->capacity, l->parts) : levels->capacity;
   n->limit = fs_max(n->limit, least);
   return n->limit <= levels->capacity;
 }

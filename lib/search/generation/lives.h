@@ -78,7 +78,8 @@ typedef struct fs_lives {
   uint8_t *placed;
 } fs_lives;
 
-/* Are there residencies in short memories, and does this know all of the problem? */
+/* Are there residencies in short memories, and does this know all of the problem?  Items without
+ * a length it does not. */
 bool fs_lives_know(const fs_problem *p);
 /* Refers to the form.  Requires a problem that fs_lives_know. */
 fs_status fs_lives_init(fs_lives *l, const fs_packed_form *form, fs_arena *arena) FS_MUST_USE;
