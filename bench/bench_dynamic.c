@@ -105,8 +105,7 @@ static void run_engine(const contest *c, double *submit, double *dispatch) {
   *dispatch /= c->dag->n_ops;
 }
 
-static int run_nothing(const fsched_kernel_call *call, uint32_t member, void *user) {
-  (void)call;
+static int run_nothing(const fs_started_member *member, void *user) {
   (void)member;
   (void)user;
   return 0;

@@ -9,7 +9,7 @@ if [ -z "$cuda" ]; then
   echo "skipped: no cudaTypedefs.h here"
 else
   # The header gives later versions the names of the first version.
-  sed -n 's/^FS_CU[A-Z_]*(\(cu[A-Za-z]*\),.*/#undef \1/p' "$TOP/exec/cuda/driver.def" >undef.h
+  sed -n 's/^FS_CU[A-Z_]*(\(cu[A-Za-z0-9]*\),.*/#undef \1/p' "$TOP/exec/cuda/driver.def" >undef.h
   cat >check.c <<'EOF'
 #include <cudaTypedefs.h>
 #include <stdio.h>
