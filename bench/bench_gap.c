@@ -11,7 +11,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/files/file.h"
 #include "fsched/compile.h"
 #include "fsched/import.h"
 
@@ -91,26 +90,12 @@ static void search(fsched_context *ctx, gap_set *set, const fsched_graph *g, dou
   set->n++;
 }
 
-static char *read_text(fsched_context *ctx, const gap_set *set, const char *name, size_t *length) {
-  char path[800], *text = NULL;
-  const char *root = getenv("FSCHED_SHARED");
-  (void)snprintf(path, sizeof path, "%s/data/%s/%s", root == NULL ? "../shared" : root, set->folder,
-                 name);
-  FILE *f = fopen(path, "r");
-  if (f == NULL) {
-    return NULL;
-  }
-  (void)fclose(f);
-  need(ctx, fs_file_read(ctx, path, &text, length));
-  return text;
-}
-
 static void one(fsched_context *ctx, gap_set *set, const char *name, double best, double seconds) {
   char file[80], *yaml;
   size_t n, m;
   fsched_graph *g;
   (void)snprintf(file, sizeof file, "%s%s", name, set->suffix);
-  char *text = read_text(ctx, set, file, &n);
+  char *text = read_shared(ctx, set->folder, file, &n);
   if (text == NULL) {
     fail(file);
   }
@@ -129,7 +114,7 @@ static void run(gap_set *set, double seconds, unsigned every) {
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
     fail("no context");
   }
-  char *list = read_text(ctx, set, "best_known.csv", &n);
+  char *list = read_shared(ctx, set->folder, "best_known.csv", &n);
   for (char *line = list; line != NULL; line = strchr(line + 1, '\n')) {
     char name[40];
     unsigned long long least, best;

@@ -16,7 +16,6 @@
 #include <sys/resource.h>
 #include <time.h>
 
-#include "base/files/file.h"
 #include "fsched/compile.h"
 #include "fsched/import.h"
 #include "kit/gen.h"
@@ -101,21 +100,6 @@ static void compare(fsched_context *ctx, const char *name, const fsched_graph *g
 
 /* ---- instances */
 
-/* The text, to be freed by fs_realloc; NULL: there is no such file. */
-static char *read_text(fsched_context *ctx, const char *folder, const char *name, size_t *length) {
-  char path[800], *text = NULL;
-  const char *root = getenv("FSCHED_SHARED");
-  (void)snprintf(path, sizeof path, "%s/data/%s/%s", root == NULL ? "../shared" : root, folder,
-                 name);
-  FILE *f = fopen(path, "r");
-  if (f == NULL) {
-    return NULL;
-  }
-  (void)fclose(f);
-  need(ctx, fs_file_read(ctx, path, &text, length));
-  return text;
-}
-
 static void compare_instance(const bench_jobs_set *set, const char *name,
                              const bench_jobs_setup *setup, bench_jobs_tally *t) {
   fsched_context *ctx = new_context();
@@ -123,7 +107,7 @@ static void compare_instance(const bench_jobs_set *set, const char *name,
   char file[80], *yaml;
   size_t n, m;
   (void)snprintf(file, sizeof file, "%s%s", name, set->suffix);
-  char *text = read_text(ctx, set->folder, file, &n);
+  char *text = read_shared(ctx, set->folder, file, &n);
   if (text == NULL) {
     fail(file);
   }
@@ -141,7 +125,7 @@ static void compare_folder(const bench_jobs_set *set, const bench_jobs_setup *se
   fsched_context *ctx = new_context();
   size_t n;
   unsigned k = 0;
-  char *list = read_text(ctx, set->folder, "best_known.csv", &n);
+  char *list = read_shared(ctx, set->folder, "best_known.csv", &n);
   for (char *line = list; line != NULL; line = strchr(line + 1, '\n')) {
     char name[40];
     unsigned long long least, best;

@@ -10,7 +10,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/files/file.h"
 #include "fsched/compile.h"
 #include "fsched/import.h"
 
@@ -26,22 +25,6 @@ typedef struct bench_search_tally {
   unsigned n, proven, best, wrong;
   double list, gap, seconds, longest;
 } bench_search_tally;
-
-/* The text, which the caller frees with the process; NULL: there is no such file. */
-static char *read_text(fsched_context *ctx, const bench_search_set *set, const char *name,
-                       size_t *length) {
-  char path[800], *text = NULL;
-  const char *root = getenv("FSCHED_SHARED");
-  (void)snprintf(path, sizeof path, "%s/data/%s/%s", root == NULL ? "../shared" : root, set->folder,
-                 name);
-  FILE *f = fopen(path, "r");
-  if (f == NULL) {
-    return NULL;
-  }
-  (void)fclose(f);
-  need(ctx, fs_file_read(ctx, path, &text, length));
-  return text;
-}
 
 static uint64_t compile(fsched_context *ctx, const fsched_graph *g, fsched_refine refine,
                         double seconds, uint64_t *bound) {
@@ -66,7 +49,7 @@ static void one(const bench_search_set *set, const char *name, uint64_t least, u
     fail("no context");
   }
   (void)snprintf(file, sizeof file, "%s%s", name, set->suffix);
-  char *text = read_text(ctx, set, file, &n);
+  char *text = read_shared(ctx, set->folder, file, &n);
   if (text == NULL) {
     fail(file);
   }
@@ -97,7 +80,7 @@ static void run(const bench_search_set *set, double limit, unsigned every) {
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
     fail("no context");
   }
-  char *list = read_text(ctx, set, "best_known.csv", &n);
+  char *list = read_shared(ctx, set->folder, "best_known.csv", &n);
   for (char *line = list; line != NULL; line = strchr(line + 1, '\n')) {
     char name[40];
     unsigned long long least, best;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <time.h>
 
+#include "base/files/file.h"
 #include "fsched/fsched.h"
 
 static inline void fail(const char *what) {
@@ -32,6 +33,23 @@ static inline double now(void) {
 static inline double setting(const char *name, double fallback) {
   const char *text = getenv(name);
   return text == NULL || *text == '\0' ? fallback : atof(text);
+}
+
+/* The text of a file of a folder of instances; NULL: there is none.  It is released with the
+ * process, or by fs_realloc of its length and 1. */
+static inline char *read_shared(fsched_context *ctx, const char *folder, const char *name,
+                                size_t *length) {
+  char path[800], *text = NULL;
+  const char *root = getenv("FSCHED_SHARED");
+  (void)snprintf(path, sizeof path, "%s/data/%s/%s", root == NULL ? "../shared" : root, folder,
+                 name);
+  FILE *f = fopen(path, "r");
+  if (f == NULL) {
+    return NULL;
+  }
+  (void)fclose(f);
+  need(ctx, fs_file_read(ctx, path, &text, length));
+  return text;
 }
 
 #endif

@@ -16,9 +16,10 @@ enum {
   MOST_PARTS = 8,  /* of the way from the bound, that members of a crew begin with */
   LEARNT_WORK = 7, /* of a step of the learner */
   SHARES = 8,      /* of the nodes that are left: of trials and orders in a turn */
-  MANY_OPS =
-      200, /* from which on a run takes longer than so many neighbours of an order; of less, */
-  MANY_NEIGHBOURS = 16, /* half as many as runs are made */
+  /* Neighbours of orders for each run of the list scheduler: half of one, and of more ops than this
+   * so many, as runs take longer there. */
+  MANY_OPS = 200,
+  MANY_NEIGHBOURS = 16
 };
 
 static void count_runs(fs_search_state *s, uint64_t runs) {

@@ -259,8 +259,8 @@ static bool gives_up(void *user) {
 
 static fs_status begin_question(question *q, fs_arena *arena) {
   const turns *t = q->t;
-  FS_TRY(fs_learner_init(&q->l, t->p, arena));
   fs_text_init(&q->text, t->s->ctx);
+  FS_TRY(fs_learner_init(&q->l, t->p, arena));
   return t->s->proof == NULL ? FSCHED_OK : fs_log_begin(&q->log, &q->l, &q->text);
 }
 
