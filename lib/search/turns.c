@@ -18,7 +18,7 @@ enum {
    * turn.  A child takes a part of the time of a conflict. */
   FIRST_CHILDREN = 100,
   FIRST_PER_ITEM = 5,
-  CHILDREN = 500,
+  CHILDREN = 100,
   RELAXED_CHILDREN = 16,
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
@@ -33,7 +33,7 @@ enum {
    * learner's turns. */
   ASK_WORK = 1 << 18,
   ASK_PER_PAIR = 2,
-  ASK_SHARE = 2,
+  ASK_SHARE = 4,
   FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
   FIRST_STEPS = 4,  /* that members of a crew begin with, each twice as long */
   /* Work: of an item of a child; of a step of the learner, in halves, where there are only turns

@@ -41,10 +41,10 @@ static void judge_schedule(learner_judge *j) {
     }
   }
   for (size_t k = 0; k < j->l->learnt.n; k++) {
-    const uint32_t *clause = &j->l->clause.at[j->l->learnt.at[k]];
+    const fs_clause_part *clause = &j->l->clause.at[j->l->learnt.at[k]];
     bool right = false;
-    for (uint32_t i = 0; i < clause[FS_CLAUSE_LENGTH] && !right; i++) {
-      right = is_right(j, j->l->literal.at[clause[FS_CLAUSE_IDS + i]].l);
+    for (uint32_t i = 1; i <= clause->head.length && !right; i++) {
+      right = is_right(j, j->l->literal.at[clause[i].literal.id].l);
     }
     j->clauses++;
     j->wrong = right ? j->wrong : "a clause";

@@ -5,44 +5,45 @@
 
 #include "search/learning/log.h"
 
-static float activity_of(const fs_learner *s, uint32_t clause) {
-  float a;
-  memcpy(&a, &s->clause.at[clause + FS_CLAUSE_ACTIVITY], sizeof a);
-  return a;
+typedef fs_clause_part part;
+
+static fs_literal literal_of(const part *at) {
+  return (fs_literal){at->literal.side, at->literal.value};
 }
 
-static void set_activity(fs_learner *s, uint32_t clause, float a) {
-  memcpy(&s->clause.at[clause + FS_CLAUSE_ACTIVITY], &a, sizeof a);
-}
-
-static void watch(fs_learner *s, uint32_t id, uint32_t clause, uint32_t other) {
-  fs_clause_watch w = {clause, other};
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[id].watch, w));
+/* Watches the literal at `at`; `other` is another one of the clause. */
+static void watch(fs_learner *s, const part *at, uint32_t clause, const part *other) {
+  fs_clause_watch w = {clause, other->literal.side, other->literal.value};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[at->literal.id].watch, w));
 }
 
 uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause) {
-  return s->clause.at[clause + FS_CLAUSE_LEMMA];
+  return s->clause.at[clause].head.lemma;
 }
 
 static void clash_of(fs_learner *s, uint32_t clause) {
+  const part *c = &s->clause.at[clause];
   s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_CLAUSE, .reason = clause};
   s->conflict = true;
   s->clash.n = 0;
-  for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
-    fs_literal l = s->literal.at[s->clause.at[clause + FS_CLAUSE_IDS + k]].l;
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, fs_negated(l)));
+  for (uint32_t k = 1; k <= c->head.length; k++) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, fs_negated(literal_of(&c[k]))));
   }
+}
+
+static void swap(part *a, part *b) {
+  part was = *a;
+  *a = *b;
+  *b = was;
 }
 
 /* A literal of the clause, behind the two that are watched, that does not fail. */
 static bool watch_another(fs_learner *s, uint32_t clause) {
-  uint32_t *id = &s->clause.at[clause + FS_CLAUSE_IDS];
-  for (uint32_t k = 2; k < s->clause.at[clause]; k++) {
-    if (!fs_fails(s, s->literal.at[id[k]].l)) {
-      uint32_t other = id[k];
-      id[k] = id[1];
-      id[1] = other;
-      watch(s, other, clause, id[0]);
+  part *c = &s->clause.at[clause];
+  for (uint32_t k = 3; k <= c->head.length; k++) {
+    if (!fs_fails(s, literal_of(&c[k]))) {
+      swap(&c[2], &c[k]);
+      watch(s, &c[2], clause, &c[1]);
       return true;
     }
   }
@@ -51,18 +52,19 @@ static bool watch_another(fs_learner *s, uint32_t clause) {
 
 /* The literal fails now: looks at the clauses that watch it. */
 static void visit_literal(fs_learner *s, uint32_t failed) {
-  uint32_t kept = 0, k = 0;
-  for (; k < s->literal.at[failed].watch.n && !s->conflict; k++) {
-    fs_clause_watch w = s->literal.at[failed].watch.at[k];
+  fs_clause_watch *list = s->literal.at[failed].watch.at;
+  size_t n = s->literal.at[failed].watch.n, kept = 0, k = 0;
+  for (; k < n && !s->conflict; k++) {
+    fs_clause_watch w = list[k];
     bool stays = true;
-    if (!fs_holds(s, s->literal.at[w.other].l)) {
-      uint32_t *id = &s->clause.at[w.clause + FS_CLAUSE_IDS];
-      if (id[0] == failed) {
-        id[0] = id[1];
-        id[1] = failed;
+    if (s->value[w.side] < w.value) {
+      part *c = &s->clause.at[w.clause];
+      if (c[1].literal.id == failed) {
+        swap(&c[1], &c[2]);
       }
-      fs_literal first = s->literal.at[id[0]].l;
-      w.other = id[0];
+      fs_literal first = literal_of(&c[1]);
+      w.side = first.side;
+      w.value = first.value;
       if (!fs_holds(s, first) && watch_another(s, w.clause)) {
         stays = false;
       } else if (fs_fails(s, first)) {
@@ -72,47 +74,39 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
       }
     }
     if (stays) {
-      s->literal.at[failed].watch.at[kept++] = w;
+      list[kept++] = w;
     }
   }
-  for (; k < s->literal.at[failed].watch.n; k++) {
-    s->literal.at[failed].watch.at[kept++] = s->literal.at[failed].watch.at[k];
+  for (; k < n; k++) {
+    list[kept++] = list[k];
   }
   s->literal.at[failed].watch.n = kept;
 }
 
 void fs_learner_visit(fs_learner *s, const fs_growth *g) {
   fs_growth growth = *g; /* the trail may move */
-  size_t low = 0, high = s->of_side[growth.side].n;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    bool less = s->literal.at[s->of_side[growth.side].at[middle]].l.value <= growth.old;
-    low = less ? middle + 1 : low;
-    high = less ? high : middle;
-  }
-  for (; low < s->of_side[growth.side].n && !s->conflict; low++) {
-    uint32_t id = s->of_side[growth.side].at[low];
-    if (s->literal.at[id].l.value > growth.value) {
-      break;
-    }
-    visit_literal(s, id ^ 1);
+  const fs_side_literal *at = s->of_side[growth.side].at;
+  size_t n = s->of_side[growth.side].n, k = fs_learner_place(s, growth.side, growth.old + 1);
+  for (; k < n && !s->conflict && at[k].value <= growth.value; k++) {
+    visit_literal(s, at[k].id ^ 1);
   }
 }
 
 /* Adds the clause of ids[], two or more; returns its offset. */
 static uint32_t add_clause(fs_learner *s, float activity) {
   uint32_t clause = (uint32_t)s->clause.n;
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, (uint32_t)s->ids.n));
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, 0));
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, fs_log_last(s)));
+  part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), activity}};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, head));
   for (size_t k = 0; k < s->ids.n; k++) {
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, s->ids.at[k]));
+    fs_literal l = s->literal.at[s->ids.at[k]].l;
+    part p = {.literal = {l.value, l.side, s->ids.at[k]}};
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, p));
   }
   fs_learner_note(s, fs_vec_push(s->ctx, &s->learnt, clause));
   if (s->status == FSCHED_OK) {
-    set_activity(s, clause, activity);
-    watch(s, s->ids.at[0], clause, s->ids.at[1]);
-    watch(s, s->ids.at[1], clause, s->ids.at[0]);
+    const part *c = &s->clause.at[clause];
+    watch(s, &c[1], clause, &c[2]);
+    watch(s, &c[2], clause, &c[1]);
   }
   return clause;
 }
@@ -154,18 +148,17 @@ void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n) {
 }
 
 void fs_learner_credit(fs_learner *s, uint32_t clause) {
-  float a = activity_of(s, clause);
-  for (uint32_t k = 0; k < s->clause.at[clause]; k++) {
-    fs_learner_bump(s, s->clause.at[clause + FS_CLAUSE_IDS + k]);
+  part *c = &s->clause.at[clause];
+  for (uint32_t k = 1; k <= c->head.length; k++) {
+    fs_learner_bump(s, c[k].literal.id);
   }
-  if (isinf(a)) {
+  if (isinf(c->head.activity)) {
     return;
   }
-  a += s->clause_bump;
-  set_activity(s, clause, a);
-  if (a > 1e20f) {
+  c->head.activity += s->clause_bump;
+  if (c->head.activity > 1e20f) {
     for (size_t k = 0; k < s->learnt.n; k++) {
-      set_activity(s, s->learnt.at[k], activity_of(s, s->learnt.at[k]) * 1e-20f);
+      s->clause.at[s->learnt.at[k]].head.activity *= 1e-20f;
     }
     s->clause_bump *= 1e-20f;
   }
@@ -180,31 +173,30 @@ static int by_float(const void *a, const void *b) {
 static void watch_again(fs_learner *s) {
   size_t kept = 0;
   for (size_t k = 0; k < s->learnt.n; k++) {
-    uint32_t c = s->learnt.at[k], *id = &s->clause.at[c + FS_CLAUSE_IDS], open = 0;
+    uint32_t offset = s->learnt.at[k], open = 0;
+    part *c = &s->clause.at[offset];
     bool holds = false;
-    for (uint32_t i = 0; i < s->clause.at[c]; i++) {
-      fs_literal l = s->literal.at[id[i]].l;
+    for (uint32_t i = 1; i <= c->head.length; i++) {
+      fs_literal l = literal_of(&c[i]);
       holds = holds || fs_holds(s, l);
       if (!fs_fails(s, l)) {
-        uint32_t other = id[open];
-        id[open++] = id[i];
-        id[i] = other;
+        swap(&c[++open], &c[i]);
       }
     }
     if (holds) {
-      fs_log_forget(s, c);
+      fs_log_forget(s, offset);
       continue;
     }
-    s->learnt.at[kept++] = c;
+    s->learnt.at[kept++] = offset;
     if (open == 0) {
-      clash_of(s, c);
+      clash_of(s, offset);
     } else if (open == 1) {
-      fs_literal l = s->literal.at[id[0]].l;
-      fs_log_left(s, c, l);
+      fs_literal l = literal_of(&c[1]);
+      fs_log_left(s, offset, l);
       fs_learner_grow(s, l.side, l.value, FS_BY_DECISION, FS_NONE, 0);
     } else {
-      watch(s, id[0], c, id[1]);
-      watch(s, id[1], c, id[0]);
+      watch(s, &c[1], offset, &c[2]);
+      watch(s, &c[2], offset, &c[1]);
     }
   }
   s->learnt.n = kept;
@@ -216,7 +208,7 @@ void fs_learner_forget(fs_learner *s) {
   assert(s->level.n == 0);
   FS_VEC(float) all = {0};
   for (size_t k = 0; k < s->learnt.n; k++) {
-    float a = activity_of(s, s->learnt.at[k]);
+    float a = s->clause.at[s->learnt.at[k]].head.activity;
     if (!isinf(a)) {
       fs_learner_note(s, fs_vec_push(s->ctx, &all, a));
     }
@@ -229,13 +221,15 @@ void fs_learner_forget(fs_learner *s) {
       s->literal.at[id].watch.n = 0;
     }
     for (size_t k = 0; k < s->learnt.n; k++) {
-      uint32_t c = s->learnt.at[k], length = s->clause.at[c];
-      if (activity_of(s, c) > middle || length <= 2) {
-        memmove(&s->clause.at[to], &s->clause.at[c], (length + FS_CLAUSE_IDS) * sizeof(uint32_t));
+      uint32_t offset = s->learnt.at[k];
+      part *c = &s->clause.at[offset];
+      size_t parts = (size_t)c->head.length + 1;
+      if (c->head.activity > middle || c->head.length <= 2) {
+        memmove(&s->clause.at[to], c, parts * sizeof *c);
         s->learnt.at[kept++] = (uint32_t)to;
-        to += length + FS_CLAUSE_IDS;
+        to += parts;
       } else {
-        fs_log_forget(s, c);
+        fs_log_forget(s, offset);
       }
     }
     s->learnt.n = kept;
@@ -246,8 +240,9 @@ void fs_learner_forget(fs_learner *s) {
 }
 
 void fs_learner_clause_premises(fs_learner *s, uint32_t clause) {
-  for (uint32_t k = 1; k < s->clause.at[clause]; k++) {
-    fs_literal l = s->literal.at[s->clause.at[clause + FS_CLAUSE_IDS + k]].l;
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->premise, fs_negated(l)));
+  const part *c = &s->clause.at[clause];
+  for (uint32_t k = 2; k <= c->head.length; k++) {
+    fs_literal no = fs_negated(literal_of(&c[k]));
+    fs_learner_premise(s, no.side, no.value);
   }
 }

@@ -71,8 +71,16 @@ typedef struct fs_literal {
 } fs_literal;
 
 typedef struct fs_clause_watch {
-  uint32_t clause, other; /* offset of the clause; the id of a literal of it that may hold */
+  uint32_t clause; /* its offset */
+  uint32_t side;   /* with the value, a literal of it that may hold */
+  fs_side_value value;
 } fs_clause_watch;
+
+/* A literal of a side. */
+typedef struct fs_side_literal {
+  fs_side_value value;
+  uint32_t id;
+} fs_side_literal;
 
 /* A literal of clauses; the one of id ^ 1 is its negation. */
 typedef struct fs_known_literal {
@@ -95,14 +103,17 @@ typedef struct fs_learner_link {
   fs_side_value lag;
 } fs_learner_link;
 
-/* What a clause begins with: its number of literals, its activity (float), its lemma in the log;
- * then the ids of its literals. */
-typedef enum fs_clause_word {
-  FS_CLAUSE_LENGTH,
-  FS_CLAUSE_ACTIVITY,
-  FS_CLAUSE_LEMMA,
-  FS_CLAUSE_IDS
-} fs_clause_word;
+/* What a clause is made of: a head, and its literals behind it. */
+typedef union fs_clause_part {
+  struct {
+    uint32_t length, lemma; /* its number of literals; its lemma in the log */
+    float activity;
+  } head;
+  struct {
+    fs_side_value value;
+    uint32_t side, id;
+  } literal;
+} fs_clause_part;
 
 typedef struct fs_proof_log fs_proof_log; /* learning/log.h */
 
@@ -155,7 +166,7 @@ typedef struct fs_learner {
 
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
-  FS_VEC(uint32_t) * of_side; /* per side: ids, by value */
+  FS_VEC(fs_side_literal) * of_side; /* per side, by value */
   FS_VEC(double) activity;    /* per pair of literals */
   FS_VEC(uint8_t) phase;      /* per pair: does its first one hold, when it was decided last */
   FS_VEC(uint32_t) place;     /* per pair: where it is in the heap; FS_NONE */
@@ -167,8 +178,7 @@ typedef struct fs_learner {
   fs_side_value *guide, *guide_room;
   uint8_t *bool_guide; /* per boolean; counts with a guide */
 
-  /* Clauses: by offset; their number of literals, and what fs_clause_word says. */
-  FS_VEC(uint32_t) clause;
+  FS_VEC(fs_clause_part) clause; /* by offset */
   FS_VEC(uint32_t) learnt; /* offsets */
   float clause_bump;
   uint32_t most_learnt;
@@ -180,7 +190,7 @@ typedef struct fs_learner {
   uint32_t *task0, *task_of; /* CSR per variable: its tasks */
   uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
   uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
-  uint32_t n_orders;
+  uint32_t n_orders, n_turn_orders; /* the first ones are of tables that take turns */
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
   FS_VEC(fs_learner_set) set;           /* of growths on the trail */
@@ -244,11 +254,20 @@ void fs_learner_reset(fs_learner *s);
 bool fs_learner_refutes(fs_learner *s, fs_tick makespan);
 
 /* trail.c */
+/* The side reaches the value, which is more than it has. */
+void fs_learner_grow_more(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
+                          uint32_t reason, fs_side_value at);
 /* The side reaches the value. */
-void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
-                     uint32_t reason, fs_side_value at);
+static inline void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value,
+                                   fs_cause cause, uint32_t reason, fs_side_value at) {
+  if (s->value[side] < value) {
+    fs_learner_grow_more(s, side, value, cause, reason, at);
+  }
+}
 void fs_learner_undo(fs_learner *s, size_t length);
 uint32_t fs_learner_literal(fs_learner *s, fs_literal l);
+/* The place in of_side of the first literal of the side with at least this value. */
+size_t fs_learner_place(const fs_learner *s, uint32_t side, fs_side_value value);
 uint32_t fs_learner_growth(const fs_learner *s, uint32_t side, fs_side_value value);
 void fs_learner_bump(fs_learner *s, uint32_t id);
 /* The most active pair of literals that is not decided; FS_NONE: none. */

@@ -166,12 +166,12 @@ static uint32_t list_full(fs_learner *s, const fs_learner_table *table, uint32_t
 
 /* The first part that ends behind the time; their number: none does. */
 static uint32_t first_behind(const fs_learner *s, uint32_t n, fs_side_value time) {
-  uint32_t low = 0, high = n;
-  while (low < high) {
-    uint32_t middle = (low + high) / 2;
-    bool behind = s->full[middle].to > time;
-    low = behind ? low : middle + 1;
-    high = behind ? middle : high;
+  uint32_t low = 0;
+  while (n > 0) {
+    uint32_t half = n / 2;
+    bool by_then = s->full[low + half].to <= time;
+    low += by_then ? half + 1 : 0;
+    n = by_then ? n - half - 1 : half;
   }
   return low;
 }

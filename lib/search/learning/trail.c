@@ -84,34 +84,35 @@ uint32_t fs_learner_choose(fs_learner *s) {
 
 /* ---- literals */
 
-/* The place of the first literal of the side with at least this value. */
-static size_t find_place(const fs_learner *s, uint32_t side, fs_side_value value) {
-  size_t low = 0, high = s->of_side[side].n;
-  while (low < high) {
-    size_t middle = (low + high) / 2;
-    bool less = s->literal.at[s->of_side[side].at[middle]].l.value < value;
-    low = less ? middle + 1 : low;
-    high = less ? high : middle;
+size_t fs_learner_place(const fs_learner *s, uint32_t side, fs_side_value value) {
+  const fs_side_literal *first = s->of_side[side].at;
+  size_t n = s->of_side[side].n, low = 0;
+  while (n > 0) { /* without branches that depend on values */
+    size_t half = n / 2;
+    bool less = first[low + half].value < value;
+    low += less ? half + 1 : 0;
+    n = less ? n - half - 1 : half;
   }
   return low;
 }
 
 static void insert_literal(fs_learner *s, uint32_t id) {
   fs_literal l = s->literal.at[id].l;
-  size_t at = find_place(s, l.side, l.value);
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->of_side[l.side], id));
+  size_t at = fs_learner_place(s, l.side, l.value);
+  fs_side_literal new = {l.value, id};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->of_side[l.side], new));
   if (s->status != FSCHED_OK) {
     return;
   }
-  uint32_t *ids = s->of_side[l.side].at;
-  memmove(ids + at + 1, ids + at, (s->of_side[l.side].n - 1 - at) * sizeof *ids);
-  ids[at] = id;
+  fs_side_literal *all = s->of_side[l.side].at;
+  memmove(all + at + 1, all + at, (s->of_side[l.side].n - 1 - at) * sizeof *all);
+  all[at] = new;
 }
 
 uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
-  size_t at = find_place(s, l.side, l.value);
-  if (at < s->of_side[l.side].n && s->literal.at[s->of_side[l.side].at[at]].l.value == l.value) {
-    return s->of_side[l.side].at[at];
+  size_t at = fs_learner_place(s, l.side, l.value);
+  if (at < s->of_side[l.side].n && s->of_side[l.side].at[at].value == l.value) {
+    return s->of_side[l.side].at[at].id;
   }
   uint32_t id = (uint32_t)s->literal.n;
   bool upper = l.side & 1; /* the first of a pair is a lower bound */
@@ -134,7 +135,7 @@ uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
 void fs_learner_open(fs_learner *s, uint32_t variable) {
   for (uint32_t side = 2 * variable; side < 2 * variable + 2; side++) {
     for (size_t k = 0; k < s->of_side[side].n; k++) {
-      heap_add(s, s->of_side[side].at[k] / 2);
+      heap_add(s, s->of_side[side].at[k].id / 2);
     }
   }
 }
@@ -168,10 +169,10 @@ static void be_absent(fs_learner *s, const fs_growth *g, uint32_t owner) {
   }
 }
 
-void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
-                     uint32_t reason, fs_side_value at) {
+void fs_learner_grow_more(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
+                          uint32_t reason, fs_side_value at) {
   uint32_t owner = s->owner[side / 2];
-  if (s->value[side] >= value || s->conflict || fs_is_false(s, owner)) {
+  if (s->conflict || fs_is_false(s, owner)) {
     return;
   }
   bool root = s->level.n == 0;
@@ -194,14 +195,12 @@ void fs_learner_grow(fs_learner *s, uint32_t side, fs_side_value value, fs_cause
 
 /* Literals whose truth the growth decided are open again. */
 static void reopen(fs_learner *s, const fs_growth *g) {
-  size_t at = find_place(s, g->side, g->old + 1);
-  for (; at < s->of_side[g->side].n; at++) {
-    uint32_t id = s->of_side[g->side].at[at];
-    if (s->literal.at[id].l.value > g->value) {
-      break;
-    }
-    s->phase.at[id / 2] = (id & 1) == 0;
-    heap_add(s, id / 2);
+  const fs_side_literal *at = s->of_side[g->side].at;
+  size_t n = s->of_side[g->side].n, k = fs_learner_place(s, g->side, g->old + 1);
+  for (; k < n && at[k].value <= g->value; k++) {
+    uint32_t pair = at[k].id / 2;
+    s->phase.at[pair] = (at[k].id & 1) == 0;
+    heap_add(s, pair);
   }
 }
 
