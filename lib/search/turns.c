@@ -23,6 +23,9 @@ enum {
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
   MANY_WORK = 8192, /* 2 items for a step from 128 items on */
+  /* That part of them, where the bound is less than this part of the makespan away from it. */
+  NEAR_SHARE = 8,
+  NEAR = 20,
   /* Where items take turns alone: children in all; the work of a turn, of tabu search and of the
    * learner, and how much more it is of the first one; moves that are counted as a node. */
   TURN_CHILDREN = 8,
@@ -30,9 +33,10 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   /* Limits from below: the work of the first questions, of an item at least; a part of that of the
-   * learner's turns. */
+   * learner's turns, where there are only turns and otherwise. */
   ASK_WORK = 1 << 18,
   ASK_PER_PAIR = 2,
+  ASK_SHARE_TURNS = 2,
   ASK_SHARE = 4,
   FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
   FIRST_STEPS = 4,  /* that members of a crew begin with, each twice as long */
@@ -311,7 +315,8 @@ static fs_status ask_learner(turns *t, fs_tick limit, bool *none) {
  * long, when the next one gets more time. */
 static fs_status raise_by_limits(turns *t) {
   fs_search_state *s = t->s;
-  while (t->asked < t->l.work / ASK_SHARE && !is_optimal(t) && !fs_search_over(s)) {
+  uint64_t share = t->has_tabu ? ASK_SHARE_TURNS : ASK_SHARE;
+  while (t->asked < t->l.work / share && !is_optimal(t) && !fs_search_over(s)) {
     bool none;
     fs_tick gap = fs_min(t->e.best.makespan, fs_search_best(s)) - s->bound;
     if (gap == 1) { /* that is what the learner looks at anyway */
@@ -375,6 +380,12 @@ static fs_status learn_and_move(turns *t) {
   return FSCHED_OK;
 }
 
+/* May a proof be near?  Then there is little left to find, too. */
+static bool is_near(const turns *t) {
+  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s));
+  return best - t->s->bound <= best / NEAR;
+}
+
 /* Behind a turn of the learner that took so much work.  Of a relaxed problem no schedule is wanted,
  * but its bound. */
 static fs_status take_evolving_turn(turns *t, uint64_t work) {
@@ -383,7 +394,7 @@ static fs_status take_evolving_turn(turns *t, uint64_t work) {
   uint64_t most = fs_min(2 * work / n, n * work / MANY_WORK);
   bool bound = t->p->relaxed && !t->p->sets;
   t->children = bound ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
-  FS_TRY(evolve(t, t->children));
+  FS_TRY(evolve(t, is_near(t) ? t->children / NEAR_SHARE : t->children));
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
   return FSCHED_OK;
 }
