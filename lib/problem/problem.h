@@ -153,6 +153,11 @@ fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer *
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 
+/* Has the item a given start?  Requires an item. */
+static inline bool fs_problem_is_fixed(const fs_problem *p, uint32_t item) {
+  assert(item < p->n_items);
+  return p->fixed != NULL && p->fixed[item] != FS_TICK_NONE;
+}
 /* Does the op wait for predecessors on other queues?  Requires an op of the graph. */
 static inline bool fs_problem_waits(const fs_problem *p, uint32_t op) {
   assert(op < p->graph->n_ops);

@@ -119,6 +119,12 @@ static fs_status is_plain(const fs_problem *p, bool *plain) {
   return *plain ? find_room(p, plain) : FSCHED_OK;
 }
 
+/* The same, but that some starts are given; and does the learner know it? */
+static fs_status is_tied(const fs_problem *p, bool *tied) {
+  *tied = p != NULL && p->exact && p->fixed != NULL && fs_learner_knows(p);
+  return *tied ? find_room(p, tied) : FSCHED_OK;
+}
+
 /* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
  * learner are the proof if it has come to its end; else those that refuted the last limit from
  * below, or that showed the bound without a search. */
@@ -337,9 +343,12 @@ static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
 }
 
 static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain) {
-  bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
+  bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p), tied;
+  FS_TRY(is_tied(p, &tied));
   if (strip) {
     FS_TRY(search_strips(s, p));
+  } else if (tied && s->best != NULL) {
+    FS_TRY(search_apart(s, p, false));
   } else if (!plain && fs_graph_first_slow(s->g) == FS_NONE) {
     FS_TRY(search_relaxed(s));
   }
@@ -378,17 +387,67 @@ static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
   return FSCHED_OK;
 }
 
+/* Tries to prove that there is no schedule. */
+static fs_status search_none(fs_search_state *s) {
+  fs_problem *stated;
+  bool shown = false;
+  uint64_t share = s->most_nodes == 0 ? FSCHED_SEARCH_NODES : s->most_nodes / BOUND_SHARE;
+  uint64_t left = share;
+  FS_TRY(fs_problem_state(s->ctx, s->g, FS_SEARCH_LONGEST, s->bound, &stated));
+  fs_status status = FSCHED_OK;
+  stated->stop = fs_search_over;
+  stated->user = s;
+  if (fs_prove_refused(stated) == NULL) {
+    status = fs_prove_none(stated, &left, s->o->proof, &shown);
+  }
+  fs_problem_destroy(stated);
+  s->nodes += share - left;
+  s->bound = shown ? FS_SEARCH_LONGEST : s->bound;
+  return status;
+}
+
+/* Where no schedule is known there may be none; else one is searched for, and then a proof of its
+ * bound. */
+static fs_status search_first(fs_search_state *s, fs_problem *p, bool plain) {
+  FS_TRY(search_none(s));
+  if (s->bound >= FS_SEARCH_LONGEST) {
+    return FSCHED_OK;
+  }
+  return fs_settles(s->g) ? search_addresses(s) : search_schedules(s, p, plain);
+}
+
+static fs_status search_peaks(fs_search_state *s) {
+  fs_text peaks;
+  if (!fs_prove_has_peaks(s->g)) {
+    return FSCHED_OK;
+  }
+  fs_text_init(&peaks, s->ctx);
+  fs_status status = fs_prove_peaks(s->ctx, s->g, &peaks);
+  fs_text_add(s->o->proof, peaks.at, peaks.n);
+  s->o->proof->failed = s->o->proof->failed || peaks.failed;
+  fs_text_drop(&peaks);
+  return status;
+}
+
 static fs_status search_with_proof(fs_search_state *s, fs_problem *p, bool plain) {
-  s->refused = s->g->n_rolled > 0       ? "has loops that stay loops"
-               : !has_form(s->g)        ? "has latencies, or gangs that choose"
-               : s->best == NULL        ? "has no schedule that is known"
-               : fs_search_best(s) == 0 ? "has no op that takes time"
-                                        : NULL;
+  s->refused = s->g->n_rolled > 0 ? "has loops that stay loops"
+               : !has_form(s->g)  ? "has latencies, or gangs that choose"
+                                  : NULL;
+  if (s->refused == NULL && s->best == NULL) {
+    FS_TRY(search_first(s, p, plain));
+    if (s->best == NULL) {
+      return FSCHED_OK;
+    }
+  }
+  if (s->refused == NULL && fs_search_best(s) == 0) {
+    s->refused = "has no op that takes time";
+  }
   if (s->refused != NULL) {
     return FSCHED_USAGE;
   }
   bool whole = plain && fs_prove_refused(p) == NULL;
-  return whole ? search_plain(s, p, true) : search_stated(s, p, plain);
+  FS_TRY(whole ? search_plain(s, p, true) : search_stated(s, p, plain));
+  return search_peaks(s);
 }
 
 fs_status fs_search_graph(fs_search_state *s) {

@@ -173,18 +173,6 @@ static fs_status add_memories(stating *s) {
   return FSCHED_OK;
 }
 
-/* Windows without given starts. */
-static void find_heads(fs_problem *p) {
-  p->fixed = NULL;
-  for (uint32_t k = 0; k < p->n_items; k++) {
-    uint32_t i = p->topo[k];
-    p->head[i] = 0;
-    for (uint32_t e = p->pred0[i]; e < p->pred0[i + 1]; e++) {
-      p->head[i] = fs_max(p->head[i], p->head[p->pred[e]] + p->time[p->pred[e]]);
-    }
-  }
-}
-
 static fs_status state(stating *s) {
   fs_problem *p = s->p = s->d.p;
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, s->g->n_args));
@@ -192,7 +180,6 @@ static fs_status state(stating *s) {
   FS_TRY(add_copies(s));
   FS_TRY(fs_problem_finish(&s->d));
   FS_TRY(add_memories(s));
-  find_heads(p);
   p->wait = 0;
   return fs_problem_take_sets(p);
 }

@@ -50,10 +50,13 @@ static uint64_t taken_by_all(const fs_problem *p, uint32_t field) {
 
 bool fs_learner_knows(const fs_problem *p) {
   fs_tick sum = 0;
-  bool knows = (p->exact || p->relaxed) && p->fixed == NULL && p->wait == 0;
+  bool knows = (p->exact || p->relaxed) && (p->fixed == NULL || p->spilling == NULL);
+  knows = knows && p->wait == 0;
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
     sum = fs_add_most(sum, p->time[i]);
-    knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL;
+    knows = !fs_problem_is_fixed(p, i) || p->fixed[i] < most_value;
+    knows = knows &&
+            (p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL);
   }
   /* An item without a length may find its queue taken at its one moment: of what may be left out,
    * or is relaxed, that is not in the rules. */
@@ -76,6 +79,9 @@ static void find_unit(fs_learner *s) {
   fs_tick unit = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     unit = fs_common_divisor(s->p->time[i], unit);
+    if (fs_problem_is_fixed(s->p, i)) {
+      unit = fs_common_divisor(s->p->fixed[i], unit);
+    }
   }
   s->unit = fs_max(unit, 1);
 }
@@ -465,6 +471,9 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
     uint32_t i = s->bare ? p->topo[k] : s->n - 1 - k;
     fs_tick behind = (p->time[i] + (s->bare ? 0 : p->path[i])) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
+    if (fs_problem_is_fixed(p, i)) {
+      latest = fs_min(latest, (fs_side_value)(p->fixed[i] / s->unit));
+    }
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }
   for (uint32_t k = 0; k < s->n_ends; k++) {

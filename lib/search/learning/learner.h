@@ -11,8 +11,8 @@
  * traced back to a clause.  Only literals of clauses are made, and have an id; those of one side
  * are kept by value, so a growth visits just the literals that it decides.
  *
- * Times are counted in their common divisor: items that start as early as their neighbours let them
- * start at multiples of it.
+ * Times are counted in their common divisor, which is one of given starts, too: items that start as
+ * early as their neighbours let them start at multiples of it.
  *
  * Items that take turns, as on one machine, have for each pair a variable of their order: 1 where
  * the first comes before the second, 0 where it comes behind.

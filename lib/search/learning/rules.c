@@ -26,7 +26,7 @@ static void follow_edges(fs_learner *s, uint32_t side) {
 void fs_learner_grow_heads(fs_learner *s) {
   const fs_problem *p = s->p;
   for (uint32_t i = 0; i < s->n; i++) {
-    s->value[2 * i] = 0;
+    s->value[2 * i] = fs_problem_is_fixed(p, i) ? (fs_side_value)(p->fixed[i] / s->unit) : 0;
   }
   for (uint32_t k = 0; k < s->n; k++) {
     follow_edges(s, 2 * p->topo[k]);

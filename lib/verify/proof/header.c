@@ -24,6 +24,24 @@ static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
   return item < p->g->n_ops ? p->g->op_time[item] : fs_vproof_copy(p, item)->ticks;
 }
 
+/* Given starts are counted in units, too. */
+static fs_status take_given(fs_vproof *p, size_t place) {
+  const fsched_graph *g = p->g;
+  if (g->op_start == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&p->arena, &p->given, p->n_items));
+  for (uint32_t op = 0; op < p->n_items; op++) {
+    uint64_t start = op < g->n_ops ? g->op_start[op] : FS_TICK_NONE;
+    if (start != FS_TICK_NONE && start % p->unit != 0) {
+      return fs_vtext_wrong(&p->text, place, "the given start of op %u, %llu, is no multiple of %llu",
+                            op, (unsigned long long)start, (unsigned long long)p->unit);
+    }
+    p->given[op] = start == FS_TICK_NONE ? UINT64_MAX : start / p->unit;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status read_unit(fs_vproof *p) {
   fs_vtext *t = &p->text;
   if (!fs_vtext_word(t, "unit")) {
@@ -43,6 +61,7 @@ static fs_status read_unit(fs_vproof *p) {
     }
     p->time[op] = ticks / p->unit;
   }
+  FS_TRY(take_given(p, place));
   return fs_vtext_line_end(t);
 }
 
@@ -82,16 +101,24 @@ static fs_status read_resource(fs_vproof *p) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+fs_status fs_vproof_take_memory(fs_vproof *p, uint64_t id, size_t place, uint32_t *memory) {
+  *memory = FS_NONE;
+  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
+    return fs_vtext_wrong(&p->text, place, "memory %llu is no bounded one of the target's",
+                          (unsigned long long)id);
+  }
+  *memory = (uint32_t)id;
+  return FSCHED_OK;
+}
+
 static fs_status read_memory(fs_vproof *p) {
   fs_vtext *t = &p->text;
   size_t place = t->pos + 1;
   uint64_t id;
+  uint32_t memory;
   FS_TRY(fs_vtext_next(t, "a memory", &id));
-  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
-    return fs_vtext_wrong(t, place, "memory %llu is no bounded one of the target's",
-                          (unsigned long long)id);
-  }
-  return fs_vset_add_memory(p, (uint32_t)id);
+  FS_TRY(fs_vproof_take_memory(p, id, place, &memory));
+  return fs_vset_add_memory(p, memory);
 }
 
 static fs_status read_set(fs_vproof *p) {

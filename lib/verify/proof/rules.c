@@ -360,6 +360,8 @@ static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) 
       return time_table(p, step->set, violated);
     case 'z':
       return moment(p, step, violated);
+    case 'm':
+      return fs_vproof_overfull(p, step->set, violated);
     case 's':
       *violated = turns(p, step->set);
       return FSCHED_OK;

@@ -88,11 +88,17 @@ static void count_bytes(const fs_vproof *p, uint32_t memory, uint64_t *bytes) {
   }
 }
 
+uint64_t fs_vproof_capacity(const fs_vproof *p, uint32_t memory) {
+  const fs_memory *m = &p->g->target.memory[memory];
+  bool less = p->claim.kind == FS_VCLAIM_PEAK && p->claim.memory == memory;
+  assert(m->capacity != FS_UNBOUNDED && (!less || p->claim.value > 0));
+  return (less ? fs_min(m->capacity, p->claim.value - 1) : m->capacity) & ~(m->align - 1);
+}
+
 fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) {
   assert(memory < p->g->target.n_memories);
-  const fs_memory *m = &p->g->target.memory[memory];
   fs_vset set = {
-      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = m->capacity & ~(m->align - 1)};
+      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = fs_vproof_capacity(p, memory)};
   FS_TRY(fs_new_zero(&p->arena, &set.bytes, p->g->n_ops));
   count_bytes(p, memory, set.bytes);
   return fs_vec_push(p->ctx, &p->set, set);

@@ -8,6 +8,11 @@ enum { FIRST_SLOTS = 64 };
 static void open_window(fs_vproof *p, uint32_t op) {
   p->lb[op] = 0;
   p->ub[op] = p->time[op] > p->horizon ? -1 : (int64_t)(p->horizon - p->time[op]);
+  if (p->given != NULL && p->given[op] != UINT64_MAX) {
+    int64_t start = (int64_t)p->given[op];
+    p->lb[op] = start;
+    p->ub[op] = fs_min(p->ub[op], start);
+  }
 }
 
 fs_status fs_vproof_begin(fs_vproof *p) {
