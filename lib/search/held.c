@@ -59,19 +59,19 @@ static fs_status find_blocks(holding *h) {
   return FSCHED_OK;
 }
 
-/* May an op begin the version anew, though it was there before? */
+/* May an op begin the version anew, though it was there before?  Ops that do not read it can, but
+ * for the first one. */
 static bool begins_again(const fsched_graph *g, uint32_t v) {
-  bool only = !fs_version_given(g, v), anew = false;
-  uint32_t writer = FS_NONE;
+  bool there = fs_version_given(g, v), again = false;
+  uint32_t first = FS_NONE;
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     unsigned tag = g->arg_tag[g->access_arg[i]];
-    if (fs_tag_writes(tag)) {
-      only = only && (writer == FS_NONE || writer == g->access_op[i]);
-      writer = g->access_op[i];
-      anew = anew || !fs_tag_reads(tag);
+    if (fs_tag_writes(tag) && !fs_tag_reads(tag)) {
+      again = again || there || (first != FS_NONE && first != g->access_op[i]);
+      first = g->access_op[i];
     }
   }
-  return anew && !only;
+  return again;
 }
 
 /* ---- spans */
@@ -144,10 +144,10 @@ static fs_status span_parts(holding *h, const held_block *b, const held_access *
     part[k] = (held_span){h->w->latest[op], sure_end(h, op), b->size, op, op};
   }
   qsort(part, n, sizeof *part, by_latest);
-  int64_t covered = INT64_MIN;
+  int64_t covered = 0;
   for (size_t k = 0; k < n; k++) {
-    part[k].from = fs_max(part[k].from, covered);
-    covered = fs_max(covered, part[k].to);
+    part[k].from = part[k].from < covered ? covered : part[k].from;
+    covered = part[k].to < covered ? covered : part[k].to;
     FS_TRY(add_span(h, part[k]));
   }
   return FSCHED_OK;

@@ -334,7 +334,11 @@ static bool try_all(exhaust_search *s, uint32_t k) {
   for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
     ready = fs_max(ready, end_of(s, g->pred[e]));
   }
+  fs_tick given = g->op_start == NULL ? FS_TICK_NONE : g->op_start[op];
   for (fs_tick at = ready; at + g->op_time[op] + s->tail[op] <= s->limit; at++) {
+    if (given != FS_TICK_NONE && at != given) {
+      continue;
+    }
     if (s->steps == 0) {
       return false;
     }

@@ -471,8 +471,8 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
     uint32_t i = s->bare ? p->topo[k] : s->n - 1 - k;
     fs_tick behind = (p->time[i] + (s->bare ? 0 : p->path[i])) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
-    if (fs_problem_is_fixed(p, i)) {
-      latest = fs_min(latest, (fs_side_value)(p->fixed[i] / s->unit));
+    if (fs_problem_is_fixed(p, i) && latest > (fs_side_value)(p->fixed[i] / s->unit)) {
+      latest = (fs_side_value)(p->fixed[i] / s->unit);
     }
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }

@@ -24,20 +24,21 @@ static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
   return item < p->g->n_ops ? p->g->op_time[item] : fs_vproof_copy(p, item)->ticks;
 }
 
-/* Given starts are counted in units, too. */
-static fs_status take_given(fs_vproof *p, size_t place) {
+/* Given starts are counted in units, too; where these are not fine enough for all of them, they are
+ * left out. */
+static fs_status take_given(fs_vproof *p) {
   const fsched_graph *g = p->g;
-  if (g->op_start == NULL) {
+  bool fine = g->op_start != NULL;
+  for (uint32_t op = 0; op < g->n_ops && fine; op++) {
+    fine = g->op_start[op] == FS_TICK_NONE || g->op_start[op] % p->unit == 0;
+  }
+  if (!fine) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(&p->arena, &p->given, p->n_items));
   for (uint32_t op = 0; op < p->n_items; op++) {
-    uint64_t start = op < g->n_ops ? g->op_start[op] : FS_TICK_NONE;
-    if (start != FS_TICK_NONE && start % p->unit != 0) {
-      return fs_vtext_wrong(&p->text, place, "the given start of op %u, %llu, is no multiple of %llu",
-                            op, (unsigned long long)start, (unsigned long long)p->unit);
-    }
-    p->given[op] = start == FS_TICK_NONE ? UINT64_MAX : start / p->unit;
+    bool any = op >= g->n_ops || g->op_start[op] == FS_TICK_NONE;
+    p->given[op] = any ? UINT64_MAX : g->op_start[op] / p->unit;
   }
   return FSCHED_OK;
 }
@@ -61,7 +62,7 @@ static fs_status read_unit(fs_vproof *p) {
     }
     p->time[op] = ticks / p->unit;
   }
-  FS_TRY(take_given(p, place));
+  FS_TRY(take_given(p));
   return fs_vtext_line_end(t);
 }
 

@@ -4,8 +4,8 @@
  * A version is there while an op that accesses it runs.  Where content cannot leave the memory, it
  * stays in between: it comes with an op that writes it, or was given and lies there from 0, and is
  * gone only when all have run that access it, or, if it is kept, at the end.  But an op that writes
- * it without reading it may begin it anew behind a gap, so that versions that such an op writes
- * beside what else gives them content are not known to stay.
+ * it without reading it may begin it anew behind a gap, unless it is the first one that writes it,
+ * as the only such op of a version that is not given is.
  *
  * Versions of an in-place pair may share a place while their op runs.  Versions that pairs join are
  * a group, of one size; one of them is there from when the first one comes until the last one goes,
@@ -48,19 +48,18 @@ static void join_pairs(const fsched_graph *g, uint32_t *joined) {
   }
 }
 
-/* Is the version there all the time from the first op that accesses it to the last one? */
+/* Is the version there all the time from the first op that accesses it to the last one?  Only one
+ * thing gives it content that was not there. */
 static bool stays_between(const fsched_graph *g, uint32_t version) {
-  uint32_t writers = fs_version_given(g, version), last = FS_NONE;
-  bool anew = false;
+  uint32_t begins = fs_version_given(g, version), last = FS_NONE;
   for (uint32_t i = g->version_access0[version]; i < g->version_access0[version + 1]; i++) {
-    uint32_t arg = g->access_arg[i];
-    if (fs_tag_writes(g->arg_tag[arg])) {
-      writers += g->access_op[i] != last;
+    unsigned tag = g->arg_tag[g->access_arg[i]];
+    if (fs_tag_writes(tag) && !fs_tag_reads(tag)) {
+      begins += g->access_op[i] != last;
       last = g->access_op[i];
-      anew = anew || !fs_tag_reads(g->arg_tag[arg]);
     }
   }
-  return writers <= 1 || !anew;
+  return begins <= 1;
 }
 
 static void add_member(const fs_vproof *p, fs_vlives *l, uint32_t version) {

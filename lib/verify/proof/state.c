@@ -11,7 +11,7 @@ static void open_window(fs_vproof *p, uint32_t op) {
   if (p->given != NULL && p->given[op] != UINT64_MAX) {
     int64_t start = (int64_t)p->given[op];
     p->lb[op] = start;
-    p->ub[op] = fs_min(p->ub[op], start);
+    p->ub[op] = p->ub[op] < start ? p->ub[op] : start;
   }
 }
 
