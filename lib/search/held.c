@@ -99,11 +99,10 @@ static void describe_blocks(const holding *h, held_block *block) {
   const fs_memory *m = &g->target.memory[h->memory];
   for (uint32_t v = 0; v < g->n_versions; v++) {
     held_block *b = &block[h->block[v]];
-    bool kept = fs_version_kept(g, v), used = g->version_access0[v] < g->version_access0[v + 1];
     if (fs_version_memory(g, v) == h->memory) {
       b->size = fs_align_up(fs_version_size(g, v), m->align);
-      b->kept = b->kept || kept;
-      b->given = b->given || (fs_version_given(g, v) && (kept || used));
+      b->kept = b->kept || fs_version_kept(g, v);
+      b->given = b->given || fs_version_given(g, v);
       b->breaks = b->breaks || fs_memory_spills(m) || begins_again(g, v);
     }
   }

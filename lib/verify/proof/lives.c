@@ -66,11 +66,9 @@ static void add_member(const fs_vproof *p, fs_vlives *l, uint32_t version) {
   const fsched_graph *g = p->g;
   const fs_memory *m = &g->target.memory[l->memory];
   fs_vgroup *of = &l->group[l->group_of[version]];
-  bool used = g->version_access0[version] < g->version_access0[version + 1];
-  bool kept = fs_version_kept(g, version);
   of->size = fs_max(of->size, aligned(m, g->buffer_size[g->version_buffer[version]]));
-  of->given = of->given || (fs_version_given(g, version) && (used || kept));
-  of->kept = of->kept || kept;
+  of->given = of->given || fs_version_given(g, version);
+  of->kept = of->kept || fs_version_kept(g, version);
   of->stays = of->stays && stays_between(g, version);
 }
 

@@ -152,6 +152,24 @@ START_TEST(lives_that_begin_again)
 }
 END_TEST
 
+/* What was given may be begun again, too. */
+#define GIVEN_GAP(op)                                                                   \
+  "fsched: 1\nname: gap\ntarget: {queues: [{name: q}], memories: [{name: m, capacity: " \
+  "4}]}\nbuffers: [{name: x, size: 4, memory: m, io: input}]\nops:\n"                  \
+  "  - {name: a, on: q, time: 1, start: 0, args: [{in: x}]}\n"                          \
+  "  - {name: b, on: q, time: 1, start: 1, scratch: {m: 4}}\n"                          \
+  "  - {name: c, on: q, time: 1, start: 2, args: [{" op ": x}]}\n"
+
+START_TEST(given_that_begins_again)
+{
+  static const fs_proof_axiom over[] = {{"m 0 0>=9 1>=9 2>=9", false}},
+                              inout[] = {{"m 0 0>=9 1>=9 2>=9", true}};
+  static const char head[] = "fsched-proof 1\nops 3\nunit 1\nbegin\n";
+  fs_check_axioms(GIVEN_GAP("out_existing"), head, "end none\n", over, 1);
+  fs_check_axioms(GIVEN_GAP("inout"), head, "end none\n", inout, 1);
+}
+END_TEST
+
 /* ---- given starts, and how late others may start */
 
 #define LATE(start)                                       \
@@ -322,6 +340,7 @@ END_TEST
 
 FS_SUITE(verify_claims, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, lives, lives_of_all, lives_that_leave, lives_that_begin_again);
+  FS_TESTS(t, lives, lives_of_all, lives_that_leave, lives_that_begin_again,
+           given_that_begins_again);
   FS_TESTS(t, windows, windows_in_units, peaks, no_schedule, several, without_memory);
 }
