@@ -107,8 +107,8 @@ static fs_status check_proof(verify_job *j, const char *text, size_t length) {
   FS_TRY(fs_new_zero(&j->arena, &j->peak, j->graph->target.n_memories));
   j->subject = j->proof_name;
   fs_context_subject(j->cli->ctx, j->subject);
-  fs_status status = fsched_verify_proofs(j->cli->ctx, j->graph, text, length, j->proof_name,
-                                          &j->bound, j->peak);
+  fs_status status =
+      fsched_verify_proofs(j->cli->ctx, j->graph, text, length, j->proof_name, &j->bound, j->peak);
   lap(&j->times, "proof", "The check of the proof.", &at);
   return status;
 }

@@ -33,9 +33,9 @@ FSCHED_API FSCHED_MUST_USE fsched_status fsched_verify_proof(fsched_context *ctx
                                                              const fsched_graph *graph,
                                                              const char *text, size_t length,
                                                              const char *name, uint64_t *bound);
-/** The same; `peak`, or NULL, has room for a number per memory of the target (fsched_graph_memories),
- *  in its order, which gets the bytes of it that a proof shows every schedule to take; 0: none does.
- *  After any error all are 0. */
+/** The same; `peak`, or NULL, has room for a number per memory of the target
+ * (fsched_graph_memories), in its order, which gets the bytes of it that a proof shows every
+ * schedule to take; 0: none does. After any error all are 0. */
 FSCHED_API FSCHED_MUST_USE fsched_status fsched_verify_proofs(fsched_context *ctx,
                                                               const fsched_graph *graph,
                                                               const char *text, size_t length,

@@ -170,8 +170,7 @@ static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   if (most_nodes != 0) { /* at least 1, as 0 is no limit */
     s->most_nodes = fs_max(1, s->nodes + (most_nodes - s->nodes) / share);
   }
-  s->deadline_ns =
-      deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / share;
+  s->deadline_ns = deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / share;
   fs_status status = search_plain(s, p, proof);
   s->most_nodes = most_nodes;
   s->deadline_ns = deadline_ns;

@@ -12,14 +12,7 @@
 
 #include "kit/context.h"
 
-enum {
-  CASES = 400,
-  DAMAGED = 60,
-  DAMAGES = 30,
-  MOST_BUFFERS = 8,
-  TEXT = 2048,
-  STEPS = 1 << 24
-};
+enum { CASES = 400, DAMAGED = 60, DAMAGES = 30, MOST_BUFFERS = 8, TEXT = 2048, STEPS = 1 << 24 };
 
 /* A graph whose text is known, so that it can be made again with another capacity. */
 typedef struct given_case {
@@ -124,7 +117,9 @@ static given_case draw_case(uint64_t seed) {
                  "  queues: [{name: q0, class: c}, {name: q1, class: c}]\n"
                  "  memories: [{name: far}, {name: m, capacity: ");
   put(&w, "%s}]\n  resources: [{name: r, capacity: 4}]\n",
-      fs_rng_one_in(&r, 2) ? ", placement: counted" : fs_rng_one_in(&r, 4) ? ", align: 2" : "");
+      fs_rng_one_in(&r, 2)   ? ", placement: counted"
+      : fs_rng_one_in(&r, 4) ? ", align: 2"
+                             : "");
   if (c.memory) {
     put_buffers(&w);
   }

@@ -55,8 +55,7 @@ bool fs_learner_knows(const fs_problem *p) {
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
     sum = fs_add_most(sum, p->time[i]);
     knows = !fs_problem_is_fixed(p, i) || p->fixed[i] < most_value;
-    knows = knows &&
-            (p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL);
+    knows = knows && (p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL);
   }
   /* An item without a length may find its queue taken at its one moment: of what may be left out,
    * or is relaxed, that is not in the rules. */

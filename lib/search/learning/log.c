@@ -329,7 +329,8 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
 void fs_log_memory(fs_learner *s, uint32_t memory, const uint32_t *op, size_t n) {
   s->clash.n = 0;
   for (size_t k = 0; k < n; k++) {
-    fs_literal from = {2 * op[k], fs_earliest(s, op[k])}, to = {2 * op[k] + 1, -fs_latest(s, op[k])};
+    fs_literal from = {2 * op[k], fs_earliest(s, op[k])},
+               to = {2 * op[k] + 1, -fs_latest(s, op[k])};
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, from));
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));
   }

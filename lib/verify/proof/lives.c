@@ -19,10 +19,6 @@
 
 /* ---- groups */
 
-static uint64_t aligned(const fs_memory *m, uint64_t size) {
-  return fs_add_most(size, m->align - 1) & ~(m->align - 1);
-}
-
 static bool accesses(const fsched_graph *g, uint32_t arg) {
   return g->arg_version[arg] != FS_NONE && fs_tag_accesses(g->arg_tag[arg]);
 }
@@ -66,7 +62,7 @@ static void add_member(const fs_vproof *p, fs_vlives *l, uint32_t version) {
   const fsched_graph *g = p->g;
   const fs_memory *m = &g->target.memory[l->memory];
   fs_vgroup *of = &l->group[l->group_of[version]];
-  of->size = fs_max(of->size, aligned(m, g->buffer_size[g->version_buffer[version]]));
+  of->size = fs_max(of->size, fs_vsize_aligned(m, g->buffer_size[g->version_buffer[version]]));
   of->given = of->given || fs_version_given(g, version);
   of->kept = of->kept || fs_version_kept(g, version);
   of->stays = of->stays && stays_between(g, version);
@@ -149,7 +145,7 @@ static void hold_op(const fs_vproof *p, const fs_vlives *l, uint32_t op, held_li
   h->end = fs_max(h->end, to);
   for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
     if (g->scratch_memory[i] == l->memory && from < to) {
-      h->at[h->n++] = (held_part){from, to, aligned(m, g->scratch_size[i]), FS_NONE};
+      h->at[h->n++] = (held_part){from, to, fs_vsize_aligned(m, g->scratch_size[i]), FS_NONE};
     }
   }
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {

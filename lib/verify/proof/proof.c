@@ -183,8 +183,7 @@ static fs_status verify_part(fsched_context *ctx, const fsched_graph *graph, con
   fs_vproof p = {
       .ctx = ctx,
       .g = graph,
-      .text = {
-          .ctx = ctx, .name = text->name, .at = text->at, .length = end, .all = text->length}};
+      .text = {.ctx = ctx, .name = text->name, .at = text->at, .length = end, .all = text->length}};
   fs_arena_init(&p.arena, ctx);
   fs_arena_init(&p.scratch, ctx);
   fs_arena_init(&p.slots, ctx);

@@ -127,6 +127,10 @@ fs_status fs_vproof_copies(fs_vproof *p) FS_MUST_USE;
 /* Requires an item behind the ops. */
 const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
 
+/* The size, rounded up to the memory's alignment. */
+static inline uint64_t fs_vsize_aligned(const fs_memory *m, uint64_t size) {
+  return (size > UINT64_MAX - m->align ? UINT64_MAX : size + m->align - 1) & ~(m->align - 1);
+}
 /* What the memory has for certain: its capacity, or less where the claim is that less is not
  * enough; rounded down.  Requires a bounded one. */
 uint64_t fs_vproof_capacity(const fs_vproof *p, uint32_t memory);

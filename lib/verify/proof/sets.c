@@ -43,10 +43,6 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
 
 /* ---- memories */
 
-static uint64_t aligned(const fs_memory *m, uint64_t size) {
-  return fs_add_most(size, m->align - 1) & ~(m->align - 1);
-}
-
 /* The op that alone accesses the version; FS_NONE: there is none. */
 static uint32_t only_user(const fsched_graph *g, uint32_t version) {
   uint32_t op = FS_NONE;
@@ -76,14 +72,14 @@ static void count_bytes(const fs_vproof *p, uint32_t memory, uint64_t *bytes) {
   const fs_memory *m = &g->target.memory[memory];
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      uint64_t size = g->scratch_memory[i] == memory ? aligned(m, g->scratch_size[i]) : 0;
+      uint64_t size = g->scratch_memory[i] == memory ? fs_vsize_aligned(m, g->scratch_size[i]) : 0;
       bytes[op] = fs_add_most(bytes[op], size);
     }
   }
   for (uint32_t v = 0; v < g->n_versions && g->buffer_slot == NULL; v++) {
     uint32_t buffer = g->version_buffer[v], op = only_user(g, v);
     if (g->buffer_memory[buffer] == memory && op != FS_NONE && !is_in_place(g, op, v)) {
-      bytes[op] = fs_add_most(bytes[op], aligned(m, g->buffer_size[buffer]));
+      bytes[op] = fs_add_most(bytes[op], fs_vsize_aligned(m, g->buffer_size[buffer]));
     }
   }
 }

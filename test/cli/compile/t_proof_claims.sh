@@ -56,8 +56,8 @@ expect 'in JSON' holds out '"bound": 7, "optimal": true, "peaks": \[{"memory": "
 sed 's/"address": 4/"address": 5/; s/"address": 5, "size": 4/"address": 6, "size": 4/; s/"extent": 9/"extent": 10/' hold.json > high.json
 run 0 "$FSCHED" verify high.json --graph hold.yaml --proof p
 expect 'more than the least' holds out '^p: no schedule takes less than 9 of m; the schedule takes 10$'
-sed 's/^end peak 0 9/end peak 0 10/' p > more
-run 4 "$FSCHED" verify hold.json --graph hold.yaml --proof more
+sed 's/^end peak 0 9/end peak 0 10/' p > above
+run 4 "$FSCHED" verify hold.json --graph hold.yaml --proof above
 run 3 "$FSCHED" compile hold.yaml --memory m=8 --refine search --proof full -o hold.fsb
 run 0 "$FSCHED" verify full --graph hold.yaml --memory m=8
 expect 'there is no schedule' [ "$(cat out)" = 'full: there is no schedule' ]

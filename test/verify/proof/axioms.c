@@ -27,8 +27,8 @@ static bool axiom_passes(const fsched_graph *g, const char *head, const char *li
   return passes;
 }
 
-void fs_check_axioms(const char *graph, const char *head, const char *end,
-                     const fs_proof_axiom *at, size_t n) {
+void fs_check_axioms(const char *graph, const char *head, const char *end, const fs_proof_axiom *at,
+                     size_t n) {
   fsched_graph *g = fs_parse(graph);
   for (size_t i = 0; i < n; i++) {
     ck_assert_msg(axiom_passes(g, head, at[i].line, end) == at[i].passes, "%s should %s",

@@ -12,7 +12,7 @@ typedef struct fs_proof_axiom {
 } fs_proof_axiom;
 
 /* `head`: the lines up to "begin"; `end`: the last line. */
-void fs_check_axioms(const char *graph, const char *head, const char *end,
-                     const fs_proof_axiom *at, size_t n);
+void fs_check_axioms(const char *graph, const char *head, const char *end, const fs_proof_axiom *at,
+                     size_t n);
 
 #endif

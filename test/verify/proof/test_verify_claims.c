@@ -73,15 +73,17 @@ END_TEST
 /* What always is there is too much once it has to be there for a while. */
 START_TEST(lives_of_all)
 {
-  static const fs_proof_axiom axioms[] = {
-      {"m 0", false}, {"m 0 0>=9", true}, {"m 0 1>=9", false} /* ends at 0 at the earliest */,
-      {"m 0 1<=0", true}};
-  fs_check_axioms("fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: p}], memories: [{name: "
-                  "m, capacity: 4}]}\n"
-                  "buffers: [{name: s, size: 2, memory: m, io: state}, {name: t, size: 2, memory: "
-                  "m, io: state}]\n"
-                  "ops: [{name: a, on: q, time: 3}, {name: b, on: p, time: 0}]\n",
-                  "fsched-proof 1\nops 2\nunit 1\nbegin\n", "end peak 0 4\n", axioms, 4);
+  static const fs_proof_axiom axioms[] = {{"m 0", false},
+                                          {"m 0 0>=9", true},
+                                          {"m 0 1>=9", false} /* ends at 0 at the earliest */,
+                                          {"m 0 1<=0", true}};
+  fs_check_axioms(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: p}], memories: [{name: "
+      "m, capacity: 4}]}\n"
+      "buffers: [{name: s, size: 2, memory: m, io: state}, {name: t, size: 2, memory: "
+      "m, io: state}]\n"
+      "ops: [{name: a, on: q, time: 3}, {name: b, on: p, time: 0}]\n",
+      "fsched-proof 1\nops 2\nunit 1\nbegin\n", "end peak 0 4\n", axioms, 4);
 }
 END_TEST
 
@@ -97,28 +99,29 @@ START_TEST(lives_that_leave)
       {"m 0 1>=5 2>=3 3>=4", false}, /* B from 4 */
       {"m 0 1>=4 2>=3 3>=4", true},
       {"m 0 0>=1 1<=9 2<=4 2>=6 3<=4 3>=6", false} /* x may leave between A and B */};
-  fs_check_axioms("fsched: 1\nname: g\ntarget:\n  queues: [{name: q}, {name: dma}]\n"
-                  "  memories: [{name: m, capacity: 8, backing: far, spill: {on: dma, write: "
-                  "{fixed: 1}, read: {fixed: 1}}}, {name: far}]\n"
-                  "buffers: [{name: y, size: 4, memory: m, io: input}]\n"
-                  "ops:\n  - {name: A, on: q, time: 1, args: [{out: x, size: 4, memory: m}]}\n"
-                  "  - {name: B, on: q, time: 4, args: [{in: x}]}\n"
-                  "  - {name: C, on: q, time: 4, args: [{in: y}]}\n"
-                  "  - {name: D, on: q, time: 4, scratch: {m: 1}}\n"
-                  "  - {name: E, on: q, time: 4, args: [{in: x}]}\n",
-                  "fsched-proof 1\nops 5\nunit 1\nbegin\n", "end 21\n", axioms,
-                  sizeof axioms / sizeof *axioms);
+  fs_check_axioms(
+      "fsched: 1\nname: g\ntarget:\n  queues: [{name: q}, {name: dma}]\n"
+      "  memories: [{name: m, capacity: 8, backing: far, spill: {on: dma, write: "
+      "{fixed: 1}, read: {fixed: 1}}}, {name: far}]\n"
+      "buffers: [{name: y, size: 4, memory: m, io: input}]\n"
+      "ops:\n  - {name: A, on: q, time: 1, args: [{out: x, size: 4, memory: m}]}\n"
+      "  - {name: B, on: q, time: 4, args: [{in: x}]}\n"
+      "  - {name: C, on: q, time: 4, args: [{in: y}]}\n"
+      "  - {name: D, on: q, time: 4, scratch: {m: 1}}\n"
+      "  - {name: E, on: q, time: 4, args: [{in: x}]}\n",
+      "fsched-proof 1\nops 5\nunit 1\nbegin\n", "end 21\n", axioms, sizeof axioms / sizeof *axioms);
 }
 END_TEST
 
 /* x is not needed from 2 to 3, where c takes its place. */
-#define GAP(op)                                                                        \
+#define GAP(op)                                                                         \
   "fsched: 1\nname: gap\ntarget: {queues: [{name: q}], memories: [{name: m, capacity: " \
-  "4}]}\nbuffers: [{name: x, size: 4, memory: m}]\nops:\n"                             \
-  "  - {name: a, on: q, time: 1, start: 0, args: [{out: x}]}\n"                        \
-  "  - {name: b, on: q, time: 1, start: 1, args: [{in: x}]}\n"                         \
-  "  - {name: c, on: q, time: 1, start: 2, scratch: {m: 4}}\n"                         \
-  "  - {name: d, on: q, time: 1, start: 3, args: [{" op ": x}]}\n"                     \
+  "4}]}\nbuffers: [{name: x, size: 4, memory: m}]\nops:\n"                              \
+  "  - {name: a, on: q, time: 1, start: 0, args: [{out: x}]}\n"                         \
+  "  - {name: b, on: q, time: 1, start: 1, args: [{in: x}]}\n"                          \
+  "  - {name: c, on: q, time: 1, start: 2, scratch: {m: 4}}\n"                          \
+  "  - {name: d, on: q, time: 1, start: 3, args: [{" op                                 \
+  ": x}]}\n"                                                                            \
   "  - {name: e, on: q, time: 1, start: 4, args: [{in: x}]}\n"
 
 START_TEST(lives_that_begin_again)
@@ -155,7 +158,7 @@ END_TEST
 /* What was given may be begun again, too. */
 #define GIVEN_GAP(op)                                                                   \
   "fsched: 1\nname: gap\ntarget: {queues: [{name: q}], memories: [{name: m, capacity: " \
-  "4}]}\nbuffers: [{name: x, size: 4, memory: m, io: input}]\nops:\n"                  \
+  "4}]}\nbuffers: [{name: x, size: 4, memory: m, io: input}]\nops:\n"                   \
   "  - {name: a, on: q, time: 1, start: 0, args: [{in: x}]}\n"                          \
   "  - {name: b, on: q, time: 1, start: 1, scratch: {m: 4}}\n"                          \
   "  - {name: c, on: q, time: 1, start: 2, args: [{" op ": x}]}\n"
@@ -172,19 +175,24 @@ END_TEST
 
 /* ---- given starts, and how late others may start */
 
-#define LATE(start)                                       \
+#define LATE(start)                                     \
   "fsched: 1\nname: g\ntarget: {queues: [{name: q}]}\n" \
   "ops: [{name: a, on: q, time: 2, start: " start "}, {name: b, on: q, time: 4}]\n"
 
 START_TEST(windows)
 {
   static const char head[] = "fsched-proof 1\nops 2\nunit 1\nbegin\n";
-  static const fs_proof_axiom none[] = {{"p 0>=5", true}, {"p 0>=6", false}, {"p 0<=5", true},
-                                        {"p 0<=4", false}, {"p 1<=7", true}, {"p 1<=6", false},
-                                        {"p 1>=0", true}, {"p 1>=1", false}},
-                              fits[] = {{"p 0>=5", true}, {"p 0>=6", false}, {"p 0<=4", false},
-                                        {"p 1<=3", true}, {"p 1<=2", false}},
-                              late[] = {{"p 0>=5", true}, {"p 0>=6", true}, {"p 1<=2", true},
+  static const fs_proof_axiom none[] = {{"p 0>=5", true},  {"p 0>=6", false}, {"p 0<=5", true},
+                                        {"p 0<=4", false}, {"p 1<=7", true},  {"p 1<=6", false},
+                                        {"p 1>=0", true},  {"p 1>=1", false}},
+                              fits[] = {{"p 0>=5", true},
+                                        {"p 0>=6", false},
+                                        {"p 0<=4", false},
+                                        {"p 1<=3", true},
+                                        {"p 1<=2", false}},
+                              late[] = {{"p 0>=5", true},
+                                        {"p 0>=6", true},
+                                        {"p 1<=2", true},
                                         {"p 1<=1", false}};
   fs_check_axioms(LATE("5"), head, "end none\n", none, sizeof none / sizeof *none); /* 5 + 6 */
   fs_check_axioms(LATE("5"), head, "end 8\n", fits, sizeof fits / sizeof *fits);
@@ -196,10 +204,9 @@ END_TEST
 START_TEST(windows_in_units)
 {
   static const char head[] = "fsched-proof 1\nops 2\nunit 2\nbegin\n";
-  static const fs_proof_axiom even[] = {{"p 0>=2", true}, {"p 0>=3", false}, {"p 1<=3", true},
-                                        {"p 1<=2", false}},
-                              odd[] = {{"p 0>=1", false}, {"p 0<=2", true}, {"p 1<=1", true},
-                                       {"p 1<=0", false}};
+  static const fs_proof_axiom
+      even[] = {{"p 0>=2", true}, {"p 0>=3", false}, {"p 1<=3", true}, {"p 1<=2", false}},
+      odd[] = {{"p 0>=1", false}, {"p 0<=2", true}, {"p 1<=1", true}, {"p 1<=0", false}};
   fs_check_axioms(LATE("4"), head, "end none\n", even, 4);
   fs_check_axioms(LATE("5"), head, "end none\n", odd, 4);
 }
@@ -213,10 +220,10 @@ typedef struct claim_text {
   uint64_t bound, peak; /* of wrong ones, the line and the column of the fault */
 } claim_text;
 
-#define GIVEN                                                                                \
-  "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: p}], memories: [{name: far}, "    \
-  "{name: m, capacity: 10, align: 2}]}\n"                                                    \
-  "ops:\n  - {name: a, on: q, time: 3, start: 2, scratch: {m: 3}}\n"                         \
+#define GIVEN                                                                             \
+  "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: p}], memories: [{name: far}, " \
+  "{name: m, capacity: 10, align: 2}]}\n"                                                 \
+  "ops:\n  - {name: a, on: q, time: 3, start: 2, scratch: {m: 3}}\n"                      \
   "  - {name: b, on: p, time: 3, start: 4, scratch: {m: 4}}\n"
 #define TOP "fsched-proof 1\nops 2\nunit 1\nset memory 1\nbegin\n"
 #define NEVER FSCHED_NO_SCHEDULE
@@ -242,9 +249,9 @@ static void check_claims(const char *graph, const claim_text *c, size_t n) {
   }
   fsched_graph_destroy(g);
 }
-#define CLAIMS(graph, ...)                                  \
-  do {                                                      \
-    static const claim_text claims[] = {__VA_ARGS__};       \
+#define CLAIMS(graph, ...)                                       \
+  do {                                                           \
+    static const claim_text claims[] = {__VA_ARGS__};            \
     check_claims(graph, claims, sizeof claims / sizeof *claims); \
   } while (0)
 
@@ -272,43 +279,44 @@ END_TEST
 /* The two ops meet on one queue, and c, which comes behind a, starts at 3. */
 START_TEST(no_schedule)
 {
-  CLAIMS("fsched: 1\nname: g\ntarget: {queues: [{name: q}], memories: [{name: far}, {name: m, "
-         "capacity: 8}]}\n"
-         "ops: [{name: a, on: q, time: 3, start: 2}, {name: b, on: q, time: 3, start: 4}]\n",
-         {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none\n",
-          FSCHED_OK, NEVER, 0},
-         {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend 99\n",
-          FSCHED_OK, 99, 0},
-         {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none 1\n",
-          FSCHED_BAD_INPUT, 8, 9},
-         {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend peak 1 8\n",
-          FSCHED_OK, 0, 8});
-  CLAIMS("fsched: 1\nname: g\ntarget: {queues: [{name: q}], memories: [{name: far}, {name: m, "
-         "capacity: 8}]}\n"
-         "ops: [{name: a, on: q, time: 3, start: 2}, {name: b, on: q, time: 3, start: 5}]\n",
-         {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none\n",
-          FSCHED_WRONG, 6, 1});
+  CLAIMS(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: q}], memories: [{name: far}, {name: m, "
+      "capacity: 8}]}\n"
+      "ops: [{name: a, on: q, time: 3, start: 2}, {name: b, on: q, time: 3, start: 4}]\n",
+      {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none\n",
+       FSCHED_OK, NEVER, 0},
+      {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend 99\n",
+       FSCHED_OK, 99, 0},
+      {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none 1\n",
+       FSCHED_BAD_INPUT, 8, 9},
+      {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend peak 1 8\n",
+       FSCHED_OK, 0, 8});
+  CLAIMS(
+      "fsched: 1\nname: g\ntarget: {queues: [{name: q}], memories: [{name: far}, {name: m, "
+      "capacity: 8}]}\n"
+      "ops: [{name: a, on: q, time: 3, start: 2}, {name: b, on: q, time: 3, start: 5}]\n",
+      {"fsched-proof 1\nops 2\nunit 1\nset queues 0\nbegin\nx 0>=9 1>=9\nl : @1\nend none\n",
+       FSCHED_WRONG, 6, 1});
 }
 END_TEST
 
 /* Each proof of a text counts, and has its own header. */
 START_TEST(several)
 {
-  CLAIMS(GIVEN,
-         {TOP "m 1 0>=3 1>=5\nl : @1\nend peak 1 8\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_OK, 7,
-          8},
-         {TOP "p 1>=4\nl : @1\nend 5\n" TOP "p 1>=4\nl : @1\nend 7\n" TOP
-              "p 1>=4\nl : @1\nend 6\n",
-          FSCHED_OK, 7, 0},
-         {TOP "m 1 0>=3\nl : @1\nend peak 1 4\n" TOP
-              "m 1 0>=3 1>=5\nl : @1\nend peak 1 8\n" TOP "m 1 0>=3\nl : @1\nend peak 1 3\n",
-          FSCHED_OK, 0, 8},
-         {TOP "p 1>=4\nl : @1\nend 7\n" TOP "p 1>=4\nl : @1\nend 8\n", FSCHED_WRONG, 15, 1},
-         {TOP "p 1>=4\nl : @1\nend 8\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_WRONG, 7, 1},
-         {TOP "p 1>=4\nl : @1\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_BAD_INPUT, 7, 1},
-         {TOP "p 1>=4\nl : @1\nend 7\n\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_BAD_INPUT, 9, 1},
-         {TOP "p 1>=4\nl : @1\nend 7\nfsched-proof 1\n", FSCHED_BAD_INPUT, 9, 1},
-         {TOP "p 1>=4\nl : @1\nend 7\n" TOP "l : 1\nend 7\n", FSCHED_WRONG, 14, 5});
+  CLAIMS(
+      GIVEN,
+      {TOP "m 1 0>=3 1>=5\nl : @1\nend peak 1 8\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_OK, 7, 8},
+      {TOP "p 1>=4\nl : @1\nend 5\n" TOP "p 1>=4\nl : @1\nend 7\n" TOP "p 1>=4\nl : @1\nend 6\n",
+       FSCHED_OK, 7, 0},
+      {TOP "m 1 0>=3\nl : @1\nend peak 1 4\n" TOP "m 1 0>=3 1>=5\nl : @1\nend peak 1 8\n" TOP
+           "m 1 0>=3\nl : @1\nend peak 1 3\n",
+       FSCHED_OK, 0, 8},
+      {TOP "p 1>=4\nl : @1\nend 7\n" TOP "p 1>=4\nl : @1\nend 8\n", FSCHED_WRONG, 15, 1},
+      {TOP "p 1>=4\nl : @1\nend 8\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_WRONG, 7, 1},
+      {TOP "p 1>=4\nl : @1\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_BAD_INPUT, 7, 1},
+      {TOP "p 1>=4\nl : @1\nend 7\n\n" TOP "p 1>=4\nl : @1\nend 7\n", FSCHED_BAD_INPUT, 9, 1},
+      {TOP "p 1>=4\nl : @1\nend 7\nfsched-proof 1\n", FSCHED_BAD_INPUT, 9, 1},
+      {TOP "p 1>=4\nl : @1\nend 7\n" TOP "l : 1\nend 7\n", FSCHED_WRONG, 14, 5});
 }
 END_TEST
 
@@ -325,8 +333,7 @@ START_TEST(without_memory)
     fsched_context *own = NULL;
     uint64_t bound, peak[2];
     if (fsched_context_create(&o, &own) == FSCHED_OK) {
-      fsched_status status =
-          fsched_verify_proofs(own, g, text, sizeof text - 1, "p", &bound, peak);
+      fsched_status status = fsched_verify_proofs(own, g, text, sizeof text - 1, "p", &bound, peak);
       ended = status != FSCHED_SYSTEM;
       ck_assert_int_eq(status, ended ? FSCHED_WRONG : FSCHED_SYSTEM);
       fsched_context_destroy(own);

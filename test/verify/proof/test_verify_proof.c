@@ -36,8 +36,8 @@
 
 #define END "end 21\n"
 
-#define AXIOMS(...)                                                         \
-  do {                                                                      \
+#define AXIOMS(...)                                                            \
+  do {                                                                         \
     static const fs_proof_axiom axioms[] = {__VA_ARGS__};                      \
     fs_check_axioms(GRAPH, HEAD, END, axioms, sizeof axioms / sizeof *axioms); \
   } while (0)
@@ -274,7 +274,7 @@ START_TEST(memories)
       {"e 0 0>=2 1>=3 4>=3", true},   {"e 0 0>=3 1>=4 4>=4", false} /* 36 of 40 */,
       {"z 0 5 1>=1 5<=0 5>=2", false} /* what takes no time holds nothing */};
   fs_check_axioms(PLACES, "fsched-proof 1\nops 7\nunit 1\nset memory 1\nbegin\n", END, axioms,
-               sizeof axioms / sizeof *axioms);
+                  sizeof axioms / sizeof *axioms);
 }
 END_TEST
 
