@@ -19,6 +19,7 @@ typedef struct fs_problem {
 
   uint32_t n_items, n_copies;
   fs_tick *time;
+  fs_tick *busy; /* for how long an item takes its queues, which may be less; NULL: as its time */
   /* Windows: an item starts no earlier than head (a given start is head and latest), and ends at
    * least tail before the makespan.  Where starts are given, a schedule cannot be moved as a whole,
    * and a tail that is longer than any path behind the item gives its latest end: horizon -

@@ -169,8 +169,8 @@ fs_status fs_prove_peaks(fsched_context *ctx, const fsched_graph *g, fs_text *te
   fs_tick sum = 0;
   for (uint32_t op = 0; op < g->n_ops; op++) {
     start[op] = (int64_t)g->op_start[op];
-    time[op] = (int64_t)g->op_time[op];
-    sum = fs_add_most(sum, fs_max(g->op_start[op], g->op_time[op]));
+    time[op] = (int64_t)fs_op_latency(g, op);
+    sum = fs_add_most(sum, fs_max(g->op_start[op], fs_op_latency(g, op)));
   }
   if (sum > (fs_tick)INT64_MAX / 4) { /* the horizon would be too far away */
     return FSCHED_OK;

@@ -84,10 +84,11 @@ static uint64_t nodes_of(const fs_search_state *s, uint32_t items) {
   return fs_min(FSCHED_SEARCH_NODES, fs_max(FS_SEARCH_FEWEST, FS_SEARCH_ITEMS / (1 + items)));
 }
 
-/* Raises the bound by makespans that leave some item no start; that is for the first of a crew. */
+/* Raises the bound by makespans that leave some item no start; that is for the first of a crew, and
+ * where items take queues for all of their time. */
 static fs_status raise_bound(fs_search_state *s, fs_problem *p) {
   fs_tick bound = s->bound;
-  if (s->best == NULL || s->member != 0) {
+  if (s->best == NULL || s->member != 0 || p->busy != NULL) {
     return FSCHED_OK;
   }
   p->steps = BOUND_STEPS;
@@ -212,13 +213,23 @@ static fs_status relax_gangs(const fs_search_state *s, fs_problem **p) {
   return fs_problem_take_sets(*p);
 }
 
+/* The problem of a graph with latencies, if it is one for the learner. */
+static fs_status relax_slow(const fs_search_state *s, fs_problem **p) {
+  *p = NULL;
+  return s->g->n_rolled > 0 || s->g->n_ops > FS_LEARNER_MOST
+             ? FSCHED_OK
+             : fs_problem_state(s->ctx, s->g, s->best->makespan, s->bound, p);
+}
+
 /* Raises the bound; that is for the first of a crew. */
 static fs_status search_relaxed(fs_search_state *s) {
   fs_problem *p;
   if (s->best == NULL || s->member != 0) {
     return FSCHED_OK;
   }
-  fs_status status = s->g->gangs_open
+  bool slow = fs_graph_first_slow(s->g) != FS_NONE;
+  fs_status status = slow ? relax_slow(s, &p)
+                     : s->g->gangs_open
                          ? relax_gangs(s, &p)
                          : fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p);
   if (status == FSCHED_OK && p != NULL) {
@@ -348,7 +359,7 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
     FS_TRY(search_strips(s, p));
   } else if (tied && s->best != NULL) {
     FS_TRY(search_apart(s, p, false));
-  } else if (!plain && fs_graph_first_slow(s->g) == FS_NONE) {
+  } else if (!plain) {
     FS_TRY(search_relaxed(s));
   }
   if (fs_search_best(s) <= s->bound) {
@@ -430,7 +441,7 @@ static fs_status search_peaks(fs_search_state *s) {
 
 static fs_status search_with_proof(fs_search_state *s, fs_problem *p, bool plain) {
   s->refused = s->g->n_rolled > 0 ? "has loops that stay loops"
-               : !has_form(s->g)  ? "has latencies, or gangs that choose"
+               : s->g->gangs_open ? "has gangs that choose"
                                   : NULL;
   if (s->refused == NULL && s->best == NULL) {
     FS_TRY(search_first(s, p, plain));

@@ -115,7 +115,7 @@ static uint64_t own_bytes(const stating *s, uint32_t op, uint32_t memory) {
       sum = fs_add_most(sum, fs_align_up(fs_version_size(g, v), m->align));
     }
   }
-  return g->op_time[op] == 0 ? 0 : sum;
+  return fs_op_latency(g, op) == 0 ? 0 : sum;
 }
 
 /* Lists the bounded memories of which ops alone hold more than there is, if all ran at one time. */
@@ -189,6 +189,7 @@ fs_status fs_problem_state(fsched_context *ctx, const fsched_graph *g, fs_tick h
   assert(g->n_rolled == 0 && (g->topo != NULL || g->n_ops == 0));
   stating s = {.g = g};
   FS_TRY(fs_problem_draft_begin(&s.d, ctx, g));
+  s.d.latencies = true;
   fs_status status = state(&s);
   s.d.p->horizon = horizon;
   s.d.p->lower_bound = lower_bound;

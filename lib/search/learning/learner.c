@@ -9,6 +9,7 @@
 #include "search/learning/log.h"
 
 enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, ASK_EVERY = 16 };
+#define WHOLE_PAIR (UINT32_C(1) << 31) /* items of pairs are fewer */
 
 /* Ticks and amounts, and sums of a few of them, are far from the limits of a side's value. */
 static const fs_tick most_value = UINT64_C(1) << 60;
@@ -48,6 +49,19 @@ static uint64_t taken_by_all(const fs_problem *p, uint32_t field) {
   return sum;
 }
 
+static fs_tick busy_of(const fs_problem *p, uint32_t item) {
+  return p->busy == NULL ? p->time[item] : p->busy[item];
+}
+
+/* Is the class or amount one of queues?  Queues that nobody has named are as many as may run at one
+ * time. */
+static bool is_of_queues(const fs_problem *p, uint32_t field) {
+  uint32_t amount = field - p->n_classes;
+  return field < p->n_classes
+             ? !p->graph->target.implicit_queues
+             : p->amount_queue0 != NULL && p->amount_queue0[amount] < p->amount_queue0[amount + 1];
+}
+
 bool fs_learner_knows(const fs_problem *p) {
   fs_tick sum = 0;
   bool knows = (p->exact || p->relaxed) && (p->fixed == NULL || p->spilling == NULL);
@@ -61,7 +75,7 @@ bool fs_learner_knows(const fs_problem *p) {
    * or is relaxed, that is not in the rules. */
   bool moments = (p->exact || p->stated) && p->spilling == NULL;
   for (uint32_t i = 0; i < p->n_items && knows && !moments; i++) {
-    for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
+    for (uint32_t k = 0; busy_of(p, i) == 0 && knows && k < n_taken(p, i); k++) {
       taken t = take(p, i, k);
       knows = taken_by_all(p, t.field) <= capacity_of(p, t.field);
     }
@@ -78,6 +92,7 @@ static void find_unit(fs_learner *s) {
   fs_tick unit = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     unit = fs_common_divisor(s->p->time[i], unit);
+    unit = fs_common_divisor(busy_of(s->p, i), unit);
     if (fs_problem_is_fixed(s->p, i)) {
       unit = fs_common_divisor(s->p->fixed[i], unit);
     }
@@ -94,6 +109,14 @@ static fs_status make_times(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->time, s->n));
   for (uint32_t i = 0; i < s->n; i++) {
     s->time[i] = (fs_side_value)(s->p->time[i] / s->unit);
+  }
+  s->busy = s->time;
+  if (s->p->busy == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(s->arena, &s->busy, s->n));
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->busy[i] = (fs_side_value)(s->p->busy[i] / s->unit);
   }
   return FSCHED_OK;
 }
@@ -172,7 +195,7 @@ static uint32_t add_task(fs_learner *s, uint32_t n, uint32_t item, uint32_t k, u
                                  .end = item,
                                  .table = s->n_tables,
                                  .only_if = taken_if(s, item, k),
-                                 .length = s->time[item],
+                                 .length = fs_learner_takes(s, &s->table[s->n_tables], item),
                                  .amount = (fs_side_value)amount};
   return n + 1;
 }
@@ -195,7 +218,10 @@ static fs_status make_tables(fs_learner *s) {
       continue;
     }
     fs_learner_table *t = &s->table[s->n_tables];
-    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .field = f, .task0 = n};
+    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f),
+                            .field = f,
+                            .task0 = n,
+                            .queues = is_of_queues(p, f)};
     for (uint32_t i = 0; i < p->n_items; i++) {
       for (uint32_t k = 0; k < n_taken(p, i); k++) {
         taken x = take(p, i, k);
@@ -261,18 +287,23 @@ static bool takes_always(const fs_learner *s, const fs_learner_task *t) {
   return t->item == t->end && t->only_if == variable_of(s, only_if);
 }
 
-/* Can the items not run at one time?  `amount`: what the first takes of each table. */
-static bool exclude(const fs_learner *s, const fs_side_value *amount, uint32_t other) {
-  for (uint32_t k = s->task0[other]; k < s->task0[other + 1]; k++) {
+/* Can the items not run at one time?  `amount`: what the first takes of each table.  *whole: by
+ * what is not queues. */
+static bool exclude(const fs_learner *s, const fs_side_value *amount, uint32_t other, bool *whole) {
+  bool exclude = false;
+  *whole = false;
+  for (uint32_t k = s->task0[other]; k < s->task0[other + 1] && !*whole; k++) {
     const fs_learner_task *t = &s->task[s->task_of[k]];
     if (takes_always(s, t) && amount[t->table] > 0 &&
         amount[t->table] + t->amount > s->table[t->table].capacity) {
-      return true;
+      exclude = true;
+      *whole = !s->table[t->table].queues;
     }
   }
-  return false;
+  return exclude;
 }
 
+/* Lists the pairs, with WHOLE_PAIR where that says something. */
 static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
   fs_side_value *amount;
   FS_TRY(fs_new_zero(s->arena, &amount, s->n_tables));
@@ -283,9 +314,9 @@ static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
       amount[t->table] = takes_always(s, t) ? t->amount : 0;
     }
     for (uint32_t j = 0; j < s->n && s->n <= FS_LEARNER_MOST; j++) {
-      bool moments = s->time[i] == 0 && s->time[j] == 0;
-      if (j != i && !moments && exclude(s, amount, j)) {
-        FS_TRY(fs_vec_push(s->ctx, list, j));
+      bool moments = s->time[i] == 0 && s->time[j] == 0, whole;
+      if (j != i && !moments && exclude(s, amount, j, &whole)) {
+        FS_TRY(fs_vec_push(s->ctx, list, whole ? j | WHOLE_PAIR : j));
       }
     }
     for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
@@ -294,8 +325,10 @@ static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
   }
   s->pair0[s->n] = (uint32_t)list->n;
   FS_TRY(fs_new(s->arena, &s->pair, list->n));
-  if (list->n > 0) {
-    memcpy(s->pair, list->at, list->n * sizeof *list->at);
+  FS_TRY(fs_new(s->arena, &s->pair_whole, list->n));
+  for (size_t k = 0; k < list->n; k++) {
+    s->pair[k] = list->at[k] & ~WHOLE_PAIR;
+    s->pair_whole[k] = (list->at[k] & WHOLE_PAIR) != 0;
   }
   return FSCHED_OK;
 }

@@ -110,8 +110,9 @@ typedef struct fs_learner_table {
   fs_side_value capacity, most; /* the most that a task takes */
   uint32_t field;               /* of the problem: its class, or behind the classes its amount */
   uint32_t task0, task1;
-  bool waits; /* is in the list of those to look at */
-  bool turns; /* its tasks take turns: sets are looked at in place of heights */
+  bool waits;  /* is in the list of those to look at */
+  bool turns;  /* its tasks take turns: sets are looked at in place of heights */
+  bool queues; /* it is of queues, which items may leave before they are complete */
 } fs_learner_table;
 
 /* The items of a table that begin at `begin` or later and end by `end`, of which those from `from`
@@ -138,6 +139,7 @@ typedef struct fs_learner {
   uint32_t n, n_ends, n_bools, n_sides;
   fs_tick unit;        /* all times are multiples of it, and so are the starts that matter */
   fs_side_value *time; /* per item, in units */
+  fs_side_value *busy; /* per item, for how long it takes its queues; may be `time` */
 
   fs_side_value *value; /* per side */
   uint32_t *latest;     /* per side: its last growth; FS_NONE: none since the root */
@@ -180,6 +182,7 @@ typedef struct fs_learner {
   uint32_t *task0, *task_of; /* CSR per variable: its tasks */
   uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
   uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
+  bool *pair_whole;          /* per pair: by what is not queues */
   uint32_t n_orders;
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
@@ -358,6 +361,11 @@ static inline fs_side_value fs_earliest(const fs_learner *s, uint32_t item) {
 static inline fs_tick fs_learner_start(const fs_learner *s, uint32_t item) {
   assert(item < s->n);
   return (fs_tick)s->value[2 * item] * s->unit;
+}
+/* For how long the item takes of the table. */
+static inline fs_side_value fs_learner_takes(const fs_learner *s, const fs_learner_table *table,
+                                             uint32_t item) {
+  return (table->queues ? s->busy : s->time)[item];
 }
 static inline fs_side_value fs_latest(const fs_learner *s, uint32_t item) {
   return -s->value[2 * item + 1];

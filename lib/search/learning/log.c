@@ -315,7 +315,7 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
   s->clash.n = 0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     uint32_t i = s->task[k].item;
-    fs_literal from = {2 * i, begin}, to = {2 * i + 1, s->time[i] - end};
+    fs_literal from = {2 * i, begin}, to = {2 * i + 1, fs_learner_takes(s, table, i) - end};
     if (fs_holds(s, from) && fs_holds(s, to)) {
       fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, from));
       fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));

@@ -24,6 +24,12 @@ static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
   return item < p->g->n_ops ? p->g->op_time[item] : fs_vproof_copy(p, item)->ticks;
 }
 
+/* Until it is complete, which may be later than when its queues are free. */
+static uint64_t complete_of(const fs_vproof *p, uint32_t item) {
+  const fsched_graph *g = p->g;
+  return item < g->n_ops && g->op_latency != NULL ? g->op_latency[item] : ticks_of(p, item);
+}
+
 /* Given starts are counted in units, too; where these are not fine enough for all of them, they are
  * left out. */
 static fs_status take_given(fs_vproof *p) {
@@ -54,13 +60,17 @@ static fs_status read_unit(fs_vproof *p) {
     return fs_vtext_wrong(t, place, "the unit of time is 0");
   }
   FS_TRY(fs_new(&p->arena, &p->time, p->n_items));
+  FS_TRY(fs_new(&p->arena, &p->busy, p->n_items));
   for (uint32_t op = 0; op < p->n_items; op++) {
-    uint64_t ticks = ticks_of(p, op);
-    if (ticks % p->unit != 0) {
-      return fs_vtext_wrong(t, place, "the time of op %u, %llu, is no multiple of %llu", op,
-                            (unsigned long long)ticks, (unsigned long long)p->unit);
+    uint64_t busy = ticks_of(p, op), ticks = complete_of(p, op);
+    bool odd = busy % p->unit != 0;
+    if (odd || ticks % p->unit != 0) {
+      return fs_vtext_wrong(t, place, "the %s of op %u, %llu, is no multiple of %llu",
+                            odd ? "time" : "latency", op, (unsigned long long)(odd ? busy : ticks),
+                            (unsigned long long)p->unit);
     }
     p->time[op] = ticks / p->unit;
+    p->busy[op] = busy / p->unit;
   }
   FS_TRY(take_given(p));
   return fs_vtext_line_end(t);

@@ -11,11 +11,11 @@
  *   clauses  lemmas and axioms by number                                       proof/clauses.c
  *   replay   steps                                                             proof/replay.c
  *
- * It knows of the graph what makes starts late: edges, times, given starts, what ops take of
- * queues, resources and the limit of concurrency, what surely lies in memories, and the copies that
- * no schedule does without.  All else, other copies, places and waits, only asks more of a
- * schedule: what no schedule without it does, no schedule does.  So does the choice of queues: of
- * some queues no more can be taken at one time than there are.
+ * It knows of the graph what makes starts late: edges, times, latencies, given starts, what ops
+ * take of queues, resources and the limit of concurrency, what surely lies in memories, and the
+ * copies that no schedule does without.  All else, other copies, places and waits, only asks more
+ * of a schedule: what no schedule without it does, no schedule does.  So does the choice of queues:
+ * of some queues no more can be taken at one time than there are.
  *
  * Times are counted in units of T, a divisor of all times and given starts.  Of what is left of a
  * schedule keep the given starts, and of the others the orders alone: that of ops that are not in
@@ -26,7 +26,8 @@
  * (An op without a length is in progress at one time with those that begin before and end behind
  * it; these are not ordered with it, so all of them ran over its moment before.)  The same is true
  * of what lies in a memory, which is there from the start of an op to the end of another one, from
- * 0, or to the end.
+ * 0, or to the end.  An op with a latency is in progress on its queues for its time, and in all
+ * else for its latency; both orders are kept.
  *
  * So where there is a schedule at all, there is one in which no op ends later than the latest given
  * start and the times of all ops and copies, one behind the other: a chain of ops that begins at 0
@@ -45,10 +46,9 @@
 
 static fs_status check_covered(const fs_vproof *p) {
   const fsched_graph *g = p->g;
-  const char *what = g->n_rolled > 0                     ? "loops that stay loops"
-                     : g->gangs_open                     ? "gangs that choose their queues"
-                     : fs_graph_first_slow(g) != FS_NONE ? "latencies"
-                                                         : NULL;
+  const char *what = g->n_rolled > 0 ? "loops that stay loops"
+                     : g->gangs_open ? "gangs that choose their queues"
+                                     : NULL;
   if (what != NULL) {
     return fs_fail(p->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_PROOF, FS_NOWHERE, NULL,
                    "the graph has %s, and proofs do not cover that", what);

@@ -71,6 +71,7 @@ typedef struct fs_vcopy {
 /* Ops that exclude each other; first < second. */
 typedef struct fs_vpair {
   uint32_t first, second;
+  bool whole; /* by what is not a queue: the one is complete when the other one starts */
   bool known; /* the order is `order` */
   fs_vform order;
 } fs_vpair;
@@ -93,7 +94,8 @@ typedef struct fs_vproof {
   FS_VEC(fs_vcopy) copy;
   fs_ids copy_op;
   uint32_t n_items; /* ops and copies */
-  uint64_t *time;   /* per op, in units, as are all times below */
+  uint64_t *time;   /* per op until it is complete, in units, as are all times below */
+  uint64_t *busy;   /* per op, for how long it takes its queues; no more than that */
   uint64_t horizon;
   uint64_t *given; /* per op: its only start, UINT64_MAX: any; NULL: none has one */
   FS_VEC(fs_vset) set;
@@ -147,9 +149,13 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS
 fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) FS_MUST_USE;
 /* What the op takes of the set.  Requires a set, and an op of the graph. */
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
-/* Do the ops take more than the capacity of some set together?  O(sets).  Requires ops of the
- * graph. */
-bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b);
+/* For how long it takes that. */
+static inline uint64_t fs_vset_time(const fs_vproof *p, uint32_t set, uint32_t op) {
+  return (p->set.at[set].kind == FS_VSET_QUEUES ? p->busy : p->time)[op];
+}
+/* Do the ops take more than the capacity of some set together?  *whole: of one that is not of
+ * queues.  O(sets).  Requires ops of the graph. */
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b, bool *whole);
 
 /* ---- state.c */
 /* Takes memory for windows; nothing is assumed.  Requires times and a horizon. */

@@ -138,13 +138,16 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
   return 0;
 }
 
-bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b) {
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b, bool *whole) {
   assert(a < p->n_items && b < p->n_items);
+  bool exclude = false;
+  *whole = false;
   for (uint32_t set = 0; a != b && set < p->set.n; set++) {
     uint64_t x = fs_vset_take(p, set, a), y = fs_vset_take(p, set, b);
     if (x > 0 && y > 0 && fs_add_most(x, y) > p->set.at[set].capacity) {
-      return true;
+      exclude = true;
+      *whole = *whole || p->set.at[set].kind != FS_VSET_QUEUES;
     }
   }
-  return false;
+  return exclude;
 }

@@ -508,8 +508,6 @@ static fsched_status verify_text(const char *graph, const char *text, uint64_t *
 START_TEST(graphs_that_are_not_covered)
 {
   static const char *const graphs[] = {
-      "fsched: 1\nname: g\ntarget: {queues: [{name: q}]}\n"
-      "ops: [{name: a, on: q, time: 3, latency: 4}, {name: b, on: q, time: 3}]\n",
       "fsched: 1\nname: g\ntarget: {queues: [{name: q, class: c}, {name: p, class: c}]}\n"
       "ops: [{name: a, on: {class: c, count: 1}, time: 3}, {name: b, on: c, time: 3}]\n",
       "fsched: 1\nname: g\ntarget: {queues: [{name: q}]}\n"
