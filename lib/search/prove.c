@@ -59,8 +59,7 @@ fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text, fs_
 
 /* ---- that there is none */
 
-/* No op has to end later than at the last given start and the times of all behind it. */
-static fs_tick longest(const fs_problem *p) {
+fs_tick fs_prove_horizon(const fs_problem *p) {
   fs_tick sum = 0, last = 0;
   for (uint32_t i = 0; i < p->n_items; i++) {
     sum = fs_add_most(sum, p->time[i]);
@@ -120,7 +119,7 @@ fs_status fs_prove_none(fs_problem *p, uint64_t *nodes, fs_text *text, bool *sho
   fs_learner l;
   fs_proof_log log = {0};
   *shown = false;
-  p->horizon = longest(p);
+  p->horizon = fs_prove_horizon(p);
   fs_status status = fs_learner_init(&l, p, &arena);
   if (status == FSCHED_OK) {
     status = fs_log_begin(&log, &l, text);

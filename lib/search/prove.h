@@ -18,6 +18,9 @@ fs_status fs_prove_at_root(const fs_problem *p, fs_tick most, fs_text *text,
  * stops it.  *shown: the proof is there; else the text is empty.  Requires a problem of what
  * proofs speak of (problem/stated), not refused; its horizon becomes one that is enough. */
 fs_status fs_prove_none(fs_problem *p, uint64_t *nodes, fs_text *text, bool *shown) FS_MUST_USE;
+/* Where each schedule of the problem has one that is no longer, and that ends by this: one op or
+ * copy behind the other, after the last given start. */
+fs_tick fs_prove_horizon(const fs_problem *p);
 /* Adds a proof for each bounded memory of which all schedules take some bytes for sure.  Requires a
  * graph whose ops all have given starts, and that proofs cover. */
 fs_status fs_prove_peaks(fsched_context *ctx, const fsched_graph *g, fs_text *text) FS_MUST_USE;

@@ -18,7 +18,7 @@ enum { CASES = 400, DAMAGED = 60, DAMAGES = 30, MOST_BUFFERS = 8, TEXT = 2048, S
 typedef struct given_case {
   char head[128], tail[TEXT]; /* around the capacity */
   unsigned capacity, n_ops, all;
-  bool memory; /* all its ops have given starts */
+  bool memory, slow; /* slow: some ops have latencies */
 } given_case;
 
 typedef struct case_writer {
@@ -85,6 +85,10 @@ static void put_op(case_writer *w, unsigned op, bool last, given_case *c, bool a
   unsigned time = fs_rng_one_in(w->r, 10) ? 0 : 1 + fs_rng_below(w->r, 3);
   unsigned start = fs_rng_below(w->r, 8);
   put(w, "  - {name: o%u, time: %u, on: %s", op, time, queues[fs_rng_below(w->r, 3)]);
+  if (c->slow && fs_rng_one_in(w->r, 2)) {
+    time += 1 + fs_rng_below(w->r, 2);
+    put(w, ", latency: %u", time);
+  }
   c->all += time;
   if (all_given || fs_rng_one_in(w->r, 3)) {
     start = all_given && fs_rng_below(w->r, 4) > 0 ? 3 * op : start;
@@ -108,7 +112,9 @@ static void put_op(case_writer *w, unsigned op, bool last, given_case *c, bool a
 
 static given_case draw_case(uint64_t seed) {
   fs_rng r = {fs_turn() << 20 | seed};
-  given_case c = {.memory = fs_rng_below(&r, 3) > 0, .n_ops = 2 + fs_rng_below(&r, 3)};
+  given_case c = {.memory = fs_rng_below(&r, 3) > 0,
+                  .slow = fs_rng_one_in(&r, 4),
+                  .n_ops = 2 + fs_rng_below(&r, 3)};
   case_writer w = {.r = &r, .at = c.tail};
   bool all_given = c.memory && fs_rng_below(&r, 4) > 0;
   c.capacity = 4 + fs_rng_below(&r, 6);

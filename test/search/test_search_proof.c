@@ -135,7 +135,7 @@ START_TEST(any_graphs)
     fs_gen_params params = fs_gen_any(fs_turn() << 16 | k, 40);
     fsched_graph *g;
     uint64_t shown;
-    params.class_gangs = params.latencies = false;
+    params.class_gangs = false;
     params.zero_times = k % 2 == 0;
     ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
     fs_tick times = 0;

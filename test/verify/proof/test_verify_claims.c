@@ -212,6 +212,62 @@ START_TEST(windows_in_units)
 }
 END_TEST
 
+/* ---- latencies */
+
+/* A and C take q for 2 ticks, A and B the resource for 5 and 4; C is complete at 6, D behind C. */
+#define SLOW                                                                            \
+  "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: p}], resources: [{name: r, " \
+  "capacity: 3}], memories: [{name: m, capacity: 9}]}\nops:\n"                          \
+  "  - {name: A, on: q, time: 2, latency: 5, uses: {r: 2}}\n"                           \
+  "  - {name: B, on: p, time: 3, latency: 4, uses: {r: 2}, scratch: {m: 5}}\n"          \
+  "  - {name: C, on: q, time: 2, latency: 6}\n"                                         \
+  "  - {name: D, on: p, time: 1, after: [C], scratch: {m: 5}}\n"                        \
+  "  - {name: E, on: q, time: 0, latency: 3}\n"
+
+START_TEST(latencies)
+{
+  static const fs_proof_axiom axioms[] = {
+      {"p 2<=3 3>=11", false}, /* C from 4, which takes 6 */
+      {"p 2<=3 3>=10", true},
+      {"p 0>=99 0<=15", true}, /* up to 20 less 5 */
+      {"p 0>=99 0<=14", false},
+      /* A and C take turns on q for 2 ticks, A and B for all of theirs */
+      {"x 0>=2 2>=2", true},
+      {"x 0>=2 2>=3", false},
+      {"x 0>=4 1>=5", true}, /* 0 + 5 > 4, 0 + 4 > 3 */
+      {"x 0>=5 1>=5", false},
+      {"x 0>=4 1>=6", false},
+      {"o 2<0 0<=3 2>=7", false} /* 4 + 2 > 6 */,
+      {"o 2<0 0<=3 2>=6", true},
+      {"o 1<0 0<=3 1>=9", true} /* 4 + 5 > 8 */,
+      {"o 1<0 0<=3 1>=10", false},
+      {"t 0 0>=2 2>=2", true},
+      {"t 0 0>=3 2>=2", false},
+      {"t 1 0>=4 1>=4", true}, /* A from 3 to 5, B from 3 to 4 */
+      {"t 1 0>=5 1>=4", false},
+      {"s 0 0>=2 2>=2", true},
+      {"s 0 0>=2 2>=3", false},
+      {"s 1 0>=4 1>=5", true}, /* 9 > 8 */
+      {"s 1 0>=5 1>=5", false},
+      {"e 0 0>=2 2>=2", true},
+      {"e 0 0>=2 2>=3", false},
+      {"e 1 0>=1 1>=2", true}, /* 10 + 8 > 3 * 5 */
+      {"e 1 0>=2 1>=2", false},
+      {"f 0 0 0>=2 2>=2", true}, /* behind C: 4 > 3, 2 > 1 */
+      {"f 0 0 0>=3 2>=2", false},
+      {"f 0 0 0>=2 2>=3", false},
+      {"b 0 0 0<=0 0>=3 2<=1 2>=3", true}, /* before C: 4 - 2 < 3 */
+      {"b 0 0 0<=0 0>=3 2<=1 2>=4", false},
+      {"z 0 4 0<=0 0>=2 4<=1 4>=3", true}, /* A over 2 */
+      {"z 0 4 0<=0 0>=2 4<=1 4>=4", false} /* or at 3 */,
+      {"z 1 4 0<=0 0>=2 4<=1 4>=3", false} /* of all but queues, E takes time */,
+      {"m 0 1>=1 3<=2 3>=4", true}, /* B to 4, D from 3 */
+      {"m 0 1>=1 3<=3 3>=5", false}};
+  fs_check_axioms(SLOW, "fsched-proof 1\nops 5\nunit 1\nset queues 0\nset resource 0\nbegin\n",
+                  "end 21\n", axioms, sizeof axioms / sizeof *axioms);
+}
+END_TEST
+
 /* ---- claims */
 
 typedef struct claim_text {
@@ -349,5 +405,5 @@ FS_SUITE(verify_claims, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, lives, lives_of_all, lives_that_leave, lives_that_begin_again,
            given_that_begins_again);
-  FS_TESTS(t, windows, windows_in_units, peaks, no_schedule, several, without_memory);
+  FS_TESTS(t, windows, windows_in_units, latencies, peaks, no_schedule, several, without_memory);
 }
