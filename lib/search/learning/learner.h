@@ -278,6 +278,9 @@ void fs_learner_clause_premises(fs_learner *s, uint32_t clause);
  * level to go back to. */
 uint32_t fs_learner_trace(fs_learner *s);
 
+/* pairs.c: lists the pairs of items that cannot run at one time.  Requires tables and tasks. */
+fs_status fs_learner_make_pairs(fs_learner *s) FS_MUST_USE;
+
 /* open.c: what there is where copies are open. */
 /* Requires variables, and tasks of classes and amounts. */
 fs_status fs_learner_open_links(fs_learner *s) FS_MUST_USE;
