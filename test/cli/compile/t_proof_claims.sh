@@ -63,6 +63,20 @@ run 0 "$FSCHED" verify full --graph hold.yaml --memory m=8
 expect 'there is no schedule' [ "$(cat out)" = 'full: there is no schedule' ]
 run 4 "$FSCHED" verify full --graph hold.yaml
 
+cat > kept.yaml <<'END'
+fsched: 1
+name: kept
+target: {queues: [{name: q}], memories: [{name: m, capacity: 10}]}
+buffers: [{name: k, size: 4, memory: m, io: output}, {name: g, size: 1, memory: m, io: input}]
+ops:
+  - {name: a, on: q, time: 1, start: 0, args: [{out: k}]}
+  - {name: b, on: q, time: 1, start: 5, scratch: {m: 3}}
+  - {name: c, on: q, time: 1, start: 6, args: [{in: g}]}
+END
+run 0 "$FSCHED" compile kept.yaml --refine search --proof k -o kept.fsb
+expect 'what is kept stays, and what was given was there' [ "$(tail -n 1 k)" = 'end peak 0 8' ]
+run 0 "$FSCHED" verify k --graph kept.yaml
+
 # ---- where none is found
 cat > places.yaml <<'END'
 fsched: 1
