@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The command fsched verify: for a schedule, whose JSON begins with a brace, or a stream.  An input
- * that is neither is treated as a damaged stream.  With a schedule there may be a proof of its
- * lower bound. */
+/* The command fsched verify: for a schedule, whose JSON begins with a brace, a proof, which begins
+ * with its form, or a stream.  An input that is none of these is treated as a damaged stream.  With
+ * a schedule there may be a proof of its lower bound. */
 #include "fsched/verify.h"
 
 #include "base/clock.h"
 #include "base/files/file.h"
+#include "base/text/columns.h"
 #include "cli/common/cli.h"
 #include "cli/common/progress.h"
 #include "cli/common/times.h"
+#include "model/handle.h"
 
 /* Adds the time since *at, and sets *at to the current time. */
 static void lap(fs_times *times, const char *name, const char *what, uint64_t *at) {
@@ -16,6 +18,8 @@ static void lap(fs_times *times, const char *name, const char *what, uint64_t *a
   fs_times_add(times, name, what, now - *at);
   *at = now;
 }
+
+typedef enum verify_kind { VERIFY_STREAM, VERIFY_SCHEDULE, VERIFY_PROOF } verify_kind;
 
 /* A file that is to be verified, and what was found. */
 typedef struct verify_job {
@@ -26,8 +30,10 @@ typedef struct verify_job {
   size_t size, proof_size;
   fs_times times;
   const char *subject; /* what the check has come to: the file or the proof */
-  bool stream;
+  verify_kind kind;
   uint64_t bound, makespan; /* with a proof: what it shows; of the schedule */
+  uint64_t *peak, *extent;  /* per memory, the same of bytes; 0: nothing is shown */
+  fs_arena arena;           /* holds them */
 } verify_job;
 
 static fs_status verify_program(verify_job *j) {
@@ -45,11 +51,44 @@ static fs_status verify_program(verify_job *j) {
   return status;
 }
 
-/* Compares what the proof shows with what the schedule claims, and is. */
+/* The bytes that the schedule takes of each memory. */
+static fs_status measure_schedule(verify_job *j, const fs_schedule *s) {
+  const fs_target *t = &j->graph->target;
+  uint64_t *peak;
+  FS_TRY(fs_new_zero(&j->arena, &j->extent, t->n_memories));
+  FS_TRY(fs_new_zero(&j->arena, &peak, t->n_memories));
+  FS_TRY(fs_schedule_peaks(j->cli->ctx, s, peak));
+  fs_schedule_extents(s, j->extent);
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    j->extent[m] = fs_placement_has_addresses(t->memory[m].placement) ? j->extent[m] : peak[m];
+  }
+  return FSCHED_OK;
+}
+
+/* Compares what the proof shows of bytes with what the schedule takes. */
+static fs_status compare_peaks(verify_job *j, const fs_schedule *s) {
+  FS_TRY(measure_schedule(j, s));
+  for (uint32_t m = 0; m < j->graph->target.n_memories; m++) {
+    if (j->peak[m] > j->extent[m]) {
+      return fs_fail(j->cli->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_BOUND, FS_NOWHERE, NULL,
+                     "it shows that no schedule takes less than %llu of %s, but %s takes %llu",
+                     (unsigned long long)j->peak[m], j->graph->target.memory[m].name, j->name,
+                     (unsigned long long)j->extent[m]);
+    }
+  }
+  return FSCHED_OK;
+}
+
+/* Compares what the proof shows with what the schedule claims, and is.  One that is of bytes alone
+ * says nothing of the makespan. */
 static fs_status compare_bounds(verify_job *j, const fsched_schedule *s) {
   uint64_t claimed = fsched_schedule_lower_bound(s);
   j->makespan = fsched_schedule_makespan(s);
-  if (j->bound < claimed) {
+  if (j->bound == FSCHED_NO_SCHEDULE) {
+    return fs_fail(j->cli->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_BOUND, FS_NOWHERE, NULL,
+                   "it shows that there is no schedule, but %s is one", j->name);
+  }
+  if (j->bound > 0 && j->bound < claimed) {
     return fs_fail(j->cli->ctx, FSCHED_WRONG, FS_DIAG_VERIFY_BOUND, FS_NOWHERE, NULL,
                    "it shows that no schedule ends before %llu, and %s claims that of %llu",
                    (unsigned long long)j->bound, j->name, (unsigned long long)claimed);
@@ -59,17 +98,38 @@ static fs_status compare_bounds(verify_job *j, const fsched_schedule *s) {
                    "it shows that no schedule ends before %llu, but %s ends at %llu",
                    (unsigned long long)j->bound, j->name, (unsigned long long)j->makespan);
   }
-  return FSCHED_OK;
+  return compare_peaks(j, s->schedule);
 }
 
-static fs_status verify_proof(verify_job *j, const fsched_schedule *s) {
+/* Checks the proof, which is about the graph. */
+static fs_status check_proof(verify_job *j, const char *text, size_t length) {
   uint64_t at = fs_now_ns();
+  FS_TRY(fs_new_zero(&j->arena, &j->peak, j->graph->target.n_memories));
   j->subject = j->proof_name;
   fs_context_subject(j->cli->ctx, j->subject);
   fs_status status =
-      fsched_verify_proof(j->cli->ctx, j->graph, j->proof, j->proof_size, j->proof_name, &j->bound);
+      fsched_verify_proofs(j->cli->ctx, j->graph, text, length, j->proof_name, &j->bound, j->peak);
   lap(&j->times, "proof", "The check of the proof.", &at);
-  return status == FSCHED_OK ? compare_bounds(j, s) : status;
+  return status;
+}
+
+static fs_status verify_proof(verify_job *j, const fsched_schedule *s) {
+  FS_TRY(check_proof(j, j->proof, j->proof_size));
+  return compare_bounds(j, s);
+}
+
+/* The file is a proof, without a schedule. */
+static fs_status verify_alone(verify_job *j) {
+  if (j->graph == NULL) {
+    return fs_usage(j->cli->ctx, "a proof is about the schedules of a graph",
+                    "%s is a proof, and to verify it needs --graph", j->name);
+  }
+  if (j->proof_name != NULL) {
+    return fs_usage(j->cli->ctx, "a proof is about schedules",
+                    "--proof needs a schedule, and %s is a proof", j->name);
+  }
+  j->proof_name = j->name;
+  return check_proof(j, j->bytes, j->size);
 }
 
 static fs_status verify_schedule(verify_job *j) {
@@ -90,13 +150,44 @@ static fs_status verify_schedule(verify_job *j) {
   return status;
 }
 
+/* What a proof shows, and whether the schedule can be no better. */
+static void json_proof(const verify_job *j, fs_text *t) {
+  fs_text_puts(t, ", \"proof\": {\"file\": ");
+  fs_text_json_string(t, j->proof_name);
+  if (j->bound == FSCHED_NO_SCHEDULE) {
+    fs_text_puts(t, ", \"none\": true");
+  } else if (j->bound > 0) {
+    fs_text_printf(t, ", \"bound\": %llu", (unsigned long long)j->bound);
+  }
+  if (j->kind == VERIFY_SCHEDULE && j->bound > 0) {
+    fs_text_printf(t, ", \"optimal\": %s", j->bound == j->makespan ? "true" : "false");
+  }
+  const char *separator = ", \"peaks\": [";
+  for (uint32_t m = 0; m < j->graph->target.n_memories; m++) {
+    if (j->peak[m] > 0) {
+      fs_text_puts(t, separator);
+      separator = ", ";
+      fs_text_puts(t, "{\"memory\": ");
+      fs_text_json_string(t, j->graph->target.memory[m].name);
+      fs_text_printf(t, ", \"bytes\": %llu", (unsigned long long)j->peak[m]);
+      if (j->kind == VERIFY_SCHEDULE) {
+        fs_text_printf(t, ", \"optimal\": %s", j->peak[m] == j->extent[m] ? "true" : "false");
+      }
+      fs_text_puts(t, "}");
+    }
+  }
+  fs_text_puts(t, strcmp(separator, ", ") == 0 ? "]}" : "}");
+}
+
 /* Writes {"fsched_verify": 1, "file": ..., "kind": ..., "ok": ..., "violations": [...]}. */
 static void json_result(const verify_job *j, fs_text *t, bool ok) {
+  static const char *const kinds[] = {
+      [VERIFY_STREAM] = "stream", [VERIFY_SCHEDULE] = "schedule", [VERIFY_PROOF] = "proof"};
   const fsched_context *ctx = j->cli->ctx;
   fs_text_puts(t, "{\"fsched_verify\": 1, \"file\": ");
   fs_text_json_string(t, j->name);
-  fs_text_printf(t, ", \"kind\": \"%s\", \"ok\": %s, \"violations\": [",
-                 j->stream ? "stream" : "schedule", ok ? "true" : "false");
+  fs_text_printf(t, ", \"kind\": \"%s\", \"ok\": %s, \"violations\": [", kinds[j->kind],
+                 ok ? "true" : "false");
   uint32_t shown = 0;
   for (uint32_t i = 0; i < fsched_diag_count(ctx); i++) {
     const fsched_diag *d = fsched_diag_get(ctx, i);
@@ -113,22 +204,53 @@ static void json_result(const verify_job *j, fs_text *t, bool ok) {
     fs_text_printf(t, ", \"not_shown\": %u", fsched_diag_errors(ctx) - shown);
   }
   if (ok && j->proof_name != NULL) {
-    fs_text_puts(t, ", \"proof\": {\"file\": ");
-    fs_text_json_string(t, j->proof_name);
-    fs_text_printf(t, ", \"bound\": %llu, \"optimal\": %s}", (unsigned long long)j->bound,
-                   j->bound == j->makespan ? "true" : "false");
+    json_proof(j, t);
   }
   fs_text_puts(t, "}\n");
 }
 
+static void text_of_bound(const verify_job *j, fs_text *t) {
+  if (j->bound == 0) {
+    return;
+  }
+  fs_text_puts(t, j->proof_name);
+  if (j->bound == FSCHED_NO_SCHEDULE) {
+    fs_text_puts(t, ": there is no schedule\n");
+    return;
+  }
+  fs_text_printf(t, ": no schedule ends before %llu", (unsigned long long)j->bound);
+  if (j->kind == VERIFY_SCHEDULE && j->bound == j->makespan) {
+    fs_text_puts(t, ": the schedule is optimal");
+  } else if (j->kind == VERIFY_SCHEDULE) {
+    fs_text_printf(t, "; the schedule ends at %llu", (unsigned long long)j->makespan);
+  }
+  fs_text_puts(t, "\n");
+}
+
+static void text_of_peaks(const verify_job *j, fs_text *t) {
+  for (uint32_t m = 0; m < j->graph->target.n_memories; m++) {
+    if (j->peak[m] == 0) {
+      continue;
+    }
+    fs_text_printf(t, "%s: no schedule takes less than %llu of ", j->proof_name,
+                   (unsigned long long)j->peak[m]);
+    fs_text_visible(t, j->graph->target.memory[m].name);
+    if (j->kind == VERIFY_SCHEDULE && j->peak[m] == j->extent[m]) {
+      fs_text_puts(t, ": the schedule takes the least");
+    } else if (j->kind == VERIFY_SCHEDULE) {
+      fs_text_printf(t, "; the schedule takes %llu", (unsigned long long)j->extent[m]);
+    }
+    fs_text_puts(t, "\n");
+  }
+}
+
 static void text_result(const verify_job *j, fs_text *t) {
-  fs_text_printf(t, "%s: verified\n", j->name);
-  if (j->proof_name != NULL && j->bound == j->makespan) {
-    fs_text_printf(t, "%s: no schedule ends before %llu: the schedule is optimal\n", j->proof_name,
-                   (unsigned long long)j->bound);
-  } else if (j->proof_name != NULL) {
-    fs_text_printf(t, "%s: no schedule ends before %llu; the schedule ends at %llu\n",
-                   j->proof_name, (unsigned long long)j->bound, (unsigned long long)j->makespan);
+  if (j->kind != VERIFY_PROOF) {
+    fs_text_printf(t, "%s: verified\n", j->name);
+  }
+  if (j->proof_name != NULL) {
+    text_of_bound(j, t);
+    text_of_peaks(j, t);
   }
 }
 
@@ -159,10 +281,31 @@ static bool is_json(const char *bytes, size_t size) {
   return i < size && bytes[i] == '{';
 }
 
+static verify_kind kind_of(const verify_job *j) {
+  static const char proof[] = "fsched-proof ";
+  bool program = fs_cli_kind(j->bytes, j->size) == FS_KIND_PROGRAM_JSON;
+  return j->size >= sizeof proof - 1 && memcmp(j->bytes, proof, sizeof proof - 1) == 0
+             ? VERIFY_PROOF
+         : is_json(j->bytes, j->size) && !program ? VERIFY_SCHEDULE
+                                                  : VERIFY_STREAM;
+}
+
+static fs_status verify_kind_of_file(verify_job *j) {
+  switch (j->kind) {
+    case VERIFY_STREAM:
+      return verify_program(j);
+    case VERIFY_SCHEDULE:
+      return verify_schedule(j);
+    case VERIFY_PROOF:
+      return verify_alone(j);
+  }
+  return FSCHED_OK;
+}
+
 static fs_status verify_file(verify_job *j) {
   fs_context_subject(j->cli->ctx, j->subject);
-  j->stream = !is_json(j->bytes, j->size) || fs_cli_kind(j->bytes, j->size) == FS_KIND_PROGRAM_JSON;
-  fs_status status = j->stream ? verify_program(j) : verify_schedule(j);
+  j->kind = kind_of(j);
+  fs_status status = verify_kind_of_file(j);
   fs_context_subject(j->cli->ctx, NULL);
   fs_cli_progress_clear(j->cli);
   if (status == FSCHED_OK || status == FSCHED_WRONG) {
@@ -232,7 +375,9 @@ fs_status fs_cli_verify(fs_cli *cli) {
   FS_TRY(fs_cli_check_graph_option(cli, input, graph_name));
   FS_TRY(check_proof_option(cli, proof));
   verify_job j = {.cli = cli};
+  fs_arena_init(&j.arena, cli->ctx);
   fs_status status = read_and_verify(&j, input, graph_name, proof);
+  fs_arena_release(&j.arena);
   (void)fs_realloc(cli->ctx, j.bytes, j.size + 1, 0);
   (void)fs_realloc(cli->ctx, j.proof, j.proof_size + 1, 0);
   return status;

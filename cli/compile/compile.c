@@ -189,6 +189,15 @@ static fs_status read_options(fs_cli *cli, fs_job *job) {
   return fs_cli_refine_options(cli, &job->options);
 }
 
+/* There is no schedule; what may be written is a proof of that. */
+static fs_status write_none(fs_cli *cli, const fs_job *job) {
+  if (job->proof == NULL) {
+    return FSCHED_INFEASIBLE;
+  }
+  fs_status status = fs_file_write(cli->ctx, job->proof_path, job->proof, job->proof_length);
+  return status == FSCHED_OK ? FSCHED_INFEASIBLE : status;
+}
+
 static fs_status compute(fs_cli *cli, fs_job *job) {
   uint64_t begin = fs_now_ns();
   FS_TRY(fs_cli_read_graph(cli, job->input, &job->graph));
@@ -208,7 +217,7 @@ static fs_status compute(fs_cli *cli, fs_job *job) {
   fs_status status =
       fsched_compile(cli->ctx, job->graph, &job->options, &job->schedule, &job->program);
   fs_cli_refine_end(cli, &job->refinement);
-  return status;
+  return status == FSCHED_INFEASIBLE ? write_none(cli, job) : status;
 }
 
 /* Writes all results.  The depfile comes first: if a build tool found the others without it, it

@@ -102,8 +102,9 @@ typedef struct fsched_compile_options {
   uint32_t effort;
   /** NULL, or gets a proof of the schedule's lower bound, in the form of fsched-proof(5); released
    *  with fsched_text_free.  With FSCHED_REFINE_SEARCH alone, or where FSCHED_REFINE_AUTO
-   *  chooses it.  The lower bound is then the greatest one that has a proof.  NULL after any error.
-   *  FSCHED_USAGE of graphs of which none can be written. */
+   *  chooses it.  The lower bound is then the greatest one that has a proof.  With
+   *  FSCHED_INFEASIBLE: a proof that there is no schedule, or NULL if none is found.  NULL after
+   * any other error.  FSCHED_USAGE of graphs of which none can be written. */
   char **proof;
   size_t *proof_length;
   /** How many threads FSCHED_REFINE_SEARCH takes, also where FSCHED_REFINE_AUTO chooses it; at most

@@ -375,6 +375,8 @@ FSCHED_API void fsched_graph_destroy(fsched_graph *g);
  *  belong to the graph. */
 FSCHED_API const char *fsched_graph_name(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_ops(const fsched_graph *g);
+/** Memories of the target, in the order in which it has them. */
+FSCHED_API uint32_t fsched_graph_memories(const fsched_graph *g);
 FSCHED_API uint32_t fsched_graph_edges(const fsched_graph *g);
 /** The exact size of a maximum antichain: the largest number of ops of which no two are ordered by
  *  edges (data, hazards and `after`; not queues or memory).

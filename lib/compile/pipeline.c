@@ -159,7 +159,8 @@ static fs_status search_schedule(pipeline *p) {
                          .user = o->refine_user,
                          .proof = o->proof == NULL ? NULL : &proof};
   fs_status status = fs_search_run(p->ctx, p->graph, &s, p->as_ops, &p->schedule);
-  if (status == FSCHED_OK && o->proof != NULL) {
+  bool none = proof.n == 0 && !proof.failed; /* nor of that there is no schedule */
+  if (status == FSCHED_OK && o->proof != NULL && !none) {
     return fs_text_take(&proof, o->proof, o->proof_length);
   }
   fs_text_drop(&proof);
@@ -622,7 +623,7 @@ static void drop(pipeline *p) {
   fs_arena_release(&p->arena);
 }
 
-/* A pass behind the one that has written it failed. */
+/* A pass behind the one that has written it failed; not where it says that there is no schedule. */
 static void take_proof_back(const pipeline *p) {
   if (p->options.proof != NULL) {
     fsched_text_free(p->ctx, *p->options.proof, *p->options.proof_length);
@@ -656,7 +657,7 @@ fsched_status fsched_compile(fsched_context *ctx, const fsched_graph *graph,
     *program = p.program;
     p.program = NULL;
   }
-  if (status != FSCHED_OK) {
+  if (status != FSCHED_OK && (status != FSCHED_INFEASIBLE || p.schedule != NULL)) {
     take_proof_back(&p);
   }
   drop(&p);

@@ -13,6 +13,7 @@ void fsched_graph_destroy(fsched_graph *g) {
 
 const char *fsched_graph_name(const fsched_graph *g) { return g->name; }
 uint32_t fsched_graph_ops(const fsched_graph *g) { return g->n_ops; }
+uint32_t fsched_graph_memories(const fsched_graph *g) { return g->target.n_memories; }
 uint32_t fsched_graph_edges(const fsched_graph *g) { return g->n_edges; }
 uint32_t fsched_graph_files(const fsched_graph *g) { return g->n_files; }
 

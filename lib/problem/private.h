@@ -18,8 +18,9 @@ typedef struct fs_problem_draft {
   fsched_context *ctx;
   const fsched_graph *g;
   fs_arena scratch;
-  const uint32_t *order;                     /* topological order of the items; NULL: to be made */
-  FS_VEC(uint64_t) edge;                     /* to << 32 | from, repeats allowed */
+  const uint32_t *order; /* topological order of the items; NULL: to be made */
+  bool latencies;        /* ops take as long as until they are complete, but for their queues */
+  FS_VEC(uint64_t) edge; /* to << 32 | from, repeats allowed */
   FS_VEC(fs_problem_touch) touch;            /* in any order */
   FS_VEC(uint32_t) version, op, memory;      /* per residency */
   FS_VEC(uint8_t) to_end, from_zero;         /* per residency */

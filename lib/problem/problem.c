@@ -147,6 +147,13 @@ static fs_status take_items(fs_problem_draft *d) {
   for (uint32_t i = 0; i < n; i++) {
     p->time[i] = i < g->n_ops ? g->op_time[i] : copy_time(p, i - g->n_ops);
   }
+  if (d->latencies && fs_graph_first_slow(g) != FS_NONE) {
+    FS_TRY(fs_new(&p->arena, &p->busy, n));
+    memcpy(p->busy, p->time, n * sizeof *p->busy);
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      p->time[op] = fs_op_latency(g, op);
+    }
+  }
   bool given = false;
   for (uint32_t op = 0; g->op_start != NULL && op < g->n_ops; op++) {
     given = given || g->op_start[op] != FS_TICK_NONE;

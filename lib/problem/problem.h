@@ -19,6 +19,7 @@ typedef struct fs_problem {
 
   uint32_t n_items, n_copies;
   fs_tick *time;
+  fs_tick *busy; /* for how long an item takes its queues, which may be less; NULL: as its time */
   /* Windows: an item starts no earlier than head (a given start is head and latest), and ends at
    * least tail before the makespan.  Where starts are given, a schedule cannot be moved as a whole,
    * and a tail that is longer than any path behind the item gives its latest end: horizon -
@@ -153,6 +154,11 @@ fs_status fs_answer_of_schedule(fs_problem *p, const fs_schedule *s, fs_answer *
 fs_status fs_answer_schedule(fs_problem *p, const fs_answer *a, fs_schedule **out,
                              const char **why) FS_MUST_USE;
 
+/* Has the item a given start?  Requires an item. */
+static inline bool fs_problem_is_fixed(const fs_problem *p, uint32_t item) {
+  assert(item < p->n_items);
+  return p->fixed != NULL && p->fixed[item] != FS_TICK_NONE;
+}
 /* Does the op wait for predecessors on other queues?  Requires an op of the graph. */
 static inline bool fs_problem_waits(const fs_problem *p, uint32_t op) {
   assert(op < p->graph->n_ops);

@@ -84,10 +84,11 @@ static uint64_t nodes_of(const fs_search_state *s, uint32_t items) {
   return fs_min(FSCHED_SEARCH_NODES, fs_max(FS_SEARCH_FEWEST, FS_SEARCH_ITEMS / (1 + items)));
 }
 
-/* Raises the bound by makespans that leave some item no start; that is for the first of a crew. */
+/* Raises the bound by makespans that leave some item no start; that is for the first of a crew, and
+ * where items take queues for all of their time. */
 static fs_status raise_bound(fs_search_state *s, fs_problem *p) {
   fs_tick bound = s->bound;
-  if (s->best == NULL || s->member != 0) {
+  if (s->best == NULL || s->member != 0 || p->busy != NULL) {
     return FSCHED_OK;
   }
   p->steps = BOUND_STEPS;
@@ -117,6 +118,12 @@ static fs_status find_room(const fs_problem *p, bool *room) {
 static fs_status is_plain(const fs_problem *p, bool *plain) {
   *plain = p != NULL && p->exact && p->fixed == NULL;
   return *plain ? find_room(p, plain) : FSCHED_OK;
+}
+
+/* The same, but that some starts are given. */
+static fs_status is_tied(const fs_problem *p, bool *tied) {
+  *tied = p != NULL && p->exact && p->fixed != NULL && p->wait == 0;
+  return *tied ? find_room(p, tied) : FSCHED_OK;
 }
 
 /* Only what is proven counts as a bound, so the one that was given does not.  The steps of the
@@ -164,8 +171,7 @@ static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   if (most_nodes != 0) { /* at least 1, as 0 is no limit */
     s->most_nodes = fs_max(1, s->nodes + (most_nodes - s->nodes) / share);
   }
-  s->deadline_ns =
-      deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / share;
+  s->deadline_ns = deadline_ns == 0 ? 0 : now + (deadline_ns - fs_min(now, deadline_ns)) / share;
   fs_status status = search_plain(s, p, proof);
   s->most_nodes = most_nodes;
   s->deadline_ns = deadline_ns;
@@ -173,17 +179,22 @@ static fs_status search_apart(fs_search_state *s, fs_problem *p, bool proof) {
   return status;
 }
 
+/* An answer is a schedule where queues are found for it, which are looked for if they are few. */
+static void mark_sets(const fs_search_state *s, fs_problem *p) {
+  uint64_t queues = s->g->target.n_queues;
+  p->exact = p->least = false;
+  p->relaxed = true;
+  p->sets = (uint64_t)p->n_items * queues <= CHOICE_WORK / (1 + queues);
+}
+
 /* The problem of a graph whose memories are never short, with sets of queues in place of those that
  * gangs choose; NULL: the graph is none of these. */
 static fs_status make_sets(const fs_search_state *s, fs_problem **p) {
-  uint64_t queues = s->g->target.n_queues;
   bool plain;
   FS_TRY(fs_problem_from_graph(s->ctx, s->g, s->best->makespan, s->bound, p));
   fs_status status = is_plain(*p, &plain);
   if (status == FSCHED_OK && plain && fs_graph_wait(s->g) == 0) {
-    (*p)->exact = (*p)->least = false;
-    (*p)->relaxed = true;
-    (*p)->sets = (uint64_t)(*p)->n_items * queues <= CHOICE_WORK / (1 + queues);
+    mark_sets(s, *p);
     return FSCHED_OK;
   }
   fs_problem_destroy(*p);
@@ -207,13 +218,23 @@ static fs_status relax_gangs(const fs_search_state *s, fs_problem **p) {
   return fs_problem_take_sets(*p);
 }
 
+/* The problem of a graph with latencies, if it is one for the learner. */
+static fs_status relax_slow(const fs_search_state *s, fs_problem **p) {
+  *p = NULL;
+  return s->g->n_rolled > 0 || s->g->n_ops > FS_LEARNER_MOST
+             ? FSCHED_OK
+             : fs_problem_state(s->ctx, s->g, s->best->makespan, s->bound, p);
+}
+
 /* Raises the bound; that is for the first of a crew. */
 static fs_status search_relaxed(fs_search_state *s) {
   fs_problem *p;
   if (s->best == NULL || s->member != 0) {
     return FSCHED_OK;
   }
-  fs_status status = s->g->gangs_open
+  bool slow = fs_graph_first_slow(s->g) != FS_NONE;
+  fs_status status = slow ? relax_slow(s, &p)
+                     : s->g->gangs_open
                          ? relax_gangs(s, &p)
                          : fs_problem_relax(s->ctx, s->g, s->best->makespan, s->bound, &p);
   if (status == FSCHED_OK && p != NULL) {
@@ -324,6 +345,67 @@ static fs_status search_addresses(fs_search_state *s) {
   return status;
 }
 
+/* ---- graphs some of whose starts are given */
+
+static fs_status take_tied(fs_search_state *s, fs_problem *p, const fs_learner *l) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_answer answer = {0};
+  fs_schedule *found;
+  const char *why;
+  FS_TRY(fs_new(&arena, &answer.start, p->n_items));
+  for (uint32_t i = 0; i < p->n_items; i++) {
+    answer.start[i] = fs_learner_start(l, i);
+    answer.makespan = fs_max(answer.makespan, answer.start[i] + p->time[i]);
+  }
+  FS_TRY(fs_answer_schedule(p, &answer, &found, &why));
+  fs_search_offer(s, found);
+  return FSCHED_OK;
+}
+
+/* Searches for a first schedule, or that there is none, by a part of the nodes. */
+static fs_status ask_tied(fs_search_state *s, fs_problem *p, fs_learner *l) {
+  uint64_t nodes = s->most_nodes == 0
+                       ? FSCHED_SEARCH_NODES
+                       : (s->most_nodes - fs_min(s->nodes, s->most_nodes)) / BOUND_SHARE;
+  fs_learned found = fs_learner_limit(l, p->horizon)
+                         ? fs_learner_search(l, fs_max(1, nodes), fs_search_over, s)
+                         : FS_LEARNED_NONE;
+  s->nodes += l->conflicts;
+  FS_TRY(l->status);
+  s->bound = found == FS_LEARNED_NONE ? FS_SEARCH_LONGEST : s->bound;
+  return found == FS_LEARNED_SCHEDULE ? take_tied(s, p, l) : FSCHED_OK;
+}
+
+static fs_status find_tied(fs_search_state *s, fs_problem *p) {
+  FS_SCRATCH(arena, s->ctx);
+  fs_learner l;
+  if (p->n_items > FS_LEARNER_MOST) {
+    return FSCHED_OK;
+  }
+  p->horizon = fs_prove_horizon(p);
+  fs_status status = fs_learner_init(&l, p, &arena);
+  if (status == FSCHED_OK) {
+    status = ask_tied(s, p, &l);
+  }
+  fs_learner_release(&l);
+  return status;
+}
+
+/* Where items choose among queues that are not alike, sets of queues stand for choices. */
+static fs_status search_tied(fs_search_state *s, fs_problem *p) {
+  if (!fs_learner_knows(p)) {
+    mark_sets(s, p);
+    FS_TRY(fs_problem_take_sets(p));
+  }
+  if (!fs_learner_knows(p)) {
+    return FSCHED_OK;
+  }
+  if (s->best == NULL) {
+    FS_TRY(find_tied(s, p));
+  }
+  return s->best == NULL ? FSCHED_OK : search_apart(s, p, false);
+}
+
 /* ---- all graphs */
 
 static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
@@ -337,13 +419,16 @@ static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
 }
 
 static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain) {
-  bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p);
+  bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p), tied;
+  FS_TRY(is_tied(p, &tied));
   if (strip) {
     FS_TRY(search_strips(s, p));
-  } else if (!plain && fs_graph_first_slow(s->g) == FS_NONE) {
+  } else if (tied) {
+    FS_TRY(search_tied(s, p));
+  } else if (!plain) {
     FS_TRY(search_relaxed(s));
   }
-  if (fs_search_best(s) <= s->bound) {
+  if (fs_search_best(s) <= s->bound || s->bound >= FS_SEARCH_LONGEST) {
     return FSCHED_OK;
   }
   return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s, p);
@@ -378,22 +463,91 @@ static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
   return FSCHED_OK;
 }
 
+/* Tries to prove that there is no schedule; what shows it goes into the text. */
+static fs_status search_none(fs_search_state *s, fs_text *text) {
+  fs_problem *stated;
+  bool shown = false;
+  uint64_t share = s->most_nodes == 0 ? FSCHED_SEARCH_NODES : s->most_nodes / BOUND_SHARE;
+  uint64_t left = share;
+  FS_TRY(fs_problem_state(s->ctx, s->g, FS_SEARCH_LONGEST, s->bound, &stated));
+  fs_status status = FSCHED_OK;
+  stated->stop = fs_search_over;
+  stated->user = s;
+  if (fs_prove_refused(stated) == NULL) {
+    status = fs_prove_none(stated, &left, text, &shown);
+  }
+  fs_problem_destroy(stated);
+  s->nodes += share - left;
+  s->bound = shown ? FS_SEARCH_LONGEST : s->bound;
+  return status;
+}
+
+/* Where no schedule is known there may be none; else one is searched for, and then a proof of its
+ * bound. */
+static fs_status search_first(fs_search_state *s, fs_problem *p, bool plain) {
+  FS_TRY(search_none(s, s->o->proof));
+  if (s->bound >= FS_SEARCH_LONGEST) {
+    return FSCHED_OK;
+  }
+  return fs_settles(s->g) ? search_addresses(s) : search_schedules(s, p, plain);
+}
+
+static fs_status search_peaks(fs_search_state *s) {
+  fs_text peaks;
+  if (!fs_prove_has_peaks(s->g)) {
+    return FSCHED_OK;
+  }
+  fs_text_init(&peaks, s->ctx);
+  fs_status status = fs_prove_peaks(s->ctx, s->g, &peaks);
+  fs_text_add(s->o->proof, peaks.at, peaks.n);
+  s->o->proof->failed = s->o->proof->failed || peaks.failed;
+  fs_text_drop(&peaks);
+  return status;
+}
+
 static fs_status search_with_proof(fs_search_state *s, fs_problem *p, bool plain) {
-  s->refused = s->g->n_rolled > 0       ? "has loops that stay loops"
-               : !has_form(s->g)        ? "has latencies, or gangs that choose"
-               : s->best == NULL        ? "has no schedule that is known"
-               : fs_search_best(s) == 0 ? "has no op that takes time"
-                                        : NULL;
+  s->refused = s->g->n_rolled > 0 ? "has loops that stay loops"
+               : s->g->gangs_open ? "has gangs that choose"
+                                  : NULL;
+  if (s->refused == NULL && s->best == NULL) {
+    FS_TRY(search_first(s, p, plain));
+    if (s->best == NULL) {
+      return FSCHED_OK;
+    }
+  }
+  if (s->refused == NULL && fs_search_best(s) == 0) {
+    s->refused = "has no op that takes time";
+  }
   if (s->refused != NULL) {
     return FSCHED_USAGE;
   }
   bool whole = plain && fs_prove_refused(p) == NULL;
-  return whole ? search_plain(s, p, true) : search_stated(s, p, plain);
+  FS_TRY(whole ? search_plain(s, p, true) : search_stated(s, p, plain));
+  return search_peaks(s);
+}
+
+/* Given starts may be such that there is no schedule, which nobody wants a proof of. */
+static fs_status refute_starts(fs_search_state *s) {
+  fs_text text;
+  if (s->best != NULL || s->g->op_start == NULL || s->g->n_rolled > 0 || s->g->gangs_open) {
+    return FSCHED_OK;
+  }
+  fs_text_init(&text, s->ctx);
+  s->most_nodes = nodes_of(s, s->g->n_ops);
+  fs_status status = search_none(s, &text);
+  fs_text_drop(&text);
+  return status;
 }
 
 fs_status fs_search_graph(fs_search_state *s) {
   fs_problem *p;
   bool plain = false, proof = s->o->proof != NULL;
+  if (!proof) {
+    FS_TRY(refute_starts(s));
+  }
+  if (!proof && s->bound >= FS_SEARCH_LONGEST) {
+    return FSCHED_OK;
+  }
   if (fs_settles(s->g) && !proof) {
     return search_addresses(s);
   }

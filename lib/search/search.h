@@ -13,8 +13,10 @@
  * scheduler, the solver, which chooses the copies (spill/spill.h) and refutes makespans from below,
  * and orders of ops that spill little (orders/turns.h) or, where short memories have no store,
  * orders that are annealed (generation/anneal.h) take turns (short.c); each leaves out graphs that
- * it does not know.  Strips are packed (strip/strip.h).  Where all starts are given, lower
- * addresses are searched for (problem/settled).
+ * it does not know.  Strips are packed (strip/strip.h).  Where some starts are given and
+ * no memory is short, the learner alone knows that, and gets a share; where all are, lower
+ * addresses are searched for (problem/settled).  Latencies are known to the learner in what proofs
+ * speak of (problem/stated), for a bound.
  *
  * The best schedule and bound are kept at every moment, so any end leaves a result at least as good
  * as the given one.

@@ -87,10 +87,19 @@ static fs_status find_known(turns *t, fs_answer **known) {
   return FSCHED_OK;
 }
 
+/* Keeps starts as they are; where each item has one way to be. */
+static void keep_starts(turns *t, fs_tick *start, fs_tick makespan) {
+  fs_passed starts = {.start = start, .way = t->form.way0, .makespan = makespan};
+  fs_evolution_keep(&t->e, &starts);
+}
+
+/* Passes make schedules without given starts, so there are none of them where there are some. */
 static fs_status add_known(turns *t) {
   fs_answer *known;
   FS_TRY(find_known(t, &known));
-  if (known != NULL) {
+  if (known != NULL && t->p->fixed != NULL) {
+    keep_starts(t, known->start, known->makespan);
+  } else if (known != NULL) {
     fs_evolution_add(&t->e, t->order);
   }
   return FSCHED_OK;
@@ -127,13 +136,14 @@ static fs_status take_heard(turns *t) {
     return FSCHED_OK;
   }
   if (t->learns || t->has_tabu) {
-    fs_passed starts = {.start = known->start, .way = t->form.way0, .makespan = known->makespan};
-    fs_evolution_keep(&t->e, &starts);
+    keep_starts(t, known->start, known->makespan);
   }
   if (t->has_tabu) {
     fs_tabu_offer(&t->tabu, t->order);
   }
-  fs_evolution_add(&t->e, t->order);
+  if (t->p->fixed == NULL) {
+    fs_evolution_add(&t->e, t->order);
+  }
   return FSCHED_OK;
 }
 
@@ -186,8 +196,10 @@ static void take_learnt(turns *t, fs_learner *l) {
   }
   fs_learner_reset(l);
   fs_evolution_keep(&t->e, &starts);
-  fs_pass_by_start(&t->e.passes, &starts, t->order);
-  fs_evolution_add(&t->e, t->order);
+  if (t->p->fixed == NULL) {
+    fs_pass_by_start(&t->e.passes, &starts, t->order);
+    fs_evolution_add(&t->e, t->order);
+  }
 }
 
 static bool is_turn_over(const turns *t) {
@@ -413,6 +425,14 @@ static fs_status learn_and_evolve(turns *t) {
   return FSCHED_OK;
 }
 
+static fs_status learn_alone(turns *t) {
+  while (t->learns && !is_optimal(t) && !fs_search_over(t->s)) {
+    FS_TRY(take_learning_turn(t, CONFLICTS, UINT64_MAX));
+    FS_TRY(raise_by_limits(t));
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) {
   turns t = {.s = s, .p = p, .limit = FS_TICK_NONE, .offered = FS_TICK_NONE};
   t.ask = fs_max(ASK_WORK, (uint64_t)ASK_PER_PAIR * p->n_items * p->n_items);
@@ -436,7 +456,9 @@ fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena)
     status = fs_log_begin(&t.log, &t.l, s->proof);
   }
   if (status == FSCHED_OK) {
-    status = t.has_tabu ? learn_and_move(&t) : learn_and_evolve(&t);
+    status = t.has_tabu         ? learn_and_move(&t)
+             : p->fixed != NULL ? learn_alone(&t)
+                                : learn_and_evolve(&t);
   }
   fs_learner_release(&t.l);
   fs_log_release(&t.log, s->ctx);

@@ -28,8 +28,13 @@ typedef struct exhaust_search {
   uint32_t n_places;
 } exhaust_search;
 
+/* How long it is until the op is complete. */
+static fs_tick whole_of(const fsched_graph *g, uint32_t op) {
+  return g->op_latency == NULL ? g->op_time[op] : fs_max(g->op_latency[op], g->op_time[op]);
+}
+
 static fs_tick end_of(const exhaust_search *s, uint32_t op) {
-  return s->start[op] + s->g->op_time[op];
+  return s->start[op] + whole_of(s->g, op);
 }
 
 /* Do [a, a_end) and [b, b_end) share time, an instant strictly inside counted? */
@@ -52,7 +57,8 @@ static bool one_queue(const exhaust_search *s, uint32_t a, uint32_t b) {
 static bool queues_hold(const exhaust_search *s, uint32_t op) {
   for (uint32_t other = 0; other < s->g->n_ops; other++) {
     if (other != op && s->started[other] && one_queue(s, op, other) &&
-        share(s->start[op], end_of(s, op), s->start[other], end_of(s, other))) {
+        share(s->start[op], s->start[op] + s->g->op_time[op], s->start[other],
+              s->start[other] + s->g->op_time[other])) {
       return false;
     }
   }
@@ -90,7 +96,7 @@ static bool amounts_hold(const exhaust_search *s) {
       uint64_t sum = lanes ? 1 : use_of(g, op, r);
       for (uint32_t other = 0; other < g->n_ops && s->started[op]; other++) {
         if (other != op && s->started[other] &&
-            there(s->start[other], end_of(s, other), s->start[op], g->op_time[op] == 0)) {
+            there(s->start[other], end_of(s, other), s->start[op], whole_of(g, op) == 0)) {
           sum += lanes ? 1 : use_of(g, other, r);
         }
       }
@@ -334,7 +340,11 @@ static bool try_all(exhaust_search *s, uint32_t k) {
   for (uint32_t e = g->pred0[op]; e < g->pred0[op + 1]; e++) {
     ready = fs_max(ready, end_of(s, g->pred[e]));
   }
-  for (fs_tick at = ready; at + g->op_time[op] + s->tail[op] <= s->limit; at++) {
+  fs_tick given = g->op_start == NULL ? FS_TICK_NONE : g->op_start[op];
+  for (fs_tick at = ready; at + whole_of(g, op) + s->tail[op] <= s->limit; at++) {
+    if (given != FS_TICK_NONE && at != given) {
+      continue;
+    }
     if (s->steps == 0) {
       return false;
     }
@@ -353,7 +363,7 @@ static void find_tails(exhaust_search *s) {
     uint32_t op = g->topo[k];
     s->after[op] = 1u << op;
     for (uint32_t e = g->succ0[op]; e < g->succ0[op + 1]; e++) {
-      s->tail[op] = fs_max(s->tail[op], s->tail[g->succ[e]] + g->op_time[g->succ[e]]);
+      s->tail[op] = fs_max(s->tail[op], s->tail[g->succ[e]] + whole_of(g, g->succ[e]));
       s->after[op] |= s->after[g->succ[e]];
     }
   }

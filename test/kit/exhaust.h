@@ -2,9 +2,9 @@
 /* The best schedule of a small graph, found by trying every start, queue and address.  It is
  * written apart from the passes, the models and the verifier, from the graph and the format alone.
  *
- * Of the format it knows precedence, queues and gangs, the target's wait, resources, concurrency,
- * contiguous and counted memories without a backing store, scratch, in-place outputs, and given and
- * kept buffers. */
+ * Of the format it knows precedence, latencies (but not that epochs are told in order), given
+ * starts, queues and gangs, the target's wait, resources, concurrency, contiguous and counted
+ * memories without a backing store, scratch, in-place outputs, and given and kept buffers. */
 #ifndef FS_TEST_EXHAUST_H
 #define FS_TEST_EXHAUST_H
 

@@ -285,8 +285,8 @@ END_TEST
 START_TEST(no_proof)
 {
   fsched_graph *g = fs_parse(
-      "fsched: 1\nname: g\ntarget: {queues: [{name: q}, {name: r}]}\n"
-      "ops: [{name: a, on: q, time: 3, latency: 4}, {name: b, on: r, time: 3, after: [a]}]\n");
+      "fsched: 1\nname: g\ntarget: {queues: [{name: q, class: c}, {name: r, class: c}]}\n"
+      "ops: [{name: a, on: {class: c, count: 1}, time: 3}, {name: b, on: r, time: 3}]\n");
   char *text;
   size_t n;
   fsched_compile_options o = proving(&text, &n, 3, 10);

@@ -135,7 +135,7 @@ START_TEST(any_graphs)
     fs_gen_params params = fs_gen_any(fs_turn() << 16 | k, 40);
     fsched_graph *g;
     uint64_t shown;
-    params.class_gangs = params.latencies = false;
+    params.class_gangs = false;
     params.zero_times = k % 2 == 0;
     ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
     fs_tick times = 0;
@@ -297,6 +297,14 @@ static const char unlike[] =
     "  - {name: c, on: c, time: 4}\n"
     "  - {name: d, on: [n, o], time: 2, after: [c]}\n";
 
+static const char given[] =
+    "fsched: 1\nname: given\n"
+    "target: {queues: [{name: m}, {name: n}], memories: [{name: k, capacity: 9}]}\n"
+    "ops:\n"
+    "  - {name: a, on: m, time: 3, start: 0, args: [{out: x, size: 4, memory: k}]}\n"
+    "  - {name: b, on: n, time: 2, latency: 3, start: 3, scratch: {k: 5}}\n"
+    "  - {name: c, on: m, time: 4, start: 5, args: [{in: x}]}\n";
+
 /* A proof is whole, or there is none. */
 static fsched_status prove_text(fsched_context *own, fs_budget *budget, long left,
                                 const char *graph) {
@@ -335,9 +343,14 @@ static fsched_status prove_unlike(fsched_context *own, fs_budget *budget, long l
   return prove_text(own, budget, left, unlike);
 }
 
+static fsched_status prove_given(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, given);
+}
+
 START_TEST(without_memory)
 {
   fs_fail_each(prove_shop, 5);
+  fs_fail_each(prove_given, 5);
   fs_fail_each(prove_unlike, 5);
 }
 END_TEST

@@ -115,7 +115,7 @@ static uint64_t own_bytes(const stating *s, uint32_t op, uint32_t memory) {
       sum = fs_add_most(sum, fs_align_up(fs_version_size(g, v), m->align));
     }
   }
-  return g->op_time[op] == 0 ? 0 : sum;
+  return fs_op_latency(g, op) == 0 ? 0 : sum;
 }
 
 /* Lists the bounded memories of which ops alone hold more than there is, if all ran at one time. */
@@ -173,18 +173,6 @@ static fs_status add_memories(stating *s) {
   return FSCHED_OK;
 }
 
-/* Windows without given starts. */
-static void find_heads(fs_problem *p) {
-  p->fixed = NULL;
-  for (uint32_t k = 0; k < p->n_items; k++) {
-    uint32_t i = p->topo[k];
-    p->head[i] = 0;
-    for (uint32_t e = p->pred0[i]; e < p->pred0[i + 1]; e++) {
-      p->head[i] = fs_max(p->head[i], p->head[p->pred[e]] + p->time[p->pred[e]]);
-    }
-  }
-}
-
 static fs_status state(stating *s) {
   fs_problem *p = s->p = s->d.p;
   FS_TRY(fs_new_none(&p->arena, &p->arg_residency, s->g->n_args));
@@ -192,7 +180,6 @@ static fs_status state(stating *s) {
   FS_TRY(add_copies(s));
   FS_TRY(fs_problem_finish(&s->d));
   FS_TRY(add_memories(s));
-  find_heads(p);
   p->wait = 0;
   return fs_problem_take_sets(p);
 }
@@ -202,6 +189,7 @@ fs_status fs_problem_state(fsched_context *ctx, const fsched_graph *g, fs_tick h
   assert(g->n_rolled == 0 && (g->topo != NULL || g->n_ops == 0));
   stating s = {.g = g};
   FS_TRY(fs_problem_draft_begin(&s.d, ctx, g));
+  s.d.latencies = true;
   fs_status status = state(&s);
   s.d.p->horizon = horizon;
   s.d.p->lower_bound = lower_bound;

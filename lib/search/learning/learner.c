@@ -10,8 +10,6 @@
 #include "search/learning/log.h"
 
 enum { FIRST_RESTART = 100, MOST_LEARNT = 4000, ASK_EVERY = 16 };
-/* The most pairs that get an order where no table asks for it. */
-enum { MOST_ORDERS = 1 << 14 };
 
 /* Ticks and amounts, and sums of a few of them, are far from the limits of a side's value. */
 static const fs_tick most_value = UINT64_C(1) << 60;
@@ -51,18 +49,33 @@ static uint64_t taken_by_all(const fs_problem *p, uint32_t field) {
   return sum;
 }
 
+static fs_tick busy_of(const fs_problem *p, uint32_t item) {
+  return p->busy == NULL ? p->time[item] : p->busy[item];
+}
+
+/* Is the class or amount one of queues?  Queues that nobody has named are as many as may run at one
+ * time. */
+static bool is_of_queues(const fs_problem *p, uint32_t field) {
+  uint32_t amount = field - p->n_classes;
+  return field < p->n_classes
+             ? !p->graph->target.implicit_queues
+             : p->amount_queue0 != NULL && p->amount_queue0[amount] < p->amount_queue0[amount + 1];
+}
+
 bool fs_learner_knows(const fs_problem *p) {
   fs_tick sum = 0;
-  bool knows = (p->exact || p->relaxed) && p->fixed == NULL && p->wait == 0;
+  bool knows = (p->exact || p->relaxed) && (p->fixed == NULL || p->spilling == NULL);
+  knows = knows && p->wait == 0;
   for (uint32_t i = 0; i < p->n_items && knows; i++) {
     sum = fs_add_most(sum, p->time[i]);
-    knows = p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL;
+    knows = !fs_problem_is_fixed(p, i) || p->fixed[i] < most_value;
+    knows = knows && (p->gang[i] || p->choice0[i + 1] - p->choice0[i] == 1 || p->spilling != NULL);
   }
   /* An item without a length may find its queue taken at its one moment: of what may be left out,
    * or is relaxed, that is not in the rules. */
   bool moments = (p->exact || p->stated) && p->spilling == NULL;
   for (uint32_t i = 0; i < p->n_items && knows && !moments; i++) {
-    for (uint32_t k = 0; p->time[i] == 0 && knows && k < n_taken(p, i); k++) {
+    for (uint32_t k = 0; busy_of(p, i) == 0 && knows && k < n_taken(p, i); k++) {
       taken t = take(p, i, k);
       knows = taken_by_all(p, t.field) <= capacity_of(p, t.field);
     }
@@ -79,6 +92,10 @@ static void find_unit(fs_learner *s) {
   fs_tick unit = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     unit = fs_common_divisor(s->p->time[i], unit);
+    unit = fs_common_divisor(busy_of(s->p, i), unit);
+    if (fs_problem_is_fixed(s->p, i)) {
+      unit = fs_common_divisor(s->p->fixed[i], unit);
+    }
   }
   s->unit = fs_max(unit, 1);
 }
@@ -92,6 +109,14 @@ static fs_status make_times(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->time, s->n));
   for (uint32_t i = 0; i < s->n; i++) {
     s->time[i] = (fs_side_value)(s->p->time[i] / s->unit);
+  }
+  s->busy = s->time;
+  if (s->p->busy == NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(s->arena, &s->busy, s->n));
+  for (uint32_t i = 0; i < s->n; i++) {
+    s->busy[i] = (fs_side_value)(s->p->busy[i] / s->unit);
   }
   return FSCHED_OK;
 }
@@ -170,7 +195,7 @@ static uint32_t add_task(fs_learner *s, uint32_t n, uint32_t item, uint32_t k, u
                                  .end = item,
                                  .table = s->n_tables,
                                  .only_if = taken_if(s, item, k),
-                                 .length = s->time[item],
+                                 .length = fs_learner_takes(s, &s->table[s->n_tables], item),
                                  .amount = (fs_side_value)amount};
   return n + 1;
 }
@@ -216,7 +241,10 @@ static fs_status make_tables(fs_learner *s) {
       continue;
     }
     fs_learner_table *t = &s->table[s->n_tables];
-    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f), .field = f, .task0 = n};
+    *t = (fs_learner_table){.capacity = (fs_side_value)capacity_of(p, f),
+                            .field = f,
+                            .task0 = n,
+                            .queues = is_of_queues(p, f)};
     for (uint32_t at = 0; at < p->n_items; at++) {
       uint32_t i = item[at];
       for (uint32_t k = 0; k < n_taken(p, i); k++) {
@@ -277,145 +305,6 @@ static fs_status index_tasks(fs_learner *s) {
   return FSCHED_OK;
 }
 
-/* Does the item take this as long as it runs, if it is there? */
-static bool takes_always(const fs_learner *s, const fs_learner_task *t) {
-  uint32_t only_if = s->p->spilling == NULL ? FS_NONE : s->p->spilling->item_if[t->item];
-  return t->item == t->end && t->only_if == variable_of(s, only_if);
-}
-
-/* Can the items not run at one time?  `amount`: what the first takes of each table. */
-static bool exclude(const fs_learner *s, const fs_side_value *amount, uint32_t other) {
-  for (uint32_t k = s->task0[other]; k < s->task0[other + 1]; k++) {
-    const fs_learner_task *t = &s->task[s->task_of[k]];
-    if (takes_always(s, t) && amount[t->table] > 0 &&
-        amount[t->table] + t->amount > s->table[t->table].capacity) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static fs_status fill_pairs(fs_learner *s, fs_ids *list) {
-  fs_side_value *amount;
-  FS_TRY(fs_new_zero(s->arena, &amount, s->n_tables));
-  for (uint32_t i = 0; i < s->n; i++) {
-    s->pair0[i] = (uint32_t)list->n;
-    for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
-      const fs_learner_task *t = &s->task[s->task_of[k]];
-      amount[t->table] = takes_always(s, t) ? t->amount : 0;
-    }
-    for (uint32_t j = 0; j < s->n && s->n <= FS_LEARNER_MOST; j++) {
-      bool moments = s->time[i] == 0 && s->time[j] == 0;
-      if (j != i && !moments && exclude(s, amount, j)) {
-        FS_TRY(fs_vec_push(s->ctx, list, j));
-      }
-    }
-    for (uint32_t k = s->task0[i]; k < s->task0[i + 1]; k++) {
-      amount[s->task[s->task_of[k]].table] = 0;
-    }
-  }
-  s->pair0[s->n] = (uint32_t)list->n;
-  FS_TRY(fs_new(s->arena, &s->pair, list->n));
-  if (list->n > 0) {
-    memcpy(s->pair, list->at, list->n * sizeof *list->at);
-  }
-  return FSCHED_OK;
-}
-
-static fs_status make_pairs(fs_learner *s) {
-  fs_ids list = {0};
-  FS_TRY(fs_new(s->arena, &s->pair0, (size_t)s->n + 1));
-  fs_status status = fill_pairs(s, &list);
-  fs_vec_free(s->ctx, &list);
-  return status;
-}
-
-/* Do the tasks of the table take turns?  Then pairs say all that it does. */
-static bool takes_turns(const fs_learner *s, const fs_learner_table *t) {
-  fs_side_value least = t->capacity, second = t->capacity;
-  for (uint32_t k = t->task0; k < t->task1; k++) {
-    fs_side_value amount = s->task[k].amount;
-    if (s->task[k].only_if != FS_NONE || s->task[k].item != s->task[k].end) {
-      return false;
-    }
-    second = fs_min(second, fs_max(least, amount));
-    least = fs_min(least, amount);
-  }
-  return s->n <= FS_LEARNER_MOST && t->task1 - t->task0 > 1 && least + second > t->capacity;
-}
-
-static bool is_ordered(const fs_learner *s, uint32_t a, uint32_t b) {
-  for (uint32_t e = s->p->succ0[a]; e < s->p->succ0[a + 1]; e++) {
-    if (s->p->succ[e] == b) {
-      return true;
-    }
-  }
-  return false;
-}
-
-static uint32_t pair_of(const fs_learner *s, uint32_t a, uint32_t b) {
-  uint32_t k = s->pair0[a];
-  while (s->pair[k] != b) {
-    k++;
-  }
-  return k;
-}
-
-static void order_pairs(fs_learner *s, uint32_t item, const uint8_t *turns) {
-  for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1]; k++) {
-    uint32_t other = s->pair[k];
-    if (other > item && turns[other] && s->pair_order[k] == FS_NONE &&
-        !is_ordered(s, item, other) && !is_ordered(s, other, item)) {
-      s->order_first[s->n_orders] = item;
-      s->order_second[s->n_orders] = other;
-      s->pair_order[k] = s->pair_order[pair_of(s, other, item)] = s->n_orders++;
-    }
-  }
-}
-
-/* Other pairs that exclude each other have an order, too: so clauses learn of it, and not of one
- * start for each other one (a third fewer conflicts of projects). */
-static void order_others(fs_learner *s, uint8_t *turns) {
-  memset(turns, 1, s->n * sizeof *turns);
-  for (uint32_t i = 0; i < s->n; i++) {
-    order_pairs(s, i, turns);
-  }
-}
-
-/* Gives pairs of items that take turns on some table a variable for their order. */
-static fs_status make_orders(fs_learner *s) {
-  uint32_t most = s->pair0[s->n];
-  uint8_t *turns; /* per item: it takes turns on the table */
-  FS_TRY(fs_new_none(s->arena, &s->pair_order, most));
-  FS_TRY(fs_new(s->arena, &s->order_first, most / 2 + 1));
-  FS_TRY(fs_new(s->arena, &s->order_second, most / 2 + 1));
-  FS_TRY(fs_new_zero(s->arena, &turns, s->n));
-  FS_TRY(fs_new(s->arena, &s->in_order, 2 * (size_t)s->n_tasks + 1));
-  for (uint32_t t = 0; t < s->n_tables; t++) {
-    uint32_t from = s->table[t].task0, n = s->table[t].task1 - from;
-    for (uint32_t k = 0; k < 2 * n; k++) {
-      s->in_order[2 * (size_t)from + k] = s->task[from + k % n].item;
-    }
-  }
-  for (uint32_t t = 0; t < s->n_tables; t++) {
-    s->table[t].turns = takes_turns(s, &s->table[t]);
-    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
-      turns[s->task[k].item] = 1;
-    }
-    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
-      order_pairs(s, s->task[k].item, turns);
-    }
-    for (uint32_t k = s->table[t].task0; s->table[t].turns && k < s->table[t].task1; k++) {
-      turns[s->task[k].item] = 0;
-    }
-  }
-  s->n_turn_orders = s->n_orders;
-  if (s->p->spilling == NULL && most / 2 <= MOST_ORDERS && s->n > 0) {
-    order_others(s, turns);
-  }
-  return FSCHED_OK;
-}
-
 fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
   assert(fs_learner_knows(p));
   *s = (fs_learner){.ctx = p->ctx,
@@ -433,8 +322,7 @@ fs_status fs_learner_init(fs_learner *s, const fs_problem *p, fs_arena *arena) {
   FS_TRY(p->spilling == NULL ? FSCHED_OK : fs_learner_open_links(s));
   FS_TRY(make_full(s));
   FS_TRY(index_tasks(s));
-  FS_TRY(make_pairs(s));
-  FS_TRY(make_orders(s));
+  FS_TRY(fs_learner_make_pairs(s));
   FS_TRY(make_owners(s));
   FS_TRY(make_sides(s));
   if (p->spilling != NULL) {
@@ -505,6 +393,9 @@ bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
     uint32_t i = s->bare ? p->topo[k] : s->n - 1 - k;
     fs_tick behind = (p->time[i] + (s->bare ? 0 : p->path[i])) / s->unit;
     fs_side_value latest = (fs_side_value)(makespan / s->unit) - (fs_side_value)behind;
+    if (fs_problem_is_fixed(p, i) && latest > (fs_side_value)(p->fixed[i] / s->unit)) {
+      latest = (fs_side_value)(p->fixed[i] / s->unit);
+    }
     fs_learner_grow(s, 2 * i + 1, -latest, FS_BY_DECISION, FS_NONE, 0);
   }
   for (uint32_t k = 0; k < s->n_ends; k++) {

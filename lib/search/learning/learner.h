@@ -11,8 +11,8 @@
  * traced back to a clause.  Only literals of clauses are made, and have an id; those of one side
  * are kept by value, so a growth visits just the literals that it decides.
  *
- * Times are counted in their common divisor: items that start as early as their neighbours let them
- * start at multiples of it.
+ * Times are counted in their common divisor, which is one of given starts, too: items that start as
+ * early as their neighbours let them start at multiples of it.
  *
  * Items that take turns, as on one machine, have for each pair a variable of their order: 1 where
  * the first comes before the second, 0 where it comes behind.
@@ -121,8 +121,9 @@ typedef struct fs_learner_table {
   fs_side_value capacity, most; /* the most that a task takes */
   uint32_t field;               /* of the problem: its class, or behind the classes its amount */
   uint32_t task0, task1;
-  bool waits; /* is in the list of those to look at */
-  bool turns; /* its tasks take turns: sets are looked at in place of heights */
+  bool waits;  /* is in the list of those to look at */
+  bool turns;  /* its tasks take turns: sets are looked at in place of heights */
+  bool queues; /* it is of queues, which items may leave before they are complete */
 } fs_learner_table;
 
 /* The items of a table that begin at `begin` or later and end by `end`, of which those from `from`
@@ -149,6 +150,7 @@ typedef struct fs_learner {
   uint32_t n, n_ends, n_bools, n_sides;
   fs_tick unit;        /* all times are multiples of it, and so are the starts that matter */
   fs_side_value *time; /* per item, in units */
+  fs_side_value *busy; /* per item, for how long it takes its queues; may be `time` */
 
   fs_side_value *value; /* per side */
   uint32_t *latest;     /* per side: its last growth; FS_NONE: none since the root */
@@ -190,6 +192,7 @@ typedef struct fs_learner {
   uint32_t *task0, *task_of; /* CSR per variable: its tasks */
   uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
   uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
+  bool *pair_whole;                 /* per pair: by what is not queues */
   uint32_t n_orders, n_turn_orders; /* the first ones are of tables that take turns */
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
@@ -294,6 +297,9 @@ void fs_learner_clause_premises(fs_learner *s, uint32_t clause);
  * level to go back to. */
 uint32_t fs_learner_trace(fs_learner *s);
 
+/* pairs.c: lists the pairs of items that cannot run at one time.  Requires tables and tasks. */
+fs_status fs_learner_make_pairs(fs_learner *s) FS_MUST_USE;
+
 /* open.c: what there is where copies are open. */
 /* Requires variables, and tasks of classes and amounts. */
 fs_status fs_learner_open_links(fs_learner *s) FS_MUST_USE;
@@ -377,6 +383,11 @@ static inline fs_side_value fs_earliest(const fs_learner *s, uint32_t item) {
 static inline fs_tick fs_learner_start(const fs_learner *s, uint32_t item) {
   assert(item < s->n);
   return (fs_tick)s->value[2 * item] * s->unit;
+}
+/* For how long the item takes of the table. */
+static inline fs_side_value fs_learner_takes(const fs_learner *s, const fs_learner_table *table,
+                                             uint32_t item) {
+  return (table->queues ? s->busy : s->time)[item];
 }
 static inline fs_side_value fs_latest(const fs_learner *s, uint32_t item) {
   return -s->value[2 * item + 1];

@@ -163,6 +163,11 @@ static int64_t step_of_clash(fs_learner *s) {
     fs_text_puts(s->log->text, "p"); /* an item that takes longer than the limit: all is true */
     return put_axiom(s, NULL, 0, (fs_literal){g->side, g->value});
   }
+  uint32_t other = g->side ^ 1;
+  if (g->cause == FS_BY_DECISION && (g->side & 1) != 0 && s->log->root[other] == 0) {
+    fs_text_puts(s->log->text, "p"); /* one whose given start is too late for the limit */
+    return put_axiom(s, NULL, 0, (fs_literal){other, s->value[other]});
+  }
   if (g->cause == FS_BY_DECISION) {
     return 0;
   }
@@ -310,7 +315,7 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
   s->clash.n = 0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     uint32_t i = s->task[k].item;
-    fs_literal from = {2 * i, begin}, to = {2 * i + 1, s->time[i] - end};
+    fs_literal from = {2 * i, begin}, to = {2 * i + 1, fs_learner_takes(s, table, i) - end};
     if (fs_holds(s, from) && fs_holds(s, to)) {
       fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, from));
       fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));
@@ -318,6 +323,19 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
   }
   add_roots(s, s->clash.at, s->clash.n);
   put_number(s->log->text, "e ", (uint64_t)(table - s->table));
+  put_lemma(s, NULL, 0, put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE}));
+}
+
+void fs_log_memory(fs_learner *s, uint32_t memory, const uint32_t *op, size_t n) {
+  s->clash.n = 0;
+  for (size_t k = 0; k < n; k++) {
+    fs_literal from = {2 * op[k], fs_earliest(s, op[k])},
+               to = {2 * op[k] + 1, -fs_latest(s, op[k])};
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, from));
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, to));
+  }
+  add_roots(s, s->clash.at, s->clash.n);
+  put_number(s->log->text, "m ", memory);
   put_lemma(s, NULL, 0, put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE}));
 }
 
@@ -334,3 +352,5 @@ void fs_log_end(fs_text *text, fs_tick makespan) {
   put_number(text, "end ", makespan);
   fs_text_puts(text, "\n");
 }
+
+void fs_log_end_none(fs_text *text) { fs_text_puts(text, "end none\n"); }

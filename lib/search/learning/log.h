@@ -50,11 +50,16 @@ void fs_log_none(fs_learner *s);
 /* At the root, the items of a table take too much between two times: nothing is left. */
 void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value begin,
                    fs_side_value end);
+/* At the root, the windows of these ops leave more in a memory at one moment than it has: nothing
+ * is left. */
+void fs_log_memory(fs_learner *s, uint32_t memory, const uint32_t *op, size_t n);
 /* The last lemma; 0 without a log. */
 uint32_t fs_log_last(const fs_learner *s);
 /* A clause is forgotten. */
 void fs_log_forget(fs_learner *s, uint32_t clause);
 /* No schedule ends before this. */
 void fs_log_end(fs_text *text, fs_tick makespan);
+/* There is no schedule. */
+void fs_log_end_none(fs_text *text);
 
 #endif

@@ -27,8 +27,9 @@ static uint32_t list_tasks(const fs_learner *s, const fs_learner_table *table, r
   uint32_t n = 0;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];
-    task[n++] = (root_task){fs_earliest(s, a->item), fs_latest(s, a->item) + s->time[a->item],
-                            area(a->amount, s->time[a->item])};
+    fs_side_value takes = fs_learner_takes(s, table, a->item);
+    task[n++] =
+        (root_task){fs_earliest(s, a->item), fs_latest(s, a->item) + takes, area(a->amount, takes)};
   }
   qsort(task, n, sizeof *task, by_end);
   return n;

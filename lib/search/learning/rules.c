@@ -26,7 +26,7 @@ static void follow_edges(fs_learner *s, uint32_t side) {
 void fs_learner_grow_heads(fs_learner *s) {
   const fs_problem *p = s->p;
   for (uint32_t i = 0; i < s->n; i++) {
-    s->value[2 * i] = 0;
+    s->value[2 * i] = fs_problem_is_fixed(p, i) ? (fs_side_value)(p->fixed[i] / s->unit) : 0;
   }
   for (uint32_t k = 0; k < s->n; k++) {
     follow_edges(s, 2 * p->topo[k]);
@@ -41,21 +41,40 @@ static void explain_edge(fs_learner *s, const fs_growth *g, fs_side_value value)
 
 /* ---- pairs */
 
+/* Does the pair exclude each other by what is not queues? */
+static bool is_whole(const fs_learner *s, uint32_t a, uint32_t b) {
+  uint32_t low = s->pair0[a], high = s->pair0[a + 1];
+  while (low < high) {
+    uint32_t middle = low + (high - low) / 2;
+    bool less = s->pair[middle] < b;
+    low = less ? middle + 1 : low;
+    high = less ? high : middle;
+  }
+  assert(low < s->pair0[a + 1] && s->pair[low] == b);
+  return s->pair_whole[low];
+}
+
+/* How long the one keeps the other one out, which cannot run beside it. */
+static fs_side_value keeps_out(const fs_learner *s, uint32_t item, uint32_t other) {
+  return s->busy == s->time || is_whole(s, item, other) ? s->time[item] : s->busy[item];
+}
+
 /* a cannot end before b starts, so it comes behind b. */
 static void order_pair(fs_learner *s, uint32_t a, uint32_t b) {
-  fs_side_value latest = fs_latest(s, b);
+  fs_side_value latest = fs_latest(s, b), time = keeps_out(s, b, a);
   if (fs_is_true(s, s->owner[b])) {
-    fs_learner_grow(s, 2 * a, fs_earliest(s, b) + time_of(s, b), FS_BY_PAIR, b, latest);
+    fs_learner_grow(s, 2 * a, fs_earliest(s, b) + time, FS_BY_PAIR, b, latest);
   }
   if (fs_is_true(s, s->owner[a])) {
-    fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time_of(s, b)), FS_BY_PAIR, a, latest);
+    fs_learner_grow(s, 2 * b + 1, -(fs_latest(s, a) - time), FS_BY_PAIR, a, latest);
   }
 }
 
 /* The order is decided: b comes behind a. */
 static void keep_order(fs_learner *s, uint32_t a, uint32_t b, uint32_t side) {
-  fs_learner_grow(s, 2 * b, fs_earliest(s, a) + time_of(s, a), FS_BY_ORDER, a, side);
-  fs_learner_grow(s, 2 * a + 1, -(fs_latest(s, b) - time_of(s, a)), FS_BY_ORDER, b, side);
+  fs_side_value time = keeps_out(s, a, b);
+  fs_learner_grow(s, 2 * b, fs_earliest(s, a) + time, FS_BY_ORDER, a, side);
+  fs_learner_grow(s, 2 * a + 1, -(fs_latest(s, b) - time), FS_BY_ORDER, b, side);
 }
 
 static void follow_order(fs_learner *s, uint32_t order) {
@@ -64,9 +83,9 @@ static void follow_order(fs_learner *s, uint32_t order) {
     keep_order(s, a, b, side);
   } else if (fs_holds(s, fs_order_literal(side + 1))) {
     keep_order(s, b, a, side + 1);
-  } else if (fs_earliest(s, a) + time_of(s, a) > fs_latest(s, b)) {
+  } else if (fs_earliest(s, a) + keeps_out(s, a, b) > fs_latest(s, b)) {
     fs_learner_grow(s, side + 1, 0, FS_BY_STARTS, FS_NONE, fs_latest(s, b));
-  } else if (fs_earliest(s, b) + time_of(s, b) > fs_latest(s, a)) {
+  } else if (fs_earliest(s, b) + keeps_out(s, b, a) > fs_latest(s, a)) {
     fs_learner_grow(s, side, 1, FS_BY_STARTS, FS_NONE, fs_latest(s, a));
   }
 }
@@ -75,7 +94,8 @@ static void explain_order(fs_learner *s, const fs_growth *g, fs_side_value value
   uint32_t item = g->side / 2, other = g->reason;
   bool upper = g->side & 1;
   fs_literal order = fs_order_literal((uint32_t)g->at);
-  fs_learner_premise(s, 2 * other + upper, value - time_of(s, upper ? item : other));
+  fs_side_value time = upper ? keeps_out(s, item, other) : keeps_out(s, other, item);
+  fs_learner_premise(s, 2 * other + upper, value - time);
   fs_learner_premise(s, order.side, order.value);
 }
 
@@ -85,7 +105,7 @@ static void explain_starts(fs_learner *s, const fs_growth *g) {
   uint32_t first = turned ? s->order_second[order] : s->order_first[order];
   uint32_t behind = turned ? s->order_first[order] : s->order_second[order];
   fs_learner_premise(s, 2 * first + 1, -g->at);
-  fs_learner_premise(s, 2 * behind, g->at - time_of(s, behind) + 1);
+  fs_learner_premise(s, 2 * behind, g->at - keeps_out(s, behind, first) + 1);
 }
 
 static void follow_pairs(fs_learner *s, uint32_t item) {
@@ -96,10 +116,10 @@ static void follow_pairs(fs_learner *s, uint32_t item) {
       follow_order(s, s->pair_order[k]);
       continue;
     }
-    if (fs_earliest(s, item) + time_of(s, item) > fs_latest(s, other)) {
+    if (fs_earliest(s, item) + keeps_out(s, item, other) > fs_latest(s, other)) {
       order_pair(s, item, other);
     }
-    if (!s->conflict && fs_earliest(s, other) + time_of(s, other) > fs_latest(s, item)) {
+    if (!s->conflict && fs_earliest(s, other) + keeps_out(s, other, item) > fs_latest(s, item)) {
       order_pair(s, other, item);
     }
   }
@@ -110,9 +130,9 @@ static void explain_pair(fs_learner *s, const fs_growth *g, fs_side_value value)
   uint32_t item = g->side / 2, other = g->reason;
   bool upper = g->side & 1;
   uint32_t behind = upper ? other : item, first = upper ? item : other;
-  fs_learner_premise(s, 2 * other + upper, value - time_of(s, first));
+  fs_learner_premise(s, 2 * other + upper, value - keeps_out(s, first, behind));
   fs_learner_premise(s, 2 * first + 1, -g->at);
-  fs_learner_premise(s, 2 * behind, g->at - time_of(s, behind) + 1);
+  fs_learner_premise(s, 2 * behind, g->at - keeps_out(s, behind, first) + 1);
   fs_learner_condition(s, s->owner[other]);
 }
 

@@ -23,24 +23,28 @@ typedef struct set_rule {
   bool turned;
 } set_rule;
 
+static fs_side_value takes(const set_rule *r, uint32_t item) {
+  return fs_learner_takes(r->s, r->table, item);
+}
+
 static fs_side_value begin_of(const set_rule *r, uint32_t item) {
   const fs_learner *s = r->s;
-  return r->turned ? s->value[2 * item + 1] - s->time[item] : s->value[2 * item];
+  return r->turned ? s->value[2 * item + 1] - takes(r, item) : s->value[2 * item];
 }
 
 static fs_side_value end_of(const set_rule *r, uint32_t item) {
   const fs_learner *s = r->s;
-  return r->turned ? -s->value[2 * item] : s->time[item] - s->value[2 * item + 1];
+  return r->turned ? -s->value[2 * item] : takes(r, item) - s->value[2 * item + 1];
 }
 
 /* s_item >= begin. */
 static fs_literal begins_at(const set_rule *r, uint32_t item, fs_side_value begin) {
-  return (fs_literal){2 * item + r->turned, r->turned ? begin + r->s->time[item] : begin};
+  return (fs_literal){2 * item + r->turned, r->turned ? begin + takes(r, item) : begin};
 }
 
 /* e_item <= end. */
 static fs_literal ends_by(const set_rule *r, uint32_t item, fs_side_value end) {
-  return (fs_literal){2 * item + !r->turned, r->turned ? -end : r->s->time[item] - end};
+  return (fs_literal){2 * item + !r->turned, r->turned ? -end : takes(r, item) - end};
 }
 
 static void add(fs_learner *s, fs_literal l) {
@@ -72,7 +76,7 @@ static fs_side_value add_set(const set_rule *r, const fs_learner_set *set, uint3
   for (uint32_t k = r->table->task0; k < r->table->task1; k++) {
     uint32_t i = s->task[k].item;
     bool in = i != but && begin_of(r, i) >= set->begin && end_of(r, i) <= set->end;
-    sum += in ? s->time[i] : 0;
+    sum += in ? takes(r, i) : 0;
   }
   fs_side_value end = set->begin + sum + more - 1;
   for (uint32_t k = r->table->task0; k < r->table->task1; k++) {
@@ -104,7 +108,7 @@ void fs_learner_explain_set(fs_learner *s, const fs_growth *g) {
   const fs_learner_set set = s->set.at[g->reason];
   set_rule r = {s, &s->table[set.table], (g->side & 1) != 0};
   uint32_t item = g->side / 2;
-  (void)add_set(&r, &set, item, s->time[item]);
+  (void)add_set(&r, &set, item, takes(&r, item));
   add(s, begins_at(&r, item, set.begin));
 }
 
@@ -129,7 +133,7 @@ static void look_at_end(const set_rule *r, const uint32_t *item, fs_side_value e
   s->work += n;
   for (uint32_t k = 0; k < n && !s->conflict; k++) {
     uint32_t i = item[k];
-    fs_side_value begin = begin_of(r, i), time = s->time[i];
+    fs_side_value begin = begin_of(r, i), time = takes(r, i);
     if (end_of(r, i) <= end) {
       sum += time;
       if (begin + sum > over) {
@@ -140,10 +144,10 @@ static void look_at_end(const set_rule *r, const uint32_t *item, fs_side_value e
         clash_of_set(r, begin, end);
         return;
       }
-    } else if (longest == FS_NONE || time > s->time[longest]) {
+    } else if (longest == FS_NONE || time > takes(r, longest)) {
       longest = i;
     }
-    if (longest != FS_NONE && sum > 0 && begin + sum + s->time[longest] > end &&
+    if (longest != FS_NONE && sum > 0 && begin + sum + takes(r, longest) > end &&
         begin_of(r, longest) < over) {
       fs_learner_set set = {.begin = begin, .end = end, .from = from};
       push_behind(r, longest, set, over);

@@ -24,6 +24,31 @@ static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
   return item < p->g->n_ops ? p->g->op_time[item] : fs_vproof_copy(p, item)->ticks;
 }
 
+/* Until it is complete, which may be later than when its queues are free. */
+static uint64_t complete_of(const fs_vproof *p, uint32_t item) {
+  const fsched_graph *g = p->g;
+  return item < g->n_ops && g->op_latency != NULL ? g->op_latency[item] : ticks_of(p, item);
+}
+
+/* Given starts are counted in units, too; where these are not fine enough for all of them, they are
+ * left out. */
+static fs_status take_given(fs_vproof *p) {
+  const fsched_graph *g = p->g;
+  bool fine = g->op_start != NULL;
+  for (uint32_t op = 0; op < g->n_ops && fine; op++) {
+    fine = g->op_start[op] == FS_TICK_NONE || g->op_start[op] % p->unit == 0;
+  }
+  if (!fine) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_new(&p->arena, &p->given, p->n_items));
+  for (uint32_t op = 0; op < p->n_items; op++) {
+    bool any = op >= g->n_ops || g->op_start[op] == FS_TICK_NONE;
+    p->given[op] = any ? UINT64_MAX : g->op_start[op] / p->unit;
+  }
+  return FSCHED_OK;
+}
+
 static fs_status read_unit(fs_vproof *p) {
   fs_vtext *t = &p->text;
   if (!fs_vtext_word(t, "unit")) {
@@ -35,14 +60,19 @@ static fs_status read_unit(fs_vproof *p) {
     return fs_vtext_wrong(t, place, "the unit of time is 0");
   }
   FS_TRY(fs_new(&p->arena, &p->time, p->n_items));
+  FS_TRY(fs_new(&p->arena, &p->busy, p->n_items));
   for (uint32_t op = 0; op < p->n_items; op++) {
-    uint64_t ticks = ticks_of(p, op);
-    if (ticks % p->unit != 0) {
-      return fs_vtext_wrong(t, place, "the time of op %u, %llu, is no multiple of %llu", op,
-                            (unsigned long long)ticks, (unsigned long long)p->unit);
+    uint64_t busy = ticks_of(p, op), ticks = complete_of(p, op);
+    bool odd = busy % p->unit != 0;
+    if (odd || ticks % p->unit != 0) {
+      return fs_vtext_wrong(t, place, "the %s of op %u, %llu, is no multiple of %llu",
+                            odd ? "time" : "latency", op, (unsigned long long)(odd ? busy : ticks),
+                            (unsigned long long)p->unit);
     }
     p->time[op] = ticks / p->unit;
+    p->busy[op] = busy / p->unit;
   }
+  FS_TRY(take_given(p));
   return fs_vtext_line_end(t);
 }
 
@@ -82,16 +112,24 @@ static fs_status read_resource(fs_vproof *p) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+fs_status fs_vproof_take_memory(fs_vproof *p, uint64_t id, size_t place, uint32_t *memory) {
+  *memory = FS_NONE;
+  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
+    return fs_vtext_wrong(&p->text, place, "memory %llu is no bounded one of the target's",
+                          (unsigned long long)id);
+  }
+  *memory = (uint32_t)id;
+  return FSCHED_OK;
+}
+
 static fs_status read_memory(fs_vproof *p) {
   fs_vtext *t = &p->text;
   size_t place = t->pos + 1;
   uint64_t id;
+  uint32_t memory;
   FS_TRY(fs_vtext_next(t, "a memory", &id));
-  if (id >= p->g->target.n_memories || p->g->target.memory[id].capacity == FS_UNBOUNDED) {
-    return fs_vtext_wrong(t, place, "memory %llu is no bounded one of the target's",
-                          (unsigned long long)id);
-  }
-  return fs_vset_add_memory(p, (uint32_t)id);
+  FS_TRY(fs_vproof_take_memory(p, id, place, &memory));
+  return fs_vset_add_memory(p, memory);
 }
 
 static fs_status read_set(fs_vproof *p) {

@@ -22,6 +22,31 @@ typedef struct fs_vset {
   uint64_t *bytes; /* of a memory: per op, what it alone holds there while it runs */
 } fs_vset;
 
+/* Versions of a memory that count as one, as they may share a place (lives.c). */
+typedef struct fs_vgroup {
+  uint64_t size;    /* rounded up */
+  bool given, kept; /* it lies there from 0; at the end */
+  bool stays;       /* it is there between the ops that access it */
+} fs_vgroup;
+typedef struct fs_vlives {
+  uint32_t memory, n_groups;
+  fs_vgroup *group;
+  uint32_t *group_of; /* per version; FS_NONE: of another memory, or of slots */
+  uint64_t always;    /* bytes of what lies there from 0 to the end */
+} fs_vlives;
+
+/* What a proof claims. */
+typedef enum fs_vclaim_kind {
+  FS_VCLAIM_MAKESPAN, /* that no schedule ends before `value` */
+  FS_VCLAIM_NONE,     /* that there is none */
+  FS_VCLAIM_PEAK      /* that none takes less than `value` bytes of the memory */
+} fs_vclaim_kind;
+typedef struct fs_vclaim {
+  fs_vclaim_kind kind;
+  uint32_t memory;
+  uint64_t value;
+} fs_vclaim;
+
 typedef enum fs_vform {
   FS_VFORM_FROM,    /* id: an op, which starts at `bound` or later */
   FS_VFORM_UNTIL,   /* or earlier */
@@ -46,6 +71,7 @@ typedef struct fs_vcopy {
 /* Ops that exclude each other; first < second. */
 typedef struct fs_vpair {
   uint32_t first, second;
+  bool whole; /* by what is not a queue: the one is complete when the other one starts */
   bool known; /* the order is `order` */
   fs_vform order;
 } fs_vpair;
@@ -63,16 +89,20 @@ typedef struct fs_vproof {
   fs_arena arena;   /* what lives as long as the check */
   fs_arena scratch; /* of a step */
   fs_vtext text;
+  fs_vclaim claim;
   uint64_t unit;
   FS_VEC(fs_vcopy) copy;
   fs_ids copy_op;
   uint32_t n_items; /* ops and copies */
-  uint64_t *time;   /* per op, in units, as are all times below */
+  uint64_t *time;   /* per op until it is complete, in units, as are all times below */
+  uint64_t *busy;   /* per op, for how long it takes its queues; no more than that */
   uint64_t horizon;
+  uint64_t *given; /* per op: its only start, UINT64_MAX: any; NULL: none has one */
   FS_VEC(fs_vset) set;
+  FS_VEC(fs_vlives) lives; /* of the memories that were asked for */
 
   /* The windows of starts that what is assumed leaves.  Of ops that nothing was assumed of they are
-   * 0 and horizon - time. */
+   * 0, or the given start, and horizon - time, or that start. */
   int64_t *lb, *ub;
   bool *named;
   fs_ids op;  /* those that are named */
@@ -89,12 +119,28 @@ typedef struct fs_vproof {
 /* ---- header.c */
 /* Reads the lines up to the first "begin". */
 fs_status fs_vproof_header(fs_vproof *p) FS_MUST_USE;
+/* Reports, with its place, a number that is not one of a bounded memory. */
+fs_status fs_vproof_take_memory(fs_vproof *p, uint64_t id, size_t place,
+                                uint32_t *memory) FS_MUST_USE;
 
 /* ---- copies.c */
 /* Reads the lines that name copies. */
 fs_status fs_vproof_copies(fs_vproof *p) FS_MUST_USE;
 /* Requires an item behind the ops. */
 const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
+
+/* The size, rounded up to the memory's alignment. */
+static inline uint64_t fs_vsize_aligned(const fs_memory *m, uint64_t size) {
+  return (size > UINT64_MAX - m->align ? UINT64_MAX : size + m->align - 1) & ~(m->align - 1);
+}
+/* What the memory has for certain: its capacity, or less where the claim is that less is not
+ * enough; rounded down.  Requires a bounded one. */
+uint64_t fs_vproof_capacity(const fs_vproof *p, uint32_t memory);
+
+/* ---- lives.c */
+/* Does what is there for sure at some moment take more of the memory than it has?  O(n log n) for n
+ * args of the ops that are named; once per memory, O(versions).  Requires a bounded one. */
+fs_status fs_vproof_overfull(fs_vproof *p, uint32_t memory, bool *over) FS_MUST_USE;
 
 /* ---- sets.c */
 /* Adds a set of queues.  Requires queues of the target, each once. */
@@ -103,9 +149,13 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS
 fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) FS_MUST_USE;
 /* What the op takes of the set.  Requires a set, and an op of the graph. */
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
-/* Do the ops take more than the capacity of some set together?  O(sets).  Requires ops of the
- * graph. */
-bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b);
+/* For how long it takes that. */
+static inline uint64_t fs_vset_time(const fs_vproof *p, uint32_t set, uint32_t op) {
+  return (p->set.at[set].kind == FS_VSET_QUEUES ? p->busy : p->time)[op];
+}
+/* Do the ops take more than the capacity of some set together?  *whole: of one that is not of
+ * queues.  O(sets).  Requires ops of the graph. */
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b, bool *whole);
 
 /* ---- state.c */
 /* Takes memory for windows; nothing is assumed.  Requires times and a horizon. */
@@ -128,7 +178,7 @@ fs_vliteral fs_vliteral_negation(const fs_vliteral *l);
 bool fs_vgraph_has_edge(const fsched_graph *g, uint32_t from, uint32_t to);
 typedef struct fs_vstep {
   char rule;
-  uint32_t set; /* of the rules that name one */
+  uint32_t set; /* of the rules that name one; or the memory */
   uint32_t op;  /* of those that name one */
 } fs_vstep;
 /* Is the rule violated for sure by the ops that are named?  O(n log n) for n of these; of

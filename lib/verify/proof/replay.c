@@ -74,9 +74,20 @@ static fs_status read_clause(fs_vproof *p) {
 
 /* ---- axioms */
 
+static fs_status read_bounded(fs_vproof *p, uint32_t *memory) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  uint64_t id;
+  FS_TRY(fs_vtext_next(t, "a memory", &id));
+  return fs_vproof_take_memory(p, id, place, memory);
+}
+
 static fs_status read_step(fs_vproof *p, fs_vstep *step) {
   fs_vtext *t = &p->text;
   uint64_t set;
+  if (step->rule == 'm') {
+    return read_bounded(p, &step->set);
+  }
   if (strchr("tzsefb", step->rule) != NULL) {
     size_t place = t->pos + 1;
     FS_TRY(fs_vtext_next(t, "a set", &set));
@@ -195,6 +206,7 @@ static fs_status check_step(fs_vproof *p, bool *last) {
     case 'x':
     case 't':
     case 'z':
+    case 'm':
     case 's':
     case 'e':
     case 'f':

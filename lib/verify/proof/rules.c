@@ -3,7 +3,8 @@
  * horizon for all ops that are named, so that no end overflows.  Sums over ops saturate, and are
  * compared with what is less than the most.
  *
- *   sure part       [ub, lb + time)          the op runs there, wherever in its window it starts
+ *   sure part       [ub, lb + time)          the op runs there, wherever in its window it starts;
+ *                   it takes queues for a time of its own, which may be less (fs_vset_time)
  *   moment          an op whose time is 0 takes what it takes beside those that run over its
  *                   moment: all of (ub, lb + time)
  *   turns           ops of which any two exclude each other run one by one, so that from the
@@ -20,12 +21,22 @@
 
 static uint64_t early(const fs_vproof *p, uint32_t op) { return (uint64_t)p->lb[op]; }
 static uint64_t late(const fs_vproof *p, uint32_t op) { return (uint64_t)p->ub[op]; }
-static uint64_t early_end(const fs_vproof *p, uint32_t op) { return early(p, op) + p->time[op]; }
-static uint64_t late_end(const fs_vproof *p, uint32_t op) { return late(p, op) + p->time[op]; }
+
+/* The op takes the set from start up to an end, which its start puts where it does. */
+static uint64_t early_end(const fs_vproof *p, uint32_t set, uint32_t op) {
+  return early(p, op) + fs_vset_time(p, set, op);
+}
+static uint64_t late_end(const fs_vproof *p, uint32_t set, uint32_t op) {
+  return late(p, op) + fs_vset_time(p, set, op);
+}
 
 /* Can `a` not be over when `b` starts? */
 static bool too_late(const fs_vproof *p, uint32_t a, uint32_t b) {
-  return early_end(p, a) > late(p, b);
+  return early(p, a) + p->time[a] > late(p, b);
+}
+/* The same of a pair: is what they exclude each other by still taken? */
+static bool pair_too_late(const fs_vproof *p, const fs_vpair *pair, uint32_t a, uint32_t b) {
+  return early(p, a) + (pair->whole ? p->time : p->busy)[a] > late(p, b);
 }
 
 /* ---- precedence, order, exclusion */
@@ -91,7 +102,8 @@ static bool order(const fs_vproof *p) {
     const fs_vpair *pair = &p->pair.at[p->ordered.at[k]];
     bool forward = pair->order == FS_VFORM_FORWARD;
     assert(pair->known);
-    if (too_late(p, forward ? pair->first : pair->second, forward ? pair->second : pair->first)) {
+    if (pair_too_late(p, pair, forward ? pair->first : pair->second,
+                      forward ? pair->second : pair->first)) {
       return true;
     }
   }
@@ -104,7 +116,8 @@ static fs_status exclusion(fs_vproof *p, bool *violated) {
   }
   uint32_t a = p->op.at[0], b = p->op.at[1], pair;
   FS_TRY(fs_vproof_pair(p, a < b ? a : b, a < b ? b : a, &pair));
-  *violated = pair != FS_NONE && too_late(p, a, b) && too_late(p, b, a);
+  *violated = pair != FS_NONE && pair_too_late(p, &p->pair.at[pair], a, b) &&
+              pair_too_late(p, &p->pair.at[pair], b, a);
   return FSCHED_OK;
 }
 
@@ -149,9 +162,9 @@ static fs_status time_table(fs_vproof *p, uint32_t set, bool *violated) {
   FS_TRY(fs_new(&p->scratch, &at, 2 * p->op.n));
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
-    if (late(p, op) < early_end(p, op)) {
+    if (late(p, op) < early_end(p, set, op)) {
       at[n++] = (sure_event){late(p, op), op, true};
-      at[n++] = (sure_event){early_end(p, op), op, false};
+      at[n++] = (sure_event){early_end(p, set, op), op, false};
     }
   }
   if (n > 0) {
@@ -166,14 +179,14 @@ static fs_status time_table(fs_vproof *p, uint32_t set, bool *violated) {
 typedef struct op_span {
   uint64_t begin, end, times;
 } op_span;
-static op_span span_of(const fs_vproof *p, uint32_t but) {
+static op_span span_of(const fs_vproof *p, uint32_t set, uint32_t but) {
   op_span s = {.begin = UINT64_MAX};
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
     if (op != but) {
       s.begin = fs_min(s.begin, early(p, op));
-      s.end = fs_max(s.end, late_end(p, op));
-      s.times = fs_add_most(s.times, p->time[op]);
+      s.end = fs_max(s.end, late_end(p, set, op));
+      s.times = fs_add_most(s.times, fs_vset_time(p, set, op));
     }
   }
   return s;
@@ -191,7 +204,7 @@ static bool take_turns(const fs_vproof *p, uint32_t set) {
 }
 
 static bool turns(const fs_vproof *p, uint32_t set) {
-  op_span all = span_of(p, FS_NONE);
+  op_span all = span_of(p, set, FS_NONE);
   return take_turns(p, set) && all.times > all.end - all.begin;
 }
 
@@ -223,15 +236,15 @@ static bool too_full(const fs_vproof *p, const fs_vstep *step, const sure_event 
 static fs_status moment(fs_vproof *p, const fs_vstep *step, bool *violated) {
   sure_event *at;
   size_t n = 0;
-  if (!p->named[step->op] || p->time[step->op] > 0) {
+  if (!p->named[step->op] || fs_vset_time(p, step->set, step->op) > 0) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(&p->scratch, &at, 2 * p->op.n));
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
-    if (late(p, op) + 1 < early_end(p, op)) {
+    if (late(p, op) + 1 < early_end(p, step->set, op)) {
       at[n++] = (sure_event){late(p, op) + 1, op, true};
-      at[n++] = (sure_event){early_end(p, op), op, false};
+      at[n++] = (sure_event){early_end(p, step->set, op), op, false};
     }
   }
   if (n > 0) {
@@ -265,11 +278,11 @@ static wide_sum add_wide(wide_sum a, wide_sum b) {
 }
 
 static bool energy(const fs_vproof *p, uint32_t set) {
-  op_span all = span_of(p, FS_NONE);
+  op_span all = span_of(p, set, FS_NONE);
   wide_sum sum = {0, 0};
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
-    sum = add_wide(sum, product(fs_vset_take(p, set, op), p->time[op]));
+    sum = add_wide(sum, product(fs_vset_take(p, set, op), fs_vset_time(p, set, op)));
   }
   if (p->op.n == 0) {
     return false;
@@ -294,13 +307,15 @@ static int compare_edges(const void *a, const void *b) {
 }
 
 /* The others, by lb or, turned, by their latest ends. */
-static fs_status list_others(fs_vproof *p, uint32_t but, bool turned, edge_event **out, size_t *n) {
+static fs_status list_others(fs_vproof *p, const fs_vstep *step, edge_event **out, size_t *n) {
+  bool turned = step->rule == 'b';
   FS_TRY(fs_new(&p->scratch, out, p->op.n));
   *n = 0;
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
-    if (op != but) {
-      (*out)[(*n)++] = (edge_event){turned ? late_end(p, op) : early(p, op), p->time[op], op};
+    if (op != step->op) {
+      uint64_t time = turned ? late_end(p, step->set, op) : early(p, op);
+      (*out)[(*n)++] = (edge_event){time, fs_vset_time(p, step->set, op), op};
     }
   }
   assert(*n > 0);
@@ -308,26 +323,26 @@ static fs_status list_others(fs_vproof *p, uint32_t but, bool turned, edge_event
   return FSCHED_OK;
 }
 
-static fs_status last_too_late(fs_vproof *p, uint32_t op, bool *violated) {
+static fs_status last_too_late(fs_vproof *p, const fs_vstep *step, bool *violated) {
   edge_event *at;
   size_t n;
-  FS_TRY(list_others(p, op, false, &at, &n));
+  FS_TRY(list_others(p, step, &at, &n));
   uint64_t times = 0;
   for (size_t k = n; k-- > 0 && !*violated;) {
     times = fs_add_most(times, at[k].length);
-    *violated = fs_add_most(at[k].time, times) > late(p, op);
+    *violated = fs_add_most(at[k].time, times) > late(p, step->op);
   }
   return FSCHED_OK;
 }
 
-static fs_status first_too_early(fs_vproof *p, uint32_t op, bool *violated) {
+static fs_status first_too_early(fs_vproof *p, const fs_vstep *step, bool *violated) {
   edge_event *at;
   size_t n;
-  FS_TRY(list_others(p, op, true, &at, &n));
+  FS_TRY(list_others(p, step, &at, &n));
   uint64_t times = 0;
   for (size_t k = 0; k < n && !*violated; k++) {
     times = fs_add_most(times, at[k].length);
-    *violated = at[k].time < fs_add_most(early_end(p, op), times);
+    *violated = at[k].time < fs_add_most(early_end(p, step->set, step->op), times);
   }
   return FSCHED_OK;
 }
@@ -337,13 +352,13 @@ static fs_status edge_finding(fs_vproof *p, const fs_vstep *step, bool *violated
   if (!p->named[step->op] || !take_turns(p, step->set)) {
     return FSCHED_OK;
   }
-  op_span all = span_of(p, FS_NONE), others = span_of(p, step->op);
+  op_span all = span_of(p, step->set, FS_NONE), others = span_of(p, step->set, step->op);
   if (step->rule == 'f') {
     bool last = fs_add_most(all.begin, all.times) > others.end;
-    return last ? last_too_late(p, step->op, violated) : FSCHED_OK;
+    return last ? last_too_late(p, step, violated) : FSCHED_OK;
   }
   bool first = fs_add_most(others.begin, all.times) > all.end;
-  return first ? first_too_early(p, step->op, violated) : FSCHED_OK;
+  return first ? first_too_early(p, step, violated) : FSCHED_OK;
 }
 
 static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) {
@@ -360,6 +375,8 @@ static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) 
       return time_table(p, step->set, violated);
     case 'z':
       return moment(p, step, violated);
+    case 'm':
+      return fs_vproof_overfull(p, step->set, violated);
     case 's':
       *violated = turns(p, step->set);
       return FSCHED_OK;

@@ -43,10 +43,6 @@ fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
 
 /* ---- memories */
 
-static uint64_t aligned(const fs_memory *m, uint64_t size) {
-  return fs_add_most(size, m->align - 1) & ~(m->align - 1);
-}
-
 /* The op that alone accesses the version; FS_NONE: there is none. */
 static uint32_t only_user(const fsched_graph *g, uint32_t version) {
   uint32_t op = FS_NONE;
@@ -76,23 +72,29 @@ static void count_bytes(const fs_vproof *p, uint32_t memory, uint64_t *bytes) {
   const fs_memory *m = &g->target.memory[memory];
   for (uint32_t op = 0; op < g->n_ops; op++) {
     for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
-      uint64_t size = g->scratch_memory[i] == memory ? aligned(m, g->scratch_size[i]) : 0;
+      uint64_t size = g->scratch_memory[i] == memory ? fs_vsize_aligned(m, g->scratch_size[i]) : 0;
       bytes[op] = fs_add_most(bytes[op], size);
     }
   }
   for (uint32_t v = 0; v < g->n_versions && g->buffer_slot == NULL; v++) {
     uint32_t buffer = g->version_buffer[v], op = only_user(g, v);
     if (g->buffer_memory[buffer] == memory && op != FS_NONE && !is_in_place(g, op, v)) {
-      bytes[op] = fs_add_most(bytes[op], aligned(m, g->buffer_size[buffer]));
+      bytes[op] = fs_add_most(bytes[op], fs_vsize_aligned(m, g->buffer_size[buffer]));
     }
   }
 }
 
+uint64_t fs_vproof_capacity(const fs_vproof *p, uint32_t memory) {
+  const fs_memory *m = &p->g->target.memory[memory];
+  bool less = p->claim.kind == FS_VCLAIM_PEAK && p->claim.memory == memory;
+  assert(m->capacity != FS_UNBOUNDED && (!less || p->claim.value > 0));
+  return (less ? fs_min(m->capacity, p->claim.value - 1) : m->capacity) & ~(m->align - 1);
+}
+
 fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) {
   assert(memory < p->g->target.n_memories);
-  const fs_memory *m = &p->g->target.memory[memory];
   fs_vset set = {
-      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = m->capacity & ~(m->align - 1)};
+      .kind = FS_VSET_MEMORY, .resource = memory, .capacity = fs_vproof_capacity(p, memory)};
   FS_TRY(fs_new_zero(&p->arena, &set.bytes, p->g->n_ops));
   count_bytes(p, memory, set.bytes);
   return fs_vec_push(p->ctx, &p->set, set);
@@ -136,13 +138,16 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
   return 0;
 }
 
-bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b) {
+bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b, bool *whole) {
   assert(a < p->n_items && b < p->n_items);
+  bool exclude = false;
+  *whole = false;
   for (uint32_t set = 0; a != b && set < p->set.n; set++) {
     uint64_t x = fs_vset_take(p, set, a), y = fs_vset_take(p, set, b);
     if (x > 0 && y > 0 && fs_add_most(x, y) > p->set.at[set].capacity) {
-      return true;
+      exclude = true;
+      *whole = *whole || p->set.at[set].kind != FS_VSET_QUEUES;
     }
   }
-  return false;
+  return exclude;
 }

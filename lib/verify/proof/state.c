@@ -8,6 +8,11 @@ enum { FIRST_SLOTS = 64 };
 static void open_window(fs_vproof *p, uint32_t op) {
   p->lb[op] = 0;
   p->ub[op] = p->time[op] > p->horizon ? -1 : (int64_t)(p->horizon - p->time[op]);
+  if (p->given != NULL && p->given[op] != UINT64_MAX) {
+    int64_t start = (int64_t)p->given[op];
+    p->lb[op] = start;
+    p->ub[op] = p->ub[op] < start ? p->ub[op] : start;
+  }
 }
 
 fs_status fs_vproof_begin(fs_vproof *p) {
@@ -64,16 +69,17 @@ static fs_status grow_slots(fs_vproof *p) {
 
 fs_status fs_vproof_pair(fs_vproof *p, uint32_t a, uint32_t b, uint32_t *id) {
   assert(a < b && b < p->n_items);
+  bool whole;
   uint32_t *slot = find_slot(p, a, b);
   *id = *slot;
-  if (*slot != FS_NONE || !fs_vproof_exclude(p, a, b)) {
+  if (*slot != FS_NONE || !fs_vproof_exclude(p, a, b, &whole)) {
     return FSCHED_OK;
   }
   if (p->pair.n + 1 > p->n_slots / 2) {
     FS_TRY(grow_slots(p));
     slot = find_slot(p, a, b);
   }
-  fs_vpair pair = {.first = a, .second = b};
+  fs_vpair pair = {.first = a, .second = b, .whole = whole};
   FS_TRY(fs_vec_push(p->ctx, &p->pair, pair));
   *id = *slot = (uint32_t)(p->pair.n - 1);
   return FSCHED_OK;

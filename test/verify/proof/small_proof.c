@@ -28,6 +28,12 @@ small_proof fs_small_proof(fs_rng *r, unsigned most_ops, unsigned most_time, boo
   return c;
 }
 
+void fs_small_latencies(small_proof *c, fs_rng *r) {
+  for (unsigned op = 0; op < c->n; op++) {
+    c->latency[op] = fs_rng_one_in(r, 2) ? c->time[op] + fs_rng_below(r, 3) : 0;
+  }
+}
+
 small_proof fs_small_moments(fs_rng *r) {
   small_proof c = {.n = 5 + fs_rng_below(r, 2), .n_queues = 3, .capacity = 4, .unit = 1};
   for (unsigned op = 0; op < c.n; op++) {
@@ -69,6 +75,9 @@ fsched_graph *fs_small_proof_graph(const small_proof *c) {
   for (unsigned op = 0; op < c->n; op++) {
     fs_text_printf(&t, "  - {name: op%u, time: %u, on: ", op, c->time[op] * c->unit);
     put_queues(c, op, &t);
+    if (c->latency[op] > 0) {
+      fs_text_printf(&t, ", latency: %u", c->latency[op] * c->unit);
+    }
     if (c->use[op] > 0) {
       fs_text_printf(&t, ", uses: {r: %u}", c->use[op]);
     }
@@ -117,6 +126,30 @@ static bool meet(const small_proof *c, const unsigned *start, unsigned a, unsign
   return start[a] < start[b] + c->time[b] && start[b] < start[a] + c->time[a];
 }
 
+/* Of queues: an op on one of several takes one of a set of all of these. */
+static unsigned queues_in(const small_proof *c, unsigned op, unsigned set) {
+  unsigned in = c->queues[op] & set, n = 0;
+  for (; c->gang[op] && in != 0; in &= in - 1) {
+    n++;
+  }
+  return c->gang[op] ? n : in == c->queues[op];
+}
+
+bool fs_small_exclude(const small_proof *c, unsigned a, unsigned b, bool *whole) {
+  *whole =
+      (c->capacity > 0 && c->use[a] > 0 && c->use[b] > 0 && c->use[a] + c->use[b] > c->capacity) ||
+      c->concurrency == 1;
+  bool queues = false;
+  for (unsigned set = 1; set < 1u << c->n_queues; set++) {
+    unsigned size = 0, x = queues_in(c, a, set), y = queues_in(c, b, set);
+    for (unsigned q = 0; q < c->n_queues; q++) {
+      size += set >> q & 1;
+    }
+    queues = queues || (x > 0 && y > 0 && x + y > size);
+  }
+  return a != b && (queues || *whole);
+}
+
 /* Can ops from `op` on get queues, those before it having theirs? */
 static bool get_queues(const small_proof *c, const unsigned *start, unsigned op, unsigned *own) {
   if (op == c->n) {
@@ -141,12 +174,13 @@ bool fs_small_proof_right(const small_proof *c, const unsigned *start) {
     unsigned used = 0, run = 0;
     for (unsigned other = 0; other < c->n; other++) {
       bool before = (c->pred[op] >> other & 1) != 0;
-      if (before && start[other] + c->time[other] > start[op]) {
+      if (before && start[other] + fs_small_whole(c, other) > start[op]) {
         return false;
       }
       /* What runs when the op starts, or beside it at its instant. */
-      bool there = start[other] <= start[op] && start[op] < start[other] + c->time[other] &&
-                   (c->time[op] > 0 || start[other] < start[op]);
+      bool there = start[other] <= start[op] &&
+                   start[op] < start[other] + fs_small_whole(c, other) &&
+                   (fs_small_whole(c, op) > 0 || start[other] < start[op]);
       there = there || other == op;
       used += there ? c->use[other] : 0;
       run += there;
@@ -160,7 +194,7 @@ bool fs_small_proof_right(const small_proof *c, const unsigned *start) {
 
 bool fs_small_proof_next(const small_proof *c, unsigned horizon, unsigned *start) {
   for (unsigned op = 0; op < c->n; op++) {
-    if (start[op] + c->time[op] < horizon) {
+    if (start[op] + fs_small_whole(c, op) < horizon) {
       start[op]++;
       return true;
     }

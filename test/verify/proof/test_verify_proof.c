@@ -7,6 +7,7 @@
 #include "fsched/compile.h"
 #include "fsched/verify.h"
 #include "kit/budget.h"
+#include "verify/proof/axioms.h"
 
 #include "kit/context.h"
 
@@ -35,44 +36,10 @@
 
 #define END "end 21\n"
 
-/* Does the rule give the clause?  What follows in the text is wrong in a line of its own. */
-static bool axiom_passes(const fsched_graph *g, const char *head, const char *line,
-                         const char *end) {
-  char text[1024];
-  uint64_t bound = 7;
-  int n = snprintf(text, sizeof text, "%s%s\nl :\n%s", head, line, end);
-  ck_assert_int_eq(fsched_verify_proof(ctx, g, text, (size_t)n, "p", &bound), FSCHED_WRONG);
-  ck_assert_uint_eq(bound, 0);
-  const fsched_diag *d = fsched_diag_get(ctx, 0);
-  ck_assert_str_eq(d->code, "verify-proof");
-  uint32_t lines = 1;
-  for (const char *c = head; *c != '\0'; c++) {
-    lines += *c == '\n';
-  }
-  bool passes = d->line == lines + 1;
-  ck_assert_msg(passes || d->line == lines, "%s: %s in line %u", line, d->message, d->line);
-  fsched_diag_clear(ctx);
-  return passes;
-}
-
-typedef struct proof_axiom {
-  const char *line;
-  bool passes;
-} proof_axiom;
-
-static void check_axioms(const char *graph, const char *head, const char *end,
-                         const proof_axiom *at, size_t n) {
-  fsched_graph *g = fs_parse(graph);
-  for (size_t i = 0; i < n; i++) {
-    ck_assert_msg(axiom_passes(g, head, at[i].line, end) == at[i].passes, "%s should %s",
-                  at[i].line, at[i].passes ? "pass" : "not pass");
-  }
-  fsched_graph_destroy(g);
-}
-#define AXIOMS(...)                                                         \
-  do {                                                                      \
-    static const proof_axiom axioms[] = {__VA_ARGS__};                      \
-    check_axioms(GRAPH, HEAD, END, axioms, sizeof axioms / sizeof *axioms); \
+#define AXIOMS(...)                                                            \
+  do {                                                                         \
+    static const fs_proof_axiom axioms[] = {__VA_ARGS__};                      \
+    fs_check_axioms(GRAPH, HEAD, END, axioms, sizeof axioms / sizeof *axioms); \
   } while (0)
 
 /* A is before C, B before D, and B, D and G before J. */
@@ -132,11 +99,11 @@ END_TEST
 /* Without the sets by which they exclude each other ops are not known to do so. */
 START_TEST(only_by_sets)
 {
-  static const proof_axiom axioms[] = {
+  static const fs_proof_axiom axioms[] = {
       {"x 0>=2 1>=3", false}, {"o 0<1 1<=4 0>=7", false}, {"x 3>=3 4>=2", true}};
-  check_axioms(GRAPH, "fsched-proof 1\nops 9\nunit 1\nset queues 0 1\nbegin\n", END, axioms, 3);
-  static const proof_axiom none[] = {{"x 0>=2 1>=3", false}, {"x 3>=3 4>=2", false}};
-  check_axioms(GRAPH, "fsched-proof 1\nops 9\nunit 1\nbegin\n", END, none, 2);
+  fs_check_axioms(GRAPH, "fsched-proof 1\nops 9\nunit 1\nset queues 0 1\nbegin\n", END, axioms, 3);
+  static const fs_proof_axiom none[] = {{"x 0>=2 1>=3", false}, {"x 3>=3 4>=2", false}};
+  fs_check_axioms(GRAPH, "fsched-proof 1\nops 9\nunit 1\nbegin\n", END, none, 2);
 }
 END_TEST
 
@@ -215,7 +182,7 @@ END_TEST
 /* Products of amounts and times are above 2^64. */
 START_TEST(energy_of_large_numbers)
 {
-  static const proof_axiom axioms[] = {
+  static const fs_proof_axiom axioms[] = {
       {"e 0 0>=900488372224 1>=900488372224", true}, /* up to 2 * 10^12 - 1 */
       {"e 0 0>=900488372225 1>=900488372224", false},
       {"e 0 0>=900488372224 1>=900488372225", false},
@@ -224,7 +191,7 @@ START_TEST(energy_of_large_numbers)
       {"e 0 0>=900500291585 1>=900500291585", false},
       {"e 0 0<=0 1<=0 0>=900488372225 1>=900488372225", true},
       {"e 0 1<=0 0>=900488372225 1>=900488372225", false}};
-  check_axioms(
+  fs_check_axioms(
       "fsched: 1\nname: g\ntarget:\n  queues: [{name: q}, {name: p}]\n"
       "  resources: [{name: wide, capacity: 1099511627776}]\nops:\n"
       "  - {name: a, on: q, time: 1099511627776, uses: {wide: 1000000000000}}\n"
@@ -296,7 +263,7 @@ END_TEST
 
 START_TEST(memories)
 {
-  static const proof_axiom axioms[] = {
+  static const fs_proof_axiom axioms[] = {
       {"t 0 0>=1 1>=1", true}, /* 4 + 8 > 8 */
       {"t 0 0>=1 2>=1", false},       {"t 0 1>=1 2>=1", false},
       {"t 0 1>=1 3>=1", false},       {"t 0 1>=1 4>=1", true}, /* 8 + 4 */
@@ -306,8 +273,8 @@ START_TEST(memories)
       {"s 0 0>=3 1>=4", false},       {"e 0 0>=1 1>=2 4>=2", true}, /* 12 + 16 + 8 > 8 * 3 */
       {"e 0 0>=2 1>=3 4>=3", true},   {"e 0 0>=3 1>=4 4>=4", false} /* 36 of 40 */,
       {"z 0 5 1>=1 5<=0 5>=2", false} /* what takes no time holds nothing */};
-  check_axioms(PLACES, "fsched-proof 1\nops 7\nunit 1\nset memory 1\nbegin\n", END, axioms,
-               sizeof axioms / sizeof *axioms);
+  fs_check_axioms(PLACES, "fsched-proof 1\nops 7\nunit 1\nset memory 1\nbegin\n", END, axioms,
+                  sizeof axioms / sizeof *axioms);
 }
 END_TEST
 
@@ -337,7 +304,7 @@ END_TEST
 
 START_TEST(copies)
 {
-  static const proof_axiom axioms[] = {
+  static const fs_proof_axiom axioms[] = {
       {"p 7<=3 0>=7", true}, /* 4 + 3 > 6 */
       {"p 7<=2 0>=7", false},   {"p 7<=3 0>=8", false},
       {"p 7<=3 3>=7", true},    {"p 7<=3 3>=8", false},
@@ -355,7 +322,7 @@ START_TEST(copies)
       {"e 1 7>=2 8>=3", true}, /* 5 > 4 */
       {"e 1 7>=3 8>=3", false}, {"z 1 7 8>=1", false},
       {"p 9>=1", false}};
-  check_axioms(SPILLS, COPIES, END, axioms, sizeof axioms / sizeof *axioms);
+  fs_check_axioms(SPILLS, COPIES, END, axioms, sizeof axioms / sizeof *axioms);
 }
 END_TEST
 
@@ -541,8 +508,6 @@ static fsched_status verify_text(const char *graph, const char *text, uint64_t *
 START_TEST(graphs_that_are_not_covered)
 {
   static const char *const graphs[] = {
-      "fsched: 1\nname: g\ntarget: {queues: [{name: q}]}\n"
-      "ops: [{name: a, on: q, time: 3, latency: 4}, {name: b, on: q, time: 3}]\n",
       "fsched: 1\nname: g\ntarget: {queues: [{name: q, class: c}, {name: p, class: c}]}\n"
       "ops: [{name: a, on: {class: c, count: 1}, time: 3}, {name: b, on: c, time: 3}]\n",
       "fsched: 1\nname: g\ntarget: {queues: [{name: q}]}\n"
