@@ -14,8 +14,8 @@
 
 #include "base/clock.h"
 #include "fsched/verify.h"
-#include "kit/gen.h"
 #include "model/handle.h"
+#include "spill_graphs.h"
 
 static void fail(const char *what) {
   fprintf(stderr, "bench_spills: %s\n", what);
@@ -35,27 +35,6 @@ typedef struct graph_set {
   double gap, list_gap, seconds, longest; /* gap: of those that are open; sums */
 } graph_set;
 
-static fs_gen_params draw(uint64_t seed, const graph_set *g) {
-  static const double tightness[] = {1, 1.5, 2, 3, 4};
-  static const uint32_t queues[] = {1, 2, 3, 5};
-  fs_rng rng = {seed};
-  return (fs_gen_params){.seed = seed,
-                         .n_ops = g->least + fs_rng_below(&rng, g->most - g->least + 1),
-                         .n_queues = queues[seed / 5 % 4] + 1,
-                         .n_classes = 1 + queues[seed / 5 % 4] / 4,
-                         .n_memories = 1 + seed / 20 % 2,
-                         .max_size = 1000,
-                         .window = 4 << fs_rng_below(&rng, 3),
-                         .tightness = tightness[seed % 5],
-                         .backing = g->store,
-                         .short_share = g->store ? 0 : 0.3 + 0.1 * (double)(seed % 5),
-                         .io = true,
-                         .inouts = fs_rng_one_in(&rng, 2),
-                         .inplace = fs_rng_one_in(&rng, 2),
-                         .scratch = fs_rng_one_in(&rng, 4),
-                         .gangs = fs_rng_one_in(&rng, 4)};
-}
-
 /* NULL: there is no schedule. */
 static fsched_schedule *compile(fsched_context *ctx, const fsched_graph *g, fsched_refine refine,
                                 double seconds) {
@@ -74,7 +53,7 @@ static double gap_of(const fsched_schedule *s) {
 static void measure(graph_set *sum, uint64_t seed, double seconds, int tells) {
   fsched_context *ctx;
   fsched_graph *g;
-  fs_gen_params p = draw(seed, sum);
+  fs_gen_params p = fs_spill_graph(seed, sum->least, sum->most, sum->store);
   if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
     fail("no context");
   }

@@ -63,9 +63,12 @@ fs_tick fs_search_best(const fs_search_state *s);
 void fs_search_offer(fs_search_state *s, fs_schedule *found);
 /* Searches as long as the limits allow.  search.c */
 fs_status fs_search_graph(fs_search_state *s) FS_MUST_USE;
-/* Searches a graph whose memories may be short; `p` is its problem without spills, or NULL. short.c
- */
+/* Searches a graph whose memories may be short; `p` is its problem without spills, or NULL.
+ * short.c */
 fs_status fs_search_short(fs_search_state *s, fs_problem *p) FS_MUST_USE;
+/* With s->proof, the bound is what its steps show.  Can they, of this graph?  Requires a schedule
+ * that is known. */
+fs_status fs_search_can_show(const fs_search_state *s, bool *can) FS_MUST_USE;
 /* Searches a problem with schedules from orders, and the learner, in turns.  turns.c */
 fs_status fs_search_in_turns(fs_search_state *s, fs_problem *p, fs_arena *arena) FS_MUST_USE;
 

@@ -434,6 +434,28 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s, p);
 }
 
+/* The proof becomes that of what the learner shows where copies are open, if that is more. */
+static fs_status search_open(fs_search_state *s, fs_problem *p) {
+  fs_tick before = s->bound;
+  fs_text text;
+  fs_text_init(&text, s->ctx);
+  fs_text_init(&s->raised, s->ctx);
+  s->proof = &text;
+  s->whole = false;
+  fs_status status = fs_search_short(s, p);
+  s->proof = NULL;
+  const fs_text *shown = s->whole ? &text : &s->raised;
+  if (status == FSCHED_OK && s->bound > before) {
+    s->o->proof->n = 0;
+    fs_text_add(s->o->proof, shown->at, shown->n);
+    fs_log_end(s->o->proof, s->bound);
+    s->o->proof->failed = s->o->proof->failed || shown->failed;
+  }
+  fs_text_drop(&text);
+  fs_text_drop(&s->raised);
+  return status;
+}
+
 static bool takes_time(const fs_problem *p) {
   bool takes = false;
   for (uint32_t i = 0; i < p->n_items; i++) {
@@ -453,7 +475,15 @@ static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
   fs_problem_destroy(stated);
   FS_TRY(status);
   fs_tick bound = s->bound;
-  if (fs_settles(s->g)) {
+  bool open = false;
+  bool strip = p != NULL && fs_strip_knows(p);
+  if (!plain && !strip && fs_search_best(s) > bound && !fs_settles(s->g)) {
+    FS_TRY(fs_search_can_show(s, &open));
+  }
+  if (open) {
+    FS_TRY(search_open(s, p));
+    bound = s->bound;
+  } else if (fs_settles(s->g)) {
     FS_TRY(search_addresses(s));
   } else if (fs_search_best(s) > bound) {
     FS_TRY(search_schedules(s, p, plain));

@@ -2,7 +2,9 @@
 /* Graphs whose memories are short.  Few ops: the list scheduler's trials, the learner, which
  * chooses the copies and refutes limits from below, and orders, in turns.  Many: orders alone.  The
  * orders are those that copy little, or, where no content may leave (lives.c), such that wait
- * little for room. */
+ * little for room.
+ *
+ * With a proof, the steps of each learner are logged, and only what they show raises the bound. */
 #include "base/saturate.h"
 #include "listsched/listsched.h"
 #include "search/orders/turns.h"
@@ -128,7 +130,9 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
     FS_TRY(fs_spills_run(spills, &turn));
     s->nodes += spills->l.conflicts - before;
     s->work += (spills->l.work - worked) * LEARNT_WORK;
-    s->bound = turn.none ? turn.best : s->bound;
+    bool shown = turn.none && (s->proof == NULL || fs_spills_tell_all(spills));
+    s->whole = s->whole || (shown && s->proof != NULL);
+    s->bound = shown ? turn.best : s->bound;
     fs_search_offer(s, turn.found);
     FS_TRY(fs_search_meet(s));
     fs_search_tell(s, fs_search_best(s));
@@ -146,15 +150,26 @@ static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, ui
                         .stop = fs_search_over,
                         .user = s,
                         .best = limit + 1};
+  fs_text text;
+  fs_text_init(&text, s->ctx);
   fs_status status = fs_spills_init(&spills, p, &arena);
+  if (status == FSCHED_OK && s->proof != NULL) {
+    status = fs_spills_log(&spills, &text);
+  }
   if (status == FSCHED_OK) {
     status = fs_spills_run(&spills, &turn);
   }
   s->nodes += spills.l.conflicts;
   s->work += spills.l.work * LEARNT_WORK;
+  *none = status == FSCHED_OK && turn.none && (s->proof == NULL || fs_spills_tell_all(&spills));
   fs_spills_release(&spills);
   fs_search_offer(s, turn.found);
-  *none = status == FSCHED_OK && turn.none;
+  if (*none && s->proof != NULL && limit + 1 > s->bound) {
+    fs_text_drop(&s->raised);
+    s->raised = text;
+    fs_text_init(&text, s->ctx);
+  }
+  fs_text_drop(&text);
   s->bound = *none ? fs_max(s->bound, limit + 1) : s->bound;
   fs_search_tell(s, fs_search_best(s));
   return status == FSCHED_OK ? fs_search_meet(s) : status;
@@ -219,15 +234,30 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
   fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
-  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s);
+  bool ended = false; /* nothing is shorter, which steps do not show */
+  for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended;
        k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
-    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s)) {
+    ended = spills->ended && spills->exact;
+    if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended) {
       FS_TRY(search_unlearnt(s, lives, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }
   }
   return FSCHED_OK;
+}
+
+fs_status fs_search_can_show(const fs_search_state *s, bool *can) {
+  fs_problem *p;
+  assert(s->best != NULL);
+  *can = false;
+  FS_TRY(fs_problem_spilling(s->ctx, s->g, fs_search_best(s), s->bound, &p));
+  fs_status status = FSCHED_OK;
+  if (p != NULL && fs_spills_know(p)) {
+    status = fs_spilling_provable(p, can);
+  }
+  fs_problem_destroy(p);
+  return status;
 }
 
 fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
@@ -240,6 +270,9 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
   bool known = p != NULL && fs_spills_know(p);
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
+  if (status == FSCHED_OK && known && s->proof != NULL) {
+    status = fs_spills_log(&spills, s->proof);
+  }
   spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
   if (status == FSCHED_OK) {
     status = known ? search_in_rounds(s, p, &spills, &lives) : search_many(s, &lives);

@@ -305,6 +305,17 @@ static const char given[] =
     "  - {name: b, on: n, time: 2, latency: 3, start: 3, scratch: {k: 5}}\n"
     "  - {name: c, on: m, time: 4, start: 5, args: [{in: x}]}\n";
 
+static const char rooms[] =
+    "fsched: 1\nname: rooms\n"
+    "target:\n  queues: [{name: m}, {name: d, class: copy}]\n  memories:\n"
+    "    - {name: s, capacity: 5, backing: far, spill: {on: copy, write: {fixed: 2}, "
+    "read: {fixed: 2}}}\n    - {name: far}\n"
+    "buffers: [{name: x, size: 3}, {name: y, size: 2}, {name: z, size: 3}]\nops:\n"
+    "  - {name: a, on: m, time: 2, args: [{out: x}]}\n"
+    "  - {name: b, on: m, time: 2, args: [{out: y}], after: [a]}\n"
+    "  - {name: c, on: m, time: 2, args: [{in: y}, {out: z}], after: [b]}\n"
+    "  - {name: d, on: m, time: 2, args: [{in: x}], after: [c]}\n";
+
 /* A proof is whole, or there is none. */
 static fsched_status prove_text(fsched_context *own, fs_budget *budget, long left,
                                 const char *graph) {
@@ -347,11 +358,17 @@ static fsched_status prove_given(fsched_context *own, fs_budget *budget, long le
   return prove_text(own, budget, left, given);
 }
 
+/* Its copies are open: c waits until x has left, and d until it has come back. */
+static fsched_status prove_rooms(fsched_context *own, fs_budget *budget, long left) {
+  return prove_text(own, budget, left, rooms);
+}
+
 START_TEST(without_memory)
 {
   fs_fail_each(prove_shop, 5);
   fs_fail_each(prove_given, 5);
   fs_fail_each(prove_unlike, 5);
+  fs_fail_each(prove_rooms, 5);
 }
 END_TEST
 

@@ -22,6 +22,7 @@ typedef struct fs_spilling_draft {
   FS_VEC(fs_memory_use) use;
   FS_VEC(fs_spill_user) user;
   fs_ids member, clause0, clause;
+  FS_VEC(fs_told_bool) told;
   fs_ids copy_if; /* per copy: its boolean, or FS_NONE */
   FS_VEC(fs_spill_span) apart;
   fs_ids turn0, turn;
@@ -34,5 +35,8 @@ static inline uint64_t fs_spilling_size(const fsched_graph *g, uint32_t v) {
 /* Finds what cannot be at once, as it takes too much of a memory.  Requires stays and pairs.
  * apart.c */
 fs_status fs_spilling_apart(fs_spilling_draft *b) FS_MUST_USE;
+/* Could a schedule overwrite a part of given content without a read, of which others have read what
+ * they want?  Requires `after` and `is_short`.  provable.c */
+bool fs_spilling_may_lose(const fs_spilling_draft *b);
 
 #endif

@@ -4,7 +4,6 @@
 #include "model/overwritten.h"
 #include "problem/spilling/private.h"
 
-/* While the copies are counted, the end of a stay is marked; finish() makes it a node. */
 enum { MOST_USERS = 32 }; /* of a version: there are clauses for all pairs of their stays */
 
 /* How an op uses a version. */
@@ -42,13 +41,19 @@ static fs_status imply(fs_spilling_draft *b, uint32_t a, uint32_t c) {
   return c == FS_NONE ? FSCHED_OK : add_clause(b, literal, 2);
 }
 
+/* A boolean that is told by others (fs_spilling.told). */
+static fs_status new_bool_of(fs_spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) {
+  fs_told_bool told = {*out = new_bool(b), x, y};
+  return fs_vec_push(b->ctx, &b->told, told);
+}
+
 /* A boolean that holds where both do; FS_NONE: always. */
 static fs_status both(fs_spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) {
   if (x == FS_NONE || y == FS_NONE) {
     *out = x == FS_NONE ? y : x;
     return FSCHED_OK;
   }
-  *out = new_bool(b);
+  FS_TRY(new_bool_of(b, x, y, out));
   uint32_t literal[] = {no(x), no(y), yes(*out)};
   FS_TRY(add_clause(b, literal, 3));
   FS_TRY(imply(b, *out, x));
@@ -465,7 +470,7 @@ static fs_status add_pair(fs_spilling_draft *b, uint32_t op, uint32_t in, uint32
   before.to = before.from;
   before.length = b->g->op_time[op];
   b->use.at[k].delay = (int64_t)b->g->op_time[op];
-  before.only_if = new_bool(b);
+  FS_TRY(new_bool_of(b, shares, FS_NONE, &before.only_if));
   uint32_t some[] = {yes(shares), yes(before.only_if)};
   FS_TRY(add_clause(b, some, 2));
   FS_TRY(fs_vec_push(b->ctx, &b->use, before));
@@ -609,6 +614,8 @@ static fs_status finish(fs_spilling_draft *b) {
   FS_TRY(TAKE(b, apart, &w->apart));
   FS_TRY(TAKE(b, turn0, &w->turn0));
   FS_TRY(TAKE(b, turn, &w->turn));
+  w->n_told = (uint32_t)b->told.n;
+  FS_TRY(TAKE(b, told, &w->told));
   w->n_stays = (uint32_t)b->stay.n;
   w->n_links = (uint32_t)b->link.n;
   w->n_uses = (uint32_t)b->use.n;
@@ -643,6 +650,7 @@ static fs_status build(fs_spilling_draft *b) {
   FS_TRY(fs_new_zero(&p->arena, &b->w->copy0, g->n_versions));
   FS_TRY(fs_new_none(&p->arena, &b->w->held, g->n_versions));
   FS_TRY(fs_op_closure_find(&b->after, g, &b->d.scratch));
+  b->covered = !fs_spilling_may_lose(b);
   FS_TRY(add_versions(b));
   FS_TRY(add_scratch(b));
   FS_TRY(add_pairs(b));
@@ -661,6 +669,7 @@ static void release_lists(fs_spilling_draft *b) {
   fs_vec_free(b->ctx, &b->member);
   fs_vec_free(b->ctx, &b->clause0);
   fs_vec_free(b->ctx, &b->clause);
+  fs_vec_free(b->ctx, &b->told);
   fs_vec_free(b->ctx, &b->copy_if);
   fs_vec_free(b->ctx, &b->apart);
   fs_vec_free(b->ctx, &b->turn0);

@@ -78,8 +78,15 @@ typedef struct fs_spill_user {
                     * stay; FS_NONE: it cannot be */
 } fs_spill_user;
 
+/* A boolean that others tell: it holds where both do; with y FS_NONE, where x does not. */
+typedef struct fs_told_bool {
+  uint32_t boolean, x, y;
+} fs_told_bool;
+
 typedef struct fs_spilling {
   uint32_t n_bools;
+  uint32_t n_told;
+  fs_told_bool *told;
   uint32_t *item_if;   /* per item: the boolean by which it is there; FS_NONE: it always is */
   uint32_t *choice_if; /* per entry of problem.choice: the boolean by which the item takes that
                         * class; FS_NONE: it takes it if it is there */
@@ -108,11 +115,16 @@ typedef struct fs_spilling {
 /* Makes the problem; its copies are all that may be made.  *out is NULL where no memory is short,
  * and for graphs that it does not cover: more than limits.spilling_ops ops, or 32 of one version in
  * a short memory that spills; memories whose store is bounded; ops without length in short
- * memories; given starts, a wait between queues, loops, races, and writers of a
- * version in a short memory that nothing orders.  `horizon`, `lower_bound`: as of
+ * memories; given starts, a wait between queues, loops, races, writers of a version in
+ * a short memory that nothing orders, and given content there of which a part may be overwritten
+ * before it is read, when others have read theirs.  `horizon`, `lower_bound`: as of
  * fs_problem_from_graph. Requires an ordered graph.  O(ops^2 / 64 + users^3) */
 fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                               fs_tick lower_bound, fs_problem **out) FS_MUST_USE;
+
+/* Can proofs be written of it: is all that it says of the graph what fsched-proof(5) says, too?
+ * Requires a problem that fs_problem_spilling made.  O(ops^2 / 64 + users^2).  provable.c */
+fs_status fs_spilling_provable(const fs_problem *p, bool *provable) FS_MUST_USE;
 
 /* A solution of it: the start of each item, and what each boolean is. */
 typedef struct fs_spill_point {

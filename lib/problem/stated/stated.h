@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What proofs speak of (fsched-proof(5)), as a problem: the ops with their edges, queues, resources
- * and the concurrency, given starts, the copies that no schedule does without, and what ops alone
- * hold of memories while they run.  What else memories ask for, and waits, are left out, so a bound
- * of the problem is a bound of the graph, and its answers are no schedules. */
+/* What proofs speak of (fsched-proof(5)) where copies are not open, as a problem: the ops with
+ * their edges, queues, resources and the concurrency, given starts, the copies that no schedule does
+ * without, and what ops alone hold of memories while they run.  What else memories ask for, and
+ * waits, are left out, so a bound of the problem is a bound of the graph, and its answers are no
+ * schedules. */
 #ifndef FS_PROBLEM_STATED_H
 #define FS_PROBLEM_STATED_H
 

@@ -380,7 +380,7 @@ static void settle_root(fs_learner *s) {
 void fs_learner_reset(fs_learner *s) { go_back(s, 0); }
 
 void fs_learner_strip(fs_learner *s) {
-  assert(s->level.n == 0 && s->trail.n == 0);
+  assert(s->level.n == 0 && (s->trail.n == 0 || s->p->spilling != NULL)); /* clauses of one */
   s->bare = true;
   fs_learner_grow_heads(s);
 }

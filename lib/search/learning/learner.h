@@ -119,7 +119,8 @@ typedef struct fs_proof_log fs_proof_log; /* learning/log.h */
 
 typedef struct fs_learner_table {
   fs_side_value capacity, most; /* the most that a task takes */
-  uint32_t field;               /* of the problem: its class, or behind the classes its amount */
+  uint32_t field; /* of the problem: its class, or behind the classes its amount; FS_NONE: none */
+  uint32_t open;  /* without one: the memory, or behind the memories the set of turns */
   uint32_t task0, task1;
   bool waits;  /* is in the list of those to look at */
   bool turns;  /* its tasks take turns: sets are looked at in place of heights */

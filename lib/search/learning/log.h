@@ -6,6 +6,9 @@
  * axiom of its rule, or an earlier lemma; the clause is the lemma that follows from them, taken in
  * the order in which they came true.
  *
+ * Where copies are open, a premise says that what it bounds is there, and what follows of own times
+ * says that it is not, or so; clauses of the problem are axioms where they are used.
+ *
  * Memory: all text since the last begin. */
 #ifndef FS_SEARCH_LOG_H
 #define FS_SEARCH_LOG_H
@@ -24,6 +27,10 @@ struct fs_proof_log {
   uint64_t *root;        /* per side: the lemma of what has grown at the root; 0: none */
   uint64_t *seen; /* per side: 1 + the lemmas before the one that root[] is already a hint of */
   FS_VEC(fs_log_hint) roots, dropped, traced; /* hints of the next lemma, in three parts */
+  /* What fs_learner_refuse is told of next: a memory, and things that have no addresses there
+   * together; empty: no rule says so. */
+  fs_ids unplaced;
+  bool broken; /* a step was left out that no rule gives: the text is no proof */
 };
 
 /* Begins a text anew, with the steps of the learner, which has done nothing yet.  Refers to text
@@ -57,6 +64,15 @@ void fs_log_memory(fs_learner *s, uint32_t memory, const uint32_t *op, size_t n)
 uint32_t fs_log_last(const fs_learner *s);
 /* A clause is forgotten. */
 void fs_log_forget(fs_learner *s, uint32_t clause);
+/* The lines that name what is open: copies, ends of stays and booleans, numbered as the variables
+ * of the learner; and of a table without a field.  log_open.c */
+fs_status fs_log_put_open(fs_text *t, const fs_learner *s) FS_MUST_USE;
+void fs_log_put_open_set(fs_text *t, const fs_learner *s, const fs_learner_table *table);
+
+/* What the next fs_learner_refuse is of: residencies of a memory, by the ends of their stays and,
+ * of scratch, by their ops.  More than some are no step of a proof. */
+void fs_log_unplaced(fs_learner *s, uint32_t memory, const uint32_t *node, size_t n);
+
 /* No schedule ends before this. */
 void fs_log_end(fs_text *text, fs_tick makespan);
 /* There is no schedule. */

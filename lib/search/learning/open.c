@@ -28,7 +28,7 @@ static void add_uses(fs_learner *s, uint32_t memory) {
   fs_learner_table *t = &s->table[s->n_tables];
   uint64_t capacity = m->capacity & ~(m->align - 1);
   *t = (fs_learner_table){
-      .capacity = (fs_side_value)capacity, .field = FS_NONE, .task0 = s->n_tasks};
+      .capacity = (fs_side_value)capacity, .field = FS_NONE, .open = memory, .task0 = s->n_tasks};
   for (uint32_t k = 0; k < w->n_uses; k++) {
     const fs_memory_use *u = &w->use[k];
     if (u->memory == memory && u->bytes > 0) {
@@ -49,7 +49,10 @@ static void add_uses(fs_learner *s, uint32_t memory) {
 static void add_turns(fs_learner *s, uint32_t set) {
   const fs_spilling *w = s->p->spilling;
   fs_learner_table *t = &s->table[s->n_tables];
-  *t = (fs_learner_table){.capacity = 1, .field = FS_NONE, .task0 = s->n_tasks};
+  *t = (fs_learner_table){.capacity = 1,
+                          .field = FS_NONE,
+                          .open = s->p->graph->target.n_memories + set,
+                          .task0 = s->n_tasks};
   for (uint32_t k = w->turn0[set]; k < w->turn0[set + 1]; k++) {
     uint32_t op = w->turn[k];
     s->task[s->n_tasks++] = (fs_learner_task){.item = op,

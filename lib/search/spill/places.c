@@ -29,6 +29,7 @@ typedef struct rectangles {
   fs_tick *moment;
   uint32_t n_moments;
   FS_VEC(fs_literal) why;
+  fs_ids node; /* the ends of the stays, or ops, that `why` is of */
 } rectangles;
 
 static void list_rectangles(rectangles *r, uint32_t memory) {
@@ -178,6 +179,7 @@ static fs_status add_stay(rectangles *r, uint32_t stay, fs_tick first, fs_tick l
     FS_TRY(add(r, 2 * fs_bool_variable(l, s->only_if), 1));
   }
   FS_TRY(s->begin == FS_NONE ? FSCHED_OK : add(r, 2 * s->begin + 1, -units(r, first)));
+  FS_TRY(fs_vec_push(r->s->p->ctx, &r->node, fs_end_variable(l, stay)));
   return add(r, 2 * fs_end_variable(l, stay), units(r, last) + 1);
 }
 
@@ -217,6 +219,7 @@ static fs_status add_rectangle(rectangles *r, uint32_t i) {
     return add_joined(r, stay, first, last);
   }
   assert(op != FS_NONE);
+  FS_TRY(fs_vec_push(r->s->p->ctx, &r->node, op));
   FS_TRY(add(r, 2 * op + 1, -units(r, first)));
   return add(r, 2 * op, units(r, last) + 1 - l->time[op]);
 }
@@ -245,8 +248,9 @@ static fs_status add_pairs(rectangles *r) {
   return FSCHED_OK;
 }
 
-static fs_status explain(rectangles *r) {
-  r->why.n = 0;
+/* `none`: it is proven that they have no addresses. */
+static fs_status explain(rectangles *r, uint32_t memory, bool none) {
+  r->why.n = r->node.n = 0;
   find_moments(r);
   for (uint32_t i = 0; i < r->n; i++) {
     if (!r->out[i]) {
@@ -254,6 +258,9 @@ static fs_status explain(rectangles *r) {
     }
   }
   FS_TRY(add_pairs(r));
+  if (none) {
+    fs_log_unplaced(&r->s->l, memory, r->node.at, r->node.n);
+  }
   fs_learner_refuse(&r->s->l, r->why.at, r->why.n);
   return FSCHED_OK;
 }
@@ -288,7 +295,7 @@ static fs_status place_memories(rectangles *r, uint64_t *address, bool *found) {
     }
     FS_TRY(exists.is == FS_NO ? shrink(r) : FSCHED_OK);
     r->s->exact = r->s->exact && exists.is == FS_NO;
-    FS_TRY(explain(r));
+    FS_TRY(explain(r, m, exists.is == FS_NO));
   }
   return FSCHED_OK;
 }
@@ -302,6 +309,7 @@ fs_status fs_spills_place(fs_spills *s, const fs_spill_turn *turn, fs_spill_fixe
       fs_new_zero(&fixed->problem->arena, &fixed->answer.address, fixed->problem->n_residencies));
   fs_status status = place_memories(&r, fixed->answer.address, found);
   fs_vec_free(s->p->ctx, &r.why);
+  fs_vec_free(s->p->ctx, &r.node);
   return status;
 }
 

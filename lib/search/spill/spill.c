@@ -32,9 +32,12 @@ fs_status fs_spills_init(fs_spills *s, fs_problem *p, fs_arena *arena) {
   return fs_learner_init(&s->l, p, arena);
 }
 
+fs_status fs_spills_log(fs_spills *s, fs_text *text) { return fs_log_begin(&s->log, &s->l, text); }
+
 void fs_spills_release(fs_spills *s) {
   if (s->p != NULL) {
     fs_learner_release(&s->l);
+    fs_log_release(&s->log, s->p->ctx);
   }
 }
 

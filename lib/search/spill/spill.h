@@ -10,7 +10,7 @@
 #define FS_SEARCH_SPILL_H
 
 #include "problem/spilling/spilling.h"
-#include "search/learning/learner.h"
+#include "search/learning/log.h"
 
 typedef struct fs_spills {
   fs_problem *p;
@@ -23,12 +23,17 @@ typedef struct fs_spills {
   fs_tick *start; /* room for a point */
   uint8_t *holds;
   uint64_t refused; /* points without addresses */
+  fs_proof_log log;
 } fs_spills;
 
 /* Does the search know the problem?  Requires a problem with spilling. */
 bool fs_spills_know(const fs_problem *p);
 /* Requires a problem that it knows; it and the arena outlive the search. */
 fs_status fs_spills_init(fs_spills *s, fs_problem *p, fs_arena *arena) FS_MUST_USE;
+/* The steps of the search go into a text, which begins anew; it has done nothing yet.  They are a
+ * proof as long as fs_spills_tell_all. */
+fs_status fs_spills_log(fs_spills *s, fs_text *text) FS_MUST_USE;
+static inline bool fs_spills_tell_all(const fs_spills *s) { return !s->log.broken; }
 void fs_spills_release(fs_spills *s); /* ignores one that is all zeros */
 /* A schedule of the graph that guides decisions from now on. */
 void fs_spills_guide(fs_spills *s, const fs_schedule *known);

@@ -11,7 +11,7 @@ fs_status fs_vclauses_add(fsched_context *ctx, fs_vclauses *c, const fs_vliteral
     return fs_no_memory(ctx, SIZE_MAX);
   }
   size_t at = c->literal.n;
-  fs_vliteral entry = {(int64_t)n, (uint32_t)c->begin.n, FS_VFORM_FROM};
+  fs_vliteral entry = {(int64_t)n, (uint32_t)c->begin.n, FS_VFORM_FROM, false};
   FS_TRY(fs_vec_ensure(ctx, &c->literal, at + n + 1));
   FS_TRY(fs_vec_push(ctx, &c->begin, at));
   c->literal.at[at] = entry;

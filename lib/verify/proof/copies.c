@@ -53,7 +53,7 @@ static fs_status list_ops(fs_vproof *p, fs_vcopy *c) {
   return FSCHED_OK;
 }
 
-static uint64_t ticks_of(const fsched_graph *g, const fs_vcopy *c) {
+uint64_t fs_vcopy_ticks(const fsched_graph *g, const fs_vcopy *c) {
   uint32_t buffer = g->version_buffer[c->version];
   const fs_memory *m = &g->target.memory[g->buffer_memory[buffer]];
   uint64_t rate = c->write ? m->write_rate : m->read_rate, size = g->buffer_size[buffer];
@@ -62,7 +62,7 @@ static uint64_t ticks_of(const fsched_graph *g, const fs_vcopy *c) {
   return fs_add_most(fixed, rate == 0 ? 0 : size / rate + (size % rate != 0));
 }
 
-static fs_status read_version(fs_vproof *p, uint32_t *version) {
+fs_status fs_vproof_version(fs_vproof *p, uint32_t *version) {
   fs_vtext *t = &p->text;
   const fsched_graph *g = p->g;
   uint64_t buffer, number;
@@ -79,15 +79,21 @@ static fs_status read_version(fs_vproof *p, uint32_t *version) {
     return fs_vtext_wrong(t, place, "the buffer has no version %llu", (unsigned long long)number);
   }
   *version = first + (uint32_t)number;
-  return fs_vtext_line_end(t);
+  return FSCHED_OK;
 }
 
-static fs_status read_copy(fs_vproof *p, bool write) {
+/* `seen`: 2 per version, if its read, and its write, were named. */
+static fs_status read_copy(fs_vproof *p, bool write, bool *seen) {
   size_t place = p->text.pos;
   fs_vcopy c = {.write = write};
-  FS_TRY(read_version(p, &c.version));
+  FS_TRY(fs_vproof_version(p, &c.version));
+  FS_TRY(fs_vtext_line_end(&p->text));
   FS_TRY(list_ops(p, &c));
-  c.ticks = ticks_of(p->g, &c);
+  c.ticks = fs_vcopy_ticks(p->g, &c);
+  if (seen[2 * (size_t)c.version + write]) {
+    return fs_vtext_wrong(&p->text, place, "this copy was named before");
+  }
+  seen[2 * (size_t)c.version + write] = true;
   if (c.op0 == c.op1 || c.ticks > FS_VTEXT_MOST || p->n_items == FS_NONE - 1) {
     return fs_vtext_wrong(&p->text, place, "schedules may do without this copy");
   }
@@ -96,13 +102,16 @@ static fs_status read_copy(fs_vproof *p, bool write) {
 }
 
 fs_status fs_vproof_copies(fs_vproof *p) {
+  FS_SCRATCH(scratch, p->ctx);
+  bool *seen;
   p->n_items = p->g->n_ops;
+  FS_TRY(fs_new_zero(&scratch, &seen, 2 * (size_t)p->g->n_versions));
   for (;;) {
     bool read = fs_vtext_word(&p->text, "read");
     if (!read && !fs_vtext_word(&p->text, "write")) {
       return FSCHED_OK;
     }
-    FS_TRY(read_copy(p, !read));
+    FS_TRY(read_copy(p, !read, seen));
   }
 }
 

@@ -1,6 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The lines before the first "begin". */
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
+
+/* What stays and copies say is not said of latencies and given starts. */
+static bool may_be_open(const fsched_graph *g) {
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    if ((g->op_latency != NULL && g->op_latency[op] != g->op_time[op]) ||
+        (g->op_start != NULL && g->op_start[op] != FS_TICK_NONE)) {
+      return false;
+    }
+  }
+  return true;
+}
 
 static fs_status read_ops(fs_vproof *p) {
   fs_vtext *t = &p->text;
@@ -17,7 +28,17 @@ static fs_status read_ops(fs_vproof *p) {
                           (unsigned long long)n);
   }
   FS_TRY(fs_vtext_line_end(t));
-  return fs_vproof_copies(p);
+  size_t place = t->pos;
+  if (!fs_vtext_word(t, "open\n")) {
+    return fs_vproof_copies(p);
+  }
+  if (p->claim.kind != FS_VCLAIM_MAKESPAN || !may_be_open(p->g)) {
+    return fs_vtext_wrong(t, place,
+                          "copies are open for makespans alone, without latencies and given starts");
+  }
+  p->n_items = p->g->n_ops;
+  FS_TRY(fs_new_zero(&p->arena, &p->stays, 1));
+  return fs_vstays_lines(p);
 }
 
 static uint64_t ticks_of(const fs_vproof *p, uint32_t item) {
@@ -122,14 +143,37 @@ fs_status fs_vproof_take_memory(fs_vproof *p, uint64_t id, size_t place, uint32_
   return FSCHED_OK;
 }
 
-static fs_status read_memory(fs_vproof *p) {
+/* `stays`: of a memory, where copies are open. */
+static fs_status read_memory(fs_vproof *p, bool stays) {
   fs_vtext *t = &p->text;
   size_t place = t->pos + 1;
   uint64_t id;
   uint32_t memory;
   FS_TRY(fs_vtext_next(t, "a memory", &id));
   FS_TRY(fs_vproof_take_memory(p, id, place, &memory));
-  return fs_vset_add_memory(p, memory);
+  return stays ? fs_vset_add_stays(p, memory) : fs_vset_add_memory(p, memory);
+}
+
+static fs_status read_turns(fs_vproof *p) {
+  FS_SCRATCH(scratch, p->ctx);
+  fs_vtext *t = &p->text;
+  uint32_t n = 0, *op;
+  FS_TRY(fs_new(&scratch, &op, p->g->n_ops));
+  do {
+    uint64_t id;
+    size_t place = t->pos + 1;
+    FS_TRY(fs_vtext_next(t, "an op", &id));
+    bool apart = id < p->g->n_ops && n < p->g->n_ops;
+    for (uint32_t k = 0; k < n && apart; k++) {
+      apart = fs_vstays_ops_apart(p, op[k], (uint32_t)id);
+    }
+    if (!apart) {
+      return fs_vtext_wrong(t, place, "op %llu may run beside one of these",
+                            (unsigned long long)id);
+    }
+    op[n++] = (uint32_t)id;
+  } while (fs_vtext_peek(t) == ' ');
+  return fs_vset_add_turns(p, op, n);
 }
 
 static fs_status read_set(fs_vproof *p) {
@@ -140,7 +184,11 @@ static fs_status read_set(fs_vproof *p) {
   } else if (fs_vtext_word(t, "resource")) {
     FS_TRY(read_resource(p));
   } else if (fs_vtext_word(t, "memory")) {
-    FS_TRY(read_memory(p));
+    FS_TRY(read_memory(p, false));
+  } else if (p->stays != NULL && fs_vtext_word(t, "stays")) {
+    FS_TRY(read_memory(p, true));
+  } else if (p->stays != NULL && fs_vtext_word(t, "turns")) {
+    FS_TRY(read_turns(p));
   } else if (fs_vtext_word(t, "concurrency")) {
     fs_vset set = {.kind = FS_VSET_CONCURRENCY, .capacity = p->g->target.concurrency};
     if (set.capacity == 0) {

@@ -4,6 +4,7 @@
  *   text     words and numbers, faults with line and column                    proof/text.c
  *   header   unit and sets                                                     proof/header.c
  *   copies   first reads and last writes                                       proof/copies.c
+ *   stays    where copies are open: which there are                            proof/stays
  *   sets     what ops take of sets, and which exclude each other               proof/sets.c
  *   lives    what surely lies in a memory at some moment                       proof/lives.c
  *   state    windows and orders that are assumed                               proof/state.c
@@ -15,7 +16,8 @@
  * take of queues, resources and the limit of concurrency, what surely lies in memories, and the
  * copies that no schedule does without.  All else, other copies, places and waits, only asks more
  * of a schedule: what no schedule without it does, no schedule does.  So does the choice of queues:
- * of some queues no more can be taken at one time than there are.
+ * of some queues no more can be taken at one time than there are.  Where copies are open it knows
+ * more (stays/stays.h).
  *
  * Times are counted in units of T, a divisor of all times and given starts.  Of what is left of a
  * schedule keep the given starts, and of the others the orders alone: that of ops that are not in
@@ -38,7 +40,7 @@
  * and only the steps behind its last "begin" show it, so both are looked for from its end.
  * Complexity: O(text) in time but for sorting, and what the rules say; memory of the largest number
  * of lemmas at one time. */
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
 
 #include "base/progress.h"
 #include "base/saturate.h"
@@ -143,12 +145,28 @@ static fs_status check_part(fs_vproof *p, size_t begin) {
   FS_TRY(read_end(p, begin));
   FS_TRY(fs_vproof_header(p));
   FS_TRY(find_horizon(p));
+  p->n_nodes = p->n_items + (p->stays == NULL ? 0 : p->stays->n_ends + p->stays->n_bools);
   FS_TRY(fs_vproof_begin(p));
+  FS_TRY(p->stays == NULL ? FSCHED_OK : fs_vstays_facts(p));
   skip_to_last(&p->text);
   return fs_vproof_replay(p);
 }
 
+static void release_stays(fsched_context *ctx, fs_vstays *s) {
+  fs_vec_free(ctx, &s->thing);
+  fs_vec_free(ctx, &s->queue);
+  fs_vec_free(ctx, &s->user);
+  fs_vec_free(ctx, &s->in);
+  fs_vec_free(ctx, &s->link);
+  fs_vec_free(ctx, &s->use);
+  fs_vec_free(ctx, &s->clause0);
+  fs_vec_free(ctx, &s->clause);
+}
+
 static void release(fs_vproof *p) {
+  if (p->stays != NULL) {
+    release_stays(p->ctx, p->stays);
+  }
   fs_vclauses_free(p->ctx, &p->lemmas);
   fs_vclauses_free(p->ctx, &p->axioms);
   fs_vec_free(p->ctx, &p->set);
@@ -159,6 +177,7 @@ static void release(fs_vproof *p) {
   fs_vec_free(p->ctx, &p->ordered);
   fs_vec_free(p->ctx, &p->pair);
   fs_vec_free(p->ctx, &p->clause);
+  fs_vec_free(p->ctx, &p->things);
   fs_arena_release(&p->slots);
   fs_arena_release(&p->scratch);
   fs_arena_release(&p->arena);

@@ -12,7 +12,9 @@ typedef enum fs_vset_kind {
   FS_VSET_QUEUES,
   FS_VSET_RESOURCE,
   FS_VSET_CONCURRENCY,
-  FS_VSET_MEMORY
+  FS_VSET_MEMORY,
+  FS_VSET_STAYS, /* of a memory, where copies are open */
+  FS_VSET_TURNS  /* ops of which any two touch more of some memory than it has */
 } fs_vset_kind;
 typedef struct fs_vset {
   fs_vset_kind kind;
@@ -20,6 +22,7 @@ typedef struct fs_vset {
   uint64_t capacity;
   uint32_t *of;    /* of queues: what ops take, per domain, then per gang */
   uint64_t *bytes; /* of a memory: per op, what it alone holds there while it runs */
+  bool *in;        /* of queues: per queue; of turns: per op */
 } fs_vset;
 
 /* Versions of a memory that count as one, as they may share a place (lives.c). */
@@ -57,6 +60,7 @@ typedef struct fs_vliteral {
   int64_t bound;
   uint32_t id;
   fs_vform form;
+  bool own; /* it holds, too, if the op, a thing that may not be there, is not */
 } fs_vliteral;
 
 /* A copy that no schedule does without.  Its number is behind those of the ops; all that is said
@@ -83,6 +87,8 @@ typedef struct fs_vclauses {
   size_t waste;         /* entries and literals of those that are deleted */
 } fs_vclauses;
 
+typedef struct fs_vstays fs_vstays; /* stays/stays.h */
+
 typedef struct fs_vproof {
   fsched_context *ctx;
   const fsched_graph *g;
@@ -100,19 +106,25 @@ typedef struct fs_vproof {
   uint64_t *given; /* per op: its only start, UINT64_MAX: any; NULL: none has one */
   FS_VEC(fs_vset) set;
   FS_VEC(fs_vlives) lives; /* of the memories that were asked for */
+  fs_vstays *stays;        /* NULL: no copies are open */
+  uint32_t n_nodes;        /* items, and what is numbered behind them */
+  uint32_t *owner;         /* per node: the boolean by which it is there; FS_NONE: it always is */
 
   /* The windows of starts that what is assumed leaves.  Of ops that nothing was assumed of they are
-   * 0, or the given start, and horizon - time, or that start. */
+   * 0, or the given start, and horizon - time, or that start.  Those of what may not be there hold
+   * if it is. */
   int64_t *lb, *ub;
   bool *named;
-  fs_ids op;  /* those that are named */
-  bool empty; /* some op that is named has no start, or some pair no order */
+  fs_ids op;      /* those that are named; for a rule, the items of them that are there */
+  size_t n_named; /* for a rule, how many are named: these, and what follows in op[] */
+  bool empty;     /* some op that is named has no start, or some pair no order */
   FS_VEC(fs_vpair) pair;
   uint32_t *slot; /* hash table of pairs, FS_NONE: free */
   uint32_t n_slots;
   fs_arena slots;             /* holds it */
   fs_ids ordered;             /* pairs whose order is known */
   FS_VEC(fs_vliteral) clause; /* of the step */
+  fs_ids things;              /* that it names beside */
   fs_vclauses lemmas, axioms;
 } fs_vproof;
 
@@ -126,6 +138,9 @@ fs_status fs_vproof_take_memory(fs_vproof *p, uint64_t id, size_t place,
 /* ---- copies.c */
 /* Reads the lines that name copies. */
 fs_status fs_vproof_copies(fs_vproof *p) FS_MUST_USE;
+/* Reads a buffer and a version. */
+fs_status fs_vproof_version(fs_vproof *p, uint32_t *version) FS_MUST_USE;
+uint64_t fs_vcopy_ticks(const fsched_graph *g, const fs_vcopy *c);
 /* Requires an item behind the ops. */
 const fs_vcopy *fs_vproof_copy(const fs_vproof *p, uint32_t item);
 
@@ -147,8 +162,14 @@ fs_status fs_vproof_overfull(fs_vproof *p, uint32_t memory, bool *over) FS_MUST_
 fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) FS_MUST_USE;
 /* Adds the set of a memory.  Requires a bounded one of the target. */
 fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) FS_MUST_USE;
+/* Where copies are open: what stays and scratch take of such a memory; ops of which each two are
+ * apart. */
+fs_status fs_vset_add_stays(fs_vproof *p, uint32_t memory) FS_MUST_USE;
+fs_status fs_vset_add_turns(fs_vproof *p, const uint32_t *op, uint32_t n) FS_MUST_USE;
 /* What the op takes of the set.  Requires a set, and an op of the graph. */
 uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op);
+/* The same with what is assumed: of an op that runs on some queues, or others. */
+uint64_t fs_vset_taken(const fs_vproof *p, uint32_t set, uint32_t op);
 /* For how long it takes that. */
 static inline uint64_t fs_vset_time(const fs_vproof *p, uint32_t set, uint32_t op) {
   return (p->set.at[set].kind == FS_VSET_QUEUES ? p->busy : p->time)[op];
@@ -165,6 +186,13 @@ void fs_vproof_forget(fs_vproof *p);
 /* The id of a pair; FS_NONE: they do not exclude each other.  Requires two ops of the graph, the
  * lower id first. */
 fs_status fs_vproof_pair(fs_vproof *p, uint32_t a, uint32_t b, uint32_t *id) FS_MUST_USE;
+/* Is the node there for sure?  And for sure not? */
+static inline bool fs_vproof_there(const fs_vproof *p, uint32_t node) {
+  return p->owner[node] == FS_NONE || p->lb[p->owner[node]] > 0;
+}
+static inline bool fs_vproof_gone(const fs_vproof *p, uint32_t node) {
+  return p->owner[node] != FS_NONE && p->ub[p->owner[node]] < 1;
+}
 bool fs_vproof_fails(const fs_vproof *p, const fs_vliteral *l);
 bool fs_vproof_holds(const fs_vproof *p, const fs_vliteral *l);
 /* Assumes a literal, and names its ops. */
@@ -180,6 +208,9 @@ typedef struct fs_vstep {
   char rule;
   uint32_t set; /* of the rules that name one; or the memory */
   uint32_t op;  /* of those that name one */
+  uint32_t other;
+  const uint32_t *thing; /* of the rule that names several, in a memory: `set` */
+  uint32_t n;
 } fs_vstep;
 /* Is the rule violated for sure by the ops that are named?  O(n log n) for n of these; of
  * precedence O(their edges), or less.  Requires that nothing is empty. */

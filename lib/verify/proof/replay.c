@@ -3,14 +3,14 @@
  * rule; a lemma's hints, clauses that were shown before, lead by one literal after the other to one
  * of which all literals fail. */
 #include "base/progress.h"
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
 
 static fs_status read_op(fs_vproof *p, uint32_t *op) {
   fs_vtext *t = &p->text;
   size_t place = t->pos;
   uint64_t id;
   FS_TRY(fs_vtext_number(t, "an op", &id));
-  if (id >= p->n_items) {
+  if (id >= p->n_nodes) {
     return fs_vtext_wrong(t, place, "there is no op %llu", (unsigned long long)id);
   }
   *op = (uint32_t)id;
@@ -21,10 +21,12 @@ static fs_status read_order(fs_vproof *p, uint32_t first, size_t place, fs_vlite
   uint32_t second;
   FS_TRY(read_op(p, &second));
   bool forward = first < second;
+  l->own = false;
   l->form = forward ? FS_VFORM_FORWARD : FS_VFORM_BACKWARD;
   l->bound = 0;
   l->id = FS_NONE;
-  if (first != second) {
+  bool items = first < p->n_items && second < p->n_items;
+  if (first != second && items && p->owner[first] == FS_NONE && p->owner[second] == FS_NONE) {
     FS_TRY(fs_vproof_pair(p, forward ? first : second, forward ? second : first, &l->id));
   }
   if (l->id == FS_NONE) {
@@ -39,19 +41,23 @@ static fs_status read_literal(fs_vproof *p, fs_vliteral *l) {
   size_t place = t->pos;
   uint32_t op;
   uint64_t bound;
+  bool own = fs_vtext_takes(t, '?');
   FS_TRY(read_op(p, &op));
+  if (own && p->owner[op] == FS_NONE) {
+    return fs_vtext_wrong(t, place, "%u is always there", op);
+  }
   bool from = fs_vtext_takes(t, '>');
   if (!from && !fs_vtext_takes(t, '<')) {
     return fs_vtext_syntax(t, t->pos, "here should be one of >= <= <");
   }
   if (!fs_vtext_takes(t, '=')) {
-    if (from) {
+    if (from || own) {
       return fs_vtext_syntax(t, t->pos, "here should be one of >= <= <");
     }
     return read_order(p, op, place, l);
   }
   FS_TRY(fs_vtext_number(t, "a start", &bound));
-  *l = (fs_vliteral){(int64_t)bound, op, from ? FS_VFORM_FROM : FS_VFORM_UNTIL};
+  *l = (fs_vliteral){(int64_t)bound, op, from ? FS_VFORM_FROM : FS_VFORM_UNTIL, own};
   return FSCHED_OK;
 }
 
@@ -82,6 +88,47 @@ static fs_status read_bounded(fs_vproof *p, uint32_t *memory) {
   return fs_vproof_take_memory(p, id, place, memory);
 }
 
+/* An op, or a stay by its end. */
+static fs_status read_stay(fs_vproof *p, uint32_t *node) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  if (!fs_vtext_takes(t, ' ')) {
+    return fs_vtext_syntax(t, t->pos, "here should be a space, and an op or an end");
+  }
+  FS_TRY(read_op(p, node));
+  if (*node >= p->g->n_ops && (*node < p->n_items || *node >= p->n_items + p->stays->n_ends)) {
+    return fs_vtext_wrong(t, place, "%u is neither an op nor an end", *node);
+  }
+  return FSCHED_OK;
+}
+
+/* A memory, and how many stays of it, and they. */
+static fs_status read_stays(fs_vproof *p, fs_vstep *step) {
+  fs_vtext *t = &p->text;
+  size_t place = t->pos + 1;
+  uint64_t memory, n;
+  uint32_t node;
+  FS_TRY(fs_vtext_next(t, "a memory", &memory));
+  if (memory >= p->g->target.n_memories) {
+    return fs_vtext_wrong(t, place, "there is no memory %llu", (unsigned long long)memory);
+  }
+  FS_TRY(fs_vtext_next(t, "a number of ops and ends", &n));
+  p->things.n = 0;
+  for (uint64_t k = 0; k < n; k++) {
+    FS_TRY(read_stay(p, &node));
+    FS_TRY(fs_vec_push(p->ctx, &p->things, node));
+  }
+  step->set = (uint32_t)memory;
+  step->thing = p->things.at;
+  step->n = (uint32_t)p->things.n;
+  return FSCHED_OK;
+}
+
+static fs_status read_apart(fs_vproof *p, fs_vstep *step) {
+  FS_TRY(read_stay(p, &step->op));
+  return read_stay(p, &step->other);
+}
+
 static fs_status read_step(fs_vproof *p, fs_vstep *step) {
   fs_vtext *t = &p->text;
   uint64_t set;
@@ -102,7 +149,9 @@ static fs_status read_step(fs_vproof *p, fs_vstep *step) {
     }
     FS_TRY(read_op(p, &step->op));
   }
-  return FSCHED_OK;
+  return step->rule == 'a'   ? read_apart(p, step)
+         : step->rule == 'n' ? read_stays(p, step)
+                             : FSCHED_OK;
 }
 
 static fs_status check_axiom(fs_vproof *p) {
@@ -201,6 +250,13 @@ static fs_status check_step(fs_vproof *p, bool *last) {
   *last = false;
   t->pos++;
   switch (c) {
+    case 'c':
+    case 'a':
+    case 'n':
+      if (p->stays == NULL) {
+        return fs_vtext_syntax(t, t->pos - 1, "this step needs open copies");
+      }
+      return check_axiom(p);
     case 'p':
     case 'o':
     case 'x':

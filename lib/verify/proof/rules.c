@@ -13,7 +13,7 @@
  *                   between the earliest lb of all and the latest end of the others.  If they do
  *                   not, OP is the last, and starts behind those with lb >= c, which take their
  *                   times from c on; c is the lb of one of them, so that there is one. */
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
 
 #include <stdlib.h>
 
@@ -123,6 +123,11 @@ static fs_status exclusion(fs_vproof *p, bool *violated) {
 
 /* ---- what ops take of a set */
 
+/* Is it an item that is named, and there for sure? */
+static bool is_there(const fs_vproof *p, uint32_t op) {
+  return op < p->n_items && p->named[op] && fs_vproof_there(p, op);
+}
+
 typedef struct sure_event {
   uint64_t time;
   uint32_t op;
@@ -143,7 +148,7 @@ static int compare_sure(const void *a, const void *b) {
 static bool too_high(const fs_vproof *p, uint32_t set, const sure_event *at, size_t n) {
   uint64_t used = 0, capacity = p->set.at[set].capacity;
   for (size_t i = 0; i < n; i++) {
-    uint64_t take = fs_vset_take(p, set, at[i].op);
+    uint64_t take = fs_vset_taken(p, set, at[i].op);
     if (!at[i].begins) {
       used -= take;
     } else if (take > capacity || used > capacity - take) {
@@ -196,7 +201,7 @@ static op_span span_of(const fs_vproof *p, uint32_t set, uint32_t but) {
 static bool take_turns(const fs_vproof *p, uint32_t set) {
   uint64_t least = UINT64_MAX, second = UINT64_MAX; /* the least that ops take */
   for (size_t k = 0; k < p->op.n; k++) {
-    uint64_t take = fs_vset_take(p, set, p->op.at[k]);
+    uint64_t take = fs_vset_taken(p, set, p->op.at[k]);
     second = fs_min(second, fs_max(least, take));
     least = fs_min(least, take);
   }
@@ -213,10 +218,10 @@ static bool turns(const fs_vproof *p, uint32_t set) {
 /* Is there no moment from lb of the op to its ub at which the others leave it enough? */
 static bool too_full(const fs_vproof *p, const fs_vstep *step, const sure_event *at, size_t n) {
   uint64_t used = 0, capacity = p->set.at[step->set].capacity;
-  uint64_t own = fs_vset_take(p, step->set, step->op);
+  uint64_t own = fs_vset_taken(p, step->set, step->op);
   uint64_t next = early(p, step->op); /* of the moments not known to be full, the first */
   for (size_t i = 0; i < n; i++) {
-    uint64_t take = fs_vset_take(p, step->set, at[i].op);
+    uint64_t take = fs_vset_taken(p, step->set, at[i].op);
     if (own > capacity - used && i > 0 && at[i - 1].time <= next) {
       next = fs_max(next, at[i].time);
     }
@@ -236,7 +241,7 @@ static bool too_full(const fs_vproof *p, const fs_vstep *step, const sure_event 
 static fs_status moment(fs_vproof *p, const fs_vstep *step, bool *violated) {
   sure_event *at;
   size_t n = 0;
-  if (!p->named[step->op] || fs_vset_time(p, step->set, step->op) > 0) {
+  if (!is_there(p, step->op) || fs_vset_time(p, step->set, step->op) > 0) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(&p->scratch, &at, 2 * p->op.n));
@@ -282,7 +287,7 @@ static bool energy(const fs_vproof *p, uint32_t set) {
   wide_sum sum = {0, 0};
   for (size_t k = 0; k < p->op.n; k++) {
     uint32_t op = p->op.at[k];
-    sum = add_wide(sum, product(fs_vset_take(p, set, op), fs_vset_time(p, set, op)));
+    sum = add_wide(sum, product(fs_vset_taken(p, set, op), fs_vset_time(p, set, op)));
   }
   if (p->op.n == 0) {
     return false;
@@ -349,7 +354,7 @@ static fs_status first_too_early(fs_vproof *p, const fs_vstep *step, bool *viola
 
 static fs_status edge_finding(fs_vproof *p, const fs_vstep *step, bool *violated) {
   *violated = false;
-  if (!p->named[step->op] || !take_turns(p, step->set)) {
+  if (!is_there(p, step->op) || !take_turns(p, step->set)) {
     return FSCHED_OK;
   }
   op_span all = span_of(p, step->set, FS_NONE), others = span_of(p, step->set, step->op);
@@ -364,7 +369,15 @@ static fs_status edge_finding(fs_vproof *p, const fs_vstep *step, bool *violated
 static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) {
   switch (step->rule) {
     case 'p':
-      *violated = precedence(p);
+      *violated = precedence(p) || (p->stays != NULL && fs_vstays_link_violated(p));
+      return FSCHED_OK;
+    case 'c':
+      *violated = fs_vstays_clause_violated(p);
+      return FSCHED_OK;
+    case 'n':
+      return fs_vstays_unplaced(p, step->set, step->thing, step->n, violated);
+    case 'a':
+      *violated = fs_vstays_apart_violated(p, step->op, step->other);
       return FSCHED_OK;
     case 'o':
       *violated = order(p);
@@ -372,7 +385,9 @@ static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) 
     case 'x':
       return exclusion(p, violated);
     case 't':
-      return time_table(p, step->set, violated);
+      return p->set.at[step->set].kind == FS_VSET_STAYS
+                 ? fs_vstays_table_violated(p, p->set.at[step->set].resource, violated)
+                 : time_table(p, step->set, violated);
     case 'z':
       return moment(p, step, violated);
     case 'm':
@@ -389,11 +404,27 @@ static fs_status judge_step(fs_vproof *p, const fs_vstep *step, bool *violated) 
   }
 }
 
+/* Moves the items that are there for sure to the front. */
+static void find_there(fs_vproof *p) {
+  size_t n = 0;
+  for (size_t k = 0; k < p->op.n; k++) {
+    uint32_t node = p->op.at[k];
+    if (node < p->n_items && fs_vproof_there(p, node)) {
+      p->op.at[k] = p->op.at[n];
+      p->op.at[n++] = node;
+    }
+  }
+  p->n_named = p->op.n;
+  p->op.n = n;
+}
+
 fs_status fs_vproof_violated(fs_vproof *p, const fs_vstep *step, bool *violated) {
   assert(!p->empty);
   *violated = false;
   fs_arena_mark mark = fs_arena_set_mark(&p->scratch);
+  find_there(p);
   fs_status status = judge_step(p, step, violated);
+  p->op.n = p->n_named;
   fs_arena_reset(&p->scratch, mark);
   return status;
 }

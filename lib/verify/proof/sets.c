@@ -2,7 +2,7 @@
 /* What ops take of sets.  Queues: an op that may run on some of the set's queues alone takes 1 of
  * them, a gang as many as it has there.  So no more than the capacity is taken at one time, an op
  * without a length counted beside those that begin before it and end behind it. */
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
 
 #include "base/saturate.h"
 
@@ -28,16 +28,16 @@ static void count_taken(const fs_vproof *p, const bool *mark, uint32_t *of) {
 
 fs_status fs_vset_add_queues(fs_vproof *p, const uint32_t *queue, uint32_t n) {
   assert(n <= p->g->target.n_queues);
-  FS_SCRATCH(scratch, p->ctx);
   fs_vset set = {.kind = FS_VSET_QUEUES, .capacity = n};
   bool *mark;
-  FS_TRY(fs_new_zero(&scratch, &mark, p->g->target.n_queues));
+  FS_TRY(fs_new_zero(&p->arena, &mark, p->g->target.n_queues));
   for (uint32_t i = 0; i < n; i++) {
     assert(queue[i] < p->g->target.n_queues && !mark[queue[i]]);
     mark[queue[i]] = true;
   }
   FS_TRY(fs_new(&p->arena, &set.of, (size_t)p->g->target.n_domains + p->g->n_gangs));
   count_taken(p, mark, set.of);
+  set.in = mark;
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
@@ -100,6 +100,34 @@ fs_status fs_vset_add_memory(fs_vproof *p, uint32_t memory) {
   return fs_vec_push(p->ctx, &p->set, set);
 }
 
+/* ---- open copies */
+
+/* Of ops on their own, their scratch. */
+fs_status fs_vset_add_stays(fs_vproof *p, uint32_t memory) {
+  const fsched_graph *g = p->g;
+  const fs_memory *m = &g->target.memory[memory];
+  fs_vset set = {
+      .kind = FS_VSET_STAYS, .resource = memory, .capacity = m->capacity & ~(m->align - 1)};
+  assert(p->stays != NULL);
+  FS_TRY(fs_new_zero(&p->arena, &set.bytes, g->n_ops));
+  for (uint32_t op = 0; op < g->n_ops; op++) {
+    for (uint32_t i = g->op_scratch0[op]; i < g->op_scratch0[op + 1]; i++) {
+      uint64_t size = g->scratch_memory[i] == memory ? fs_vsize_aligned(m, g->scratch_size[i]) : 0;
+      set.bytes[op] = fs_add_most(set.bytes[op], size);
+    }
+  }
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
+fs_status fs_vset_add_turns(fs_vproof *p, const uint32_t *op, uint32_t n) {
+  fs_vset set = {.kind = FS_VSET_TURNS, .capacity = 1};
+  FS_TRY(fs_new_zero(&p->arena, &set.in, p->g->n_ops));
+  for (uint32_t k = 0; k < n; k++) {
+    set.in[op[k]] = true;
+  }
+  return fs_vec_push(p->ctx, &p->set, set);
+}
+
 /* ---- what is taken */
 
 static uint64_t amount_of(const fsched_graph *g, uint32_t op, uint32_t resource) {
@@ -133,9 +161,19 @@ uint64_t fs_vset_take(const fs_vproof *p, uint32_t set, uint32_t op) {
     case FS_VSET_CONCURRENCY:
       return 1;
     case FS_VSET_MEMORY:
+    case FS_VSET_STAYS:
       return p->time[op] == 0 ? 0 : s->bytes[op];
+    case FS_VSET_TURNS:
+      return s->in[op];
   }
   return 0;
+}
+
+uint64_t fs_vset_taken(const fs_vproof *p, uint32_t set, uint32_t op) {
+  uint64_t take = fs_vset_take(p, set, op);
+  const fs_vset *s = &p->set.at[set];
+  bool chooses = p->stays != NULL && take == 0 && s->kind == FS_VSET_QUEUES;
+  return chooses ? fs_vstays_runs_on(p, s, op) : take;
 }
 
 bool fs_vproof_exclude(const fs_vproof *p, uint32_t a, uint32_t b, bool *whole) {

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is assumed: a window of starts per op, an order per pair that was met.  A change lasts until
  * all is forgotten, which costs no more than the changes did. */
-#include "verify/proof/proof.h"
+#include "verify/proof/stays/stays.h"
 
 enum { FIRST_SLOTS = 64 };
 
 static void open_window(fs_vproof *p, uint32_t op) {
   p->lb[op] = 0;
+  if (op >= p->n_items) { /* an end, or a boolean */
+    p->ub[op] = op < p->n_items + p->stays->n_ends ? (int64_t)p->horizon : 1;
+    return;
+  }
   p->ub[op] = p->time[op] > p->horizon ? -1 : (int64_t)(p->horizon - p->time[op]);
   if (p->given != NULL && p->given[op] != UINT64_MAX) {
     int64_t start = (int64_t)p->given[op];
@@ -17,10 +21,11 @@ static void open_window(fs_vproof *p, uint32_t op) {
 
 fs_status fs_vproof_begin(fs_vproof *p) {
   assert(p->time != NULL && p->horizon <= INT64_MAX);
-  uint32_t n = p->n_items;
+  uint32_t n = p->n_nodes;
   FS_TRY(fs_new(&p->arena, &p->lb, n));
   FS_TRY(fs_new(&p->arena, &p->ub, n));
   FS_TRY(fs_new_zero(&p->arena, &p->named, n));
+  FS_TRY(fs_new_none(&p->arena, &p->owner, n));
   for (uint32_t op = 0; op < n; op++) {
     open_window(p, op);
   }
@@ -91,12 +96,15 @@ static bool ordered_as(const fs_vproof *p, uint32_t pair, fs_vform form) {
   return p->pair.at[pair].known && p->pair.at[pair].order == form;
 }
 
+/* Of what may not be there, a literal that is its own holds where it is not, and others fail. */
 bool fs_vproof_fails(const fs_vproof *p, const fs_vliteral *l) {
   switch (l->form) {
     case FS_VFORM_FROM:
-      return p->ub[l->id] < l->bound;
+      return l->own ? p->ub[l->id] < l->bound && fs_vproof_there(p, l->id)
+                    : p->ub[l->id] < l->bound || fs_vproof_gone(p, l->id);
     case FS_VFORM_UNTIL:
-      return p->lb[l->id] > l->bound;
+      return l->own ? p->lb[l->id] > l->bound && fs_vproof_there(p, l->id)
+                    : p->lb[l->id] > l->bound || fs_vproof_gone(p, l->id);
     case FS_VFORM_FORWARD:
       return ordered_as(p, l->id, FS_VFORM_BACKWARD);
     case FS_VFORM_BACKWARD:
@@ -108,9 +116,11 @@ bool fs_vproof_fails(const fs_vproof *p, const fs_vliteral *l) {
 bool fs_vproof_holds(const fs_vproof *p, const fs_vliteral *l) {
   switch (l->form) {
     case FS_VFORM_FROM:
-      return p->lb[l->id] >= l->bound;
+      return l->own ? p->lb[l->id] >= l->bound || fs_vproof_gone(p, l->id)
+                    : p->lb[l->id] >= l->bound && fs_vproof_there(p, l->id);
     case FS_VFORM_UNTIL:
-      return p->ub[l->id] <= l->bound;
+      return l->own ? p->ub[l->id] <= l->bound || fs_vproof_gone(p, l->id)
+                    : p->ub[l->id] <= l->bound && fs_vproof_there(p, l->id);
     case FS_VFORM_FORWARD:
     case FS_VFORM_BACKWARD:
       return ordered_as(p, l->id, l->form);
@@ -120,21 +130,21 @@ bool fs_vproof_holds(const fs_vproof *p, const fs_vliteral *l) {
 
 fs_vliteral fs_vliteral_negation(const fs_vliteral *l) {
   assert(l->bound >= 0 && (uint64_t)l->bound <= FS_VTEXT_MOST);
+  bool there_or_not = !l->own;
   switch (l->form) {
     case FS_VFORM_FROM:
-      return (fs_vliteral){l->bound - 1, l->id, FS_VFORM_UNTIL};
+      return (fs_vliteral){l->bound - 1, l->id, FS_VFORM_UNTIL, there_or_not};
     case FS_VFORM_UNTIL:
-      return (fs_vliteral){l->bound + 1, l->id, FS_VFORM_FROM};
+      return (fs_vliteral){l->bound + 1, l->id, FS_VFORM_FROM, there_or_not};
     case FS_VFORM_FORWARD:
-      return (fs_vliteral){0, l->id, FS_VFORM_BACKWARD};
+      return (fs_vliteral){0, l->id, FS_VFORM_BACKWARD, false};
     case FS_VFORM_BACKWARD:
-      return (fs_vliteral){0, l->id, FS_VFORM_FORWARD};
+      return (fs_vliteral){0, l->id, FS_VFORM_FORWARD, false};
   }
   return *l;
 }
 
 static fs_status name_op(fs_vproof *p, uint32_t op) {
-  p->empty = p->empty || p->lb[op] > p->ub[op];
   if (p->named[op]) {
     return FSCHED_OK;
   }
@@ -142,10 +152,42 @@ static fs_status name_op(fs_vproof *p, uint32_t op) {
   return fs_vec_push(p->ctx, &p->op, op);
 }
 
+/* The window of a node may have become empty: then it is not there.  A boolean that holds says that
+ * what it owns is there. */
+static fs_status settle(fs_vproof *p, uint32_t node) {
+  uint32_t owner = p->owner[node];
+  bool crosses = p->lb[node] > p->ub[node];
+  FS_TRY(name_op(p, node));
+  if (crosses && owner == FS_NONE) {
+    p->empty = true;
+  } else if (crosses) {
+    p->ub[owner] = fs_min(p->ub[owner], 0);
+    FS_TRY(settle(p, owner)); /* booleans have no owner */
+  }
+  if (p->stays == NULL || p->lb[node] < 1) {
+    return FSCHED_OK;
+  }
+  for (uint32_t i = p->stays->owned0[node]; i < p->stays->owned0[node + 1]; i++) {
+    uint32_t owned = p->stays->owned[i];
+    p->empty = p->empty || p->lb[owned] > p->ub[owned];
+  }
+  return FSCHED_OK;
+}
+
+/* What is bounded is there, but for a literal that is its own. */
+static fs_status settle_bounded(fs_vproof *p, const fs_vliteral *l) {
+  uint32_t owner = p->owner[l->id];
+  if (!l->own && owner != FS_NONE) {
+    p->lb[owner] = fs_max(p->lb[owner], 1);
+    FS_TRY(settle(p, owner));
+  }
+  return settle(p, l->id);
+}
+
 static fs_status assume_order(fs_vproof *p, const fs_vliteral *l) {
   fs_vpair *pair = &p->pair.at[l->id];
-  FS_TRY(name_op(p, pair->first));
-  FS_TRY(name_op(p, pair->second));
+  FS_TRY(settle(p, pair->first)); /* both are always there */
+  FS_TRY(settle(p, pair->second));
   if (pair->known) {
     p->empty = p->empty || pair->order != l->form;
     return FSCHED_OK;
@@ -159,10 +201,10 @@ fs_status fs_vproof_assume(fs_vproof *p, const fs_vliteral *l) {
   switch (l->form) {
     case FS_VFORM_FROM:
       p->lb[l->id] = l->bound > p->lb[l->id] ? l->bound : p->lb[l->id];
-      return name_op(p, l->id);
+      return settle_bounded(p, l);
     case FS_VFORM_UNTIL:
       p->ub[l->id] = l->bound < p->ub[l->id] ? l->bound : p->ub[l->id];
-      return name_op(p, l->id);
+      return settle_bounded(p, l);
     case FS_VFORM_FORWARD:
     case FS_VFORM_BACKWARD:
       return assume_order(p, l);
