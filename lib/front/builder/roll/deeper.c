@@ -212,6 +212,13 @@ static fs_status try_depths(depth_search *s, bool *better) {
 
 /* --- depths --- */
 
+/* The fewest slots of a ring that is chosen: one more than it works with in place, as it does not.
+ */
+static uint32_t least_slots(const fs_depth_choice *in, uint32_t ring) {
+  uint64_t read = fs_roller_slots_read(in->body, &in->body->value[ring], false);
+  return fs_max(fs_modulo_least_depth(&in->best->planned.loop.problem, ring), (uint32_t)read);
+}
+
 static fs_status start_search(depth_search *s) {
   const fs_depth_choice *in = s->in;
   const fs_loop_body *body = in->body;
@@ -280,6 +287,14 @@ static void raise_depth(depth_search *s, uint32_t ring, uint32_t most) {
   }
 }
 
+static bool are_enough(const depth_search *s) {
+  bool enough = true;
+  for (uint32_t v = 0; v < s->own.n_values && enough; v++) {
+    enough = !s->in->open[v] || s->at[v] >= least_slots(s->in, v);
+  }
+  return enough;
+}
+
 /* Tries depths that are as large as they can be, one after the other. */
 static fs_status try_largest(depth_search *s, uint32_t few, uint32_t kept) {
   uint32_t n = s->own.n_values, *most;
@@ -292,7 +307,7 @@ static fs_status try_largest(depth_search *s, uint32_t few, uint32_t kept) {
     for (uint32_t v = 0; v < n; v++) { /* those that nothing limits are as deep as may be */
       s->at[v] = fs_min(fitting.depth[k][v], most[v]);
     }
-    FS_TRY(try_depths(s, &better));
+    FS_TRY(are_enough(s) ? try_depths(s, &better) : FSCHED_OK);
   }
   for (uint32_t k = 0; k < n && !fitting.all && s->tries > kept; k++) {
     memcpy(s->at, s->first, n * sizeof *s->at);
@@ -314,7 +329,7 @@ static fs_status change_each(depth_search *s) {
     again = false;
     for (uint32_t v = 0; v < n; v++) {
       bool better = !s->in->open[v];
-      for (uint32_t to = fs_modulo_least_depth(&s->problem, v); to <= most[v] && !better; to++) {
+      for (uint32_t to = least_slots(s->in, v); to <= most[v] && !better; to++) {
         memcpy(s->at, s->depth, n * sizeof *s->at);
         s->at[v] = to;
         FS_TRY(has_room(s, s->at) ? try_depths(s, &better) : FSCHED_OK);
@@ -332,7 +347,7 @@ static bool next_depths(depth_search *s, const uint32_t *most) {
       s->at[v]++;
       return true;
     }
-    s->at[v] = s->in->open[v] ? fs_modulo_least_depth(&s->problem, v) : s->first[v];
+    s->at[v] = s->in->open[v] ? least_slots(s->in, v) : s->first[v];
   }
   return false;
 }
@@ -344,7 +359,7 @@ static fs_status try_all(depth_search *s) {
   FS_TRY(fs_new(s->in->r->scratch, &most, n));
   find_most(s, FEW, most);
   for (uint32_t v = 0; v < n; v++) {
-    s->at[v] = s->in->open[v] ? fs_modulo_least_depth(&s->problem, v) : s->first[v];
+    s->at[v] = s->in->open[v] ? least_slots(s->in, v) : s->first[v];
   }
   for (; more && s->tries > 0 && looks > 0; looks--) {
     FS_TRY(has_room(s, s->at) ? try_depths(s, &better) : FSCHED_OK);
@@ -358,7 +373,7 @@ static bool has_spare(const fs_depth_choice *in) {
   const fs_body_attempt *a = in->best;
   bool spare = false;
   for (uint32_t v = 0; v < in->body->n_values; v++) {
-    uint32_t least = fs_modulo_least_depth(&a->planned.loop.problem, v);
+    uint32_t least = least_slots(in, v);
     spare = spare || (in->open[v] && a->loop.ring[v].depth > least);
   }
   return spare;
