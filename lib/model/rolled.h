@@ -252,10 +252,10 @@ typedef struct fs_rolled {
   /* While loops are being found: per op, the loop that it is, or NULL; and `loop` as it is where
    * its runs are joined, of a loop in a loop, or NULL; and whether some ring has more slots than
    * are of use if they are not; and whether iterations of ops with scratch come one after the
-   * other, whichever queues they are on. */
+   * other, whichever queues they are on; and whether other depths might make it shorter. */
   struct fs_rolled **inner;
   const fs_rolled_loop *whole;
-  bool wide, scratch_in_order;
+  bool wide, scratch_in_order, loose;
 } fs_rolled;
 
 #endif

@@ -549,6 +549,31 @@ START_TEST(of_very_long_loops)
 }
 END_TEST
 
+/* What is only read may move as it likes: the races are those of the buffer that is written. */
+START_TEST(beside_what_is_read)
+{
+  static const char form[] =
+      "fsched: 1\nhazards: raw\ntarget: {queues: [{name: q0}, {name: q1}]}\n"
+      "buffers: [{name: x, size: %u, io: input}, {name: y, size: %u, io: state}]\nops:\n"
+      "- {loop: l, trip: %u, ops: [{name: a, args: [{in: x, at: {length: 8, step: 8}}, {in: x, at: "
+      "{length: 8, step: 6}}, {out_existing: y, at: {length: 16, step: 8}}]}]}\n"
+      "- {loop: k, trip: %u, ops: [{name: b, args: [{in: x, at: {length: 4, step: 1}}]}]}\n";
+  for (uint32_t trip = 500; trip <= 500000; trip *= 1000) {
+    char text[1024];
+    fsched_graph *g;
+    uint32_t size = 8 * trip + 8;
+    size_t n = (size_t)snprintf(text, sizeof text, form, size, size, trip, trip);
+    ck_fs(ctx, fsched_graph_parse(ctx, "t", text, n, NULL, &g));
+    ck_assert(!g->loop_races_unknown);
+    ck_assert_uint_eq(g->n_loop_races, 1);
+    ck_assert_str_eq(g->loop_race[0].buffer, "y");
+    ck_assert_uint_eq(g->loop_race[0].distance, 1);
+    fsched_diag_clear(ctx);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* Where nothing shorter is known that does, nothing is listed, and it is said so: what a loop
  * leaves to one that moves unlike it, in the first with races of another buffer, in the second with
  * none. */
@@ -615,5 +640,6 @@ FS_SUITE(loop_races, s) {
   FS_LOOPS(t, 0, 3, are_those_of_the_unrolled_graph);
   FS_LOOPS(t, 0, BY_HAND, of_this_loop);
   FS_LOOPS(t, 0, 2, are_not_known);
-  FS_TESTS(t, are_seen_in_shorter_loops, of_very_long_loops, every_allocation_may_fail);
+  FS_TESTS(t, are_seen_in_shorter_loops, of_very_long_loops, beside_what_is_read,
+           every_allocation_may_fail);
 }

@@ -18,6 +18,8 @@
  * would take too many tries, rings get as few slots as they need, and then one after the other as
  * many as have room.
  *
+ * Where loops may be shorter with other depths, the graph is made once more (deepen.c).
+ *
  * Depths that were given are not changed.  If it is these that do not fit, smaller ones are tried
  * in the same way, and are what a hint says.
  *
@@ -640,13 +642,18 @@ static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark,
   return status;
 }
 
+static bool may_lack_room(const fsched_builder *b) { return has_bounded(b) || has_nests(b); }
+
 static fs_status finish(fit_finder *f, fsched_builder *b, fsched_graph **out) {
   fs_diag_mark mark = fs_context_mark(f->ctx);
   fs_status made, status = make_graph(f, b, mark, &made, out);
-  if (status == FSCHED_OK) {
-    status = made == FSCHED_OK           ? fit_graph(f, out)
-             : made == FSCHED_INFEASIBLE ? fit_loops(f, &b->arena, mark, &made, out)
-                                         : FSCHED_OK;
+  if (status == FSCHED_OK && made == FSCHED_OK) {
+    const fsched_graph *first = *out;
+    status = fit_graph(f, out);
+    bool has_room = *out == first; /* else slots were taken away */
+    status = status == FSCHED_OK && has_room ? fs_builder_deepen(f->described, out) : status;
+  } else if (status == FSCHED_OK && made == FSCHED_INFEASIBLE) {
+    status = may_lack_room(f->described) ? fit_loops(f, &b->arena, mark, &made, out) : FSCHED_OK;
   }
   if (status != FSCHED_OK) {
     fsched_graph_destroy(*out);
@@ -670,12 +677,7 @@ static fs_status finish_fitting(fsched_builder *b, fsched_graph **out) {
   return status;
 }
 
-/* Whether loops stay loops whose slots may have to make do with little memory. */
-static bool may_lack_room(const fsched_builder *b) {
-  return (has_bounded(b) || has_nests(b)) && b->loop.n > 0 && !b->unroll && !b->sample &&
-         !b->finished;
-}
-
 fs_status fs_builder_fit(fsched_builder *b, fsched_graph **out) {
-  return may_lack_room(b) ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
+  bool stay = b->loop.n > 0 && !b->unroll && !b->sample && !b->finished;
+  return stay ? finish_fitting(b, out) : fs_builder_finish_once(b, out);
 }

@@ -184,6 +184,7 @@ struct fsched_builder {
   bool one_run;            /* so are all loops in a loop as those of `apart` */
   bool one_outside;        /* rings of loops in a loop that ops outside use have one slot, as have
                             * those of buffers that are given or kept in a backing store */
+  bool deepen;             /* depths are chosen by what loops take, not by their intervals alone */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
   fs_rolled *rolled;             /* loops that stay loops */
@@ -350,6 +351,12 @@ bool fs_builder_slots_outside(const fsched_builder *described, const fsched_grap
 /* What the outermost loops of a graph take, each in one run, and copies of what is given and kept.
  */
 uint64_t fs_builder_span_of(const fsched_graph *g);
+
+/* deepen.c: puts a graph in the place of that of a builder, which has loops that stay loops, in
+ * which depths are chosen by what the loops take, if a list schedule of it takes less; or as much,
+ * and slots take fewer bytes.  Complexity: that of another graph, and of two list schedules where
+ * memories are bounded.  Errors: FSCHED_SYSTEM. */
+fs_status fs_builder_deepen(const fsched_builder *described, fsched_graph **g) FS_MUST_USE;
 /* Warns of given depths that loops which stay loops do not take.  Requires n_given rings as they
  * were described. */
 void fs_builder_warn_depths(const fsched_graph *g, const fs_ring_draft *given, size_t n_given);

@@ -13,7 +13,9 @@
  * What is left are the loops with fewer iterations over a smaller buffer.  Rows become shorter, and
  * with them the steps that are whole rows.
  *
- * Accesses of a buffer of which some move unlike each other, or are many steps apart, have no such
+ * Of a buffer that nothing writes no rows are needed.
+ *
+ * Accesses of another buffer of which some move unlike each other, or are many steps apart, have no such
  * form: then no shorter loops are known that leave as much to each other.
  *
  * How much is left beside the cuts is tried: first as much as shows what iterations far apart owe
@@ -43,6 +45,7 @@ typedef struct buffer_rows {
   row_dim dim[MOST_DIMS]; /* by descending steps */
   uint32_t n_dims;
   bool wide;
+  bool written; /* else nothing of it is owed to anyone, however it is read */
 } buffer_rows;
 
 /* Where an access is in places of one kind: where it begins in its first iteration, how far it
@@ -171,13 +174,20 @@ static void add_dim(buffer_rows *x, uint64_t step) {
 
 static void find_dims(loop_shortener *s) {
   for (uint32_t i = 0; i < s->b->buffer_size.n; i++) {
-    s->rows[i] = (buffer_rows){.wide = false};
+    s->rows[i] = (buffer_rows){.wide = true};
+  }
+  for (uint32_t arg = 0; arg < s->b->arg.n; arg++) {
+    const fs_arg_draft *a = &s->b->arg.at[arg];
+    if (is_placed(s, arg) && !fs_tag_only_reads(a->tag)) {
+      s->rows[a->buffer] = (buffer_rows){.written = true};
+    }
   }
   for (uint32_t arg = 0; arg < s->b->arg.n; arg++) {
     uint32_t loop;
     int64_t step;
     arg_steps a = steps_of(s, arg);
-    while (is_placed(s, arg) && next_step(&a, &loop, &step)) {
+    while (is_placed(s, arg) && next_step(&a, &loop, &step) &&
+           s->rows[s->b->arg.at[arg].buffer].written) {
       add_dim(&s->rows[s->b->arg.at[arg].buffer], length_of(step));
     }
   }
@@ -578,12 +588,13 @@ static fs_status shorten(loop_shortener *s) {
   return FSCHED_OK;
 }
 
-/* Does an access move over a buffer that has no rows?  Then what it leaves to others is not that of
+/* Does an access move over a buffer that is written and has no rows?  Then what it leaves to others is not that of
  * fewer iterations. */
 static bool moves_without_rows(const loop_shortener *s) {
   bool moves = false;
   for (uint32_t arg = 0; arg < s->b->arg.n && !moves; arg++) {
-    moves = is_placed(s, arg) && s->moving[arg] != NULL && s->rows[s->b->arg.at[arg].buffer].wide;
+    const buffer_rows *x = &s->rows[s->b->arg.at[arg].buffer];
+    moves = is_placed(s, arg) && s->moving[arg] != NULL && x->wide && x->written;
   }
   return moves;
 }

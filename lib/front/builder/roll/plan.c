@@ -2,11 +2,8 @@
 /* The bodies of loops that stay loops, from the graph of a sample to plans. */
 #include "base/saturate.h"
 #include "base/text/size_text.h"
-#include "front/builder/roll/roll.h"
+#include "front/builder/roll/attempt.h"
 #include "front/builder/roll/spans.h"
-#include "modulo/guards/guards.h"
-#include "modulo/issue.h"
-#include "modulo/planned.h"
 #include "modulo/rolled.h"
 
 /* The buffers of the sample may be larger than those of the loop. */
@@ -280,156 +277,61 @@ static fs_status order_uses(fs_roller *r, const fsched_graph *g, fs_loop_body *b
   return FSCHED_OK;
 }
 
-/* Whether a plan has more slots of open rings than are of use; these are given then. */
-static bool limit_depths(const fs_loop_body *body, const fs_modulo_plan *plan, bool *limited) {
-  bool any = false;
-  for (uint32_t v = 0; v < body->n_values && plan != NULL; v++) {
-    fs_body_value *value = &body->value[v];
-    uint64_t most = fs_roller_most_slots(body->versions, body, value);
-    if (value->depth == 0 && plan->depth[v] > most) {
-      value->depth = most;
-      any = limited[v] = true;
-    }
-  }
-  return any;
-}
-
-enum { MOST_MORE = 8 }; /* slots, than a plan has */
-
-/* The least number of slots from what a plan has on of which the iterations of a run are whole
- * turns; 0: there is none. */
-static uint64_t closing_depth(const fs_body_value *value, uint64_t depth) {
-  uint64_t most = value->most == 0 ? UINT64_MAX : value->most;
-  most = fs_min(most, fs_min(value->closes, depth + MOST_MORE));
-  while (depth <= most && value->closes % depth != 0) {
-    depth++;
-  }
-  return depth <= most ? depth : 0;
-}
-
-/* Gives open rings such slots; whether there are some. */
-static bool close_depths(const fs_loop_body *body, const fs_modulo_plan *plan, bool *limited) {
-  bool any = false;
-  for (uint32_t v = 0; v < body->n_values && plan != NULL; v++) {
-    fs_body_value *value = &body->value[v];
-    uint64_t depth =
-        value->depth == 0 && value->closes > 0 ? closing_depth(value, plan->depth[v]) : 0;
-    if (depth > 0) {
-      value->depth = depth;
-      any = limited[v] = true;
-    }
-  }
-  return any;
-}
-
-static bool same_ticks(fs_loop_ticks a, fs_loop_ticks b) {
-  return a.num == b.num && a.den == b.den;
-}
-
-/* Whether a ring of which the trips limit the slots is what limits the plan. */
-static bool limits(const fs_loop_body *body, const bool *limited, const fs_loop_report *report) {
-  bool found = false;
-  for (uint32_t v = 0; v < body->n_values && report->limited_by == FS_LOOP_BY_SLOTS; v++) {
-    const fs_body_value *value = &body->value[v];
-    found = found || (limited[v] && strlen(report->limit) == value->n_name &&
-                      memcmp(report->limit, value->name, value->n_name) == 0);
-  }
-  return found;
-}
-
-/* Slots that were limited are not given: what is told without them holds. */
-static void report_unlimited(const fs_loop_body *body, const bool *limited,
-                             const fs_loop_report *unlimited, fs_loop_report *report) {
-  if (same_ticks(unlimited->ii, report->ii)) {
-    report->proven = unlimited->proven;
-    report->limited_by = unlimited->limited_by;
-    report->limit = unlimited->limit;
-  } else {
-    report->proven = false;
-    report->limited_by = limits(body, limited, report) ? FS_LOOP_BY_TRIPS : report->limited_by;
-  }
-  report->bound = unlimited->bound;
-}
-
-/* Makes a plan with no more slots than are of use, or with some more of which runs are whole turns.
- */
-static fs_status make_plan(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
-                           const fs_planned_options *o, fs_planned_loop *p) {
-  bool *limited;
-  FS_TRY(fs_new_zero(r->scratch, &limited, body->n_values));
-  FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
-  fs_loop_report unlimited = p->report;
-  bool any = false;
-  while (limit_depths(body, p->plan, limited) || close_depths(body, p->plan, limited)) {
-    FS_TRY(fs_planned_loop_make(r->b->ctx, &r->b->arena, g, body, o, p));
-    any = true;
-  }
-  if (any && p->plan != NULL) {
-    report_unlimited(body, limited, &unlimited, &p->report);
-  }
-  for (uint32_t v = 0; v < body->n_values && p->plan != NULL; v++) {
-    p->report.slots[v].given &= !limited[v];
-  }
-  return FSCHED_OK;
-}
-
-/* Gives the loop its barriers. */
-static fs_status set_guards(fs_roller *r, const fsched_graph *g, uint32_t loop,
-                            const fs_loop_body *body, const fs_planned_loop *p) {
-  fsched_builder *b = r->b;
-  uint32_t *demand = NULL, op;
-  if (g->op_slots != NULL) {
-    FS_TRY(fs_new(r->scratch, &demand, body->n));
-    for (uint32_t m = 0; m < body->n; m++) {
-      demand[m] = g->op_slots[body->op[m]];
-    }
-  }
-  uint64_t slots = b->barrier_slots == 0 ? UINT64_MAX : b->barrier_slots;
-  fs_guard_options o = {r->in.trip[loop], slots, demand};
-  FS_TRY(fs_modulo_guards(b->ctx, &b->arena, &p->loop.problem, p->plan, &o, &r->rolled[loop]->loop,
-                          &op));
-  if (op == FS_NONE) {
-    return FSCHED_OK;
-  }
-  return fs_roller_unsupported(r, loop, "an op of it takes more slots than a barrier has");
-}
-
-static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
-                          bool single, fs_planned_loop *p, bool *possible) {
-  fsched_builder *b = r->b;
-  fs_planned_options o = {
-      .steps = r->steps, .held_back = fs_sync_has_waits(b->sync), .always = true, .single = single};
-  FS_TRY(make_plan(r, g, body, &o, p));
-  FS_TRY(check_plan(r, g, loop, body, p));
-  if (fs_sync_has_stops(b->sync)) {
-    const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
-    return fs_modulo_issue(b->ctx, &b->arena, &p->loop.problem, p->plan, &issue,
-                           &r->rolled[loop]->loop, &r->issued, possible);
-  }
-  FS_TRY(fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &r->rolled[loop]->loop,
-                          possible));
-  return *possible && fs_sync_has_barriers(b->sync) ? set_guards(r, g, loop, body, p) : FSCHED_OK;
+static fs_status try_plan(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                          const fs_loop_body *body, bool single, fs_body_attempt *a) {
+  FS_TRY(fs_roller_attempt(r, g, loop, body, single, r->steps, a));
+  FS_TRY(check_plan(r, g, loop, body, &a->planned));
+  return a->crowded
+             ? fs_roller_unsupported(r, loop, "an op of it takes more slots than a barrier has")
+             : FSCHED_OK;
 }
 
 /* Plans the body: with one copy, or resources in the order of iterations, where waits could not
  * keep a better plan. */
 static fs_status plan_body(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
-                           fs_planned_loop *p) {
-  bool possible, single = fs_sync_has_stops(r->b->sync); /* whose phases can be chosen */
-  FS_TRY(try_plan(r, g, loop, body, single, p, &possible));
-  if (possible) {
+                           fs_body_attempt *a) {
+  bool single = fs_sync_has_stops(r->b->sync); /* whose phases can be chosen */
+  FS_TRY(try_plan(r, g, loop, body, single, a));
+  if (a->possible) {
     return FSCHED_OK;
   }
-  fs_loop_ticks bound = p->report.bound;
-  FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
-  if (!possible) {
+  fs_loop_ticks bound = a->planned.report.bound;
+  FS_TRY(try_plan(r, g, loop, body, true, a));
+  if (!a->possible) {
     FS_TRY(order_uses(r, g, body));
-    FS_TRY(try_plan(r, g, loop, body, true, p, &possible));
+    FS_TRY(try_plan(r, g, loop, body, true, a));
   }
-  p->report.bound = bound;
-  p->report.proven = false;
-  return possible ? FSCHED_OK
-                  : fs_roller_unsupported(r, loop, "its lanes are planned across iterations");
+  a->planned.report.bound = bound;
+  a->planned.report.proven = false;
+  return a->possible ? FSCHED_OK
+                     : fs_roller_unsupported(r, loop, "its lanes are planned across iterations");
+}
+
+/* Notes the values whose depths are open. */
+static fs_status note_open(fs_roller *r, const fs_loop_body *body, bool **open) {
+  FS_TRY(fs_new_zero(r->scratch, open, body->n_values));
+  for (uint32_t v = 0; v < body->n_values && r->b->depths == FS_DEPTHS_AS_PLANNED; v++) {
+    const fs_body_value *x = &body->value[v];
+    (*open)[v] = x->depth == 0 && x->closes == 0 && x->every <= 1 && x->ahead == 0;
+  }
+  return FSCHED_OK;
+}
+
+/* Makes the plan of a loop, whose depths are chosen by what it takes if the builder says so. */
+static fs_status choose_plan(fs_roller *r, const fsched_graph *g, uint32_t loop, fs_loop_body *body,
+                             fs_rolled *x, fs_planned_loop *p) {
+  fs_body_attempt a;
+  bool *open;
+  FS_TRY(note_open(r, body, &open));
+  FS_TRY(plan_body(r, g, loop, body, &a));
+  FS_TRY(fill_ops(r, g, body, x));
+  fs_depth_choice choice = {r, g, loop, body, open, x, &a};
+  FS_TRY(fs_roller_may_deepen(&choice, &x->loose));
+  FS_TRY(x->loose && r->b->deepen ? fs_roller_deepen(&choice) : FSCHED_OK);
+  x->loop = a.loop;
+  r->issued = a.issued;
+  *p = a.planned;
+  return FSCHED_OK;
 }
 
 static fs_status find_body(fs_roller *r, const fsched_graph *g, const fs_loop_index *index,
@@ -510,7 +412,7 @@ static fs_status plan_joined(fs_roller *r, const fsched_graph *g, const fs_loop_
   out->span = UINT64_MAX;
   FS_TRY(fs_new(r->scratch, &own.value, own.n_values));
   memcpy(own.value, body->value, own.n_values * sizeof *own.value);
-  FS_TRY(make_plan(r, g, &own, &o, &out->planned));
+  FS_TRY(fs_roller_make_plan(r, g, &own, &o, &out->planned));
   if (out->planned.plan != NULL) {
     FS_TRY(fs_modulo_rolled(r->b->ctx, &r->b->arena, &out->planned.loop.problem, out->planned.plan,
                             &out->loop, &possible));
@@ -598,8 +500,7 @@ static fs_status plan_once(fs_roller *r, const fsched_graph *g, const fs_loop_in
   x->param = r->in.param[loop] == FS_NONE ? NULL : r->b->words.text.at[r->in.param[loop]];
   FS_TRY(find_body(r, g, index, loop, &body));
   x->scratch_in_order = gives_several_back(&body);
-  FS_TRY(plan_body(r, g, loop, &body, &p));
-  FS_TRY(fill_ops(r, g, &body, x));
+  FS_TRY(choose_plan(r, g, loop, &body, x, &p));
   FS_TRY(join_runs(r, g, &body, &p, x, joined));
   FS_TRY(make_whole(r, loop, &p, x));
   x->wide = is_wide(&body, x);

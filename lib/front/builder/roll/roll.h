@@ -7,6 +7,8 @@
  *   members.c   sees that members of an op do not meet
  *   roll.c      looks at a sample of few iterations
  *   plan.c      plans the bodies found in that
+ *   attempt.c   makes plans of one, and the loops of these
+ *   deeper.c    chooses depths by what a loop takes
  *   spans.c     times the plans
  *   beside.c    counts what lies in memory beside a loop
  *   behind.c    tells what is found of what a loop has left
