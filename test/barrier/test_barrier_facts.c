@@ -6,8 +6,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "barrier/order.h"
 #include "barrier/barrier_machine.h"
+#include "barrier/order.h"
 #include "kit/shared_facts.h"
 
 #include "kit/context.h"

@@ -41,8 +41,8 @@ static void check_given(fs_fuzz *f, const uint8_t *data, size_t size) {
   if (fs_fuzz_met(f, fsched_graph_parse(f->ctx, "g.yaml", given, strlen(given), NULL, &graph),
                   FS_FUZZ_MAY(FSCHED_OK), "graph")) {
     uint64_t bound = 0, peak[1] = {0};
-    fsched_status status = fsched_verify_proofs(f->ctx, graph, (const char *)data, size,
-                                                "fuzz.proof", &bound, peak);
+    fsched_status status =
+        fsched_verify_proofs(f->ctx, graph, (const char *)data, size, "fuzz.proof", &bound, peak);
     bool shown = fs_fuzz_met(
         f, status,
         FS_FUZZ_MAY(FSCHED_OK) | FS_FUZZ_MAY(FSCHED_BAD_INPUT) | FS_FUZZ_MAY(FSCHED_WRONG),

@@ -5,14 +5,14 @@
 
 #include "search/learning/log.h"
 
-typedef fs_clause_part part;
+typedef fs_clause_part clause_part;
 
-static fs_literal literal_of(const part *at) {
+static fs_literal literal_of(const clause_part *at) {
   return (fs_literal){at->literal.side, at->literal.value};
 }
 
 /* Watches the literal at `at`; `other` is another one of the clause. */
-static void watch(fs_learner *s, const part *at, uint32_t clause, const part *other) {
+static void watch(fs_learner *s, const clause_part *at, uint32_t clause, const clause_part *other) {
   fs_clause_watch w = {clause, other->literal.side, other->literal.value};
   fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[at->literal.id].watch, w));
 }
@@ -22,7 +22,7 @@ uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause) {
 }
 
 static void clash_of(fs_learner *s, uint32_t clause) {
-  const part *c = &s->clause.at[clause];
+  const clause_part *c = &s->clause.at[clause];
   s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_CLAUSE, .reason = clause};
   s->conflict = true;
   s->clash.n = 0;
@@ -31,15 +31,15 @@ static void clash_of(fs_learner *s, uint32_t clause) {
   }
 }
 
-static void swap(part *a, part *b) {
-  part was = *a;
+static void swap(clause_part *a, clause_part *b) {
+  clause_part was = *a;
   *a = *b;
   *b = was;
 }
 
 /* A literal of the clause, behind the two that are watched, that does not fail. */
 static bool watch_another(fs_learner *s, uint32_t clause) {
-  part *c = &s->clause.at[clause];
+  clause_part *c = &s->clause.at[clause];
   for (uint32_t k = 3; k <= c->head.length; k++) {
     if (!fs_fails(s, literal_of(&c[k]))) {
       swap(&c[2], &c[k]);
@@ -58,7 +58,7 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
     fs_clause_watch w = list[k];
     bool stays = true;
     if (s->value[w.side] < w.value) {
-      part *c = &s->clause.at[w.clause];
+      clause_part *c = &s->clause.at[w.clause];
       if (c[1].literal.id == failed) {
         swap(&c[1], &c[2]);
       }
@@ -95,16 +95,16 @@ void fs_learner_visit(fs_learner *s, const fs_growth *g) {
 /* Adds the clause of ids[], two or more; returns its offset. */
 static uint32_t add_clause(fs_learner *s, float activity) {
   uint32_t clause = (uint32_t)s->clause.n;
-  part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), activity}};
+  clause_part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), activity}};
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, head));
   for (size_t k = 0; k < s->ids.n; k++) {
     fs_literal l = s->literal.at[s->ids.at[k]].l;
-    part p = {.literal = {l.value, l.side, s->ids.at[k]}};
+    clause_part p = {.literal = {l.value, l.side, s->ids.at[k]}};
     fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, p));
   }
   fs_learner_note(s, fs_vec_push(s->ctx, &s->learnt, clause));
   if (s->status == FSCHED_OK) {
-    const part *c = &s->clause.at[clause];
+    const clause_part *c = &s->clause.at[clause];
     watch(s, &c[1], clause, &c[2]);
     watch(s, &c[2], clause, &c[1]);
   }
@@ -148,7 +148,7 @@ void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n) {
 }
 
 void fs_learner_credit(fs_learner *s, uint32_t clause) {
-  part *c = &s->clause.at[clause];
+  clause_part *c = &s->clause.at[clause];
   for (uint32_t k = 1; k <= c->head.length; k++) {
     fs_learner_bump(s, c[k].literal.id);
   }
@@ -174,7 +174,7 @@ static void watch_again(fs_learner *s) {
   size_t kept = 0;
   for (size_t k = 0; k < s->learnt.n; k++) {
     uint32_t offset = s->learnt.at[k], open = 0;
-    part *c = &s->clause.at[offset];
+    clause_part *c = &s->clause.at[offset];
     bool holds = false;
     for (uint32_t i = 1; i <= c->head.length; i++) {
       fs_literal l = literal_of(&c[i]);
@@ -222,7 +222,7 @@ void fs_learner_forget(fs_learner *s) {
     }
     for (size_t k = 0; k < s->learnt.n; k++) {
       uint32_t offset = s->learnt.at[k];
-      part *c = &s->clause.at[offset];
+      clause_part *c = &s->clause.at[offset];
       size_t parts = (size_t)c->head.length + 1;
       if (c->head.activity > middle || c->head.length <= 2) {
         memmove(&s->clause.at[to], c, parts * sizeof *c);
@@ -240,7 +240,7 @@ void fs_learner_forget(fs_learner *s) {
 }
 
 void fs_learner_clause_premises(fs_learner *s, uint32_t clause) {
-  const part *c = &s->clause.at[clause];
+  const clause_part *c = &s->clause.at[clause];
   for (uint32_t k = 2; k <= c->head.length; k++) {
     fs_literal no = fs_negated(literal_of(&c[k]));
     fs_learner_premise(s, no.side, no.value);

@@ -170,10 +170,10 @@ typedef struct fs_learner {
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
   FS_VEC(fs_side_literal) * of_side; /* per side, by value */
-  FS_VEC(double) activity;    /* per pair of literals */
-  FS_VEC(uint8_t) phase;      /* per pair: does its first one hold, when it was decided last */
-  FS_VEC(uint32_t) place;     /* per pair: where it is in the heap; FS_NONE */
-  FS_VEC(uint32_t) heap;      /* pairs, the most active first */
+  FS_VEC(double) activity;           /* per pair of literals */
+  FS_VEC(uint8_t) phase;  /* per pair: does its first one hold, when it was decided last */
+  FS_VEC(uint32_t) place; /* per pair: where it is in the heap; FS_NONE */
+  FS_VEC(uint32_t) heap;  /* pairs, the most active first */
   double bump;
   /* Per item: its start in a schedule that is known; NULL: none.  What is decided is decided as it
    * is there (Demirovic, Chu, Stuckey, Solution-based phase saving for CP, 2018; beyond it: also
@@ -182,7 +182,7 @@ typedef struct fs_learner {
   uint8_t *bool_guide; /* per boolean; counts with a guide */
 
   FS_VEC(fs_clause_part) clause; /* by offset */
-  FS_VEC(uint32_t) learnt; /* offsets */
+  FS_VEC(uint32_t) learnt;       /* offsets */
   float clause_bump;
   uint32_t most_learnt;
 
@@ -190,11 +190,11 @@ typedef struct fs_learner {
   uint32_t n_tables, n_tasks;
   fs_learner_table *table;
   fs_learner_task *task;
-  uint32_t *task0, *task_of; /* CSR per variable: its tasks */
-  uint32_t *pair0, *pair;    /* CSR per item: those that it cannot run beside */
-  uint32_t *pair_order;      /* per pair: its order; FS_NONE: it has none */
-  bool *pair_whole;                 /* per pair: by what is not queues */
-  uint32_t n_orders, n_turn_orders; /* the first ones are of tables that take turns */
+  uint32_t *task0, *task_of;            /* CSR per variable: its tasks */
+  uint32_t *pair0, *pair;               /* CSR per item: those that it cannot run beside */
+  uint32_t *pair_order;                 /* per pair: its order; FS_NONE: it has none */
+  bool *pair_whole;                     /* per pair: by what is not queues */
+  uint32_t n_orders, n_turn_orders;     /* the first ones are of tables that take turns */
   uint32_t *order_first, *order_second; /* per order: items, the one of the least id first */
   FS_VEC(uint32_t) waiting;             /* tables to look at */
   FS_VEC(fs_learner_set) set;           /* of growths on the trail */

@@ -33,8 +33,8 @@ static fs_status read_ops(fs_vproof *p) {
     return fs_vproof_copies(p);
   }
   if (p->claim.kind != FS_VCLAIM_MAKESPAN || !may_be_open(p->g)) {
-    return fs_vtext_wrong(t, place,
-                          "copies are open for makespans alone, without latencies and given starts");
+    return fs_vtext_wrong(
+        t, place, "copies are open for makespans alone, without latencies and given starts");
   }
   p->n_items = p->g->n_ops;
   FS_TRY(fs_new_zero(&p->arena, &p->stays, 1));
