@@ -3,7 +3,8 @@
  *
  * Depths are planned for the interval alone at first, as few slots as do.  If some loop might take
  * less with others (roll/deeper.c), the graph is made once more, with depths that are chosen so.
- * More slots take memory from other ops, so it is the schedule that decides. */
+ * More slots take memory from other ops, so where memory is bounded there are more only if the loop
+ * is alone, and the schedule decides. */
 #include "base/saturate.h"
 #include "front/builder/private.h"
 #include "listsched/listsched.h"
@@ -50,31 +51,23 @@ static uint64_t count_bytes(const fsched_graph *g) {
   return bytes;
 }
 
-/* What the full syncs in all runs of loops cost. */
-static uint64_t sync_cost(const fsched_graph *g) {
-  uint64_t full = 0;
-  for (uint32_t l = 0; l < g->n_rolled; l++) {
-    const fs_loop_report *r = g->rolled[l].report;
-    uint64_t runs = 1;
-    for (uint32_t k = g->rolled[l].within; k != FS_NONE; k = g->rolled[k].within) {
-      runs = fs_multiply_most(runs, g->rolled[k].trip);
-    }
-    full = fs_add_most(full, fs_multiply_most(runs, fs_multiply_most(r->steps, r->full)));
-  }
-  return fs_multiply_most(full, g->target.sync_cost);
-}
-
+/* More slots in a memory that ops beside a loop need, too, are not worth it, as these may have to
+ * wait. */
 static fs_status is_better(const fsched_graph *g, const fsched_graph *other, bool *better) {
-  uint64_t cost = sync_cost(g), other_cost = sync_cost(other);
-  uint64_t span = fs_add_most(fs_builder_span_of(g), cost);
-  uint64_t other_span = fs_add_most(fs_builder_span_of(other), other_cost);
+  uint64_t span = fs_builder_span_of(g), other_span = fs_builder_span_of(other);
+  uint64_t bytes = count_bytes(g), other_bytes = count_bytes(other);
   uint64_t makespan = 0, other_makespan = 0;
-  *better = other_span < span || (other_span == span && count_bytes(other) < count_bytes(g));
-  if (*better && any_bounded(g)) {
-    FS_TRY(find_makespan(g, &makespan));
-    FS_TRY(find_makespan(other, &other_makespan));
-    *better = fs_add_most(other_makespan, other_cost) <= fs_add_most(makespan, cost);
+  *better = other_span < span || (other_span == span && other_bytes < bytes);
+  if (!*better || !any_bounded(g)) {
+    return FSCHED_OK;
   }
+  if (other_bytes > bytes && g->n_ops > 1) {
+    *better = false;
+    return FSCHED_OK;
+  }
+  FS_TRY(find_makespan(g, &makespan));
+  FS_TRY(find_makespan(other, &other_makespan));
+  *better = other_makespan <= makespan;
   return FSCHED_OK;
 }
 

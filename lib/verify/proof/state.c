@@ -152,8 +152,18 @@ static fs_status name_op(fs_vproof *p, uint32_t op) {
   return fs_vec_push(p->ctx, &p->op, op);
 }
 
+/* Of a boolean by which an item is there and runs on some queues, that by which the item is there;
+ * else FS_NONE. */
+static uint32_t owner_of_choice(const fs_vproof *p, uint32_t node) {
+  if (p->stays == NULL || node < p->g->n_ops) {
+    return FS_NONE;
+  }
+  const fs_vthing *t = &p->stays->thing.at[node - p->g->n_ops];
+  return t->kind == FS_VTHING_ON ? p->owner[t->x] : FS_NONE;
+}
+
 /* The window of a node may have become empty: then it is not there.  A boolean that holds says that
- * what it owns is there. */
+ * what it owns is there, and one of queues that its item is. */
 static fs_status settle(fs_vproof *p, uint32_t node) {
   uint32_t owner = p->owner[node];
   bool crosses = p->lb[node] > p->ub[node];
@@ -166,6 +176,11 @@ static fs_status settle(fs_vproof *p, uint32_t node) {
   }
   if (p->stays == NULL || p->lb[node] < 1) {
     return FSCHED_OK;
+  }
+  uint32_t there = owner_of_choice(p, node);
+  if (there != FS_NONE && p->lb[there] < 1) {
+    p->lb[there] = 1;
+    FS_TRY(settle(p, there)); /* it has no owner, and is of no queues */
   }
   for (uint32_t i = p->stays->owned0[node]; i < p->stays->owned0[node + 1]; i++) {
     uint32_t owned = p->stays->owned[i];

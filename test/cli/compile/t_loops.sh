@@ -623,7 +623,7 @@ ops:
   - {name: end, on: b, args: [{in: x}, {out: w}]}
 END
 }
-for graph in "1 1 4 56" "2 2 4 32" "3 3 9 42" "2 1 4 35"; do
+for graph in "1 1 4 56" "2 2 4 32" "3 3 9 43" "2 1 4 35"; do
   # shellcheck disable=SC2086
   set -- $graph
   carried "$1" "$2" "$3" >carried.yaml
@@ -812,3 +812,24 @@ ops:
 END
   run 0 "$FSCHED" compile ago.yaml -q --verify -o ago.fsb --force
 done
+
+# Depths that are chosen take no more barriers than those of the interval.
+cat >few.yaml <<'END'
+fsched: 1
+target:
+  sync: barrier
+  barriers: {count: auto}
+  queues: [{name: q0, class: c}, {name: q1, class: c}, {name: q2, class: c}]
+  memories: [{name: ddr}, {name: cmx}]
+buffers: [{name: y, size: 8000, memory: ddr, io: output}, {name: b0, size: 128, memory: cmx}]
+ops:
+  - {name: init, on: q0, time: 3, args: [{out: y}]}
+  - loop: lp
+    trip: 18
+    ops:
+      - {name: o0, on: q1, time: 6, args: [{out_existing: y, at: {offset: 0, length: 16, step: [100]}}]}
+      - {name: o1, on: c, time: 4, latency: 12, args: [{out: b0}]}
+  - {name: fin, on: q0, time: 1, args: [{inout: y}]}
+END
+run 0 "$FSCHED" compile few.yaml --barriers 4 --verify -o few.fsb
+run 0 "$FSCHED" compile few.yaml --verify -o few.fsb --force

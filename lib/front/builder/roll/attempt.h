@@ -37,13 +37,12 @@ typedef struct fs_depth_choice {
 } fs_depth_choice;
 
 /* Whether other depths might make the loop shorter, as it takes more than the work of some queue
- * with what has to be before and behind that, or need fewer bytes with as few syncs.
+ * with what has to be before and behind that.  Never with block syncs.
  * Complexity: O(members * edges).  Errors: FSCHED_SYSTEM. */
 fs_status fs_roller_may_deepen(const fs_depth_choice *choice, bool *may) FS_MUST_USE;
 /* Looks for open depths, up to a few slots more than the plan has, with which all iterations take
- * less, with the cost of their syncs, and with these for fewer bytes; unless syncs make it, the
- * interval stays as it was, or becomes less.  On barriers no loop gets more of them than it had,
- * unless there are twice as many and more.  *best becomes the best that is found. Complexity: that
+ * less, and with these for fewer bytes; the interval stays as it was, or becomes less.  On barriers
+ * no loop gets more of them than it had.  *best becomes the best that is found.  Complexity: that
  * of 4 to 256 plans, fewer of larger bodies, in twice as many steps as one may take. Errors:
  * FSCHED_SYSTEM. */
 fs_status fs_roller_deepen(const fs_depth_choice *choice) FS_MUST_USE;

@@ -106,18 +106,9 @@ static fs_status least_span(const fs_depth_choice *in, uint64_t *least) {
 
 /* --- attempts --- */
 
-/* What all iterations take, with their syncs. */
+/* What all iterations take. */
 static fs_status total_of(const fs_depth_choice *in, const fs_body_attempt *a, uint64_t *total) {
-  if (!a->loop.issued) {
-    return fs_roller_time_rolled(in->r, &a->planned, in->x, &a->loop, total);
-  }
-  uint64_t full = 0;
-  for (uint32_t i = 0; i < a->loop.n_stops; i++) {
-    full += a->loop.stop[i].queue == FS_NONE;
-  }
-  uint64_t syncs = fs_multiply_most(fs_issued_steps(&a->loop, in->x->trip), full);
-  *total = fs_add_most(a->issued.span, fs_multiply_most(syncs, in->r->b->sync_cost));
-  return FSCHED_OK;
+  return fs_roller_time_rolled(in->r, &a->planned, in->x, &a->loop, total);
 }
 
 static uint64_t bytes_of(const fs_depth_choice *in, const fs_body_attempt *a) {
@@ -135,11 +126,6 @@ static uint64_t barriers_of(const fs_body_attempt *a) {
     n += a->loop.guard[i].depth;
   }
   return n;
-}
-
-/* Half of the barriers, shared among all loops, whatever else needs some. */
-static uint64_t barriers_for(const fsched_builder *b) {
-  return b->loop.n == 0 ? 0 : b->barrier_count / 2 / b->loop.n;
 }
 
 static bool same_interval(fs_loop_ticks a, fs_loop_ticks b) {
@@ -192,7 +178,7 @@ static fs_status try_depths(depth_search *s, bool *better) {
   FS_TRY(fs_roller_attempt(in->r, in->g, in->loop, &s->own, in->best->single, steps, &a));
   s->steps -= a.planned.plan == NULL ? 0 : fs_min(s->steps, a.planned.plan->steps);
   if (a.planned.plan == NULL || !a.possible || a.crowded || barriers_of(&a) > s->barriers ||
-      (!a.loop.issued && is_longer(a.planned.report.ii, s->ii))) {
+      is_longer(a.planned.report.ii, s->ii)) {
     return FSCHED_OK;
   }
   FS_TRY(total_of(in, &a, &total));
@@ -246,7 +232,7 @@ static fs_status start_search(depth_search *s) {
   s->problem.ring = ring;
   s->ii = first->planned.report.ii;
   s->bytes = bytes_of(in, first);
-  s->barriers = fs_max(barriers_of(first), barriers_for(in->r->b));
+  s->barriers = barriers_of(first);
   s->steps = 2 * in->r->steps;
   return total_of(in, first, &s->total);
 }
@@ -368,18 +354,8 @@ static fs_status try_all(depth_search *s) {
   return FSCHED_OK;
 }
 
-/* Whether a ring that is chosen has more slots than it has to. */
-static bool has_spare(const fs_depth_choice *in) {
-  const fs_body_attempt *a = in->best;
-  bool spare = false;
-  for (uint32_t v = 0; v < in->body->n_values; v++) {
-    uint32_t least = least_slots(in, v);
-    spare = spare || (in->open[v] && a->loop.ring[v].depth > least);
-  }
-  return spare;
-}
-
-/* Whether there is something to choose, of one run. */
+/* Whether there is something to choose, of one run.  With block syncs many more plans would be made
+ * for that than it is worth. */
 static bool may_choose(const fs_depth_choice *in) {
   const fs_loop_body *body = in->body;
   bool any = false, wide = false;
@@ -388,7 +364,8 @@ static bool may_choose(const fs_depth_choice *in) {
     any = any || in->open[v];
     wide = wide || in->best->loop.ring[v].depth > use;
   }
-  return any && !wide && body->n <= MOST_MEMBERS && in->best->planned.split == NULL;
+  return any && !wide && body->n <= MOST_MEMBERS && in->best->planned.split == NULL &&
+         !in->best->loop.issued;
 }
 
 fs_status fs_roller_may_deepen(const fs_depth_choice *choice, bool *may) {
@@ -399,7 +376,7 @@ fs_status fs_roller_may_deepen(const fs_depth_choice *choice, bool *may) {
   }
   FS_TRY(total_of(choice, choice->best, &total));
   FS_TRY(least_span(choice, &least));
-  *may = total > least || (choice->best->loop.issued && has_spare(choice));
+  *may = total > least;
   return FSCHED_OK;
 }
 
