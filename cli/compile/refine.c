@@ -25,7 +25,9 @@ static fs_status check_needs_refine(fs_cli *cli, bool refine) {
                 {FS_OPTION_PROOF, "--proof"}};
   for (size_t i = 0; i < sizeof others / sizeof *others && !refine; i++) {
     if (fs_args_has(&cli->args, others[i].option)) {
-      return fs_usage(cli->ctx, "add --refine auto, search, ilp or pack",
+      bool proof = others[i].option == FS_OPTION_PROOF; /* which models do not leave */
+      return fs_usage(cli->ctx,
+                      proof ? "add --refine auto or search" : "add --refine auto, search, ilp or pack",
                       "%s is for a refinement, and none is asked for", others[i].name);
     }
   }

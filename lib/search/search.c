@@ -628,10 +628,12 @@ fs_status fs_search_run(fsched_context *ctx, const fsched_graph *g, const fs_sea
     s.best->trial_runs = runs;
     s.best->trial_steps = steps;
   } else {
-    fs_report(ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL,
-              bound < FS_SEARCH_LONGEST && s.bound >= FS_SEARCH_LONGEST
-                  ? "the search has proven that there is no schedule"
-                  : "the search found no schedule within its limits");
+    bool proven = bound < FS_SEARCH_LONGEST && s.bound >= FS_SEARCH_LONGEST;
+    bool silent = o->proof != NULL && o->proof->n == 0;
+    fs_report(ctx, FSCHED_WARNING, FS_DIAG_REFINE, FS_NOWHERE, NULL, "%s%s",
+              proven ? "the search has proven that there is no schedule"
+                     : "the search found no schedule within its limits",
+              silent ? "; no proof of that is written" : "");
   }
   return FSCHED_OK;
 }
