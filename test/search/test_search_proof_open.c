@@ -292,6 +292,44 @@ START_TEST(no_addresses)
 }
 END_TEST
 
+/* Copies may run on any queue of a class on which an op has its own: where it is known that they
+ * run on some, they are known to be there. */
+START_TEST(queues_of_copies)
+{
+  static const char *const texts[] = {
+      "target: {queues: [{name: q0}, {name: q1}, {name: q2}], memories: [{name: m, capacity: 10, "
+      "backing: h, spill: {on: compute, read: {fixed: 2}, write: {fixed: 1}}}, {name: h}]}\n"
+      "buffers: [{name: b0, size: 4, memory: m, io: output}, "
+      "{name: b2, size: 5, memory: m, io: input}]\nops:\n"
+      "  - {name: o0, on: q2, time: 2, args: [{out: b0}]}\n"
+      "  - {name: o2, on: compute, time: 1, args: [{out: b0}]}\n"
+      "  - {name: o3, on: compute, time: 1, args: [{in: b2}]}\n",
+      "target: {queues: [{name: q0}, {name: q1}, {name: q2}], memories: [{name: m, capacity: 12, "
+      "align: 4, backing: h, spill: {on: compute, read: {fixed: 1}, write: {fixed: 1}}, "
+      "placement: counted}, {name: h}], concurrency: 2}\n"
+      "buffers: [{name: b0, size: 4, memory: m, io: input}, {name: b1, size: 4, memory: m}, "
+      "{name: b2, size: 4, memory: m, io: state}, {name: b3, size: 5, memory: m}, "
+      "{name: b4, size: 4, memory: m}, {name: b5, size: 4, memory: m}]\nops:\n"
+      "  - {name: o0, on: compute, time: 1, args: [{out: b4}]}\n"
+      "  - {name: o1, on: compute, time: 1, args: [{inout: b0}, {out: b3}], after: [o0]}\n"
+      "  - {name: o2, on: compute, time: 3, args: [{out: b4}, {out: b5}]}\n"
+      "  - {name: o3, on: q1, time: 2, args: [{in: b3}], after: [o2]}\n"
+      "  - {name: o4, on: q1, time: 1, args: [{out_existing: b3, at: [0, 2]}]}\n"
+      "  - {name: o5, on: compute, time: 1, args: [{out: b1}]}\n"};
+  char text[TINY_TEXT];
+  fsched_graph *g;
+  uint64_t shown;
+  (void)snprintf(text, sizeof text, "fsched: 1\nname: queues\n%s", texts[_i]);
+  ck_fs(ctx, fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g));
+  fs_written_proof p = fs_write_proof(g, 0, 20000);
+  ck_assert_ptr_nonnull(strstr(p.text, "\non "));
+  ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+  ck_assert_uint_eq(shown, p.makespan);
+  fsched_text_free(ctx, p.text, p.n);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* Damages of larger proofs. */
 START_TEST(larger_damages)
 {
@@ -319,6 +357,6 @@ END_TEST
 FS_SUITE(search_proof_open, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 240);
-  FS_LOOPS(t, 0, 2, optimal_ones, least_makespans, no_addresses);
+  FS_LOOPS(t, 0, 2, optimal_ones, least_makespans, no_addresses, queues_of_copies);
   FS_TESTS(t, larger_damages);
 }
