@@ -63,7 +63,9 @@ static void put_loop(const depths_loop *x, const uint32_t *depth, fs_text *t) {
     fs_text_printf(t, "      - {name: o%u, on: q%u, time: %u, latency: %u, args: [", i, o->queue,
                    o->time, o->latency);
     for (uint32_t k = 0; k < i; k++) {
-      fs_text_printf(t, (o->reads >> k & 1) != 0 ? "{in: b%u}, " : "", k);
+      if ((o->reads >> k & 1) != 0) {
+        fs_text_printf(t, "{in: b%u}, ", k);
+      }
     }
     fs_text_printf(t, "{out: b%u, size: %u}]}\n", i, o->slots * SLOT);
   }
