@@ -331,7 +331,7 @@ static bool text_room(fs_text *t, size_t n) {
 
 void fs_text_add(fs_text *t, const char *s, size_t n) {
   FS_ASSERT_SLOW(s != NULL || n == 0);
-  if (text_room(t, n)) {
+  if (text_room(t, n) && n > 0) {
     memcpy(t->at + t->n, s, n);
     t->n += n;
   }

@@ -82,6 +82,9 @@ typedef struct user_list {
   fs_vuser *at;
   uint32_t n;
 } user_list;
+static user_list list_of(const fs_vstays *s, const fs_vversion *v) {
+  return (user_list){s, v->users == 0 ? NULL : s->user.at + v->user0, v->users};
+}
 
 static bool is_behind(const user_list *l, uint32_t later, uint32_t earlier) {
   return fs_vstays_follows(l->s, l->at[later].op, l->at[earlier].op);
@@ -157,7 +160,7 @@ static const char *look_at_users(fs_vproof *p, uint32_t version) {
   const fsched_graph *g = p->g;
   fs_vversion *v = &p->stays->version[version];
   const fs_memory *m = &g->target.memory[g->buffer_memory[g->version_buffer[version]]];
-  user_list l = {p->stays, p->stays->user.at + v->user0, v->users};
+  user_list l = list_of(p->stays, v);
   if (l.n > FS_VSTAYS_USERS) {
     return "it has too many users";
   }
@@ -200,7 +203,7 @@ fs_status fs_vstays_look(fs_vproof *p, uint32_t version, const char **why) {
 }
 
 bool fs_vstays_joins(const fs_vproof *p, const fs_vversion *v, uint32_t user, uint32_t leader) {
-  user_list l = {p->stays, p->stays->user.at + v->user0, v->users};
+  user_list l = list_of(p->stays, v);
   assert(user < l.n && leader < l.n);
   uint32_t w = l.at[user].writer;
   if (user == leader || is_behind(&l, leader, user)) {
@@ -212,7 +215,7 @@ bool fs_vstays_joins(const fs_vproof *p, const fs_vversion *v, uint32_t user, ui
 }
 
 bool fs_vstays_writes(const fs_vproof *p, const fs_vversion *v, uint32_t user) {
-  user_list l = {p->stays, p->stays->user.at + v->user0, v->users};
+  user_list l = list_of(p->stays, v);
   bool last = v->kept && l.at[user].writes;
   for (uint32_t k = 0; k < l.n; k++) {
     last = last && (k == user || !l.at[k].writes || is_behind(&l, user, k));
