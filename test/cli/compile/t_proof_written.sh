@@ -82,7 +82,7 @@ run 0 "$FSCHED" verify u.json --graph unlike.yaml --proof u.proof
 
 # ---- what has none
 run 2 "$FSCHED" compile shop.yaml --proof no.proof -o no.fsb
-expect 'a refinement is needed' holds err 'add --refine auto, search'
+expect 'a refinement is needed' holds err 'add --refine auto or search'
 run 2 "$FSCHED" compile shop.yaml --refine ilp --proof no.proof -o no.fsb
 expect 'models have none' holds err 'models leave no proof'
 run 2 "$FSCHED" compile "$TOP/examples/attention/graph.yaml" --refine search --proof no.proof -o no.fsb
