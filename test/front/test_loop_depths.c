@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Depths that are chosen: no other ones that fit make the loop shorter, at no greater interval, as
  * all of them say that are given one after the other. */
+#include <stdio.h>
 #include <string.h>
 
 #include "fsched/compile.h"
@@ -193,6 +194,30 @@ START_TEST(slots_fill_the_ends)
 }
 END_TEST
 
+/* The same loop, with an op beside it: where the memory is bounded, that may need the room. */
+START_TEST(slots_stay_few_beside_others)
+{
+  static const struct {
+    const char *capacity;
+    uint64_t span;
+  } memory[] = {{", capacity: 4096", 43}, {"", 39}};
+  char text[1024];
+  (void)snprintf(
+      text, sizeof text,
+      "fsched: 1\ntarget: {queues: [{name: q}, {name: c}], memories: [{name: m%s}]}\n"
+      "ops:\n- {name: a, on: c, time: 1, args: [{out: k, size: 128}]}\n"
+      "- loop: lp\n  trip: 3\n  ops:\n"
+      "  - {name: o0, on: q, time: 2, args: [{out: b0, size: 64}]}\n"
+      "  - {name: o1, on: q, time: 5, latency: 9, args: [{in: b0}, {out: b1, size: 64}]}\n"
+      "  - {name: o2, on: q, time: 6, args: [{in: b1}, {out: b2, size: 64}]}\n",
+      memory[_i].capacity);
+  fsched_graph *g = NULL;
+  ck_fs(ctx, fsched_graph_parse(ctx, "beside.yaml", text, strlen(text), NULL, &g));
+  ck_assert_uint_eq(g->rolled[0].report->span, memory[_i].span);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 /* The fewest slots leave room for what is used behind the loop, one more would drive it out. */
 START_TEST(slots_take_no_place_that_costs)
 {
@@ -219,6 +244,7 @@ END_TEST
 
 FS_SUITE(loop_depths, s) {
   TCase *t = fs_case(s, fs_test_context);
+  FS_LOOPS(t, 0, 2, slots_stay_few_beside_others);
   FS_TESTS(t, spans_are_least, spans_with_barriers_are_least, slots_fill_the_ends,
            slots_take_no_place_that_costs);
 }
