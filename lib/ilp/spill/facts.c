@@ -6,7 +6,9 @@
  * time, or races (hazards: raw) in a bounded memory: the model says what is in memory during ticks,
  * but these depend on what is there at an instant.  Ops without length that touch no bounded memory
  * are modelled exactly.  Others are refused in which an op overwrites all that another one wrote of
- * a version that spills: before it the version may leave unwritten.
+ * a version that spills: before it the version may leave unwritten; and in which one overwrites a
+ * part of given content, without a read, which others may have read before: it need not be read
+ * again.
  *
  * The model has two dominance rules, which lose no optimum, with amounts or with addresses:
  *   - a content is written at most once, because the store keeps it;
@@ -213,16 +215,18 @@ static unsigned use_of(const fs_spill_model *t, uint32_t op, uint32_t v) {
   return 4u | (writes ? FS_SPILL_MODIFIES : 0) | (begins ? FS_SPILL_BEGINS : 0);
 }
 
-/* Does the op overwrite all of a version, and read nothing of it? */
-static bool overwrites(const fsched_graph *g, uint32_t op, uint32_t v) {
-  bool reads = false, whole = false;
+/* Does the op overwrite the version, and read nothing of it?  *all: all of it. */
+static bool overwrites(const fsched_graph *g, uint32_t op, uint32_t v, bool *all) {
+  bool reads = false, writes = false, whole = false;
   for (uint32_t a = g->op_arg0[op]; a < g->op_arg0[op + 1]; a++) {
     if (g->arg_version[a] == v && fs_tag_accesses(g->arg_tag[a])) {
       reads = reads || fs_tag_reads(g->arg_tag[a]);
+      writes = writes || fs_tag_writes(g->arg_tag[a]);
       whole = whole || (fs_tag_writes(g->arg_tag[a]) && fs_arg_whole(g, a));
     }
   }
-  return whole && !reads;
+  *all = whole;
+  return writes && !reads;
 }
 
 /* Clears FS_SPILL_BEGINS of writers that come after another one.  Before one that overwrites all a
@@ -233,10 +237,29 @@ static void later_writers(fs_spill_model *t, uint32_t id) {
     for (uint32_t b = v->user0; b < v->user1; b++) {
       if (t->user_how[b] & FS_SPILL_MODIFIES && t->ancestors[t->user_op[a]] >> t->user_op[b] & 1) {
         t->user_how[a] &= (uint8_t)~FS_SPILL_BEGINS;
-        t->refused |= fs_version_spills(t->g, id) && overwrites(t->g, t->user_op[a], id);
+        bool all, over = overwrites(t->g, t->user_op[a], id, &all);
+        t->refused |= fs_version_spills(t->g, id) && over && all;
       }
     }
   }
+}
+
+/* Is there a user that overwrites a part of given content that is wanted, before all other writers,
+ * and that some user need not come behind? */
+static bool may_lose_given(const fs_spill_model *t, uint32_t id) {
+  const fs_spill_version *v = &t->version[id];
+  bool lost = false;
+  for (uint32_t a = v->user0; a < v->user1 && fs_version_load_needed(t->g, id); a++) {
+    uint32_t op = t->user_op[a];
+    bool all, over = overwrites(t->g, op, id, &all), written = false, free = false;
+    for (uint32_t b = v->user0; b < v->user1; b++) {
+      uint32_t other = t->user_op[b];
+      written |= t->user_how[b] & FS_SPILL_MODIFIES && t->ancestors[op] >> other & 1;
+      free |= other != op && !(t->ancestors[other] >> op & 1);
+    }
+    lost |= over && !all && !written && free;
+  }
+  return lost;
 }
 
 static fs_status find_users(fs_spill_model *t) {
@@ -261,6 +284,7 @@ static fs_status find_users(fs_spill_model *t) {
       }
     }
     v->user1 = n;
+    t->refused |= fs_version_spills(t->g, i) && may_lose_given(t, i);
     later_writers(t, i);
   }
   return FSCHED_OK;
