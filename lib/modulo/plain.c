@@ -2,6 +2,7 @@
 #include "modulo/plain.h"
 
 #include "base/saturate.h"
+#include "modulo/repeat.h"
 
 typedef struct plain_maker {
   const fs_modulo_problem *p;
@@ -93,29 +94,6 @@ static fs_status set_depths(plain_maker *m, fs_arena *arena) {
   return FSCHED_OK;
 }
 
-/* Makes copies that do in turn what one does. */
-static fs_status repeat_plan(plain_maker *m, fs_arena *arena, uint32_t copies) {
-  uint32_t n = m->p->n, lanes = m->out->lane0[n];
-  fs_modulo_plan *out = m->out, one = *m->out;
-  FS_TRY(fs_new(arena, &out->start, (size_t)n * copies));
-  FS_TRY(fs_new_zero(arena, &out->shift, (size_t)n * copies));
-  FS_TRY(fs_new(arena, &out->queue, (size_t)n * copies));
-  FS_TRY(fs_new(arena, &out->lane0, (size_t)n * copies + 1));
-  FS_TRY(fs_new(arena, &out->lane, (size_t)lanes * copies));
-  for (uint32_t x = 0; x < n * copies; x++) {
-    out->start[x] = one.start[x % n] + x / n * one.period;
-    out->queue[x] = one.queue[x % n];
-    out->lane0[x] = x / n * lanes + one.lane0[x % n];
-  }
-  out->lane0[n * copies] = lanes * copies;
-  for (uint32_t i = 0; i < lanes * copies; i++) {
-    out->lane[i] = one.lane[i % lanes];
-  }
-  out->copies = copies;
-  out->period = one.period * copies;
-  return FSCHED_OK;
-}
-
 fs_status fs_modulo_plain(fs_arena *arena, const fs_modulo_problem *p, fs_modulo_plan *out) {
   uint32_t unit = fs_modulo_unit(p);
   assert(p->n > 0 && unit <= FS_MODULO_COPIES);
@@ -138,5 +116,6 @@ fs_status fs_modulo_plain(fs_arena *arena, const fs_modulo_problem *p, fs_modulo
   out->makespan = out->period;
   FS_TRY(take_lanes(&m, arena));
   FS_TRY(set_depths(&m, arena));
-  return unit == 1 ? FSCHED_OK : repeat_plan(&m, arena, unit);
+  fs_modulo_plan one = *out;
+  return unit == 1 ? FSCHED_OK : fs_modulo_repeat(arena, p, &one, unit, out);
 }

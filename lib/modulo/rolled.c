@@ -499,7 +499,7 @@ static fs_status write_stops(roller *r) {
 }
 
 static fs_status roll(roller *r) {
-  r->possible = entries_are_read(r);
+  r->possible = r->counting != NULL || entries_are_read(r); /* the order of issue says it then */
   FS_TRY(make_commands(r));
   FS_TRY(list_wants(r));
   if (!r->possible) {
@@ -565,7 +565,7 @@ fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo
 fs_status fs_modulo_wants(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                           const fs_modulo_plan *plan, fs_modulo_edge **want, uint32_t *n,
                           bool *possible) {
-  assert(plan->found.is == FS_YES && plan->copies == 1);
+  assert(plan->found.is == FS_YES && plan->copies > 0);
   fs_rolled_loop commands; /* are not asked for */
   roller r;
   begin_roller(ctx, arena, p, plan, &commands, &r);

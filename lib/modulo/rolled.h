@@ -41,9 +41,9 @@ fs_status fs_modulo_issued(fsched_context *ctx, fs_arena *arena, const fs_modulo
                            const fs_modulo_plan *plan, const bool *counting, fs_rolled_loop *out,
                            bool *possible) FS_MUST_USE;
 
-/* The orders that a plan of one copy keeps, of ops: what iteration i of `to` starts behind is over
- * in iteration i - distance of `from`.  *possible as above.  The array lives in `arena`.
- * Requires a plan of one copy. */
+/* The orders that a plan keeps, of nodes, which are copy * ops + op: what iteration i of `to` starts
+ * behind is over in iteration i - distance of `from`.  *possible as above.  The array lives in
+ * `arena`. */
 fs_status fs_modulo_wants(fsched_context *ctx, fs_arena *arena, const fs_modulo_problem *p,
                           const fs_modulo_plan *plan, fs_modulo_edge **want, uint32_t *n,
                           bool *possible) FS_MUST_USE;

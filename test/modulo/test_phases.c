@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Phases have as few full syncs a step as any order of issue, which brute force over all orders and
- * shifts tells; and the order that is chosen is no worse than that of the plan. */
+ * shifts tells, and of whatever copies as few as the worst cycle of orders, of all that there are;
+ * and the order that is chosen is no worse than that of the plan. */
 #include "kit/issue_judge.h"
 #include "kit/turn.h"
 #include "modulo/body_gen.h"
 #include "modulo/issue.h"
 #include "modulo/modulo.h"
 #include "modulo/phases.h"
+#include "modulo/repeat.h"
 #include "modulo/stops/circle.h"
 
 #include "kit/context.h"
@@ -17,38 +19,43 @@ typedef struct phase_case {
   fs_body b;
   fs_modulo_plan plan;
   fs_modulo_edge *want;
-  uint32_t n_wants, n;
+  uint32_t n_wants, n; /* n: nodes */
   bool counting[FS_BODY_QUEUES], possible;
 } phase_case;
 
-static void draw_case(phase_case *x, uint64_t seed, uint32_t most) {
+/* Draws a body of up to so many ops, and makes a plan of so many copies, or more where rings want
+ * more. */
+static void draw_case(phase_case *x, uint64_t seed, uint32_t most, uint32_t copies, bool every) {
   fs_body_params g = {.seed = seed, .n = 2 + (uint32_t)(seed % (most - 1)), .whole = true};
+  fs_modulo_plan one;
   fs_rng rng = {seed};
   g.gangs = seed % 5 == 0;
   g.open = seed % 2 == 0;
   g.room = seed % 6 == 0 ? 20 : 0;
   g.lanes = seed % 7 == 0;
-  x->n = g.n;
+  g.every = every;
+  x->n = g.n * copies;
   fs_body_draw(&g, &x->b);
   for (uint32_t q = 0; q < FS_BODY_QUEUES; q++) {
     x->counting[q] = fs_rng_one_in(&rng, 4);
   }
   const fs_modulo_options o = {.steps = 1 << 14, .copies = 1};
-  ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &x->b.p, &o, &x->plan));
+  ck_fs(ctx, fs_modulo_schedule(ctx, &own_arena, &x->b.p, &o, &one));
   x->possible = false;
-  if (x->plan.found.is == FS_YES) {
+  if (one.found.is == FS_YES) {
+    ck_fs(ctx, fs_modulo_repeat(&own_arena, &x->b.p, &one, copies, &x->plan));
     ck_fs(ctx,
           fs_modulo_wants(ctx, &own_arena, &x->b.p, &x->plan, &x->want, &x->n_wants, &x->possible));
   }
 }
 
-/* The queues of an op, one bit each. */
-static uint32_t queues_of(const phase_case *x, uint32_t op) {
-  uint32_t set = 0;
+/* The queues of a node, one bit each. */
+static uint32_t queues_of(const phase_case *x, uint32_t node) {
+  uint32_t set = 0, op = node % x->b.p.n;
   for (uint32_t i = x->b.eligible0[op]; i < x->b.eligible0[op + 1]; i++) {
     set |= 1u << x->b.eligible[i];
   }
-  return x->b.gang[op] ? set : 1u << x->plan.queue[op];
+  return x->b.gang[op] ? set : 1u << x->plan.queue[node];
 }
 
 static bool needs_full(const phase_case *x, const fs_modulo_edge *e) {
@@ -62,7 +69,8 @@ static uint32_t fewest_of(const phase_case *x, const uint32_t *place, const uint
   uint32_t n = 0, out[OPS], k;
   for (uint32_t w = 0; w < x->n_wants; w++) {
     const fs_modulo_edge *e = &x->want[w];
-    int64_t steps = (int64_t)e->distance + shift[e->to] - shift[e->from];
+    int64_t copies = (int64_t)(e->from / x->b.p.n) - (int64_t)(e->to / x->b.p.n);
+    int64_t steps = (e->distance + copies) / x->plan.copies + shift[e->to] - shift[e->from];
     int64_t length = steps * x->n + place[e->to] - (int64_t)place[e->from];
     if (length <= 0) {
       return UINT32_MAX;
@@ -109,13 +117,15 @@ static uint32_t least_phases(const phase_case *x, fs_modulo_plan *to) {
   return k;
 }
 
+/* Few ops in one copy, and two ops in two. */
 START_TEST(fewest)
 {
   static phase_case x;
   uint32_t n = 0, several = 0;
   for (uint64_t k = 0; k < 60; k++) {
     uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k;
-    draw_case(&x, seed, OPS);
+    uint32_t copies = 1 + k % 3 / 2;
+    draw_case(&x, seed, OPS / copies, copies, false);
     if (x.possible) {
       fs_modulo_plan phased;
       uint32_t least = least_phases(&x, &phased), brute = brute_force(&x);
@@ -126,13 +136,84 @@ START_TEST(fewest)
       ck_assert_msg(brute == least || (brute == 0 && least == 1), "seed %lu: %u, but %u are enough",
                     (unsigned long)seed, least, brute);
       ck_assert_uint_eq(fewest_of(&x, place, phased.shift), brute);
-      several += brute > 1;
+      several += brute > copies;
       n++;
     }
     fs_arena_release(&own_arena);
   }
   fs_assert_seen(n, 30);
   fs_assert_seen(several, 0);
+}
+END_TEST
+
+/* --- cycles --- */
+
+/* Full syncs over iterations, of a cycle. */
+typedef struct cycle_ratio {
+  uint64_t full, iterations;
+} cycle_ratio;
+
+/* Walks on along orders of ops to those that are not behind the first, once each, and notes the
+ * cycle that needs most. */
+static void walk_cycles(const phase_case *x, uint32_t first, uint32_t at, uint32_t seen,
+                        cycle_ratio so_far, cycle_ratio *worst) {
+  for (uint32_t w = 0; w < x->n_wants; w++) {
+    const fs_modulo_edge *e = &x->want[w];
+    cycle_ratio to = {so_far.full + needs_full(x, e), so_far.iterations + e->distance};
+    if (e->from != at || e->to < first || (seen >> e->to & 1) != 0) {
+      continue;
+    }
+    if (e->to == first) {
+      ck_assert(to.iterations > 0);
+      bool more = to.full * worst->iterations > worst->full * to.iterations;
+      *worst = more ? to : *worst;
+    } else {
+      walk_cycles(x, first, e->to, seen | 1u << e->to, to, worst);
+    }
+  }
+}
+
+static bool goes_far_back(const fs_body *b) {
+  bool far = false;
+  for (uint32_t i = 0; i < b->p.n_rings && !far; i++) {
+    for (uint32_t k = b->reader0[i]; k < b->reader0[i + 1]; k++) {
+      far = far || b->reader[k].back > 1;
+    }
+  }
+  return far;
+}
+
+/* With u copies, a step needs u times what the worst cycle needs, rounded up; and no more, where
+ * what several iterations read on entry asks for nothing else. */
+START_TEST(by_cycles)
+{
+  static phase_case x;
+  uint32_t n = 0, fewer = 0;
+  for (uint64_t k = 0; k < 30; k++) {
+    uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 30 + k;
+    cycle_ratio worst = {0, 1};
+    uint32_t least[5] = {0};
+    draw_case(&x, seed, 7, 1, false);
+    for (uint32_t op = 0; x.possible && op < x.n; op++) {
+      walk_cycles(&x, op, op, 0, (cycle_ratio){0, 0}, &worst);
+    }
+    for (uint32_t copies = 1; x.possible && copies <= 4; copies++) {
+      fs_modulo_plan phased;
+      draw_case(&x, seed, 7, copies, false);
+      least[copies] = least_phases(&x, &phased);
+      uint64_t need = (copies * worst.full + worst.iterations - 1) / worst.iterations;
+      need += need == 0;
+      ck_assert_uint_ge(least[copies], need);
+      ck_assert_msg(goes_far_back(&x.b) || least[copies] == need,
+                    "seed %lu, %u copies: %u, but %lu are enough", (unsigned long)seed, copies,
+                    least[copies], (unsigned long)need);
+      fewer += least[copies] < copies * least[1];
+      n += !goes_far_back(&x.b);
+    }
+    fs_arena_release(&own_arena);
+  }
+  fs_assert_seen(n, 40);
+  fs_assert_seen(fewer, 5);
 }
 END_TEST
 
@@ -159,10 +240,10 @@ static uint64_t total_of(const fs_rolled_loop *r, uint64_t span, uint64_t trip, 
 START_TEST(chosen)
 {
   static phase_case x;
-  uint32_t better = 0, deeper = 0;
+  uint32_t better = 0, deeper = 0, copies = 0;
   for (uint64_t k = 0; k < 60; k++) {
     uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k, trip = 20, cost = 2;
-    draw_case(&x, seed, 9);
+    draw_case(&x, seed, 9, 1, k % 4 == 0);
     if (x.possible) {
       const fs_issue_options o = {x.counting, trip, cost};
       fs_modulo_plan kept = x.plan;
@@ -178,16 +259,18 @@ START_TEST(chosen)
       uint64_t now = total_of(&other, best.span, trip, cost);
       ck_assert_uint_le(now, before);
       better += now < before;
+      copies += other.copies > 1;
       check_depths(&x, &other, &deeper);
     }
     fs_arena_release(&own_arena);
   }
   fs_assert_seen(better, 5);
   fs_assert_seen(deeper, 0);
+  fs_assert_seen(copies, 0);
 }
 END_TEST
 
 FS_SUITE(phases, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_LOOPS(t, 0, 2, fewest, chosen);
+  FS_LOOPS(t, 0, 2, fewest, by_cycles, chosen);
 }

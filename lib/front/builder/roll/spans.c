@@ -20,6 +20,7 @@ static void time_issued(const fs_roller *r, const fs_planned_loop *p, const fs_r
   }
   report->proven = report->proven && t->num * report->ii.den == report->ii.num * t->den;
   report->ii = (fs_loop_ticks){t->num, t->den};
+  report->copies = x->loop.copies;
   if (t->num * report->bound.den < report->bound.num * t->den) {
     report->bound = report->ii; /* no slot is used twice, in so few iterations */
   }
