@@ -49,7 +49,6 @@ typedef struct spread_walk {
   uint64_t orders, steps, most_steps;
   /* Of a room, for the present block: */
   FS_VEC(uint64_t) cost, fresh; /* of the pieces before each piece */
-  FS_VEC(bool) held;            /* per piece: it is not free */
 } spread_walk;
 
 /* --- blocks --- */
@@ -258,32 +257,24 @@ static bool is_better(const spread_choice *a, const spread_choice *b) {
                                 : a->address < b->address;
 }
 
-/* Sums up what the free pieces cost, and their fresh bytes. */
+/* Sums up what the pieces [from, to) cost, which are free, and their fresh bytes. */
 static fs_status sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b,
-                            size_t begin, size_t end) {
-  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, end + 1));
-  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, end + 1));
-  FS_TRY(fs_vec_ensure(w->ctx, &w->held, end));
-  w->cost.at[begin] = w->fresh.at[begin] = 0;
-  for (size_t i = begin; i < end; i++) {
+                            size_t from, size_t to) {
+  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, to + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, to + 1));
+  w->cost.at[from] = w->fresh.at[from] = 0;
+  for (size_t i = from; i < to; i++) {
     const fs_spread_piece *p = &room->piece.at[i];
-    w->held.at[i] = is_held(w, p->owner, b);
-    w->cost.at[i + 1] = w->cost.at[i] + (w->held.at[i] ? 0 : cost_of(w, p->owner, b));
+    w->cost.at[i + 1] = w->cost.at[i] + cost_of(w, p->owner, b);
     w->fresh.at[i + 1] = w->fresh.at[i] + (p->owner == FS_NONE ? p->high - p->low : 0);
   }
-  w->steps += end - begin;
   return FSCHED_OK;
 }
 
-/* The piece of an address, among [from, to). */
-static size_t piece_of(const fs_spread_room *room, size_t from, size_t to, uint64_t address) {
-  while (to - from > 1) {
-    size_t middle = from + (to - from) / 2;
-    if (room->piece.at[middle].low <= address) {
-      from = middle;
-    } else {
-      to = middle;
-    }
+/* The piece of an address, which is that of `from` or a later one. */
+static size_t piece_from(const fs_spread_room *room, size_t from, uint64_t address) {
+  while (room->piece.at[from].high <= address) {
+    from++;
   }
   return from;
 }
@@ -305,38 +296,43 @@ static void try_place(const spread_walk *w, const fs_spread_room *room, size_t f
   }
 }
 
-/* Tries places at the ends of the pieces [from, to), which are free, and lie side by side. */
+/* Tries places at the ends of the pieces [from, to), which are free, lie side by side and have
+ * room: `last` has the last byte of places that begin where pieces do, `first` the first one of
+ * those that end so. */
 static void try_run(spread_walk *w, const fs_spread_room *room, size_t from, size_t to,
                     uint64_t size, spread_choice *best) {
   uint64_t low = room->piece.at[from].low, high = room->piece.at[to - 1].high;
-  for (size_t i = from; i < to && high - low >= size; i++) {
+  size_t first = from, last = from;
+  for (size_t i = from; i < to; i++) {
     const fs_spread_piece *p = &room->piece.at[i];
     if (high - p->low >= size) {
-      size_t last = piece_of(room, i, to, p->low + size - 1);
+      last = piece_from(room, last, p->low + size - 1);
       try_place(w, room, i, last + 1, p->low, size, high - low, best);
     }
     if (p->high - low >= size) {
-      size_t first = piece_of(room, from, i + 1, p->high - size);
+      first = piece_from(room, first, p->high - size);
       try_place(w, room, first, i + 1, p->high - size, size, high - low, best);
     }
-    w->steps += 8;
   }
+  w->steps += 8 * (to - from);
 }
 
 /* The best place among the pieces [begin, end). */
 static fs_status find_among(spread_walk *w, const spread_block *b, size_t begin, size_t end,
                             spread_choice *best) {
   const fs_spread_room *room = &w->room[b->memory];
+  const fs_spread_piece *piece = room->piece.at;
   best->found = false;
-  FS_TRY(sum_pieces(w, room, b, begin, end));
   for (size_t from = begin, to; from < end; from = to + 1) {
-    for (to = from; to < end && !w->held.at[to];) {
+    for (to = from; to < end && !is_held(w, piece[to].owner, b);) {
       to++;
     }
-    if (to > from) {
+    if (to > from && piece[to - 1].high - piece[from].low >= b->size) {
+      FS_TRY(sum_pieces(w, room, b, from, to));
       try_run(w, room, from, to, b->size, best);
     }
   }
+  w->steps += end - begin;
   return FSCHED_OK;
 }
 
@@ -545,6 +541,5 @@ fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, fs_sync_kind 
   fs_vec_free(ctx, &w.user);
   fs_vec_free(ctx, &w.cost);
   fs_vec_free(ctx, &w.fresh);
-  fs_vec_free(ctx, &w.held);
   return status;
 }
