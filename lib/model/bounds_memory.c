@@ -35,6 +35,7 @@
 #include "base/heap.h"
 #include "base/radix.h"
 #include "model/bounds_private.h"
+#include "model/overwritten.h"
 
 /* Ops of a version that are looked at for which of them can run at once. */
 enum { MOST_APART = 64 };
@@ -99,7 +100,8 @@ static uint64_t find_unit(memory_search *s) {
   s->unit = 0;
   for (uint32_t i = s->version0[s->memory]; i < s->version0[s->memory + 1]; i++) {
     uint32_t v = s->version[i];
-    bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v);
+    bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v) &&
+                 !fs_version_rests(g, v);
     always = stays ? fs_add_most(always, version_size(s, v)) : always;
     s->unit = common(s->unit, version_size(s, v));
   }
@@ -366,7 +368,7 @@ static fs_status hold_part(memory_search *s, uint32_t v, const chain_gap *gap, u
 static fs_status hold_gaps(memory_search *s, uint32_t v, chain_gap *gap, uint32_t n,
                            uint64_t units) {
   const fsched_graph *g = s->b->g;
-  if (n == 0 || (fs_memory_spills(&g->target.memory[s->memory]) && returns_alone(s, v))) {
+  if (n == 0 || returns_alone(s, v)) {
     return FSCHED_OK;
   }
   if (!fs_memory_spills(&g->target.memory[s->memory])) {
@@ -473,14 +475,14 @@ static fs_status hold_version(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->unit > 0);
   const fsched_graph *g = s->b->g;
   uint64_t units = version_size(s, v) / s->unit;
-  bool spills = fs_memory_spills(&g->target.memory[s->memory]);
+  bool held = !fs_memory_spills(&g->target.memory[s->memory]) && !fs_version_rests(g, v);
   bool given = fs_version_given(g, v), kept = fs_version_kept(g, v);
   if (units == 0 || g->version_access0[v] == g->version_access0[v + 1] ||
-      (!spills && given && kept)) {
+      (held && given && kept)) {
     return FSCHED_OK;
   }
   FS_TRY(list_ops(s, v));
-  if (!spills && (given || kept)) {
+  if (held && (given || kept)) {
     return given ? hold_from_zero(s, units) : hold_to_end(s, units);
   }
   if (fs_bounds_read_needed(g, v)) {

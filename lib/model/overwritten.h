@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Given content that no op needs, since each byte that is read or kept is overwritten before that,
- * by whole versions or by parts of them, by one op or several, in any order. */
+/* Content that no op needs: given content, since each byte that is read or kept is overwritten
+ * before that, by whole versions or by parts of them, by one op or several, in any order; and any
+ * content between its last reader and an op that writes over all of it. */
 #ifndef FS_OVERWRITTEN_H
 #define FS_OVERWRITTEN_H
 
@@ -16,5 +17,10 @@ bool fs_version_load_needed(const fsched_graph *g, uint32_t version);
  * an op that overwrites bytes may run before their reader, although program order puts it later.
  * Requires a version of the graph.  O(accesses of the version). */
 bool fs_version_load_races(const fsched_graph *g, uint32_t version);
+/* May a version of a memory without a store have several residencies there?  It may where an op
+ * writes over all of it, and reads none: before that its place may be another's for a while, as
+ * long as nobody reads it.  With raw hazards, where parts are written over, at times that no order
+ * tells. Requires a version of the graph.  O(accesses of the version). */
+bool fs_version_rests(const fsched_graph *g, uint32_t version);
 
 #endif

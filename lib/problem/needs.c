@@ -7,7 +7,8 @@
  *
  * A spill that a schedule could avoid is useful only if it makes room.  Where everything that ever
  * lies in a memory fits side by side, and in its store too, no spill is useful: extra copies can be
- * left out of any schedule, and the residencies of a version joined, without moving any item. */
+ * left out of any schedule, and the residencies of a version joined, without moving any item.  So
+ * it is where a version of a memory without a store may have several residencies. */
 #include "model/overwritten.h"
 #include "problem/private.h"
 
@@ -61,8 +62,9 @@ static fs_status single_places(fs_problem_draft *d, bool *single) {
   return FSCHED_OK;
 }
 
-/* Sets *fits if each memory that spills, and each of their stores, has room for all its residencies
- * at one time.  Those that have not are marked as tight. */
+/* Sets *fits if each memory that spills, and each of their stores, and others in which versions may
+ * have several residencies, have room for all their residencies at one time.  Those that have not
+ * are marked as tight. */
 static fs_status never_overfull(fs_problem_draft *d, bool *fits) {
   const fs_target *t = &d->g->target;
   const fs_problem *p = d->p;
@@ -74,6 +76,9 @@ static fs_status never_overfull(fs_problem_draft *d, bool *fits) {
     if (fs_memory_bounded(&t->memory[m]) && fs_memory_spills(&t->memory[m])) {
       matters[m] = matters[t->memory[m].backing] = 1;
     }
+  }
+  for (uint32_t v = 0; v < d->g->n_versions; v++) {
+    matters[fs_version_memory(d->g, v)] |= fs_version_rests(d->g, v);
   }
   for (uint32_t r = 0; r < p->n_residencies; r++) {
     uint64_t *s = &sum[p->res_memory[r]];

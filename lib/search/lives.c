@@ -9,10 +9,20 @@ enum {
   NEIGHBOUR_WORK = 1500 /* of an item of a neighbour */
 };
 
+/* Does nothing but that versions may have several residencies keep the problem from being exact? */
+static bool keeps_all(const fs_problem *p) {
+  const fs_target *t = &p->graph->target;
+  bool all = p->least;
+  for (uint32_t m = 0; m < t->n_memories && all; m++) {
+    all = !p->tight[m] || !fs_memory_spills(&t->memory[m]);
+  }
+  return all;
+}
+
 fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem *p,
                               fs_arena *arena) {
   *x = (fs_life_search){.s = s, .tried = FS_TICK_NONE};
-  if (p == NULL || !p->exact || p->n_items > MOST_ITEMS || !fs_lives_know(p)) {
+  if (p == NULL || !keeps_all(p) || p->n_items > MOST_ITEMS || !fs_lives_know(p)) {
     return FSCHED_OK;
   }
   x->p = p;

@@ -8,13 +8,15 @@
  * are modelled exactly.  Others are refused in which an op overwrites all that another one wrote of
  * a version that spills: before it the version may leave unwritten; and in which one overwrites a
  * part of given content, without a read, which others may have read before: it need not be read
- * again.
+ * again; and in which one overwrites all of a version of a short memory without a store, which may
+ * leave before that.
  *
  * The model has two dominance rules, which lose no optimum, with amounts or with addresses:
  *   - a content is written at most once, because the store keeps it;
  *   - a memory that holds all of its versions and scratch side by side is `roomy`: nothing has to
  *     leave it, so given content is read once, and only kept content is written. */
 #include "ilp/spill/private.h"
+#include "base/saturate.h"
 #include "model/overwritten.h"
 
 /* ---- times */
@@ -262,6 +264,20 @@ static bool may_lose_given(const fs_spill_model *t, uint32_t id) {
   return lost;
 }
 
+/* Is there not room for all that ever lies in a memory, side by side? */
+static bool is_short(const fsched_graph *g, uint32_t memory) {
+  uint64_t sum = 0, align = g->target.memory[memory].align;
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    bool here = fs_version_memory(g, v) == memory;
+    sum = fs_add_most(sum, here ? fs_align_up(fs_version_size(g, v), align) : 0);
+  }
+  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
+    bool here = g->scratch_memory[i] == memory;
+    sum = fs_add_most(sum, here ? fs_align_up(g->scratch_size[i], align) : 0);
+  }
+  return sum > g->target.memory[memory].capacity;
+}
+
 static fs_status find_users(fs_spill_model *t) {
   const fsched_graph *g = t->g;
   uint32_t n = 0;
@@ -285,6 +301,7 @@ static fs_status find_users(fs_spill_model *t) {
     }
     v->user1 = n;
     t->refused |= fs_version_spills(t->g, i) && may_lose_given(t, i);
+    t->refused |= fs_version_rests(g, i) && is_short(g, v->memory);
     later_writers(t, i);
   }
   return FSCHED_OK;

@@ -32,6 +32,11 @@ typedef struct fs_spilling_draft {
 static inline uint64_t fs_spilling_size(const fsched_graph *g, uint32_t v) {
   return fs_align_up(fs_version_size(g, v), fs_version_home(g, v)->align);
 }
+/* Does the problem know all of such a graph?  O(ops + args).  covers.c */
+bool fs_spilling_covers(fsched_context *ctx, const fsched_graph *g);
+/* Finds the memories that are short: not all that ever lies in them fits side by side.  *any: there
+ * are some.  covers.c */
+fs_status fs_spilling_find_short(fs_spilling_draft *b, bool *any) FS_MUST_USE;
 /* Finds what cannot be at once, as it takes too much of a memory.  Requires stays and pairs.
  * apart.c */
 fs_status fs_spilling_apart(fs_spilling_draft *b) FS_MUST_USE;

@@ -3,10 +3,11 @@
  *
  *   - a part of given content that is wanted is overwritten first, in a stay of its own, without a
  *     read, as others have read theirs before;
- *   - a version of a memory without a store has several residencies, as an op overwrites all of it
- *     (which no pass makes, but a verifier accepts);
+ *   - a version of a memory without a store has several residencies, as an op overwrites all of it:
+ *     fsched-proof(5) does not know of them;
  *   - given content in a memory that is not short is read by none that comes before all writers, so
  *     that fsched-proof(5) does not know of its read. */
+#include "model/overwritten.h"
 #include "problem/spilling/private.h"
 
 typedef struct access_list {
@@ -64,17 +65,6 @@ static bool may_lose(const access_list *l) {
   return lost;
 }
 
-/* Of a version in a memory without a store. */
-static bool may_begin_again(const access_list *l) {
-  bool again = false, whole;
-  for (uint32_t i = l->from; i < l->to; i++) {
-    uint32_t op = l->g->access_op[i];
-    again = again || (overwrites(l, op, &whole) && whole &&
-                      (fs_version_given(l->g, l->version) || !comes_first(l, op, false)));
-  }
-  return again;
-}
-
 /* Of a version in a memory that is not short. */
 static bool reads_given(const access_list *l) {
   bool any = false;
@@ -100,10 +90,11 @@ bool fs_spilling_may_lose(const fs_spilling_draft *b) {
 
 static bool is_provable(const fs_spilling *w, const access_list *l) {
   uint32_t v = l->version;
-  if (w->held[v] != FS_NONE) {
-    return !may_begin_again(l);
+  if (fs_version_rests(l->g, v)) {
+    return w->user0[v] == w->user0[v + 1];
   }
-  return w->user0[v] < w->user0[v + 1] || !fs_problem_needs_read(l->g, v) || reads_given(l);
+  return w->held[v] != FS_NONE || w->user0[v] < w->user0[v + 1] ||
+         !fs_problem_needs_read(l->g, v) || reads_given(l);
 }
 
 fs_status fs_spilling_provable(const fs_problem *p, bool *provable) {

@@ -43,7 +43,7 @@ static fs_status imply(fs_spilling_draft *b, uint32_t a, uint32_t c) {
 
 /* A boolean that is told by others (fs_spilling.told). */
 static fs_status new_bool_of(fs_spilling_draft *b, uint32_t x, uint32_t y, uint32_t *out) {
-  fs_told_bool told = {*out = new_bool(b), x, y};
+  fs_told_bool told = { *out = new_bool(b), x, y};
   return fs_vec_push(b->ctx, &b->told, told);
 }
 
@@ -108,6 +108,7 @@ typedef struct version_draft {
   uint32_t v, n, first; /* first: of users */
   bool given;           /* its content is in the store, and wanted */
   bool kept;
+  bool spills;
   fs_tick read_time, write_time;
 } version_draft;
 
@@ -153,6 +154,9 @@ static fs_status add_stay(fs_spilling_draft *b, const version_draft *x, uint32_t
   bool alone = begins_alone(b, x, k);
   if (!alone && u->writer == FS_NONE && !x->given) {
     b->covered = false; /* it finds nothing */
+    return FSCHED_OK;
+  }
+  if (!alone && !x->spills) {
     return FSCHED_OK;
   }
   bool always = alone && k == 0 && !x->given;
@@ -315,6 +319,7 @@ static fs_status add_short(fs_spilling_draft *b, uint32_t v) {
                      .first = (uint32_t)b->user.n,
                      .given = fs_version_load_needed(b->g, v),
                      .kept = fs_problem_needs_write(b->g, v),
+                     .spills = true,
                      .read_time = fs_spill_read_time(m, size),
                      .write_time = fs_spill_write_time(m, size)};
   b->covered = b->covered && x.read_time > 0 && x.write_time > 0 && !fs_version_load_races(b->g, v);
@@ -363,6 +368,13 @@ static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x) {
   return FSCHED_OK;
 }
 
+/* The stays of a version that goes without a read (fs_version_rests), of which users were listed:
+ * as with a store, but that only ops which need nothing of what was there begin one. */
+static fs_status add_resting(fs_spilling_draft *b, const version_draft *x) {
+  b->covered = b->covered && !x->given && !x->kept && x->n <= MOST_USERS;
+  return b->covered ? add_stays(b, x) : FSCHED_OK;
+}
+
 static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
   bool kept = fs_version_kept(b->g, v);
   version_draft x = {
@@ -372,6 +384,9 @@ static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
     return FSCHED_OK;
   }
   find_writers(b, &x);
+  if (fs_version_rests(b->g, v)) {
+    return add_resting(b, &x);
+  }
   b->covered = b->covered && b->g->n_ops > 0 && (x.given || begins_alone(b, &x, 0));
   for (uint32_t k = 1; k < x.n && !x.given; k++) {
     b->covered = b->covered && comes_after(b, &x, k, 0);
@@ -496,55 +511,6 @@ static fs_status add_pairs(fs_spilling_draft *b) {
   return FSCHED_OK;
 }
 
-/* ---- which graphs */
-
-static void add_most(uint64_t *sum, uint64_t more) { *sum = fs_min(*sum + more, FS_UNBOUNDED / 4); }
-
-/* A memory is short if not all that ever lies in it fits side by side. */
-static fs_status find_short(fs_spilling_draft *b, bool *any) {
-  const fsched_graph *g = b->g;
-  const fs_target *t = &g->target;
-  uint64_t *sum;
-  FS_TRY(fs_new_zero(&b->d.scratch, &sum, t->n_memories));
-  FS_TRY(fs_new_zero(&b->d.scratch, &b->is_short, t->n_memories));
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    add_most(&sum[fs_version_memory(g, v)], fs_min(fs_spilling_size(g, v), FS_UNBOUNDED / 4));
-  }
-  for (uint32_t i = 0; i < g->op_scratch0[g->n_ops]; i++) {
-    uint32_t m = g->scratch_memory[i];
-    add_most(&sum[m], fs_align_up(g->scratch_size[i], t->memory[m].align));
-  }
-  for (uint32_t m = 0; m < t->n_memories; m++) {
-    const fs_memory *of = &t->memory[m];
-    if (!fs_memory_bounded(of)) {
-      continue;
-    }
-    bool bounded_store = fs_memory_spills(of) && fs_memory_bounded(&t->memory[of->backing]);
-    b->is_short[m] = sum[m] > of->capacity;
-    *any = *any || b->is_short[m];
-    b->covered = b->covered && !bounded_store;
-  }
-  return FSCHED_OK;
-}
-
-static bool has_given_start(const fsched_graph *g) {
-  bool any = false;
-  for (uint32_t op = 0; g->op_start != NULL && op < g->n_ops; op++) {
-    any = any || g->op_start[op] != FS_TICK_NONE;
-  }
-  return any;
-}
-
-static bool is_covered(fsched_context *ctx, const fsched_graph *g) {
-  bool open = false; /* an output may be in place, but no pair says so */
-  for (uint32_t a = 0; g->arg_open != NULL && a < g->n_args; a++) {
-    open = open || g->arg_open[a];
-  }
-  return g->n_ops <= fs_limits_of(ctx)->spilling_ops && g->n_rolled == 0 && g->n_races == 0 &&
-         !open && fs_graph_wait(g) == 0 && !has_given_start(g) && !g->gangs_open &&
-         fs_graph_first_slow(g) == FS_NONE;
-}
-
 /* ---- choices of queues */
 
 static fs_status add_choices(fs_spilling_draft *b) {
@@ -638,7 +604,7 @@ static fs_status build(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   fs_problem *p = b->d.p;
   bool any = false;
-  FS_TRY(find_short(b, &any));
+  FS_TRY(fs_spilling_find_short(b, &any));
   b->covered = b->covered && any;
   if (!b->covered) {
     return FSCHED_OK;
@@ -685,7 +651,7 @@ fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tic
   assert(g->topo != NULL || g->n_ops == 0);
   fs_spilling_draft b = {.ctx = ctx, .g = g, .covered = true};
   *out = NULL;
-  if (!is_covered(ctx, g)) {
+  if (!fs_spilling_covers(ctx, g)) {
     return FSCHED_OK;
   }
   FS_TRY(fs_problem_draft_begin(&b.d, ctx, g));
