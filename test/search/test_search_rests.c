@@ -19,7 +19,7 @@ typedef enum cell_use { CELL_NONE, CELL_READ, CELL_CHANGE, CELL_PART, CELL_OVER 
 typedef struct rest_case {
   uint32_t n, queue[OPS], time[OPS], size[CELLS], capacity;
   cell_use use[OPS][CELLS];
-  bool kept[CELLS]; /* the last content is an output */
+  bool given[CELLS], kept[CELLS]; /* the first content is an input, the last one an output */
 } rest_case;
 
 static void draw(rest_case *x, uint64_t seed, bool keeps) {
@@ -30,6 +30,7 @@ static void draw(rest_case *x, uint64_t seed, bool keeps) {
   for (uint32_t c = 0; c < CELLS; c++) {
     x->size[c] = 1 + fs_rng_below(&r, 6);
     x->kept[c] = keeps && fs_rng_one_in(&r, 3);
+    x->given[c] = begun[c] = keeps && !x->kept[c] && fs_rng_one_in(&r, 3);
     sum += x->size[c];
   }
   for (uint32_t i = 0; i < x->n; i++) {
@@ -83,14 +84,16 @@ static void put_graph(fs_text *t, const rest_case *x, bool apart) {
                  x->capacity);
   for (uint32_t c = 0; c < CELLS; c++) {
     for (uint32_t i = 0; i < (apart ? x->n : 1); i++) {
-      const char *io = x->kept[c] && i == last[c] ? ", io: output" : "";
-      if (apart ? x->use[i][c] == CELL_OVER : i == 0) {
+      bool given = x->given[c] && i == 0;
+      const char *io = given ? ", io: input" : x->kept[c] && i == last[c] ? ", io: output" : "";
+      if (apart ? x->use[i][c] == CELL_OVER || given : i == 0) {
         fs_text_printf(t, "  - {name: c%u_%u, size: %u%s}\n", c, i, x->size[c], io);
       }
     }
   }
   fs_text_puts(t, "ops:\n");
-  bool begun[CELLS] = {false};
+  bool begun[CELLS];
+  memcpy(begun, x->given, sizeof begun);
   for (uint32_t i = 0; i < x->n; i++) {
     fs_text_printf(t, "  - {name: o%u, on: q%u, time: %u", i, x->queue[i], x->time[i]);
     if (apart) {
