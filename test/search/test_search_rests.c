@@ -5,13 +5,15 @@
 #include <string.h>
 
 #include "fsched/compile.h"
+#include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
 #include "model/handle.h"
+#include "search/damaged_proof.h"
 
 #include "kit/context.h"
 
-enum { OPS = 7, CELLS = 3 };
+enum { OPS = 7, CELLS = 3, DAMAGES = 60 };
 
 /* What an op does with a cell. */
 typedef enum cell_use { CELL_NONE, CELL_READ, CELL_CHANGE, CELL_PART, CELL_OVER } cell_use;
@@ -187,6 +189,44 @@ START_TEST(as_buffers_apart)
 }
 END_TEST
 
+/* What proofs show holds of the other graph, and one that claims more is refused. */
+START_TEST(proofs)
+{
+  uint32_t proven = 0, damaged = 0, more = 0;
+  for (uint64_t i = 0; i < 40; i++) {
+    uint64_t seed = fs_turn() << 16 | (uint64_t)_i << 8 | i, shown;
+    fs_rng r = {seed};
+    fs_text t;
+    rest_case x;
+    draw(&x, seed, _i % 2 == 1);
+    rest_result apart = solve(&x, true, FSCHED_REFINE_SEARCH);
+    rest_result own = solve(&x, false, FSCHED_REFINE_SEARCH);
+    fsched_diag_clear(ctx);
+    if (!own.legal || !apart.legal || own.bound < own.makespan) {
+      continue;
+    }
+    fsched_graph *g;
+    fs_text_init(&t, ctx);
+    put_graph(&t, &x, false);
+    ck_fs(ctx, fsched_graph_parse(ctx, "t", t.at, t.n, NULL, &g));
+    fs_written_proof p = fs_write_proof(g, 0, 4000);
+    ck_fs(ctx, fsched_verify_proof(ctx, g, p.text, p.n, "p", &shown));
+    ck_assert_uint_eq(shown, p.bound);
+    ck_assert_msg(shown <= apart.makespan, "seed %llu: %llu, but %llu", (unsigned long long)seed,
+                  (unsigned long long)shown, (unsigned long long)apart.makespan);
+    proven++;
+    more += shown == own.makespan;
+    damaged += shown == apart.makespan ? fs_claim_more(g, &p, &r, DAMAGES) : 0;
+    fsched_text_free(ctx, p.text, p.n);
+    fsched_graph_destroy(g);
+    fs_text_drop(&t);
+  }
+  fs_assert_seen(proven, 15);
+  fs_assert_seen(more, 12);
+  fs_assert_seen(damaged, 15 * DAMAGES / 8);
+}
+END_TEST
+
 /* The integer programs claim no more. */
 START_TEST(by_programs)
 {
@@ -232,6 +272,6 @@ FS_SUITE(search_rests, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_LOOPS(t, 0, 4, as_buffers_apart);
-  FS_LOOPS(t, 0, 2, by_programs);
+  FS_LOOPS(t, 0, 2, by_programs, proofs);
   FS_LOOPS(t, 0, 3, place_for_another);
 }

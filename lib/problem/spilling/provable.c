@@ -3,11 +3,8 @@
  *
  *   - a part of given content that is wanted is overwritten first, in a stay of its own, without a
  *     read, as others have read theirs before;
- *   - a version of a memory without a store has several residencies, as an op overwrites all of it:
- *     fsched-proof(5) does not know of them;
  *   - given content in a memory that is not short is read by none that comes before all writers, so
  *     that fsched-proof(5) does not know of its read. */
-#include "model/overwritten.h"
 #include "problem/spilling/private.h"
 
 typedef struct access_list {
@@ -90,9 +87,6 @@ bool fs_spilling_may_lose(const fs_spilling_draft *b) {
 
 static bool is_provable(const fs_spilling *w, const access_list *l) {
   uint32_t v = l->version;
-  if (fs_version_rests(l->g, v)) {
-    return w->user0[v] == w->user0[v + 1];
-  }
   return w->held[v] != FS_NONE || w->user0[v] < w->user0[v + 1] ||
          !fs_problem_needs_read(l->g, v) || reads_given(l);
 }

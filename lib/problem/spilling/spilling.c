@@ -368,6 +368,20 @@ static fs_status add_held_stay(fs_spilling_draft *b, const version_draft *x) {
   return FSCHED_OK;
 }
 
+/* Does some user that needs nothing of what was there come behind others, or may do so? */
+static bool begins_again(const fs_spilling_draft *b, const version_draft *x) {
+  bool again = false;
+  for (uint32_t k = 0; k < x->n; k++) {
+    user_access how = access_of(b->g, user_of(b, x, k)->op, x->v);
+    bool first = !x->given;
+    for (uint32_t i = 0; i < x->n && first; i++) {
+      first = i == k || comes_after(b, x, i, k);
+    }
+    again = again || (how.whole && !how.reads && !first);
+  }
+  return again;
+}
+
 /* The stays of a version that goes without a read (fs_version_rests), of which users were listed:
  * as with a store, but that only ops which need nothing of what was there begin one. */
 static fs_status add_resting(fs_spilling_draft *b, const version_draft *x) {
@@ -400,7 +414,7 @@ static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
     return FSCHED_OK;
   }
   find_writers(b, &x);
-  if (fs_version_rests(b->g, v)) {
+  if (begins_again(b, &x)) {
     return add_resting(b, &x);
   }
   b->covered = b->covered && b->g->n_ops > 0 && (x.given || begins_alone(b, &x, 0));

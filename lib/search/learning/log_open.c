@@ -49,7 +49,7 @@ static void name_users(open_writer *o, uint32_t v) {
   uint32_t first = w->user0[v], n = w->user0[v + 1] - first;
   for (uint32_t k = 0; k < n; k++) {
     const fs_spill_user *u = &w->user[first + k];
-    name_bool(o, w->stay[u->stay].only_if, 'f', v, k, 0);
+    name_bool(o, u->stay == FS_NONE ? FS_NONE : w->stay[u->stay].only_if, 'f', v, k, 0);
     for (uint32_t i = 0; i < n; i++) {
       name_bool(o, w->member[u->in0 + i], 'i', v, k, i);
     }

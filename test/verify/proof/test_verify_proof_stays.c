@@ -293,7 +293,15 @@ START_TEST(lines)
 }
 END_TEST
 
-/* Graphs of which a schedule could do what open copies do not say. */
+/* x may leave behind b. */
+#define RESTS                                         \
+  "buffers: [{name: x, size: 2, memory: n}]\nops:\n"  \
+  "  - {name: a, on: q, time: 1, args: [{out: x}]}\n" \
+  "  - {name: b, on: q, time: 1, args: [{in: x}]}\n"  \
+  "  - {name: c, on: q, time: 1, args: [{out_existing: x}]}\n"
+
+/* Graphs of which a schedule could do what open copies do not say, and lines of what is not there.
+ */
 START_TEST(not_covered)
 {
   static const struct {
@@ -303,11 +311,16 @@ START_TEST(not_covered)
                 "  - {name: b, on: q, time: 1, args: [{out_existing: x, at: [0, 1]}]}\n"
                 "  - {name: c, on: q, time: 1, args: [{in: x, at: [0, 1]}]}\n",
                 "first 0 0 0", "may be lost"},
-               {"buffers: [{name: x, size: 2, memory: n}]\nops:\n"
-                "  - {name: a, on: q, time: 1, args: [{out: x}]}\n"
+               {"buffers: [{name: x, size: 2, memory: n, io: input}]\nops:\n"
+                "  - {name: a, on: q, time: 1, args: [{in: x}]}\n"
                 "  - {name: b, on: q, time: 1, args: [{in: x}]}\n"
                 "  - {name: c, on: q, time: 1, args: [{out_existing: x}]}\n",
                 "stay 0 0", "several residencies"},
+               {RESTS, "stay 0 0", "more than one stay"},
+               {RESTS, "read 0 0 2", "may do without"},
+               {RESTS, "write 0 0 0", "may do without"},
+               {RESTS, "first 0 0 0\nstored 0 0 0", "always written, or never"},
+               {RESTS, "first 0 0 2\nin 0 0 1 2", "cannot be in that stay"},
                {"buffers: [{name: x, size: 2}]\nops:\n"
                 "  - {name: a, on: q, time: 1, args: [{out: x}]}\n"
                 "  - {name: b, on: q, time: 0, args: [{in: x}]}\n"
@@ -358,6 +371,6 @@ FS_SUITE(verify_proof_stays, s) {
   TCase *t = fs_case(s, fs_test_context);
   FS_TESTS(t, links, links_of_writes, clauses, presence, what_is_taken, addresses, copies_on_queues,
            places, lines);
-  FS_LOOPS(t, 0, 3, not_covered);
+  FS_LOOPS(t, 0, 8, not_covered);
   FS_LOOPS(t, 0, 5, copies_are_named_once);
 }

@@ -70,13 +70,13 @@ static fs_status exclude_both(fs_vproof *p, uint32_t a, uint32_t b) {
   return a == FS_NONE || b == FS_NONE ? FSCHED_OK : add_clause(p, literal, 2);
 }
 
-/* ---- stays of a version that spills */
+/* ---- stays of a version that come and go */
 
 /* A user is the first of its stay, or in that of one other. */
 static fs_status tell_stay(fs_vproof *p, const fs_vversion *v, uint32_t k, fs_arena *scratch) {
   const fs_vuser *u = user_of(p, v, k);
   uint32_t *some, n = 0;
-  bool all = u->first != FS_NONE;
+  bool leads = v->how == FS_VCONTENT_SPILLS || u->alone, all = u->first != FS_NONE || !leads;
   FS_TRY(fs_new(scratch, &some, (size_t)v->users + 1));
   if (u->first != FS_NONE) {
     some[n++] = yes(u->first);
@@ -153,6 +153,19 @@ static fs_status tell_write(fs_vproof *p, const fs_vversion *v, uint32_t k, fs_a
   return all ? add_clause(p, some, n) : FSCHED_OK;
 }
 
+/* What the last writer leaves stays to the end of all ops. */
+static fs_status hold_last(fs_vproof *p, const fs_vversion *v, uint32_t k) {
+  const fs_vuser *u = user_of(p, v, k);
+  for (uint32_t op = 0; op < p->g->n_ops; op++) {
+    FS_TRY(add_link(p, op, u->end, p->time[op], u->first));
+    for (uint32_t i = 0; i < v->users; i++) {
+      uint32_t in = in_of(p, u, i);
+      FS_TRY(in == FS_NONE ? FSCHED_OK : add_link(p, op, user_of(p, v, i)->end, p->time[op], in));
+    }
+  }
+  return FSCHED_OK;
+}
+
 /* ---- what is taken */
 
 static bool is_output_in_place(const fsched_graph *g, uint32_t op, uint32_t version) {
@@ -217,7 +230,7 @@ static fs_status use_version(fs_vproof *p, uint32_t version) {
     use.from = v->end;
     return fs_vec_push(p->ctx, &p->stays->use, use);
   }
-  for (uint32_t k = 0; k < v->users && v->how == FS_VCONTENT_SPILLS; k++) {
+  for (uint32_t k = 0; k < v->users && fs_vcontent_goes(v->how); k++) {
     const fs_vuser *u = user_of(p, v, k);
     use.to = u->end;
     use.only_if = u->first;
@@ -269,10 +282,12 @@ static fs_status tell_version(fs_vproof *p, uint32_t version, fs_arena *scratch)
   if (v->how == FS_VCONTENT_HELD) {
     FS_TRY(tell_held(p, version));
   }
-  for (uint32_t k = 0; k < v->users && v->how == FS_VCONTENT_SPILLS; k++) {
+  for (uint32_t k = 0; k < v->users && fs_vcontent_goes(v->how); k++) {
+    bool stored = v->how == FS_VCONTENT_SPILLS;
     FS_TRY(tell_stay(p, v, k, scratch));
     FS_TRY(time_stay(p, v, k));
-    FS_TRY(user_of(p, v, k)->writes ? tell_write(p, v, k, scratch) : FSCHED_OK);
+    FS_TRY(stored && user_of(p, v, k)->writes ? tell_write(p, v, k, scratch) : FSCHED_OK);
+    FS_TRY(!stored && fs_vstays_writes(p, v, k) ? hold_last(p, v, k) : FSCHED_OK);
   }
   return use_version(p, version);
 }

@@ -110,7 +110,8 @@ static fs_status add_copy(fs_vproof *p, size_t place, fs_vthing *x) {
     v->outer[c.write] = true;
   } else {
     const fs_vuser *u = user_at(p, x->version, x->user);
-    useful = c.write ? u->writes : !u->alone;
+    bool stored = p->stays->version[x->version].how == FS_VCONTENT_SPILLS;
+    useful = stored && (c.write ? u->writes : !u->alone);
   }
   c.ticks = fs_vcopy_ticks(p->g, &c);
   if (!useful || c.ticks == 0 || c.ticks > FS_VTEXT_MOST) {
@@ -130,7 +131,7 @@ static fs_status read_place_of(fs_vproof *p, size_t place, fs_vthing *x) {
   }
   const fs_vversion *v = &p->stays->version[x->version];
   if (fs_vtext_peek(t) == ' ') {
-    if (v->how != FS_VCONTENT_SPILLS) {
+    if (!fs_vcontent_goes(v->how)) {
       return fs_vtext_wrong(t, place, "the version has no stays that come and go");
     }
     FS_TRY(read_user(p, x->version, &x->user));
@@ -155,7 +156,7 @@ static fs_status read_of_user(fs_vproof *p, size_t place, fs_vthing *x) {
   FS_TRY(fs_vproof_version(p, &x->version));
   FS_TRY(look(p, place, x->version));
   const fs_vversion *v = &p->stays->version[x->version];
-  if (v->how != FS_VCONTENT_SPILLS) {
+  if (!fs_vcontent_goes(v->how)) {
     return fs_vtext_wrong(t, place, "the version has no stays that come and go");
   }
   FS_TRY(read_user(p, x->version, &x->user));
@@ -164,7 +165,7 @@ static fs_status read_of_user(fs_vproof *p, size_t place, fs_vthing *x) {
     return set_once(p, place, &u->first);
   }
   if (x->kind == FS_VTHING_STORED) {
-    return !u->writes || fs_vstays_writes(p, v, x->user)
+    return !u->writes || v->how != FS_VCONTENT_SPILLS || fs_vstays_writes(p, v, x->user)
                ? fs_vtext_wrong(t, place, "what the op leaves is always written, or never")
                : set_once(p, place, &u->stored);
   }

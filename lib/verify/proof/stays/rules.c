@@ -228,7 +228,7 @@ bool fs_vstays_surely(const fs_vproof *p, uint32_t x, int64_t *begin, int64_t *e
       *op = u->alone && is_output_in_place(g, u->op, version) ? u->op : FS_NONE;
       span.delay = *op == FS_NONE ? 0 : (int64_t)p->time[u->op];
     }
-    if (span.from == FS_NONE || (v->how == FS_VCONTENT_SPILLS && span.delay == FS_VBEFORE_ALL)) {
+    if (span.from == FS_NONE || (fs_vcontent_goes(v->how) && span.delay == FS_VBEFORE_ALL)) {
       return false;
     }
   }

@@ -25,9 +25,11 @@
  *     first from the writer's stay, which lasted until then; the next writer starts behind that.
  *     Keep the first write of each content that a read brings, or that is kept; drop all others.
  *   - A stay ends behind its users, and the writes from it.  Shorten it to that.
- *   - A version of a memory that does not spill has one residency: only a write of all of it, or of
- *     what has no content yet, could begin another one, and where there is such a user that is not
- *     the first of all, the graph is refused.
+ *   - A version of a memory that does not spill has one residency, as only a write of all of it, or
+ *     of what has no content yet, could begin another one.  Where there is such a user that is not
+ *     the first of all, it has stays, too: those whose first users begin alone, as there are no
+ *     reads.  The one that the last writer is in lasts to the end of all ops, if the version is
+ * kept. (Of given content, the graph is refused then.)
  *   - The output of an op is in the place of an input only if its residency begins with the op, and
  *     the input's ends no later than the op does.
  *
@@ -64,7 +66,16 @@ typedef struct fs_vuser {
                  * begins with that one; FS_NONE: not named */
 } fs_vuser;
 
-typedef enum fs_vcontent { FS_VCONTENT_UNKNOWN, FS_VCONTENT_SPILLS, FS_VCONTENT_HELD } fs_vcontent;
+typedef enum fs_vcontent {
+  FS_VCONTENT_UNKNOWN,
+  FS_VCONTENT_SPILLS,
+  FS_VCONTENT_HELD, /* one stay */
+  FS_VCONTENT_RESTS /* stays without reads */
+} fs_vcontent;
+/* Has the version stays that come and go? */
+static inline bool fs_vcontent_goes(fs_vcontent how) {
+  return how == FS_VCONTENT_SPILLS || how == FS_VCONTENT_RESTS;
+}
 typedef struct fs_vversion {
   fs_vcontent how;
   uint32_t user0, users; /* of user[] */
@@ -141,7 +152,8 @@ static inline bool fs_vstays_follows(const fs_vstays *s, uint32_t later, uint32_
 }
 /* Can the user be in a stay that another one begins? */
 bool fs_vstays_joins(const fs_vproof *p, const fs_vversion *v, uint32_t user, uint32_t leader);
-/* Is what the user leaves written to the store in every schedule? */
+/* Is what the user leaves written to the store, or held to the end of all ops, in every schedule?
+ */
 bool fs_vstays_writes(const fs_vproof *p, const fs_vversion *v, uint32_t user);
 uint64_t fs_vmemory_aligned(const fsched_graph *g, uint32_t memory, uint64_t size);
 

@@ -139,16 +139,31 @@ static const char *look_at_spills(const fsched_graph *g, uint32_t version, const
 
 /* ---- memories that do not */
 
-static const char *look_at_held(const fsched_graph *g, uint32_t version, const user_list *l) {
+/* Of a version that an op writes all of, and which is not given. */
+static const char *look_at_rests(fs_vversion *v, const user_list *l) {
+  v->how = FS_VCONTENT_RESTS;
+  for (uint32_t k = 0; k < l->n; k++) {
+    fs_vuser *u = &l->at[k];
+    u->alone = u->writes && !u->reads && (u->whole || u->writer == FS_NONE);
+    if (u->writer == FS_NONE && !u->alone) {
+      return "an op finds no content";
+    }
+  }
+  return NULL;
+}
+
+static const char *look_at_held(const fsched_graph *g, uint32_t version, fs_vversion *v,
+                                const user_list *l) {
   bool given = fs_version_given(g, version);
   bool first = given; /* the one that begins the residency was seen */
+  v->how = FS_VCONTENT_HELD;
   for (uint32_t k = 0; k < l->n; k++) {
     fs_vuser *u = &l->at[k];
     bool overwrites = u->writes && !u->reads;
     u->alone = !given && overwrites && all_behind(l, k);
     first = first || u->alone;
     if (overwrites && u->whole && !u->alone) {
-      return "a version may have several residencies";
+      return given ? "given content may have several residencies" : look_at_rests(v, l);
     }
   }
   return !first ? "an op finds no content" : NULL;
@@ -183,7 +198,7 @@ static const char *look_at_users(fs_vproof *p, uint32_t version) {
   if (m->backing == FS_NONE || m->spill_domain == FS_NONE) {
     v->how = FS_VCONTENT_HELD;
     return l.n == 0 && !(v->kept && fs_version_given(g, version)) ? "it needs no room"
-                                                                  : look_at_held(g, version, &l);
+                                                                  : look_at_held(g, version, v, &l);
   }
   v->how = FS_VCONTENT_SPILLS;
   v->kept = v->kept && written;
@@ -206,7 +221,8 @@ bool fs_vstays_joins(const fs_vproof *p, const fs_vversion *v, uint32_t user, ui
   user_list l = list_of(p->stays, v);
   assert(user < l.n && leader < l.n);
   uint32_t w = l.at[user].writer;
-  if (user == leader || is_behind(&l, leader, user)) {
+  bool leads = v->how != FS_VCONTENT_RESTS || l.at[leader].alone;
+  if (user == leader || !leads || is_behind(&l, leader, user)) {
     return false;
   }
   /* A writer in between is in the stay, too. */
