@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Memories without a store in which ops write over all of a version: before that its place may be
- * another's.  The same graph is made a second time with a buffer of its own for each such op, and
- * with the orders said by `after`: what has no version to hold has the same least makespan. */
+/* Ops that write over all of a version, in memories with and without a store: before that its place
+ * may be another's.  The same graph is made a second time with a buffer of its own for each such
+ * op, and with the orders said by `after`: what has no version to hold has the same least makespan.
+ */
 #include <string.h>
 
 #include "fsched/compile.h"
@@ -19,6 +20,7 @@ enum { OPS = 7, CELLS = 3, DAMAGES = 60 };
 typedef enum cell_use { CELL_NONE, CELL_READ, CELL_CHANGE, CELL_PART, CELL_OVER } cell_use;
 
 typedef struct rest_case {
+  bool store;
   uint32_t n, queue[OPS], time[OPS], size[CELLS], capacity;
   cell_use use[OPS][CELLS];
   bool given[CELLS], kept[CELLS]; /* the first content is an input, the last one an output */
@@ -80,10 +82,13 @@ static void put_graph(fs_text *t, const rest_case *x, bool apart) {
       last[c] = apart && x->use[i][c] == CELL_OVER ? i : last[c];
     }
   }
-  fs_text_printf(t,
-                 "fsched: 1\ntarget:\n  queues: [{name: q0}, {name: q1}]\n"
-                 "  memories: [{name: m, capacity: %u}]\nbuffers:\n",
-                 x->capacity);
+  fs_text_printf(
+      t,
+      "fsched: 1\ntarget:\n  queues: [{name: q0}, {name: q1}]\n"
+      "  memories: [{name: m, capacity: %u%s}%s]\nbuffers:\n",
+      x->capacity,
+      x->store ? ", backing: far, spill: {on: q1, write: {fixed: 2}, read: {fixed: 1}}" : "",
+      x->store ? ", {name: far}" : "");
   for (uint32_t c = 0; c < CELLS; c++) {
     for (uint32_t i = 0; i < (apart ? x->n : 1); i++) {
       bool given = x->given[c] && i == 0;
@@ -156,10 +161,11 @@ static rest_result solve(const rest_case *x, bool apart, fsched_refine refine) {
 }
 
 /* Whatever is claimed of one holds for the other. */
-static void compare(uint64_t seed, bool keeps, fsched_refine refine, uint32_t *proven,
+static void compare(uint64_t seed, int kind, fsched_refine refine, uint32_t *proven,
                     uint32_t *shorter) {
   rest_case x;
-  draw(&x, seed, keeps);
+  draw(&x, seed, kind % 2 == 1);
+  x.store = kind / 2 % 2 == 1;
   rest_result plain = solve(&x, false, FSCHED_REFINE_NONE), own = solve(&x, false, refine);
   rest_result apart = solve(&x, true, FSCHED_REFINE_SEARCH);
   for (uint32_t k = 0; k < 2; k++) {
@@ -181,8 +187,7 @@ START_TEST(as_buffers_apart)
 {
   uint32_t proven = 0, shorter = 0;
   for (uint64_t i = 0; i < 60; i++) {
-    compare(fs_turn() << 16 | (uint64_t)_i << 8 | i, _i % 2 == 1, FSCHED_REFINE_SEARCH, &proven,
-            &shorter);
+    compare(fs_turn() << 16 | (uint64_t)_i << 8 | i, _i, FSCHED_REFINE_SEARCH, &proven, &shorter);
   }
   fs_assert_seen(proven, 40);
   fs_assert_seen(shorter, 2);
@@ -199,6 +204,7 @@ START_TEST(proofs)
     fs_text t;
     rest_case x;
     draw(&x, seed, _i % 2 == 1);
+    x.store = _i / 2 % 2 == 1;
     rest_result apart = solve(&x, true, FSCHED_REFINE_SEARCH);
     rest_result own = solve(&x, false, FSCHED_REFINE_SEARCH);
     fsched_diag_clear(ctx);
@@ -232,8 +238,7 @@ START_TEST(by_programs)
 {
   uint32_t proven = 0, shorter = 0;
   for (uint64_t i = 0; i < 20; i++) {
-    compare(fs_turn() << 16 | (uint64_t)_i << 8 | i, _i % 2 == 1, FSCHED_REFINE_ILP, &proven,
-            &shorter);
+    compare(fs_turn() << 16 | (uint64_t)_i << 8 | i, _i, FSCHED_REFINE_ILP, &proven, &shorter);
   }
   fs_assert_seen(proven, 4);
 }
@@ -272,6 +277,6 @@ FS_SUITE(search_rests, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_LOOPS(t, 0, 4, as_buffers_apart);
-  FS_LOOPS(t, 0, 2, by_programs, proofs);
+  FS_LOOPS(t, 0, 4, by_programs, proofs);
   FS_LOOPS(t, 0, 3, place_for_another);
 }
