@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "fsched/compile.h"
+#include "fsched/replay.h"
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
@@ -139,17 +140,23 @@ static rest_result solve(const rest_case *x, bool apart, fsched_refine refine) {
   fs_text t;
   fsched_graph *g;
   fsched_schedule *found = NULL;
+  fsched_program *p = NULL;
   rest_result out = {false, false, 0, 0};
   fsched_compile_options o = {.size = sizeof o, .verify = 1, .refine = refine, .node_limit = 4000};
   fsched_diag_clear(ctx);
   fs_text_init(&t, ctx);
   put_graph(&t, x, apart);
   ck_fs(ctx, fsched_graph_parse(ctx, "t", t.at, t.n, NULL, &g));
-  fs_status status = fsched_compile(ctx, g, &o, &found, NULL);
+  fs_status status = fsched_compile(ctx, g, &o, &found, &p);
   if (status == FSCHED_OK) {
     out = (rest_result){.legal = true,
                         .makespan = fsched_schedule_makespan(found),
                         .bound = fsched_schedule_lower_bound(found)};
+    fsched_replay_options run = {.size = sizeof run, .check = 1};
+    fsched_replay_result result = {.size = sizeof result};
+    ck_fs(ctx, fsched_verify_program(ctx, p, g));
+    ck_fs(ctx, fsched_replay(ctx, p, &run, &result));
+    fsched_program_destroy(p);
     fsched_schedule_destroy(found);
   } else {
     ck_assert_int_eq(status, FSCHED_INFEASIBLE);
