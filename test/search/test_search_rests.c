@@ -280,10 +280,28 @@ START_TEST(place_for_another)
 }
 END_TEST
 
+/* The next run begins with the place of what a state begins with, so that stays. */
+START_TEST(first_of_state)
+{
+  static const char text[] =
+      "fsched: 1\ntarget:\n  queues: [{name: q0}]\n  memories: [{name: m, capacity: 10}]\n"
+      "buffers: [{name: s, size: 6, io: state}]\nops:\n"
+      "  - {name: a, on: q0, time: 1, args: [{in: s}]}\n"
+      "  - {name: b, on: q0, time: 1, after: [a], args: [{out: s}]}\n";
+  fsched_graph *g;
+  fsched_schedule *found;
+  fsched_compile_options o = {.size = sizeof o, .verify = 1, .refine = FSCHED_REFINE_SEARCH};
+  ck_fs(ctx, fsched_graph_parse(ctx, "t", text, strlen(text), NULL, &g));
+  ck_assert_int_eq(fsched_compile(ctx, g, &o, &found, NULL), FSCHED_INFEASIBLE);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 FS_SUITE(search_rests, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_LOOPS(t, 0, 4, as_buffers_apart);
   FS_LOOPS(t, 0, 4, by_programs, proofs);
   FS_LOOPS(t, 0, 3, place_for_another);
+  FS_TESTS(t, first_of_state);
 }

@@ -406,7 +406,7 @@ static fs_status add_resting(fs_spilling_draft *b, const version_draft *x) {
 }
 
 static fs_status add_held(fs_spilling_draft *b, uint32_t v) {
-  bool kept = fs_version_kept(b->g, v);
+  bool kept = fs_version_stays(b->g, v);
   version_draft x = {
       .v = v, .first = (uint32_t)b->user.n, .given = fs_version_given(b->g, v), .kept = kept};
   FS_TRY(list_users(b, v, &x.n));
@@ -480,7 +480,7 @@ static fs_status end_input(fs_spilling_draft *b, uint32_t v, uint32_t op, uint32
   fs_tick time = b->g->op_time[op];
   if (held != FS_NONE) {
     fs_spill_link l = {FS_STAY_END | held, op, shares, -(int64_t)time};
-    return fs_version_kept(b->g, v) ? add_clause(b, never, 1) : fs_vec_push(b->ctx, &b->link, l);
+    return fs_version_stays(b->g, v) ? add_clause(b, never, 1) : fs_vec_push(b->ctx, &b->link, l);
   }
   for (uint32_t i = 0; i < n; i++) {
     uint32_t stay = b->user.at[first + i].stay;

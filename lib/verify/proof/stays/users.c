@@ -194,14 +194,14 @@ static const char *look_at_users(fs_vproof *p, uint32_t version) {
   for (uint32_t k = 0; k < l.n; k++) {
     written = written || l.at[k].writes;
   }
-  v->kept = fs_version_kept(g, version);
   if (m->backing == FS_NONE || m->spill_domain == FS_NONE) {
+    v->kept = fs_version_stays(g, version);
     v->how = FS_VCONTENT_HELD;
     return l.n == 0 && !(v->kept && fs_version_given(g, version)) ? "it needs no room"
                                                                   : look_at_held(g, version, v, &l);
   }
   v->how = FS_VCONTENT_SPILLS;
-  v->kept = v->kept && written;
+  v->kept = fs_version_kept(g, version) && written;
   bool bounded = g->target.memory[m->backing].capacity != FS_UNBOUNDED;
   return bounded ? "its store is bounded" : look_at_spills(g, version, &l);
 }
