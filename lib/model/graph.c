@@ -35,9 +35,7 @@ bool fs_version_kept(const fsched_graph *g, uint32_t version) {
 }
 
 bool fs_version_stays(const fsched_graph *g, uint32_t version) {
-  bool first_state =
-      fs_io_carried(g->buffer_io[g->version_buffer[version]]) && fs_version_index(g, version) == 0;
-  return !fs_version_spills(g, version) && (first_state || fs_version_kept(g, version));
+  return !fs_version_spills(g, version) && fs_version_kept(g, version);
 }
 
 fs_view_runs fs_arg_pieces(const fsched_graph *g, uint32_t arg) {

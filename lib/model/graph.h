@@ -248,7 +248,7 @@ bool fs_version_given(const fsched_graph *g, uint32_t version);
  * the graph. */
 bool fs_version_kept(const fsched_graph *g, uint32_t version);
 /* Does the version keep its place in its own memory after the last op?  It does if it cannot leave
- * and is kept, or is version 0 of a state, whose place the next run begins with. */
+ * and is kept.  What a state begins with need not: it is put there again for the next run. */
 bool fs_version_stays(const fsched_graph *g, uint32_t version);
 /* Where an op is described; FS_NOWHERE when that is unknown, or unknown to this context.  Requires
  * an op of the graph. */
