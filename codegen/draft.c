@@ -37,7 +37,7 @@ _Static_assert(sizeof(fs_stream_ring) == 32, "");
 _Static_assert(sizeof(fs_stream_loop_command) == 48, "");
 _Static_assert(sizeof(fs_stream_loop_wait) == 8, "");
 _Static_assert(sizeof(fs_stream_loop_race) == 24, "");
-_Static_assert(sizeof(fs_stream_guard) == 16, "");
+_Static_assert(sizeof(fs_stream_guard) == 24, "");
 _Static_assert(sizeof(fs_stream_guard_check) == 8, "");
 _Static_assert(sizeof(fs_stream_header) == 720, "");
 

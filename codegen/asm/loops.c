@@ -407,10 +407,11 @@ static fs_status loop_command(fs_asm *a, const loop_reader *l, uint32_t node) {
 }
 
 static fs_status guard(fs_asm *a, const loop_reader *l, uint32_t node) {
-  enum { PHYSICAL, DEPTH, PRODUCERS, FIELDS };
-  static const fs_field fields[FIELDS] = {{"physical", true}, {"depth", true}, {"producers", true}};
+  enum { PHYSICAL, DEPTH, PRODUCERS, QUEUE, FIELDS };
+  static const fs_field fields[FIELDS] = {
+      {"physical", true}, {"depth", true}, {"producers", true}, {"queue", false}};
   uint32_t value[FIELDS], child, op;
-  fs_stream_guard r = {.producer0 = (uint32_t)a->producers.n};
+  fs_stream_guard r = {.producer0 = (uint32_t)a->producers.n, .queue = FS_NONE};
   FS_TRY(fs_fields_mapping(&a->f, node, fields, FIELDS, value));
   FS_TRY(fs_fields_u32(&a->f, value[PHYSICAL], &r.physical));
   FS_TRY(fs_fields_u32(&a->f, value[DEPTH], &r.depth));
@@ -419,6 +420,9 @@ static fs_status guard(fs_asm *a, const loop_reader *l, uint32_t node) {
     FS_TRY(member(a, l, child, &op));
     FS_TRY(fs_asm_push(a, producers, op));
   }
+  FS_TRY(value[QUEUE] == FS_NONE
+             ? FSCHED_OK
+             : fs_fields_name(&a->f, value[QUEUE], &a->axis_names, "queue", &r.queue));
   return fs_asm_push(a, guards, r);
 }
 

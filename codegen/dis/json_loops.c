@@ -215,7 +215,11 @@ static void put_guards(fs_dis *d, const fs_stream_loop *l) {
     for (uint32_t k = 0; k < g->n_producers; k++) {
       put_member(d, fs_dis_comma(k), d->s->producers[g->producer0 + k]);
     }
-    fs_dis_put(d, "]}");
+    fs_dis_put(d, "]");
+    if (g->queue != FS_NONE) {
+      fs_dis_name(d, ", \"queue\": ", d->s->queues[g->queue].name);
+    }
+    fs_dis_put(d, "}");
   }
   fs_dis_put(d, "]");
 }

@@ -180,12 +180,12 @@ static void put_checks(fs_listing *l, fs_columns *c, const loop_nest *n,
   }
 }
 
-static void put_arrivals(fs_listing *l, fs_columns *c, const loop_nest *n,
+static void put_arrivals(fs_listing *l, fs_columns *c, const loop_nest *n, uint32_t queue,
                          const fs_stream_loop_command *m) {
   for (uint32_t i = n->loop->guard0; i < n->loop->guard0 + n->loop->n_guards; i++) {
     const fs_stream_guard *g = &l->s->guards[i];
     for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
-      if (l->s->producers[k] == m->op) {
+      if (l->s->producers[k] == m->op && fs_guard_has_queue(g, queue)) {
         put_guard_row(l, c, n, "barrier_update ", g, constant_of(n->loop, m));
       }
     }
@@ -231,7 +231,7 @@ static void put_rows(fs_listing *l, fs_columns *c, uint32_t queue, const loop_ne
     first = m->issue + 1;
     put_checks(l, c, n, m);
     put_row(l, c, n, m);
-    put_arrivals(l, c, n, m);
+    put_arrivals(l, c, n, queue, m);
     if (inner != FS_NONE && m->copy == 0) {
       put_rows(l, c, queue, &(loop_nest){&s->loops[inner], n, m, n->depth + 1});
     }
@@ -297,6 +297,10 @@ static void put_guard_line(fs_listing *l, const fs_stream_guard *g) {
   for (uint32_t k = 0; k < g->n_producers; k++) {
     fs_list_put(l, k == 0 ? "" : ", ");
     fs_list_name(l, l->s->loop_ops[l->s->producers[g->producer0 + k]].name);
+    if (g->queue != FS_NONE) {
+      fs_list_put(l, "@");
+      fs_list_name(l, l->s->queues[g->queue].name);
+    }
   }
   fs_list_put(l, "\n");
 }

@@ -111,8 +111,8 @@ static fs_status check_joined(fs_checker *c, const fs_stream_loop *l) {
   if (l->joined == 0) {
     return FSCHED_OK;
   }
-  FS_NEED(c, l->within != FS_NONE && fs_sync_has_waits(v->meta->sync), VALUE,
-          "the runs of loop '%s' are joined, which is in no loop, or has no waits",
+  FS_NEED(c, l->within != FS_NONE && !fs_sync_has_stops(v->meta->sync), VALUE,
+          "the runs of loop '%s' are joined, which is in no loop, or has syncs",
           fs_check_loop_name(c, l));
   FS_NEED(c, v->loops[l->within].copies == 1, VALUE,
           "the runs of loop '%s' are joined, and the loop around has %u copies",
@@ -455,6 +455,27 @@ static fs_status check_member(fs_checker *c, const checked_loop *w, uint32_t com
 
 /* ---- barriers */
 
+/* A guard of parts of loops whose runs are joined tells which ones by their queue, and no other
+ * does.  Requires an op of the loop. */
+static fs_status check_guard_queue(fs_checker *c, const fs_stream_loop *l, uint32_t guard,
+                                   uint32_t op) {
+  const fs_stream *v = &c->v;
+  const fs_stream_guard *g = &v->guards[guard];
+  uint32_t inner = v->loop_ops[op].loop, number = guard - l->guard0;
+  bool joined = inner < v->n_loops && v->loops[inner].joined != 0, on = false;
+  FS_NEED(c, (g->queue != FS_NONE) == joined && g->reserved == 0, VALUE,
+          "guard %u of loop '%s' has producers of %s, and %s queue", number,
+          fs_check_loop_name(c, l), joined ? "joined runs" : "no joined runs",
+          g->queue != FS_NONE ? "a" : "no");
+  uint32_t q = joined ? v->loops[inner].queue0 : v->n_loop_queues;
+  for (; q < v->n_loop_queues && q - v->loops[inner].queue0 < v->loops[inner].n_queues; q++) {
+    on = on || (v->loop_queues[q].queue == g->queue && g->queue < v->n_queues);
+  }
+  FS_NEED(c, !joined || on, REFERENCE, "guard %u of loop '%s' has queue %u, which op %u is not on",
+          number, fs_check_loop_name(c, l), g->queue, op);
+  return FSCHED_OK;
+}
+
 static fs_status check_guard(fs_checker *c, const fs_stream_loop *l, uint32_t guard,
                              loop_tiles *at) {
   const fs_stream *v = &c->v;
@@ -475,6 +496,7 @@ static fs_status check_guard(fs_checker *c, const fs_stream_loop *l, uint32_t gu
     FS_NEED(c, i == g->producer0 || v->producers[i - 1] < op, VALUE,
             "the producers of guard %u of loop '%s' do not ascend", number,
             fs_check_loop_name(c, l));
+    FS_TRY(check_guard_queue(c, l, guard, op));
   }
   return FSCHED_OK;
 }

@@ -231,14 +231,29 @@ static bool members_meet(const fs_cpu_loop *loop) {
   return loop->loop->n_queues > 1 && loop->loop->joined == 0;
 }
 
+/* A run begins: sets the barriers that count from here on.  Those of a loop whose runs are joined
+ * are set when the loop around it begins. */
+static void set_guards(const fs_instance *x, const fs_cpu_loop *loop) {
+  if (loop->loop->joined != 0 || x->guards.n == 0) {
+    return;
+  }
+  fs_cpu_guards_set(x, loop->loop);
+  for (uint32_t op = loop->loop->op0; op < loop->loop->op0 + loop->loop->n_ops; op++) {
+    uint32_t inner = x->stream->loop_ops[op].loop;
+    if (inner != FS_NONE && x->stream->loops[inner].joined != 0) {
+      fs_cpu_guards_set(x, &x->stream->loops[inner]);
+    }
+  }
+}
+
 /* Meets the other members before a run of a loop in a loop, as its last one or not. */
 static void arrive_inner(const fs_instance *x, fs_cpu_loop *loop, fs_loop_frame *f, uint64_t run) {
   if (!members_meet(loop)) {
-    fs_cpu_guards_set(x, loop->loop);
+    set_guards(x, loop);
     f->inner = FS_INNER_RUNS;
   } else if (atomic_fetch_add(&loop->arrived, 1) + 1 == loop->loop->n_queues) {
     atomic_store(&loop->arrived, 0); /* nobody arrives again before this run is over */
-    fs_cpu_guards_set(x, loop->loop);
+    set_guards(x, loop);
     fs_timeline_publish(loop->open, run + 1);
     f->inner = FS_INNER_RUNS;
   } else {
@@ -327,7 +342,7 @@ __attribute__((noinline)) static bool await_guards(fs_cpu_lane *l, fs_loop_frame
                                                    const fs_loop_step *s, uint64_t t, uint32_t p,
                                                    uint32_t step) {
   note_place(f, t, p);
-  return await_phases(l, f, s, iteration_at(f, s, t), step);
+  return await_phases(l, f, s, f->at.before + iteration_at(f, s, t), step);
 }
 
 /* How the commands of a part are run; constants where walk_part is called. */
@@ -390,7 +405,7 @@ static inline __attribute__((always_inline)) bool walk_part(fs_cpu_lane *l, uint
         return false;
       }
       if (s->guarded) {
-        fs_cpu_guards_end(x, s->command, iteration_at(f, s, t));
+        fs_cpu_guards_end(x, s->command, f->at.before + iteration_at(f, s, t));
       } else if (s->signal) {
         fs_timeline_publish(part->timeline, base + t * n + p + 1);
       }
@@ -434,7 +449,7 @@ static void reset_loop(fs_instance *x, const fs_cpu_loop *loop) {
 static void open_loop(fs_instance *x, fs_cpu_loop *loop, uint64_t k) {
   atomic_store_explicit(&loop->digest, 0, memory_order_relaxed);
   reset_loop(x, loop);
-  fs_cpu_guards_set(x, loop->loop);
+  set_guards(x, loop);
   fs_timeline_publish(loop->open, k + 1);
 }
 

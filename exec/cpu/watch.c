@@ -119,6 +119,16 @@ static bool find_levels(const fs_instance *x, const fs_cpu_lane *l, fs_stuck *st
   return stuck->depth > 0;
 }
 
+/* The loop of an instance. */
+static const fs_cpu_loop *loop_of_level(const fs_instance *x, const fs_stuck_level *level) {
+  uint32_t op = x->stream->loop_commands[level->command].op, l = 0;
+  while (op - x->stream->loops[l].op0 >= x->stream->loops[l].n_ops) {
+    l++;
+    assert(l < x->stream->n_loops);
+  }
+  return &x->loop[l];
+}
+
 /* Which phase a lane waits for. */
 static void find_phase(const fs_instance *x, const fs_cpu_lane *l, uint32_t barrier,
                        fs_stuck *stuck) {
@@ -127,14 +137,21 @@ static void find_phase(const fs_instance *x, const fs_cpu_lane *l, uint32_t barr
   const fs_loop_barrier *b = &x->loop_barrier[barrier];
   uint64_t base = atomic_load_explicit(&b->base, memory_order_relaxed);
   uint64_t now = atomic_load(&b->phase->epoch);
+  stuck->complete = now > base ? now - base : 0;
   stuck->kind = FS_STUCK_PHASE;
   stuck->guard = c->guard;
-  stuck->complete = now > base ? now - base : 0;
-  if (!find_levels(x, l, stuck) || stuck->level[stuck->depth - 1].iteration < c->distance) {
+  if (!find_levels(x, l, stuck)) {
     stuck->at = FS_NONE;
     return;
   }
-  stuck->of = stuck->level[stuck->depth - 1].iteration - c->distance;
+  const fs_stuck_level *own = &stuck->level[stuck->depth - 1];
+  const fs_cpu_loop *in = loop_of_level(x, own);
+  uint64_t before = in->loop->joined != 0 ? own[-1].iteration * in->trips : 0;
+  if (before + own->iteration < c->distance) {
+    stuck->at = FS_NONE;
+    return;
+  }
+  fs_stuck_set_phase(stuck, c, before, in->trips);
 }
 
 /* How many runs, that are joined, before the one in which the lane waits has the value on a part's

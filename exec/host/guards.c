@@ -8,6 +8,7 @@
 #include "base/context.h"
 #include "base/group.h"
 #include "base/saturate.h"
+#include "model/stream/order.h"
 
 typedef struct guard_range {
   uint32_t physical, guard;
@@ -20,11 +21,17 @@ static int by_physical(const void *a, const void *b) {
                                     : (x->guard > y->guard) - (x->guard < y->guard);
 }
 
+/* The most iterations that the barriers of a loop count from when they are set: those of a run, or
+ * of all that are joined. */
+static uint64_t counted(const fs_stream *s, const fs_stream_loop *l) {
+  return l->joined != 0 ? fs_multiply_most(l->most, s->loops[l->within].most) : l->most;
+}
+
 /* Iterations beyond the most that there are need no barrier. */
 static void find_used(const fs_stream *s, fs_guards *out) {
   for (uint32_t l = 0; l < s->n_loops; l++) {
     for (uint32_t g = s->loops[l].guard0; g < s->loops[l].guard0 + s->loops[l].n_guards; g++) {
-      out->used[g] = (uint32_t)fs_min(s->guards[g].depth, s->loops[l].most);
+      out->used[g] = (uint32_t)fs_min(s->guards[g].depth, counted(s, &s->loops[l]));
     }
   }
 }
@@ -48,11 +55,14 @@ static fs_status number_barriers(fs_arena *arena, const fs_stream *s, fs_guards 
   return FSCHED_OK;
 }
 
-/* How many commands each op of the bodies has for an iteration. */
-static fs_status count_commands(fs_arena *arena, const fs_stream *s, uint32_t **out) {
-  FS_TRY(fs_new_zero(arena, out, s->n_loop_ops));
-  for (uint32_t c = 0; c < s->n_loop_commands; c++) {
-    (*out)[s->loop_commands[c].op] += s->loop_commands[c].copy == 0;
+/* Finds the queue of each command of the bodies. */
+static fs_status find_queues(fs_arena *arena, const fs_stream *s, uint32_t **out) {
+  FS_TRY(fs_new(arena, out, s->n_loop_commands));
+  for (uint32_t i = 0; i < s->n_loop_queues; i++) {
+    const fs_stream_loop_queue *q = &s->loop_queues[i];
+    for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
+      (*out)[c] = q->queue;
+    }
   }
   return FSCHED_OK;
 }
@@ -77,15 +87,9 @@ static fs_status list_guards(fs_arena *arena, const fs_stream *s, uint32_t **fir
 
 static fs_status list_updates(fs_arena *arena, const fs_stream *s, fs_guards *out) {
   FS_SCRATCH(scratch, arena->ctx);
-  uint32_t *first, *guard, *commands, n = 0;
+  uint32_t *first, *guard, *queue, n = 0;
   FS_TRY(list_guards(&scratch, s, &first, &guard));
-  FS_TRY(count_commands(&scratch, s, &commands));
-  for (uint32_t g = 0; g < s->n_guards; g++) {
-    for (uint32_t i = s->guards[g].producer0; i < s->guards[g].producer0 + s->guards[g].n_producers;
-         i++) {
-      out->arrivals[g] += commands[s->producers[i]];
-    }
-  }
+  FS_TRY(find_queues(&scratch, s, &queue));
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
     n += first[s->loop_commands[c].op + 1] - first[s->loop_commands[c].op];
   }
@@ -94,7 +98,10 @@ static fs_status list_updates(fs_arena *arena, const fs_stream *s, fs_guards *ou
     uint32_t op = s->loop_commands[c].op;
     out->update0[c] = n;
     for (uint32_t i = first[op]; i < first[op + 1]; i++) {
-      out->update[n++] = guard[i];
+      if (fs_guard_has_queue(&s->guards[guard[i]], queue[c])) {
+        out->arrivals[guard[i]] += s->loop_commands[c].copy == 0;
+        out->update[n++] = guard[i];
+      }
     }
   }
   out->update0[s->n_loop_commands] = n;

@@ -5,7 +5,9 @@
  *
  * When a run of a loop begins, its barriers have no arrivals and no complete phase.  Each command
  * of an op that updates a guard arrives, when iteration i of it ends, at barrier i mod depth; the
- * last of the arrivals that make a phase completes it, and the next begins. */
+ * last of the arrivals that make a phase completes it, and the next begins.  Where the runs of a
+ * loop in a loop are joined, its barriers are set when a run of the loop around begins, and i is
+ * counted over all runs in that. */
 #ifndef FS_EXEC_GUARDS_H
 #define FS_EXEC_GUARDS_H
 

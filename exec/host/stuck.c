@@ -12,6 +12,7 @@
 #include <stdio.h>
 
 #include "base/clock.h"
+#include "model/stream/order.h"
 
 static fs_stuck look_at_queue(const fs_stuck_view *v, uint32_t queue) {
   return v->queue(v->x, queue);
@@ -230,6 +231,9 @@ static bool updates_guard(const fs_stream *s, const fs_stuck *wait, uint32_t loo
   const fs_stream_guard *g = &s->guards[wait->guard];
   const fs_stream_loop_command *k = &s->loop_commands[loop_command];
   bool found = false;
+  if (!fs_guard_has_queue(g, queue_of(s, loop_command))) {
+    return false;
+  }
   for (uint32_t i = g->producer0; i < g->producer0 + g->n_producers && !found; i++) {
     found = s->producers[i] == k->op && k->copy == wait->of % loop_of_guard(s, wait->guard)->copies;
   }
@@ -243,8 +247,8 @@ static bool holds_phase(const fs_stuck_view *v, uint32_t m, const fs_stuck *wait
   for (uint32_t i = l->queue0; i < l->queue0 + l->n_queues; i++) {
     const fs_stream_loop_queue *q = &s->loop_queues[i];
     for (uint32_t c = q->command0; c < q->command0 + q->n_commands; c++) {
-      uint64_t step = wait->of / l->copies + s->loop_commands[c].shift;
-      fs_stuck_level on = {c, wait->of, step * q->n_commands + (c - q->command0) + 1};
+      uint64_t step = wait->iteration / l->copies + s->loop_commands[c].shift;
+      fs_stuck_level on = {c, wait->iteration, step * q->n_commands + (c - q->command0) + 1};
       if (updates_guard(s, wait, c) && has_instance(v, m, wait, &on)) {
         return true;
       }
@@ -366,7 +370,8 @@ static void say_phase(const fs_stream *s, const fs_stuck *wait, char *text, size
     assert(command < s->n_loop_commands);
   }
   name_instance(s, wait, innermost(wait), 0, own);
-  name_instance(s, wait, &(fs_stuck_level){.command = command, .iteration = wait->of}, 0, on);
+  name_instance(s, wait, &(fs_stuck_level){.command = command, .iteration = wait->iteration},
+                wait->earlier, on);
   if (g->n_producers > 1) {
     (void)snprintf(more, sizeof more, " and %u more", g->n_producers - 1);
   }

@@ -39,10 +39,26 @@ typedef struct fs_stuck {
   fs_stuck_level level[FS_LOOP_NEST]; /* the outermost first; the last one's instance waits */
   fs_stuck_level on; /* for this one, in the same run; its command is FS_NONE where that is another
                         member of its gang */
-  uint64_t earlier;  /* LOOP: where runs are joined, it is in the one so many before */
+  uint64_t earlier;  /* LOOP, PHASE: where runs are joined, it is in the one so many before */
   uint32_t guard;    /* PHASE: the guard; that of iteration `of` is awaited */
-  uint64_t of, complete; /* complete: phases of the barrier, in this run */
+  uint64_t of, complete; /* of: counted over runs that are joined; complete: phases of the barrier,
+                          * since it was set */
+  uint64_t iteration;    /* PHASE: `of` in its own run */
 } fs_stuck;
+
+/* Tells that an instance, the innermost level, waits for what a check of it is for, in a loop that
+ * runs so often; `before` iterations are in runs that its run is joined to.  Requires iterations
+ * that have a check of that distance. */
+static inline void fs_stuck_set_phase(fs_stuck *stuck, const fs_stream_guard_check *check,
+                                      uint64_t before, uint64_t trips) {
+  uint64_t nth = before + stuck->level[stuck->depth - 1].iteration;
+  assert(stuck->depth > 0 && nth >= check->distance && trips > 0);
+  stuck->kind = FS_STUCK_PHASE;
+  stuck->guard = check->guard;
+  stuck->of = nth - check->distance;
+  stuck->iteration = before == 0 ? stuck->of : stuck->of % trips;
+  stuck->earlier = before == 0 ? 0 : before / trips - stuck->of / trips;
+}
 
 /* The present use of a physical barrier. */
 typedef struct fs_stuck_barrier {

@@ -35,7 +35,8 @@
  * below 0 there is nothing to check.  So no phase may be completed twice by one of its producers,
  * and phase k + 1 only when all that check phase k have seen it: as its parity is that of phase k -
  * 1, a command that comes too late would wait without end.  Waits are then what checks have to say,
- * of which each is said by one.  Each run of the loop begins with barriers that are set anew.
+ * of which each is said by one.  Each run of the loop begins with barriers that are set anew; where
+ * runs are joined, all of those in one run of the loop around do, and iterations are counted on.
  *
  * A ring of depth D keeps the version that iteration i makes in slot i mod D.  A reader of an
  * earlier iteration than the first reads what is there on entry, which lies in slot D - 1, as the
@@ -75,6 +76,8 @@ typedef struct fs_rolled_stop {
 typedef struct fs_rolled_guard {
   uint32_t depth; /* barriers, at least 1 */
   uint32_t producer0, n_producers;
+  bool part;      /* its producers are loops whose runs are joined: only their parts on `queue` */
+  uint32_t queue; /* of the target */
 } fs_rolled_guard;
 
 typedef struct fs_rolled_check {

@@ -246,6 +246,17 @@ void fs_modulo_join_parts(const fs_modulo_split *split, const fs_modulo_joined *
       loop->command[c].again = j->again;
     }
   }
+  for (uint32_t g = 0; g < loop->n_guards; g++) {
+    fs_rolled_guard *guard = &loop->guard[g];
+    uint32_t first = loop->producer[guard->producer0];
+    const fs_modulo_joined *j = &joined[split->op[first]];
+    assert(j->n_parts == 0 || guard->n_producers == 1);
+    guard->part = j->n_parts > 0;
+    guard->queue = guard->part ? j->part[split->part[first]].queue : 0;
+    for (uint32_t i = guard->producer0; i < guard->producer0 + guard->n_producers; i++) {
+      loop->producer[i] = split->op[loop->producer[i]];
+    }
+  }
   for (uint32_t r = 0; r < loop->n_rings; r++) {
     fs_rolled_ring *ring = &loop->ring[r];
     ring->writer = split->op[ring->writer];

@@ -371,8 +371,8 @@ END_TEST
 static const struct {
   const char *from, *to, *code, *message;
 } edits[] = {
-    {"\"fsched_program\": 14", "\"fsched_program\": 1", "stream-version",
-     "the text has format version 1; this fsched reads version 14"},
+    {"\"fsched_program\": 15", "\"fsched_program\": 1", "stream-version",
+     "the text has format version 1; this fsched reads version 15"},
     {"\"frontier_capacity\"", "\"barriers\": {}, \"frontier_capacity\"", "stream-key",
      "'barriers' belongs to programs with sync 'barrier', this one has 'timeline'"},
     {"\"races\": [],", "\"races\": [], \"stops\": [],", "stream-key",

@@ -19,7 +19,7 @@ enum { GRAPHS = 300 };
 /* A program of one op, `n` loops deep. */
 static void put_deep(fs_text *t, int n) {
   fs_text_puts(t,
-               "{\"fsched_program\": 14, \"name\": \"deep\", \"hazards\": \"sequential\","
+               "{\"fsched_program\": 15, \"name\": \"deep\", \"hazards\": \"sequential\","
                "\"sync\": \"timeline\", \"makespan\": 1, \"lower_bound\": 1, \"concurrency\": 0,"
                "\"frontier_capacity\": 16, \"axes\": [{\"name\": \"q\", \"kind\": \"queue\","
                "\"id\": \"0x0100000000000000\"}], \"memories\": [], \"resources\": [],"

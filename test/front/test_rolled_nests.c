@@ -481,7 +481,7 @@ static const struct {
     {"timeline", "4096", "3", 10, 8, 3, 3, true},
     {"timeline", "256", "50", 10, 2, 3, 2, true}, /* more have no room: as of one run */
     {"block", "4096", "50", 10, 2, 3, 2, false},
-    {"barrier", "4096", "50", 10, 2, 3, 2, false},
+    {"barrier", "4096", "50", 10, 2, 3, 20, true},
     {"timeline", "4096", "auto", 10, 2, 3, 2, true}, /* more make nothing quicker */
 };
 

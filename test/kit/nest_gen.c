@@ -430,3 +430,8 @@ void fs_nest_gen_joined(uint64_t seed, fs_text *t) {
   put_named(&g, "fin");
   fs_text_puts(t, g.total > 0 ? "{inout: y}, {out: z}, {in: p}]}\n" : "{inout: y}, {out: z}]}\n");
 }
+
+void fs_nest_gen_joined_barriers(uint64_t seed, fs_text *t) {
+  fs_nest_gen_joined(seed, t);
+  fs_loop_gen_use_barriers(seed, t);
+}

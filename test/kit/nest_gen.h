@@ -13,9 +13,11 @@ void fs_nest_gen_gangs(uint64_t seed, fs_text *t);
 /* Loops in a loop of a few queues, whose rings are their own: most of them have runs that may be
  * joined, as planned. */
 void fs_nest_gen_joined(uint64_t seed, fs_text *t);
-/* The same for a target of block syncs. */
-void fs_nest_gen_syncs(uint64_t seed, fs_text *t);
 /* The same for a target of barriers. */
+void fs_nest_gen_joined_barriers(uint64_t seed, fs_text *t);
+/* Loops in loops as the first ones, for a target of block syncs. */
+void fs_nest_gen_syncs(uint64_t seed, fs_text *t);
+/* Such for a target of barriers. */
 void fs_nest_gen_barriers(uint64_t seed, fs_text *t);
 
 #endif

@@ -71,17 +71,24 @@ static void arrive(fs_instance *x, uint32_t command, uint64_t iteration, uint64_
   }
 }
 
+/* The iterations of runs that a part's is joined to. */
+static uint64_t before_run(const fs_instance *x, const fs_sim_part *p) {
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  return fs_loop_before(loop, &p->around, fs_sim_trips_of(x, loop));
+}
+
 /* Whether all checks of the present command have passed, of which each is made once; else the part
  * is in the list of the barrier that the next one looks at. */
 static bool checks_over(fs_instance *x, uint32_t part, uint64_t iteration) {
   fs_sim_part *p = &x->loops->part[part];
+  uint64_t nth = iteration + before_run(x, p);
   const fs_stream_loop_command *k = &x->stream->loop_commands[fs_sim_present(x, part)];
   for (; p->next_wait < k->n_checks; p->next_wait++) {
     const fs_stream_guard_check *c = &x->stream->guard_checks[k->check0 + p->next_wait];
-    if (iteration < c->distance) {
+    if (nth < c->distance) {
       continue;
     }
-    uint64_t of = iteration - c->distance;
+    uint64_t of = nth - c->distance;
     fs_sim_loop_barrier *b =
         &x->loops->barrier[fs_guard_barrier(&x->loops->guards, x->stream, c->guard, of)];
     if (!fs_guard_passes(x->stream, c->guard, of, b->complete)) {
@@ -91,12 +98,6 @@ static bool checks_over(fs_instance *x, uint32_t part, uint64_t iteration) {
     }
   }
   return true;
-}
-
-/* The iterations of runs that a part's is joined to. */
-static uint64_t before_run(const fs_instance *x, const fs_sim_part *p) {
-  const fs_stream_loop *loop = &x->stream->loops[p->loop];
-  return fs_loop_before(loop, &p->around, fs_sim_trips_of(x, loop));
 }
 
 /* Whether all waits of the present command are over; else the part is in the list of the command
@@ -433,6 +434,12 @@ static void make_run(fs_instance *x, uint32_t loop, const fs_loop_instance *arou
   run->left = of->n_queues;
   run->step = run->steps = run->place = run->stop = 0;
   set_barriers(x, of);
+  for (uint32_t op = of->op0; op < of->op0 + of->n_ops; op++) {
+    uint32_t inner = x->stream->loop_ops[op].loop;
+    if (inner != FS_NONE && x->stream->loops[inner].joined != 0) {
+      set_barriers(x, &x->stream->loops[inner]); /* they count all runs */
+    }
+  }
   for (uint32_t q = 0; q < of->n_queues; q++) {
     reset_part(x, of->queue0 + q, around, run->flight);
     run->steps = fs_max(run->steps, part[q].steps);
@@ -551,6 +558,8 @@ static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   fs_sim_loops *l = x->loops;
   bool slow = l->member[l->flight.at[flight].command].slow;
   uint32_t loop = l->part[l->flight.at[flight].part].loop;
+  fs_loop_instance at = fs_sim_instance_of(x, flight);
+  uint64_t nth = at.before + at.iteration;
   for (uint32_t m = flight; m != FS_NONE; m = l->flight.at[m].next_member) {
     l->flight.at[m].over = true;
     if (l->flight.at[m].slot != FS_NONE) {
@@ -562,7 +571,7 @@ static void end_flight(fs_instance *x, uint32_t flight, uint64_t time) {
   for (uint32_t m = flight, next; m != FS_NONE; m = next) {
     uint32_t part = l->flight.at[m].part;
     next = l->flight.at[m].next_member;
-    arrive(x, l->flight.at[m].command, l->flight.at[m].iteration, time);
+    arrive(x, l->flight.at[m].command, nth, time);
     settle(x, part, time);
     if (!slow) {
       pass_on(x, part, time);

@@ -38,12 +38,13 @@ static uint32_t innermost_part(const fs_instance *x, uint32_t loop, uint32_t que
   }
 }
 
-static void tell_phase(const fs_instance *x, const fs_stream_guard_check *c, uint64_t iteration,
+/* Of a part that waits for a phase; its instance is the innermost level. */
+static void tell_phase(const fs_instance *x, const fs_sim_part *p, const fs_stream_guard_check *c,
                        fs_stuck *stuck) {
   const fs_sim_loops *l = x->loops;
-  stuck->kind = FS_STUCK_PHASE;
-  stuck->guard = c->guard;
-  stuck->of = iteration - c->distance;
+  const fs_stream_loop *loop = &x->stream->loops[p->loop];
+  uint64_t trips = fs_sim_trips_of(x, loop);
+  fs_stuck_set_phase(stuck, c, fs_loop_before(loop, &p->around, trips), trips);
   stuck->complete =
       l->barrier[fs_guard_barrier(&l->guards, x->stream, c->guard, stuck->of)].complete;
 }
@@ -58,7 +59,7 @@ static void tell_wait(const fs_instance *x, uint32_t part, fs_stuck *stuck) {
   stuck->level[stuck->depth++] = own;
   stuck->on = (fs_stuck_level){.command = FS_NONE};
   if (p->is == FS_SIM_PART_WAITS && fs_sync_has_barriers(x->stream->meta->sync)) {
-    tell_phase(x, &x->stream->guard_checks[k->check0 + p->next_wait], own.iteration, stuck);
+    tell_phase(x, p, &x->stream->guard_checks[k->check0 + p->next_wait], stuck);
   } else if (p->is == FS_SIM_PART_WAITS) {
     const fs_stream_loop_wait *w = &x->stream->loop_waits[k->wait0 + p->next_wait];
     const fs_stream_loop_command *on = &x->stream->loop_commands[w->command];

@@ -90,9 +90,17 @@ fs_status fs_builder_deepen(const fsched_builder *described, fsched_graph **g) {
   }
   status = is_better(*g, other, &better);
   if (better) {
-    fs_arena_join(&other->arena, &(*g)->arena); /* texts are shared */
+    fs_builder_take_graph(g, other);
+  } else {
+    fsched_graph_destroy(other);
   }
-  fsched_graph_destroy(better ? *g : other);
-  *g = better ? other : *g;
   return status;
+}
+
+void fs_builder_take_graph(fsched_graph **g, fsched_graph *other) {
+  if (other != NULL) {
+    fs_arena_join(&other->arena, &(*g)->arena); /* texts are shared */
+    fsched_graph_destroy(*g);
+    *g = other;
+  }
 }

@@ -566,15 +566,6 @@ static bool has_wide(const fsched_graph *g, bool given) {
   return any;
 }
 
-/* Takes another graph, if there is one, in the place of *g. */
-static void take_graph(fsched_graph **g, fsched_graph *other) {
-  if (other != NULL) {
-    fs_arena_join(&other->arena, &(*g)->arena); /* texts are shared */
-    fsched_graph_destroy(*g);
-    *g = other;
-  }
-}
-
 /* A graph is made, with slots for all runs: those stay that are joined, if they have room and were
  * given, or make the outermost loops quicker, and do not make them slower. */
 static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
@@ -583,7 +574,7 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
   FS_TRY(note_apart(f, *g, &any));
   for (size_t n = 0; any && n < f->described->loop.n; n++) {
     FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
-    take_graph(g, other);
+    fs_builder_take_graph(g, other);
     FS_TRY(note_apart(f, *g, &any));
   }
   f->described->one_run = true; /* from now on */
@@ -596,7 +587,7 @@ static fs_status narrow_graph(fit_finder *f, fsched_graph **g) {
            narrow = other == NULL ? UINT64_MAX : fs_builder_span_of(other);
   bool better = wide < narrow || (wide == narrow && has_wide(*g, true));
   if (any || !has || !better) {
-    take_graph(g, other);
+    fs_builder_take_graph(g, other);
   } else {
     fsched_graph_destroy(other);
   }
@@ -614,7 +605,7 @@ static fs_status close_outside(fit_finder *f, fsched_graph **g) {
   f->described->one_outside = true;
   FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
   if (other != NULL && fs_builder_span_of(other) <= fs_builder_span_of(*g)) {
-    take_graph(g, other);
+    fs_builder_take_graph(g, other);
     return FSCHED_OK;
   }
   f->described->one_outside = false;
@@ -644,14 +635,37 @@ static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark,
 
 static bool may_lack_room(const fsched_builder *b) { return has_bounded(b) || has_nests(b); }
 
+static fs_status settle_graph(fit_finder *f, fsched_graph **out) {
+  const fsched_graph *first = *out;
+  FS_TRY(fit_graph(f, out));
+  bool has_room = *out == first; /* else slots were taken away */
+  return has_room ? fs_builder_deepen(f->described, out) : FSCHED_OK;
+}
+
+/* Runs stay joined if there are barriers enough, or it takes no fewer without. */
+static fs_status spare_barriers(fit_finder *f, fsched_graph **g) {
+  fsched_graph *other = NULL;
+  if (!fs_builder_may_lack_barriers(*g)) {
+    return FSCHED_OK;
+  }
+  f->described->unjoined = true;
+  f->limits.n = f->heap.n = 0;
+  FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
+  fs_status status = other == NULL ? FSCHED_OK : settle_graph(f, &other);
+  if (status == FSCHED_OK && other != NULL && fs_builder_takes_fewer_barriers(other, *g)) {
+    fs_builder_take_graph(g, other);
+    return FSCHED_OK;
+  }
+  fsched_graph_destroy(other);
+  return status;
+}
+
 static fs_status finish(fit_finder *f, fsched_builder *b, fsched_graph **out) {
   fs_diag_mark mark = fs_context_mark(f->ctx);
   fs_status made, status = make_graph(f, b, mark, &made, out);
   if (status == FSCHED_OK && made == FSCHED_OK) {
-    const fsched_graph *first = *out;
-    status = fit_graph(f, out);
-    bool has_room = *out == first; /* else slots were taken away */
-    status = status == FSCHED_OK && has_room ? fs_builder_deepen(f->described, out) : status;
+    status = settle_graph(f, out);
+    status = status == FSCHED_OK ? spare_barriers(f, out) : status;
   } else if (status == FSCHED_OK && made == FSCHED_INFEASIBLE) {
     status = may_lack_room(f->described) ? fit_loops(f, &b->arena, mark, &made, out) : FSCHED_OK;
   }

@@ -182,6 +182,7 @@ struct fsched_builder {
   const char *depths_hint; /* which given depths fit where others do not; NULL: not known */
   fs_refusal *refusal;     /* that of the call of finish; NULL outside of it */
   bool one_run;            /* so are all loops in a loop as those of `apart` */
+  bool unjoined;           /* no runs are joined */
   bool one_outside;        /* rings of loops in a loop that ops outside use have one slot, as have
                             * those of buffers that are given or kept in a backing store */
   bool deepen;             /* depths are chosen by what loops take, not by their intervals alone */
@@ -351,6 +352,16 @@ bool fs_builder_slots_outside(const fsched_builder *described, const fsched_grap
 /* What the outermost loops of a graph take, each in one run, and copies of what is given and kept.
  */
 uint64_t fs_builder_span_of(const fsched_graph *g);
+
+/* Takes another graph of the same description, if there is one, in the place of *g. */
+void fs_builder_take_graph(fsched_graph **g, fsched_graph *other);
+/* Whether runs are joined on barriers, and all loops of the graph might take more of these than the
+ * target has, with what ops outside of them need, or its number is not known yet.
+ * O(loops^2 + ops). */
+bool fs_builder_may_lack_barriers(const fsched_graph *g);
+/* Whether an outermost loop, with those in it, takes fewer barriers than in another graph of the
+ * same description.  O(loops^3). */
+bool fs_builder_takes_fewer_barriers(const fsched_graph *g, const fsched_graph *other);
 
 /* deepen.c: puts a graph in the place of that of a builder, which has loops that stay loops, in
  * which depths are chosen by what the loops take, if a list schedule of it takes less; or as much,

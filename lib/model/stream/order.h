@@ -37,5 +37,9 @@ uint32_t fs_stream_source(const fs_stream *s, const fs_stream_order *o, const fs
 /* The queue of a command of a loop that is not the first one of its op and copy, so that this must
  * be told; FS_NONE of that one.  Requires a command of the loop.  O(its commands). */
 uint32_t fs_loop_part_queue(const fs_stream *s, const fs_stream_loop *l, uint32_t command);
+/* Whether commands of the producers of a guard update it that are on a queue. */
+static inline bool fs_guard_has_queue(const fs_stream_guard *g, uint32_t queue) {
+  return g->queue == FS_NONE || g->queue == queue;
+}
 
 #endif

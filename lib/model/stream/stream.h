@@ -15,7 +15,7 @@
 #include "model/kinds.h"
 
 #define FS_STREAM_MAGIC "fsched\x1a\n" /* 8 bytes */
-#define FS_STREAM_VERSION 14u
+#define FS_STREAM_VERSION 15u
 
 /* X(id, record type): the sections in file order. */
 #define FS_STREAM_SECTIONS(X)              \
@@ -284,9 +284,11 @@ typedef struct fs_stream_param {
  * while the next one begins.  A run in iteration j of the loop around begins with iteration f = j *
  * trip of all runs, where trip is how often the loop runs there: waits at a distance reach back
  * into runs before, and slots are those of f.  Iterations, steps and names are still those of the
- * run.  Such a loop has waits (FS_SYNC_TIMELINE), no loops inside, and a trip that does not vary
- * and is a multiple of its copies, if it has several, and of the depths of rings that have a value
- * on entry or are read back, by one; and the loop around is not joined itself.
+ * run.  Barriers are set when a run of the loop around begins, and f decides which one and which
+ * phase an iteration uses.  Such a loop has waits or barriers (no FS_SYNC_BLOCK), no loops inside,
+ * and a trip that does not vary and is a multiple of its copies, if it has several, and of the
+ * depths of rings that have a value on entry or are read back, by one; and the loop around is not
+ * joined itself.
  *
  * A trip that is a parameter may be given with each invocation, within least .. most, which are
  * those of the parameter; what is planned, ranges and places are those of `most` iterations. */
@@ -387,6 +389,9 @@ typedef struct fs_stream_loop_wait { /* ascending by command, then distance */
 typedef struct fs_stream_guard {
   uint32_t physical, depth;
   uint32_t producer0, n_producers; /* into producers: of loop_ops, ascending */
+  uint32_t queue; /* FS_NONE; or its producers are loops whose runs are joined, and only their parts
+                   * on this queue update it */
+  uint32_t reserved;
 } fs_stream_guard;
 
 typedef struct fs_stream_guard_check { /* ascending by guard, then distance */

@@ -231,7 +231,8 @@ static void join_guards(guard_maker *m, uint32_t a, uint32_t b, uint32_t *member
     return;
   }
   uint32_t n = list_members(m, a, b, member), first = member[0], last = member[n - 1];
-  if (!wait_alike(m, first, last)) {
+  bool alone = m->o->alone != NULL && (m->o->alone[first] || m->o->alone[last]);
+  if (alone || !wait_alike(m, first, last)) {
     return;
   }
   uint64_t depth = find_depth(m, member, n);

@@ -21,6 +21,7 @@ typedef struct fs_guard_options {
   uint64_t trip;          /* iterations, at least 1; at most so many barriers are of use */
   uint64_t slots;         /* of a barrier */
   const uint32_t *demand; /* per op: slots that each of its commands takes, at least 1; NULL: 1 */
+  const bool *alone;      /* per op: it shares no guard; NULL: none is so */
 } fs_guard_options;
 
 /* Gives the loop its guards and checks, and adds waits to it.  *op is FS_NONE, or an op whose

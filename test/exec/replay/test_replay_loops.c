@@ -28,6 +28,7 @@ typedef struct loop_counts {
   uint32_t right, refused; /* by the unrolled compilation; `too_large`: only as a loop */
   uint32_t unrolled, too_large;
   uint32_t in_slots; /* something is given or kept in one of several slots */
+  uint32_t joined;   /* a loop has joined runs */
 } loop_counts;
 
 static fs_status compile(const char *name, const char *text, bool unroll, fsched_program **out) {
@@ -136,6 +137,14 @@ static bool has_io_in_slots(const fs_stream *s) {
   return found;
 }
 
+static bool has_joined(const fs_stream *s) {
+  bool found = false;
+  for (uint32_t l = 0; l < s->n_loops && !found; l++) {
+    found = s->loops[l].joined != 0;
+  }
+  return found;
+}
+
 static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   fsched_program *flat, *loop;
   fs_outputs want;
@@ -164,6 +173,7 @@ static void compare(uint64_t seed, const char *text, loop_counts *counts) {
   fs_outputs_drop(&want);
   counts->right += !is_unrolled();
   counts->in_slots += has_io_in_slots(&loop->view);
+  counts->joined += has_joined(&loop->view);
   fsched_program_destroy(flat);
   fsched_program_destroy(loop);
 }
@@ -197,6 +207,16 @@ START_TEST(joined_as_unrolled)
 {
   loop_counts counts = compare_all((uint64_t)_i, fs_nest_gen_joined);
   fs_assert_seen(counts.right, GRAPHS / 2);
+  ck_assert_uint_lt(counts.unrolled, GRAPHS / 20 + 3);
+}
+END_TEST
+
+/* So are those whose barriers count the iterations of all runs, often enough. */
+START_TEST(joined_barred_as_unrolled)
+{
+  loop_counts counts = compare_all(30 + (uint64_t)_i, fs_nest_gen_joined_barriers);
+  fs_assert_seen(counts.right, GRAPHS / 2);
+  fs_assert_seen(counts.joined, GRAPHS / 8);
   ck_assert_uint_lt(counts.unrolled, GRAPHS / 20 + 3);
 }
 END_TEST
@@ -516,7 +536,7 @@ FS_SUITE(replay_loops, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, as_unrolled);
   FS_LOOPS(t, 0, 3, few_as_unrolled);
-  FS_LOOPS(t, 0, 4, nested_as_unrolled, joined_as_unrolled);
+  FS_LOOPS(t, 0, 4, nested_as_unrolled, joined_as_unrolled, joined_barred_as_unrolled);
   FS_LOOPS(t, 0, 2, synced_as_unrolled, synced_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, barred_as_unrolled, barred_nests_as_unrolled);
   FS_LOOPS(t, 0, 2, chains_as_unrolled);

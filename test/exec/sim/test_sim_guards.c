@@ -50,10 +50,12 @@ static fsched_program *compile_text(fs_text *t) {
   return p;
 }
 
-static fsched_program *compile_random(bool nested, uint64_t seed) {
+static fsched_program *compile_random(uint64_t k, uint64_t seed) {
+  static void (*const make[])(uint64_t, fs_text *) = {fs_nest_gen_barriers, fs_loop_gen_barriers,
+                                                      fs_nest_gen_joined_barriers};
   fs_text t;
   fs_text_init(&t, ctx);
-  (nested ? fs_nest_gen_barriers : fs_loop_gen_barriers)(seed, &t);
+  make[k % 3](seed, &t);
   return compile_text(&t);
 }
 
@@ -200,7 +202,7 @@ START_TEST(faults_of_guards)
   for (uint64_t k = 0; k < GRAPHS; k++) {
     uint64_t seed = (fs_turn() * FAULTS + (uint64_t)_i) * GRAPHS + k;
     fs_rng rng = {seed};
-    fsched_program *p = compile_random(k % 3 == 0, seed);
+    fsched_program *p = compile_random(k, seed);
     for (uint32_t i = 0; i < MUTANTS && p != NULL; i++) {
       fsched_program *q = mutate(p, (fault)_i, &rng);
       if (q != NULL) {

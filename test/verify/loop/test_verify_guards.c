@@ -32,7 +32,8 @@ static void draw_guards(guarded_loop *g, fs_rng *rng) {
       continue;
     }
     if (!shared) {
-      g->guard[r->n_guards++] = (fs_rolled_guard){1 + fs_rng_below(rng, 4), g->n_producers, 0};
+      g->guard[r->n_guards++] = (fs_rolled_guard){
+          .depth = 1 + fs_rng_below(rng, 4), .producer0 = g->n_producers};
     }
     g->guard_of[m] = r->n_guards - 1;
     g->guard[r->n_guards - 1].n_producers++;

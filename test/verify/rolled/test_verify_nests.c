@@ -80,6 +80,9 @@ static bool begin(uint64_t seed, nest_case *x) {
   if (seed % 4 == 1 && !joined) {
     fs_loop_gen_use_syncs(seed, &t);
     fs_text_add(&t, "", 1);
+  } else if (seed % 4 == 2) {
+    fs_loop_gen_use_barriers(seed, &t);
+    fs_text_add(&t, "", 1);
   }
   bool right = compile(t.at, true, &g, &flat) == FSCHED_OK &&
                compile(t.at, false, &x->graph, &x->program) == FSCHED_OK &&
@@ -206,7 +209,7 @@ START_TEST(joined_nests)
     fsched_graph *g;
     fsched_program *p;
     fs_text_init(&t, ctx);
-    fs_nest_gen_joined(fs_turn() * GRAPHS + k, &t);
+    (_i == 0 ? fs_nest_gen_joined : fs_nest_gen_joined_barriers)(fs_turn() * GRAPHS + k, &t);
     fs_text_add(&t, "", 1);
     if (compile(t.at, false, &g, &p) == FSCHED_OK) {
       for (uint32_t l = 0; l < p->view.n_loops; l++) {
@@ -561,6 +564,7 @@ END_TEST
 FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
-  FS_TESTS(t, joined_nests, copies_of_a_gang, waits_for_parts, waits_for_slow_parts,
+  FS_LOOPS(t, 0, 2, joined_nests);
+  FS_TESTS(t, copies_of_a_gang, waits_for_parts, waits_for_slow_parts,
            joined_without_time, depths_and_trips_do_not_matter);
 }

@@ -96,22 +96,29 @@ fs_status fs_roller_make_plan(fs_roller *r, const fsched_graph *g, const fs_loop
   return FSCHED_OK;
 }
 
-/* Gives the loop its barriers. */
-static fs_status set_guards(fs_roller *r, const fsched_graph *g, uint32_t loop,
-                            const fs_loop_body *body, fs_body_attempt *a) {
+fs_status fs_roller_set_guards(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                               const fs_planned_loop *p, const fs_modulo_joined *joined,
+                               uint64_t trip, fs_rolled_loop *loop, bool *crowded) {
   fsched_builder *b = r->b;
-  uint32_t *demand = NULL, op;
+  const fs_modulo_split *split = p->split;
+  uint32_t n = p->loop.problem.n, *demand = NULL, op;
+  bool *alone;
+  assert(p->plan != NULL && (split == NULL || joined != NULL));
+  FS_TRY(fs_new_zero(r->scratch, &alone, n));
   if (g->op_slots != NULL) {
-    FS_TRY(fs_new(r->scratch, &demand, body->n));
-    for (uint32_t m = 0; m < body->n; m++) {
-      demand[m] = g->op_slots[body->op[m]];
+    FS_TRY(fs_new(r->scratch, &demand, n));
+  }
+  for (uint32_t x = 0; x < n; x++) {
+    uint32_t m = split == NULL ? x : split->op[x];
+    alone[x] = split != NULL && joined[m].n_parts > 0;
+    if (demand != NULL) {
+      demand[x] = g->op_slots[body->op[m]];
     }
   }
   uint64_t slots = b->barrier_slots == 0 ? UINT64_MAX : b->barrier_slots;
-  fs_guard_options o = {r->in.trip[loop], slots, demand};
-  FS_TRY(fs_modulo_guards(b->ctx, &b->arena, &a->planned.loop.problem, a->planned.plan, &o,
-                          &a->loop, &op));
-  a->crowded = op != FS_NONE;
+  fs_guard_options o = {trip, slots, demand, alone};
+  FS_TRY(fs_modulo_guards(b->ctx, &b->arena, &p->loop.problem, p->plan, &o, loop, &op));
+  *crowded = op != FS_NONE;
   return FSCHED_OK;
 }
 
@@ -135,5 +142,7 @@ fs_status fs_roller_attempt(fs_roller *r, const fsched_graph *g, uint32_t loop,
   FS_TRY(
       fs_modulo_rolled(b->ctx, &b->arena, &p->loop.problem, p->plan, &out->loop, &out->possible));
   bool guarded = out->possible && fs_sync_has_barriers(b->sync);
-  return guarded ? set_guards(r, g, loop, body, out) : FSCHED_OK;
+  return guarded ? fs_roller_set_guards(r, g, body, p, NULL, r->in.trip[loop], &out->loop,
+                                        &out->crowded)
+                 : FSCHED_OK;
 }

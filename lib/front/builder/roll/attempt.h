@@ -25,6 +25,13 @@ fs_status fs_roller_attempt(fs_roller *r, const fsched_graph *g, uint32_t loop,
                             const fs_loop_body *body, bool single, uint64_t steps,
                             fs_body_attempt *out) FS_MUST_USE;
 
+/* Gives a loop that was made of a plan its barriers, where `trip` iterations are counted.
+ * *crowded: an op of it takes more slots than a barrier has, and the loop is unfinished.  `joined`
+ * is that of a plan with parts, or NULL.  Requires sync by barriers.  Errors: FSCHED_SYSTEM. */
+fs_status fs_roller_set_guards(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
+                               const fs_planned_loop *p, const fs_modulo_joined *joined,
+                               uint64_t trip, fs_rolled_loop *loop, bool *crowded) FS_MUST_USE;
+
 /* A loop at hand whose depths may be chosen. */
 typedef struct fs_depth_choice {
   fs_roller *r;

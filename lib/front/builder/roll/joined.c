@@ -296,7 +296,7 @@ fs_status fs_roller_find_joined(fs_roller *r, const fsched_graph *g, const fs_lo
   for (uint32_t v = 0; v < body->n_values; v++) {
     groups = groups || body->value[v].every > 1;
   }
-  if (!fs_sync_has_waits(r->b->sync) || groups) {
+  if (fs_sync_has_stops(r->b->sync) || r->b->unjoined || groups) {
     return FSCHED_OK;
   }
   fs_modulo_joined *joined;

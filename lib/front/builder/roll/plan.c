@@ -376,20 +376,27 @@ static void mark_joined(const fs_rolled *x, const fs_modulo_joined *joined) {
   }
 }
 
+enum { MOST_COUNTED = INT32_MAX }; /* iterations that barriers are asked for */
+
 /* Of a loop in a loop, makes what it is where its runs are joined: what lies farther apart than its
  * own iterations is then waited for, too. */
-static fs_status make_whole(fs_roller *r, uint32_t loop, const fs_planned_loop *p, fs_rolled *x) {
+static fs_status make_whole(fs_roller *r, const fsched_graph *g, uint32_t loop,
+                            const fs_loop_body *body, const fs_planned_loop *p, fs_rolled *x) {
   fs_modulo_problem whole = p->loop.problem;
   fs_rolled_loop *out;
-  bool possible;
+  uint32_t parent = fs_loop_at(r->b, loop)->parent;
+  bool possible, crowded = false;
   whole.trip = 0;
-  if (fs_loop_at(r->b, loop)->parent == FS_NONE || !fs_sync_has_waits(r->b->sync) ||
-      p->split != NULL) {
+  if (parent == FS_NONE || fs_sync_has_stops(r->b->sync) || p->split != NULL) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(&r->b->arena, &out, 1));
   FS_TRY(fs_modulo_rolled(r->b->ctx, &r->b->arena, &whole, p->plan, out, &possible));
-  x->whole = possible ? out : NULL;
+  if (possible && fs_sync_has_barriers(r->b->sync)) {
+    uint64_t all = fs_multiply_most(x->trip, r->in.trip[parent]);
+    FS_TRY(fs_roller_set_guards(r, g, body, p, NULL, fs_min(all, MOST_COUNTED), out, &crowded));
+  }
+  x->whole = possible && !crowded ? out : NULL;
   return FSCHED_OK;
 }
 
@@ -404,9 +411,12 @@ typedef struct joined_plan {
 static fs_status plan_joined(fs_roller *r, const fsched_graph *g, const fs_loop_body *body,
                              const fs_rolled *x, const fs_modulo_joined *joined,
                              const fs_modulo_ties *ties, joined_plan *out) {
-  fs_planned_options o = {.steps = r->steps, .held_back = true, .single = true, .joined = joined};
+  fs_planned_options o = {.steps = r->steps,
+                          .held_back = fs_sync_has_waits(r->b->sync),
+                          .single = true,
+                          .joined = joined};
   fs_loop_body own = *body;
-  bool possible = false;
+  bool possible = false, crowded = false;
   o.tie = ties->at;
   o.n_ties = (uint32_t)ties->n;
   out->span = UINT64_MAX;
@@ -417,7 +427,10 @@ static fs_status plan_joined(fs_roller *r, const fsched_graph *g, const fs_loop_
     FS_TRY(fs_modulo_rolled(r->b->ctx, &r->b->arena, &out->planned.loop.problem, out->planned.plan,
                             &out->loop, &possible));
   }
-  if (!possible) {
+  if (possible && fs_sync_has_barriers(r->b->sync)) {
+    FS_TRY(fs_roller_set_guards(r, g, body, &out->planned, joined, x->trip, &out->loop, &crowded));
+  }
+  if (!possible || crowded) {
     return FSCHED_OK;
   }
   fs_modulo_join_parts(out->planned.split, joined, &out->loop);
@@ -502,7 +515,7 @@ static fs_status plan_once(fs_roller *r, const fsched_graph *g, const fs_loop_in
   x->scratch_in_order = gives_several_back(&body);
   FS_TRY(choose_plan(r, g, loop, &body, x, &p));
   FS_TRY(join_runs(r, g, &body, &p, x, joined));
-  FS_TRY(make_whole(r, loop, &p, x));
+  FS_TRY(make_whole(r, g, loop, &body, &p, x));
   x->wide = is_wide(&body, x);
   FS_TRY(fill_slots(r, loop, &body, &p, x));
   FS_TRY(fill_lanes(r, loop, &p, x));

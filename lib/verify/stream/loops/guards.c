@@ -192,14 +192,16 @@ void fs_vs_guards_begin(fs_vs *v, uint32_t op, const fs_vdense *known) {
 
 /* ---- slots */
 
-/* The slots that the commands of one iteration of an op take. */
-static uint64_t slots_of(const fs_vs *v, const fs_stream_loop *l, uint32_t op) {
+/* The slots of a guard that the commands of one iteration of an op take. */
+static uint64_t slots_of(const fs_vs *v, const fs_stream_loop *l, const fs_stream_guard *g,
+                         uint32_t op) {
   const fs_stream *s = v->s;
   uint64_t n = 0;
   for (uint32_t q = l->queue0; q < l->queue0 + l->n_queues; q++) {
     const fs_stream_loop_queue *of = &s->loop_queues[q];
     for (uint32_t c = of->command0; c < of->command0 + of->n_commands; c++) {
-      n += s->loop_commands[c].op == op && s->loop_commands[c].copy == 0;
+      n += s->loop_commands[c].op == op && s->loop_commands[c].copy == 0 &&
+           (g->queue == FS_NONE || g->queue == of->queue);
     }
   }
   return n * s->loop_ops[op].slots;
@@ -212,7 +214,7 @@ static void check_slots(fs_vs *v, uint32_t loop) {
     const fs_stream_guard *g = &s->guards[i];
     uint64_t slots = 0;
     for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
-      slots += slots_of(v, l, s->producers[k]);
+      slots += slots_of(v, l, g, s->producers[k]);
     }
     if (s->meta->barrier_slots != FS_NONE && slots > s->meta->barrier_slots) {
       FS_WRONG(

@@ -115,9 +115,11 @@ static fs_status fill_guards(loop_proof *p) {
   producers = 0;
   for (; r->n_guards < x->l->n_guards; r->n_guards++) {
     const fs_stream_guard *g = &s->guards[x->l->guard0 + r->n_guards];
-    r->guard[r->n_guards] = (fs_rolled_guard){g->depth, producers, g->n_producers};
+    r->guard[r->n_guards] =
+        (fs_rolled_guard){.depth = g->depth, .producer0 = producers, .n_producers = g->n_producers};
     for (uint32_t i = 0; i < g->n_producers; i++) {
-      r->producer[producers++] = s->producers[g->producer0 + i] - x->l->op0;
+      uint32_t op = s->producers[g->producer0 + i] - x->l->op0;
+      r->producer[producers++] = g->queue == FS_NONE ? op : fs_vloop_part_on(x, op, g->queue);
     }
   }
   for (uint32_t c = 0; c < x->n_commands; c++) {
