@@ -21,7 +21,7 @@ _Static_assert(sizeof(guard_state) == 8 + 3 * QUEUES + 2 * BARRIERS + 4, "");
 
 typedef struct guard_machine {
   const fs_rolled_loop *r;
-  uint64_t trip;
+  uint64_t trip, run; /* run: iterations of each run but the last one, which may have fewer */
   uint32_t barrier0[BARRIERS]; /* per guard */
   guard_state *seen;           /* a hash table; the first byte of a free one is 255 */
   uint32_t n_seen;
@@ -34,23 +34,28 @@ static uint32_t size_of(const guard_machine *m, uint32_t q) {
   return m->r->command0[q + 1] - m->r->command0[q];
 }
 
-/* The iteration that a queue's turn is, if it is one. */
-static bool find_turn(const guard_machine *m, uint32_t q, uint32_t turn, uint32_t *command,
-                      uint64_t *iteration) {
-  *command = m->r->command0[q] + turn % size_of(m, q);
-  const fs_rolled_command *k = &m->r->command[*command];
-  int64_t i = ((int64_t)(turn / size_of(m, q)) - k->shift) * m->r->copies + k->copy;
-  *iteration = (uint64_t)i;
-  return i >= 0 && (uint64_t)i < m->trip;
-}
-
-/* The turns of a queue after which it has nothing to do. */
-static uint32_t turns_of(const guard_machine *m, uint32_t q) {
+/* The turns of a queue in a run, after which it has nothing to do there. */
+static uint32_t turns_of_run(const guard_machine *m, uint32_t q) {
   uint32_t shift = 0;
   for (uint32_t c = m->r->command0[q]; c < m->r->command0[q + 1]; c++) {
     shift = m->r->command[c].shift > shift ? m->r->command[c].shift : shift;
   }
-  return (uint32_t)(shift + m->trip) * size_of(m, q);
+  return (uint32_t)(shift + m->run) * size_of(m, q);
+}
+
+static uint32_t turns_of(const guard_machine *m, uint32_t q) {
+  return (uint32_t)((m->trip + m->run - 1) / m->run) * turns_of_run(m, q);
+}
+
+/* The iteration that a queue's turn is, if it is one. */
+static bool find_turn(const guard_machine *m, uint32_t q, uint32_t turn, uint32_t *command,
+                      uint64_t *iteration) {
+  uint32_t run = turn / turns_of_run(m, q), own = turn % turns_of_run(m, q);
+  *command = m->r->command0[q] + own % size_of(m, q);
+  const fs_rolled_command *k = &m->r->command[*command];
+  int64_t i = ((int64_t)(own / size_of(m, q)) - k->shift) * m->r->copies + k->copy;
+  *iteration = run * m->run + (uint64_t)i;
+  return i >= 0 && (uint64_t)i < m->run && *iteration < m->trip;
 }
 
 /* What passes is over at once. */
@@ -245,7 +250,11 @@ static void step(guard_machine *m, const guard_state *from) {
 }
 
 fs_guard_verdict fs_guard_judge(const fs_rolled_loop *r, uint64_t trip) {
-  guard_machine m = {.r = r, .trip = trip, .verdict = FS_GUARDS_RIGHT};
+  return fs_guard_judge_joined(r, trip, trip > 0 ? trip : 1);
+}
+
+fs_guard_verdict fs_guard_judge_joined(const fs_rolled_loop *r, uint64_t trip, uint64_t run) {
+  guard_machine m = {.r = r, .trip = trip, .run = run, .verdict = FS_GUARDS_RIGHT};
   guard_state s = {.flying = 0};
   uint32_t n = 0, members = 0;
   for (uint32_t g = 0; g < r->n_guards; g++) {

@@ -18,4 +18,8 @@ typedef enum fs_guard_verdict {
  * barriers and 15 steps of each queue. */
 fs_guard_verdict fs_guard_judge(const fs_rolled_loop *r, uint64_t trip);
 
+/* The same of runs of `run` iterations each, a multiple of the copies, that are joined: `trip` are
+ * those of all. */
+fs_guard_verdict fs_guard_judge_joined(const fs_rolled_loop *r, uint64_t trip, uint64_t run);
+
 #endif

@@ -153,7 +153,39 @@ START_TEST(as_the_machine)
 }
 END_TEST
 
+/* Runs that are joined, over which barriers count on: what is accepted is right, however long they
+ * are. */
+START_TEST(joined_as_the_machine)
+{
+  enum { LONGEST = 3 };
+  uint32_t accepted = 0, refused = 0, alone = 0;
+  for (uint64_t k = 0; k < LOOPS; k++) {
+    guarded_loop g;
+    fs_loop_fault fault;
+    uint64_t seed = (fs_turn() * 4 + (uint64_t)_i) * LOOPS + k + 1000000;
+    draw_loop(seed, &g);
+    ck_fs(ctx, fs_verify_loop(ctx, &g.d.r, &g.d.rules, &fault));
+    bool single = fault.kind == FS_LOOP_RIGHT;
+    g.d.rules.joined = true;
+    ck_fs(ctx, fs_verify_loop(ctx, &g.d.r, &g.d.rules, &fault));
+    bool mine = fault.kind == FS_LOOP_RIGHT, right = g.d.r.n_guards > 0;
+    for (uint64_t run = g.d.r.copies; run <= LONGEST && right; run += g.d.r.copies) {
+      fs_guard_verdict verdict = fs_guard_judge_joined(&g.d.r, g.d.rules.trip, run);
+      right = verdict == FS_GUARDS_RIGHT;
+      ck_assert_msg(!mine || right || verdict == FS_GUARDS_LARGE,
+                    "seed %lu, runs of %lu: accepted", (unsigned long)seed, (unsigned long)run);
+    }
+    accepted += mine && g.d.r.n_guards > 0;
+    refused += !mine && single && right;
+    alone += single && !right && g.d.r.n_guards > 0;
+  }
+  fs_assert_seen(accepted, LOOPS / 16);
+  fs_assert_seen(alone, 0); /* right in one run, wrong in several */
+  ck_assert_uint_le(refused, LOOPS / 20);
+}
+END_TEST
+
 FS_SUITE(verify_guards, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 4, as_the_machine);
+  FS_LOOPS(t, 0, 4, as_the_machine, joined_as_the_machine);
 }
