@@ -274,6 +274,13 @@ START_TEST(joined_nests)
 }
 END_TEST
 
+START_TEST(joined_barred_nests)
+{
+  param_counts counts = judge_all(24 + (uint64_t)_i, fs_nest_gen_joined_barriers);
+  fs_assert_seen(counts.right, LEAST);
+}
+END_TEST
+
 static void keep_loops(uint64_t seed, fs_text *t) {
   fs_loop_gen(seed, t);
   fs_loop_gen_keep(seed, t);
@@ -409,7 +416,7 @@ END_TEST
 
 FS_SUITE(replay_params, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 2, joined_nests, single_loops, nests, barred_loops, barred_nests,
+  FS_LOOPS(t, 0, 2, joined_nests, joined_barred_nests, single_loops, nests, barred_loops, barred_nests,
            single_loops_with_syncs, nests_with_syncs, kept_loops, kept_nests);
   FS_LOOPS(t, 0, sizeof passes / sizeof *passes, values_used_behind_loops_that_do_not_run);
 }

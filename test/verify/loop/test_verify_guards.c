@@ -32,8 +32,8 @@ static void draw_guards(guarded_loop *g, fs_rng *rng) {
       continue;
     }
     if (!shared) {
-      g->guard[r->n_guards++] = (fs_rolled_guard){
-          .depth = 1 + fs_rng_below(rng, 4), .producer0 = g->n_producers};
+      g->guard[r->n_guards++] =
+          (fs_rolled_guard){.depth = 1 + fs_rng_below(rng, 4), .producer0 = g->n_producers};
     }
     g->guard_of[m] = r->n_guards - 1;
     g->guard[r->n_guards - 1].n_producers++;
@@ -172,8 +172,8 @@ START_TEST(joined_as_the_machine)
     for (uint64_t run = g.d.r.copies; run <= LONGEST && right; run += g.d.r.copies) {
       fs_guard_verdict verdict = fs_guard_judge_joined(&g.d.r, g.d.rules.trip, run);
       right = verdict == FS_GUARDS_RIGHT;
-      ck_assert_msg(!mine || right || verdict == FS_GUARDS_LARGE,
-                    "seed %lu, runs of %lu: accepted", (unsigned long)seed, (unsigned long)run);
+      ck_assert_msg(!mine || right || verdict == FS_GUARDS_LARGE, "seed %lu, runs of %lu: accepted",
+                    (unsigned long)seed, (unsigned long)run);
     }
     accepted += mine && g.d.r.n_guards > 0;
     refused += !mine && single && right;
