@@ -313,9 +313,8 @@ static void write_guards(loop_writer *w) {
   const fs_rolled_loop *loop = &w->x->loop;
   for (uint32_t i = 0; i < loop->n_guards; i++) {
     const fs_rolled_guard *g = &loop->guard[i];
-    w->d->guards[w->n_guards++] =
-        (fs_stream_guard){w->physical,    g->depth, w->n_producers,
-                          g->n_producers, g->part ? g->queue : FS_NONE, 0};
+    w->d->guards[w->n_guards++] = (fs_stream_guard){
+        w->physical, g->depth, w->n_producers, g->n_producers, g->part ? g->queue : FS_NONE, 0};
     for (uint32_t k = g->producer0; k < g->producer0 + g->n_producers; k++) {
       w->d->producers[w->n_producers++] = w->op0 + loop->producer[k];
     }

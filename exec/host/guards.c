@@ -23,7 +23,7 @@ static int by_physical(const void *a, const void *b) {
 
 /* The most iterations that the barriers of a loop count from when they are set: those of a run, or
  * of all that are joined. */
-static uint64_t counted(const fs_stream *s, const fs_stream_loop *l) {
+static uint64_t iterations_counted(const fs_stream *s, const fs_stream_loop *l) {
   return l->joined != 0 ? fs_multiply_most(l->most, s->loops[l->within].most) : l->most;
 }
 
@@ -31,7 +31,7 @@ static uint64_t counted(const fs_stream *s, const fs_stream_loop *l) {
 static void find_used(const fs_stream *s, fs_guards *out) {
   for (uint32_t l = 0; l < s->n_loops; l++) {
     for (uint32_t g = s->loops[l].guard0; g < s->loops[l].guard0 + s->loops[l].n_guards; g++) {
-      out->used[g] = (uint32_t)fs_min(s->guards[g].depth, counted(s, &s->loops[l]));
+      out->used[g] = (uint32_t)fs_min(s->guards[g].depth, iterations_counted(s, &s->loops[l]));
     }
   }
 }
@@ -56,7 +56,7 @@ static fs_status number_barriers(fs_arena *arena, const fs_stream *s, fs_guards 
 }
 
 /* Finds the queue of each command of the bodies. */
-static fs_status find_queues(fs_arena *arena, const fs_stream *s, uint32_t **out) {
+static fs_status find_command_queues(fs_arena *arena, const fs_stream *s, uint32_t **out) {
   FS_TRY(fs_new(arena, out, s->n_loop_commands));
   for (uint32_t i = 0; i < s->n_loop_queues; i++) {
     const fs_stream_loop_queue *q = &s->loop_queues[i];
@@ -89,7 +89,7 @@ static fs_status list_updates(fs_arena *arena, const fs_stream *s, fs_guards *ou
   FS_SCRATCH(scratch, arena->ctx);
   uint32_t *first, *guard, *queue, n = 0;
   FS_TRY(list_guards(&scratch, s, &first, &guard));
-  FS_TRY(find_queues(&scratch, s, &queue));
+  FS_TRY(find_command_queues(&scratch, s, &queue));
   for (uint32_t c = 0; c < s->n_loop_commands; c++) {
     n += first[s->loop_commands[c].op + 1] - first[s->loop_commands[c].op];
   }

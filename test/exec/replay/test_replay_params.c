@@ -416,7 +416,7 @@ END_TEST
 
 FS_SUITE(replay_params, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 2, joined_nests, joined_barred_nests, single_loops, nests, barred_loops, barred_nests,
-           single_loops_with_syncs, nests_with_syncs, kept_loops, kept_nests);
+  FS_LOOPS(t, 0, 2, joined_nests, joined_barred_nests, single_loops, nests, barred_loops,
+           barred_nests, single_loops_with_syncs, nests_with_syncs, kept_loops, kept_nests);
   FS_LOOPS(t, 0, sizeof passes / sizeof *passes, values_used_behind_loops_that_do_not_run);
 }

@@ -565,6 +565,6 @@ FS_SUITE(verify_nests, s) {
   TCase *t = fs_case(s, fs_test_silent);
   FS_LOOPS(t, 0, 4, compiled_nests, broken_nests, changed_fields);
   FS_LOOPS(t, 0, 2, joined_nests);
-  FS_TESTS(t, copies_of_a_gang, waits_for_parts, waits_for_slow_parts,
-           joined_without_time, depths_and_trips_do_not_matter);
+  FS_TESTS(t, copies_of_a_gang, waits_for_parts, waits_for_slow_parts, joined_without_time,
+           depths_and_trips_do_not_matter);
 }

@@ -58,8 +58,8 @@ static bool has_groups(const fs_roller *r, uint32_t loop) {
 uint64_t fs_roller_versions(const fs_roller *r, uint32_t loop) {
   const fsched_builder *b = r->b;
   uint32_t parent = fs_loop_at(b, loop)->parent;
-  bool apart =
-      b->one_run || b->unjoined || parent == FS_NONE || fs_sync_has_stops(b->sync) || has_groups(r, loop);
+  bool apart = b->one_run || b->unjoined || parent == FS_NONE || fs_sync_has_stops(b->sync) ||
+               has_groups(r, loop);
   for (size_t i = 0; i < b->apart.n && !apart; i++) {
     apart = b->apart.at[i] == loop;
   }
