@@ -147,6 +147,25 @@ static void put_loop_stops(fs_listing *l, fs_columns *c, const loop_nest *n, uin
   }
 }
 
+/* Writes [at] of an iteration among those of all runs that are joined: "[4t+u-3]", or of N trips
+ * that a parameter gives "[N(t)+u-3]". */
+static void put_joined_index(fs_listing *l, const loop_nest *n, int64_t constant) {
+  int64_t before = -(int64_t)n->run->shift; /* the loop around has one copy */
+  char step = step_of[n->around->depth];
+  fs_list_put(l, "[");
+  if (n->loop->param == FS_NONE) {
+    fs_text_printf(l->t, "%llu%c+", (unsigned long long)n->loop->trip, step);
+    constant += before * (int64_t)n->loop->trip;
+  } else {
+    fs_list_name(l, l->s->params[n->loop->param].name);
+    fs_text_printf(l->t, before == 0 ? "(%c)+" : "(%c%+lld)+", step, (long long)before);
+  }
+  if (n->loop->copies != 1) {
+    fs_list_u64(l, "", n->loop->copies);
+  }
+  fs_text_printf(l->t, constant == 0 ? "%c]" : "%c%+lld]", step_of[n->depth], (long long)constant);
+}
+
 /* Writes which barrier of a guard an iteration uses: "4..6 by [t-3] mod 3". */
 static void put_guard(fs_listing *l, const loop_nest *n, const fs_stream_guard *g,
                       int64_t constant) {
@@ -155,7 +174,11 @@ static void put_guard(fs_listing *l, const loop_nest *n, const fs_stream_guard *
     fs_list_u64(l, "..", g->physical + g->depth - 1);
   }
   fs_list_put(l, " by ");
-  put_index(l, n, constant);
+  if (n->loop->joined != 0) {
+    put_joined_index(l, n, constant);
+  } else {
+    put_index(l, n, constant);
+  }
   if (g->depth > 1) {
     fs_list_u64(l, " mod ", g->depth);
   }

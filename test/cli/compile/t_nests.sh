@@ -661,3 +661,44 @@ ops:
 EOF
 run 0 "$FSCHED" compile after.yaml --verify -o after.fsb
 expect "after a later op" holds err "op 'a' is 'after' a later one of its iteration"
+
+# The same runs are joined on barriers, which count the iterations of all of them, if there are enough.
+on_barriers() { # on_barriers COUNT OUTER INNER
+  nest "$2" "$3" | sed "s/^target:\$/&\n  sync: barrier\n  barriers: {count: $1}/"
+}
+for n in auto 10; do
+  on_barriers "$n" 4 4 >b.yaml
+  run 0 "$FSCHED" compile b.yaml -o b.fsb --verify --emit stats=bst
+  expect "as long as with waits, of $n" holds err '^  loop tiles: 4 iterations in 113; one every 28 at best'
+  expect "joined, of $n" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma), runs joined$'
+  expect "its barriers, of $n" holds err '^  barriers: 10[ ,]'
+  expect "joined in statistics, of $n" holds bst '"joined": true'
+done
+run 0 "$FSCHED" dis b.fsb
+expect "barriers of a part" holds out '^  barriers [0-9]*\.\.[0-9]*: k@mac$'
+expect "an iteration of all runs" holds out 'barrier_wait [0-9]*\.\.[0-9]* by \[4t+u-2\] mod 2$'
+run 0 "$FSCHED" dis b.fsb --format json
+cp out b.json
+expect "the queue of a part" holds out '"producers": \["k"\], "queue": "mac"}'
+run 0 "$FSCHED" asm b.json -o again.fsb
+expect "the same again" cmp -s b.fsb again.fsb
+for on in cpu sim; do
+  run 0 "$FSCHED" run b.fsb --check --on $on
+done
+run 0 "$FSCHED" verify b.fsb --graph b.yaml
+run 0 "$FSCHED" explain b.fsb 'lb[1][0]'
+expect "an iteration of the run before" holds out '^    mm\[0\]\[2\]: reuse of a slot, of 2 of b$'
+sed 's/"producers": \["k"\], "queue": "mac"}/"producers": ["k"], "queue": "dma"}/' b.json >other.json
+run 0 "$FSCHED" asm other.json -o other.fsb
+run 4 "$FSCHED" verify other.fsb
+expect "another part" holds err "the barriers that st\[i\] waits for do not say that k\[i\] is over"
+sed 's/"producers": \["k"\], "queue": "mac"}/"producers": ["k"]}/' b.json >none.json
+run 1 "$FSCHED" asm none.json -o none.fsb
+expect "no part" holds err "has producers of joined runs, and no queue"
+on_barriers 9 4 4 >b.yaml
+run 0 "$FSCHED" compile b.yaml -o b.fsb --verify
+expect "too few for that" holds err '^  loop k: 4 iterations in 29; one every 6 at best (queue dma)$'
+expect "as many as it takes" holds err '^  barriers: 8 of 9 used'
+on_barriers 7 4 4 >b.yaml
+run 3 "$FSCHED" compile b.yaml -o b.fsb
+expect "too few" holds err 'the loops need 8 barriers, 7 given \[too-few-barriers\]'
