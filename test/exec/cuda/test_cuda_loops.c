@@ -257,6 +257,7 @@ START_TEST(syncs_on_a_device)
   fs_assert_seen(count_right(part + 2, fs_loop_gen_syncs, SOME), SOME / 4);
   fs_assert_seen(count_right(part + 3, fs_nest_gen_syncs, SOME), SOME / 10);
   fs_assert_seen(count_right(part, fs_nest_gen_joined, SOME), SOME / 4);
+  fs_assert_seen(count_right(part + 3, fs_nest_gen_joined_barriers, SOME), SOME / 4);
 }
 END_TEST
 

@@ -11,9 +11,9 @@
 
 enum { SIM, CPU };
 
-/* Loads into four slots, of 1 tick, and slow uses, of the loads and, where `third`, of another op;
- * in so many loops around. */
-static fsched_program *make_nest(uint32_t around, bool third) {
+/* Loads into four slots, of 1 tick, and slow uses, of the loads and, where `third`, of another op,
+ * so often; in so many loops around. */
+static fsched_program *make_nest_of(uint32_t around, unsigned trips, bool third) {
   static const char head[] =
       "fsched: 1\n"
       "target:\n"
@@ -29,11 +29,11 @@ static fsched_program *make_nest(uint32_t around, bool third) {
                   indent, "", i, indent, "", indent, "");
   }
   (void)snprintf(text + n, sizeof text - (size_t)n,
-                 "%*s- {loop: M, trip: 6, buffers: {a: {depth: 4}%s}, ops: [\n"
+                 "%*s- {loop: M, trip: %u, buffers: {a: {depth: 4}%s}, ops: [\n"
                  "%*s    {name: A, on: p, time: 1, args: [{out: a, size: 16}]},\n"
                  "%*s    %s\n"
                  "%*s    {name: B, on: q, time: 4, args: [{in: a}%s]}]}\n",
-                 indent, "", third ? ", c: {depth: 4}" : "", indent, "", indent, "",
+                 indent, "", trips, third ? ", c: {depth: 4}" : "", indent, "", indent, "",
                  third ? "{name: C, on: r, time: 1, args: [{out: c, size: 16}]}," : "", indent, "",
                  third ? ", {in: c}" : "");
   fsched_compile_options o = {.size = sizeof o, .effort = FSCHED_EFFORT(0), .verify = 1};
@@ -44,6 +44,10 @@ static fsched_program *make_nest(uint32_t around, bool third) {
   fsched_graph_destroy(g);
   ck_assert_uint_eq(p->view.n_loops, around + 1);
   return p;
+}
+
+static fsched_program *make_nest(uint32_t around, bool third) {
+  return make_nest_of(around, 6, third);
 }
 
 static bool has_name(const fsched_program *p, uint32_t op, const char *name) {
@@ -135,7 +139,24 @@ START_TEST(arrives_alone)
 }
 END_TEST
 
+/* Barriers count the iterations of runs that are joined: what is waited for is in another run. */
+START_TEST(names_earlier_runs)
+{
+  static const char *const said[] = {
+      "queue 'q' is stuck at command 1 (op 'L0'): its 'B[0][0][0]' waits for 'B[0][0][0]' of 'q': "
+      "for phase 0 of physical barrier 0 (slot 0 of 4), of which 0 are complete",
+      "queue 'p' is stuck at command 1 (op 'L0'): its 'A[0][1][1]' waits for 'B[0][0][0]' of 'q': "
+      "for phase 0 of physical barrier 4 (slot 0 of 4), of which 0 are complete"};
+  fsched_program *p = make_nest_of(2, 3, false);
+  ck_assert_uint_eq(p->view.loops[2].joined, 1);
+  uint32_t producers[2] = {op_of(p, "B"), p->view.producers[1]};
+  ck_assert_uint_eq(p->view.n_producers, 2);
+  p->view.producers = producers;
+  must_be_stuck(_i, p, said, 2);
+}
+END_TEST
+
 FS_SUITE(stuck_barriers, s) {
   TCase *t = fs_case(s, fs_test_silent);
-  FS_LOOPS(t, 0, 2, nobody_arrives, phase_has_passed, arrives_alone);
+  FS_LOOPS(t, 0, 2, nobody_arrives, phase_has_passed, arrives_alone, names_earlier_runs);
 }
