@@ -66,6 +66,7 @@ START_TEST(as_with_waits)
       const fs_stream *a = &waits->view, *b = &barriers->view;
       ck_assert_msg(count_joined(a) == count_joined(b), "seed %llu", (unsigned long long)seed);
       ck_assert_msg(time_of(b) >= time_of(a), "seed %llu", (unsigned long long)seed);
+      ck_fs(ctx, fsched_verify_program(ctx, barriers, NULL));
       joined += count_joined(b) > 0;
       same += time_of(a) == time_of(b);
       longer += time_of(a) < time_of(b);

@@ -91,7 +91,10 @@
  * would, if each wait is said by a check of its command for a guard that its target is a producer
  * of, and each check is, for all producers, a wait: so there is no deadlock either.  The first two
  * are decided exactly as orders are, and are needed, but for the order of several producers of
- * phases that nobody checks; for the third, other reasons are not looked for.
+ * phases that nobody checks; for the third, other reasons are not looked for.  Where runs are
+ * joined, iterations are those of all runs, as for all else, and so nothing changes at the end of
+ * one; what a queue does within a run stands for all others, as of two runs the earlier one is
+ * first.
  *
  * Lanes.  Members of a lane never run at the same time.  If the distance x from a to b is at least
  * least(a, b), or -x at least least(b, a), they do not.  What is between these meets. */

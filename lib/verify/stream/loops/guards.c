@@ -8,7 +8,8 @@
  * had its barriers last; these were behind all that had them before.  For that the physical
  * barriers of guards are cut into stretches at all of the guards' ends.
  *
- * So whatever else runs, a loop has its barriers alone, and sets them anew when it begins. */
+ * So whatever else runs, a loop has its barriers alone, and sets them anew when it begins; where
+ * its runs are joined, when the loop around it does. */
 #include <stdlib.h>
 
 #include "base/context.h"

@@ -12,8 +12,8 @@
  * Outside, each of its queues is a member of its own, a part, which is over when its part of the
  * run is; what has to come behind, or before, an access of the loop's op comes behind, or before,
  * the parts that touch the arg; of a slow part queue order does not tell that it is over.  Of its
- * own runs, and of the slots that they have, the inside tells.  No part ends before all have begun,
- * so for circles of waits all are one.
+ * own runs, and of the slots that they have, the inside tells.  A guard is of one part.  No part
+ * ends before all have begun, so for circles of waits all are one.
  *
  * Slots are counted on from run to run, so no other op may look for a value in them.  But if runs
  * are whole turns of a ring with a value on entry, that value and the last one have one place in
