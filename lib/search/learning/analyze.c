@@ -2,8 +2,13 @@
 /* Traces a clash back to a clause with one literal of the last level (the first point of
  * implication).  What has to hold for the clash is kept per side, as the strongest value that is
  * needed of it; growths are undone on the way, so that reasons are asked for in the state in which
- * they were given. */
+ * they were given.  What follows from the rest of a clause is left out of it, as in Sorensson,
+ * Biere, Minimizing learned clauses (2009); its reasons are those of the state before the last
+ * growth. */
 #include "search/learning/log.h"
+
+/* Literals are left out by chains of no more steps than this. */
+enum { MOST_STEPS = 64 };
 
 typedef struct tracer {
   fs_learner *s;
@@ -54,27 +59,6 @@ static fs_growth step_back(tracer *t) {
   }
 }
 
-/* Does the literal follow from others that are needed, and hold since before? */
-static bool follows(fs_learner *s, uint32_t side) {
-  uint32_t g = s->where[side];
-  fs_growth growth = s->trail.at[g];
-  if (growth.cause != FS_BY_CLAUSE && growth.cause != FS_BY_EDGE) {
-    return false;
-  }
-  s->premise.n = 0;
-  fs_learner_explain(s, &growth, s->needed[side]);
-  for (size_t k = 0; k < s->premise.n; k++) {
-    fs_literal l = s->premise.at[k];
-    bool known =
-        s->where[l.side] != FS_NONE && s->needed[l.side] >= l.value && s->where[l.side] < g;
-    if (!known && fs_learner_growth(s, l.side, l.value) != FS_NONE) {
-      return false;
-    }
-  }
-  fs_log_dropped(s, &growth, g, s->needed[side]);
-  return true;
-}
-
 static uint32_t level_of(const fs_learner *s, uint32_t growth) {
   uint32_t low = 0, high = (uint32_t)s->level.n;
   while (high - low > 1) { /* the last level that begins at the growth or before */
@@ -86,19 +70,94 @@ static uint32_t level_of(const fs_learner *s, uint32_t growth) {
   return low + 1;
 }
 
+/* ---- literals that are left out */
+
+/* Is the literal, or a stronger one, needed, and holds since before the growth? */
+static bool is_needed_before(const fs_learner *s, fs_literal l, uint32_t growth) {
+  uint32_t where = s->where[l.side];
+  return where != FS_NONE && s->needed[l.side] >= l.value && where < growth;
+}
+
+/* May the growth be explained in the state of now?  What is there only perhaps is left alone. */
+static bool may_follow(const fs_learner *s, const fs_growth *g) {
+  bool plain = g->cause == FS_BY_TABLE || g->cause == FS_BY_PAIR || g->cause == FS_BY_ORDER ||
+               g->cause == FS_BY_STARTS;
+  return g->cause == FS_BY_CLAUSE || g->cause == FS_BY_EDGE || (plain && s->p->spilling == NULL);
+}
+
+/* A growth of a level of which nothing is needed follows from nothing that is. */
+static bool is_level_needed(const fs_learner *s, uint32_t growth) {
+  return s->level_seen.at[level_of(s, growth)] / 2 == s->conflicts;
+}
+
+/* Does the literal that grew there follow from others that are needed, and hold since before, by
+ * steps of which each rests on what came true before it? */
+static bool follows(fs_learner *s, uint32_t growth, fs_side_value value, unsigned depth) {
+  const fs_growth g = s->trail.at[growth];
+  const fs_growth_mark mark = s->mark.at[growth];
+  if (mark.conflict == s->conflicts && (mark.follows ? value <= mark.value : value >= mark.value)) {
+    return mark.follows;
+  }
+  if (depth == 0 || !may_follow(s, &g)) {
+    return false;
+  }
+  size_t first = s->premise.n;
+  bool all = true;
+  fs_learner_explain(s, &g, value);
+  for (size_t k = first; k < s->premise.n && all; k++) {
+    fs_literal l = s->premise.at[k];
+    if (is_needed_before(s, l, growth)) {
+      continue;
+    }
+    uint32_t before = fs_learner_growth(s, l.side, l.value);
+    all = before == FS_NONE ||
+          (before < growth && is_level_needed(s, before) && follows(s, before, l.value, depth - 1));
+  }
+  if (all) {
+    fs_log_dropped(s, growth, value, &s->premise.at[first], s->premise.n - first);
+  }
+  s->premise.n = first;
+  s->mark.at[growth] = (fs_growth_mark){s->conflicts, value, all};
+  return all;
+}
+
+/* Before the first question: levels of what is needed, and room for marks. */
+static void note_levels(fs_learner *s) {
+  while (s->level_seen.n <= s->level.n && s->status == FSCHED_OK) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->level_seen, 0));
+  }
+  while (s->mark.n < s->trail.n && s->status == FSCHED_OK) {
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->mark, (fs_growth_mark){0}));
+  }
+  s->premise.n = 0;
+  for (size_t k = 0; k < s->involved.n && s->status == FSCHED_OK; k++) {
+    uint32_t growth = s->where[s->involved.at[k]];
+    if (growth != FS_NONE) {
+      s->level_seen.at[level_of(s, growth)] = 2 * s->conflicts;
+    }
+  }
+}
+
 /* Makes the clause; its second literal is one of the level to go back to. */
 static uint32_t make_clause(fs_learner *s, fs_literal first) {
   uint32_t back = 0;
   s->found.n = 0;
+  s->found_levels = 1;
+  note_levels(s);
   fs_learner_note(s, fs_vec_push(s->ctx, &s->found, fs_negated(first)));
   for (size_t k = 0; k < s->involved.n; k++) {
     uint32_t side = s->involved.at[k];
-    if (s->where[side] == FS_NONE || follows(s, side)) {
+    if (s->where[side] == FS_NONE ||
+        (s->status == FSCHED_OK && follows(s, s->where[side], s->needed[side], MOST_STEPS))) {
       continue;
     }
     fs_literal l = {side, s->needed[side]};
     fs_learner_note(s, fs_vec_push(s->ctx, &s->found, fs_negated(l)));
     uint32_t level = level_of(s, s->where[side]);
+    if (s->status == FSCHED_OK) {
+      s->found_levels += s->level_seen.at[level] % 2 == 0; /* not counted yet */
+      s->level_seen.at[level] |= 1;
+    }
     if (level > back && s->status == FSCHED_OK) {
       back = level;
       fs_literal other = s->found.at[1];

@@ -5,6 +5,10 @@
 
 #include "search/learning/log.h"
 
+/* Clauses of literals of so few levels are never forgotten: the fewer there are, the oftener a
+ * clause is of use (Audemard, Simon, Predicting learnt clauses quality, 2009). */
+enum { FEW_LEVELS = 6 };
+
 typedef fs_clause_part clause_part;
 
 static fs_literal literal_of(const clause_part *at) {
@@ -86,16 +90,18 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
 void fs_learner_visit(fs_learner *s, const fs_growth *g) {
   fs_growth growth = *g; /* the trail may move */
   const fs_side_literal *at = s->of_side[growth.side].at;
-  size_t n = s->of_side[growth.side].n, k = fs_learner_place(s, growth.side, growth.old + 1);
+  size_t n = s->of_side[growth.side].n;
+  uint32_t k = s->decided[growth.side];
   for (; k < n && !s->conflict && at[k].value <= growth.value; k++) {
     visit_literal(s, at[k].id ^ 1);
   }
+  s->decided[growth.side] = k;
 }
 
 /* Adds the clause of ids[], two or more; returns its offset. */
-static uint32_t add_clause(fs_learner *s, float activity) {
+static uint32_t add_clause(fs_learner *s, float activity, uint32_t levels) {
   uint32_t clause = (uint32_t)s->clause.n;
-  clause_part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), activity}};
+  clause_part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), levels, activity}};
   fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, head));
   for (size_t k = 0; k < s->ids.n; k++) {
     fs_literal l = s->literal.at[s->ids.at[k]].l;
@@ -134,7 +140,7 @@ void fs_learner_learn(fs_learner *s) {
     fs_learner_grow(s, first.side, first.value, FS_BY_DECISION, FS_NONE, 0);
     return;
   }
-  uint32_t clause = add_clause(s, s->clause_bump);
+  uint32_t clause = add_clause(s, s->clause_bump, s->found_levels);
   fs_learner_grow(s, first.side, first.value, FS_BY_CLAUSE, clause, 0);
 }
 
@@ -143,7 +149,7 @@ void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n) {
   if (n == 1) {
     fs_learner_grow(s, at[0].side, at[0].value, FS_BY_DECISION, FS_NONE, 0);
   } else if (take_ids(s, at, n, false)) {
-    (void)add_clause(s, INFINITY);
+    (void)add_clause(s, INFINITY, 0);
   }
 }
 
@@ -202,8 +208,8 @@ static void watch_again(fs_learner *s) {
   s->learnt.n = kept;
 }
 
-/* Keeps the more active half of the learnt clauses, short ones, and those of the problem; at the
- * root, where no clause is a reason. */
+/* Keeps the more active half of the learnt clauses, short ones, those of few levels, and those of
+ * the problem; at the root, where no clause is a reason. */
 void fs_learner_forget(fs_learner *s) {
   assert(s->level.n == 0);
   FS_VEC(float) all = {0};
@@ -224,7 +230,7 @@ void fs_learner_forget(fs_learner *s) {
       uint32_t offset = s->learnt.at[k];
       clause_part *c = &s->clause.at[offset];
       size_t parts = (size_t)c->head.length + 1;
-      if (c->head.activity > middle || c->head.length <= 2) {
+      if (c->head.activity > middle || c->head.length <= 2 || c->head.levels <= FEW_LEVELS) {
         memmove(&s->clause.at[to], c, parts * sizeof *c);
         s->learnt.at[kept++] = (uint32_t)to;
         to += parts;

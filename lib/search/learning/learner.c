@@ -2,8 +2,8 @@
 /* The solver: its making, and the search itself.  The most active literal is decided first, as it
  * was decided last; without any, the item that can start earliest starts there.  Restarts are
  * geometric. */
-#include "base/radix.h"
 #include "search/learning/learner.h"
+#include "base/radix.h"
 
 #include "base/saturate.h"
 #include "problem/spilling/spilling.h"
@@ -152,6 +152,7 @@ static fs_status make_sides(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->value, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->latest, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->of_side, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &s->decided, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->needed, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->where, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->listed, s->n_sides));
@@ -354,6 +355,8 @@ void fs_learner_release(fs_learner *s) {
   fs_vec_free(s->ctx, &s->involved);
   fs_vec_free(s->ctx, &s->premise);
   fs_vec_free(s->ctx, &s->found);
+  fs_vec_free(s->ctx, &s->mark);
+  fs_vec_free(s->ctx, &s->level_seen);
   fs_vec_free(s->ctx, &s->ids);
 }
 
@@ -388,6 +391,9 @@ void fs_learner_strip(fs_learner *s) {
 bool fs_learner_limit(fs_learner *s, fs_tick makespan) {
   assert(s->level.n == 0 && !s->conflict);
   const fs_problem *p = s->p;
+  if (!s->has_heights) {
+    fs_learner_note(s, fs_learner_make_heights(s, makespan));
+  }
   for (uint32_t k = s->n; k-- > 0;) {
     /* A proof shows by rules what lies behind an item, which edges do once from the last one on. */
     uint32_t i = s->bare ? p->topo[k] : s->n - 1 - k;
@@ -442,8 +448,8 @@ static uint32_t next_bool(const fs_learner *s) {
   return k < s->n_bools ? k : FS_NONE;
 }
 
-/* Of the orders that are open, of items that take turns, the one whose items leave each other least room; decided for the
- * item that can start earlier. */
+/* Of the orders that are open, of items that take turns, the one whose items leave each other least
+ * room; decided for the item that can start earlier. */
 static uint32_t next_order(const fs_learner *s) {
   uint32_t best = FS_NONE;
   fs_side_value least = 0;
@@ -569,7 +575,8 @@ static void restart(fs_learner *s) {
   settle_root(s);
   if (!s->conflict && s->learnt.n >= s->most_learnt) {
     fs_learner_forget(s);
-    s->most_learnt += s->most_learnt / 10;
+    s->most_learnt =
+        fs_max(s->most_learnt + s->most_learnt / 10, (uint32_t)s->learnt.n + MOST_LEARNT / 2);
     settle_root(s);
   }
 }

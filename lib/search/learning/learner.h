@@ -103,10 +103,18 @@ typedef struct fs_learner_link {
   fs_side_value lag;
 } fs_learner_link;
 
+/* What was found of a growth while a conflict was traced. */
+typedef struct fs_growth_mark {
+  uint64_t conflict;
+  fs_side_value value;
+  bool follows; /* as far as the value it follows from what is needed; else not even so far */
+} fs_growth_mark;
+
 /* What a clause is made of: a head, and its literals behind it. */
 typedef union fs_clause_part {
   struct {
     uint32_t length, lemma; /* its number of literals; its lemma in the log */
+    uint32_t levels;        /* that its literals were of when it was learnt */
     float activity;
   } head;
   struct {
@@ -125,6 +133,10 @@ typedef struct fs_learner_table {
   bool waits;  /* is in the list of those to look at */
   bool turns;  /* its tasks take turns: sets are looked at in place of heights */
   bool queues; /* it is of queues, which items may leave before they are complete */
+  /* Per time what surely runs takes; NULL: that is found at each look.  Then, since the last look:
+   * between which times it has grown, and the tasks whose windows have. */
+  fs_side_value *height, cells, grown_from, grown_to;
+  uint32_t *moved, n_moved;
 } fs_learner_table;
 
 /* The items of a table that begin at `begin` or later and end by `end`, of which those from `from`
@@ -170,10 +182,11 @@ typedef struct fs_learner {
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
   FS_VEC(fs_side_literal) * of_side; /* per side, by value */
-  FS_VEC(double) activity;           /* per pair of literals */
-  FS_VEC(uint8_t) phase;  /* per pair: does its first one hold, when it was decided last */
-  FS_VEC(uint32_t) place; /* per pair: where it is in the heap; FS_NONE */
-  FS_VEC(uint32_t) heap;  /* pairs, the most active first */
+  uint32_t *decided;       /* per side: how many of these hold by growths that rules have seen */
+  FS_VEC(double) activity; /* per pair of literals */
+  FS_VEC(uint8_t) phase;   /* per pair: does its first one hold, when it was decided last */
+  FS_VEC(uint32_t) place;  /* per pair: where it is in the heap; FS_NONE */
+  FS_VEC(uint32_t) heap;   /* pairs, the most active first */
   double bump;
   /* Per item: its start in a schedule that is known; NULL: none.  What is decided is decided as it
    * is there (Demirovic, Chu, Stuckey, Solution-based phase saving for CP, 2018; beyond it: also
@@ -209,7 +222,10 @@ typedef struct fs_learner {
   uint32_t
       *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
-  fs_full_part *full; /* of one table, in order */
+  fs_full_part *full;  /* of one table, in order */
+  bool has_heights;    /* of the tables that are for it */
+  uint8_t *is_moved;   /* per task: it is in moved[] of its table */
+  uint32_t *looked_at; /* tasks that have moved, of one look */
 
   /* Tracing of conflicts. */
   fs_side_value *needed; /* per side */
@@ -218,6 +234,10 @@ typedef struct fs_learner {
   FS_VEC(uint32_t) involved;
   FS_VEC(fs_literal) premise;
   FS_VEC(fs_literal) found;
+  uint32_t found_levels;       /* the number of levels of found[] */
+  FS_VEC(fs_growth_mark) mark; /* per growth */
+  FS_VEC(uint64_t)
+  level_seen; /* per level, from 1 on: twice the conflict that needs it, or 1 more */
   FS_VEC(uint32_t) ids;
 
   uint64_t conflicts, decisions;
@@ -286,6 +306,7 @@ uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause);
 void fs_learner_visit(fs_learner *s, const fs_growth *g);
 /* Adds the clause of found[], whose first literal is made to hold. */
 void fs_learner_learn(fs_learner *s);
+
 void fs_learner_forget(fs_learner *s);
 /* The clause took part in a conflict. */
 void fs_learner_credit(fs_learner *s, uint32_t clause);
@@ -321,7 +342,18 @@ void fs_learner_propagate(fs_learner *s);
 /* tables.c: what follows from what is taken of a table that does not take turns. */
 void fs_learner_look_at_table(fs_learner *s, const fs_learner_table *table);
 void fs_learner_explain_table(fs_learner *s, const fs_growth *g, fs_side_value value);
+/* At the moment more is taken than there is. */
+void fs_learner_clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t);
 void fs_learner_explain_moment(fs_learner *s, const fs_growth *g, fs_side_value value);
+/* heights.c: the same where times are few. */
+/* Requires a learner without a limit; the makespan is the latest end. */
+fs_status fs_learner_make_heights(fs_learner *s, fs_tick makespan) FS_MUST_USE;
+/* A growth of an item was made, or is about to be undone. */
+void fs_learner_raise(fs_learner *s, const fs_growth *g);
+void fs_learner_lower(fs_learner *s, const fs_growth *g);
+void fs_learner_look_at_heights(fs_learner *s, fs_learner_table *table);
+/* Nothing of the table is to be looked at. */
+void fs_learner_rest(fs_learner *s, fs_learner_table *table);
 /* sets.c: what follows for sets of items of a table that takes turns. */
 void fs_learner_look_at_sets(fs_learner *s, const fs_learner_table *table);
 void fs_learner_explain_set(fs_learner *s, const fs_growth *g);
@@ -389,6 +421,12 @@ static inline fs_tick fs_learner_start(const fs_learner *s, uint32_t item) {
 static inline fs_side_value fs_learner_takes(const fs_learner *s, const fs_learner_table *table,
                                              uint32_t item) {
   return (table->queues ? s->busy : s->time)[item];
+}
+static inline fs_side_value fs_least_value(fs_side_value a, fs_side_value b) {
+  return a < b ? a : b;
+}
+static inline fs_side_value fs_most_value(fs_side_value a, fs_side_value b) {
+  return a > b ? a : b;
 }
 static inline fs_side_value fs_latest(const fs_learner *s, uint32_t item) {
   return -s->value[2 * item + 1];

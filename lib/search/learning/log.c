@@ -183,8 +183,9 @@ static int64_t step_of_clause(fs_learner *s, uint32_t clause) {
   return put_axiom(s, NULL, 0, (fs_literal){.side = FS_NONE});
 }
 
-/* The step by which the growth follows from premise[]; 0: none is needed. */
-static int64_t step_of(fs_learner *s, const fs_growth *g, fs_side_value value) {
+/* The step by which the growth follows from the premises; 0: none is needed. */
+static int64_t step_of(fs_learner *s, const fs_growth *g, fs_side_value value,
+                       const fs_literal *premise, size_t n) {
   const fs_growth *by = g->cause == FS_BY_CROSS ? &s->crossing.at[g->reason] : g;
   if (by->cause == FS_BY_DECISION) {
     fs_log_root(s, (fs_literal){by->side, by->value});
@@ -194,7 +195,7 @@ static int64_t step_of(fs_learner *s, const fs_growth *g, fs_side_value value) {
     return step_of_clause(s, by->reason);
   }
   put_rule(s, g);
-  return put_axiom(s, s->premise.at, s->premise.n, (fs_literal){g->side, value});
+  return put_axiom(s, premise, n, (fs_literal){g->side, value});
 }
 
 /* The step that what was refused has no addresses. */
@@ -265,15 +266,16 @@ static void add_roots(fs_learner *s, const fs_literal *l, size_t n) {
 
 void fs_log_traced(fs_learner *s, const fs_growth *g, fs_side_value value) {
   if (s->log != NULL) {
-    fs_log_hint h = {0, step_of(s, g, value)};
+    fs_log_hint h = {0, step_of(s, g, value, s->premise.at, s->premise.n)};
     fs_learner_note(s, fs_vec_push(s->ctx, &s->log->traced, h));
   }
 }
 
-void fs_log_dropped(fs_learner *s, const fs_growth *g, uint32_t at, fs_side_value value) {
+void fs_log_dropped(fs_learner *s, uint32_t at, fs_side_value value, const fs_literal *premise,
+                    size_t n) {
   if (s->log != NULL) {
-    fs_log_hint h = {at, step_of(s, g, value)};
-    add_roots(s, s->premise.at, s->premise.n);
+    fs_log_hint h = {at, step_of(s, &s->trail.at[at], value, premise, n)};
+    add_roots(s, premise, n);
     fs_learner_note(s, fs_vec_push(s->ctx, &s->log->dropped, h));
   }
 }
@@ -358,7 +360,7 @@ void fs_log_growth(fs_learner *s, const fs_growth *g, fs_side_value value) {
   fs_learner_explain(s, g, value);
   add_roots(s, s->premise.at, s->premise.n);
   fs_literal l = {g->side, value};
-  put_lemma(s, &l, 1, step_of(s, g, value), true);
+  put_lemma(s, &l, 1, step_of(s, g, value, s->premise.at, s->premise.n), true);
 }
 
 void fs_log_left(fs_learner *s, uint32_t clause, fs_literal l) {

@@ -42,8 +42,10 @@ void fs_log_release(fs_proof_log *log, fsched_context *ctx);
 void fs_log_root(fs_learner *s, fs_literal l);
 /* The growth follows from premise[], as far as the value. */
 void fs_log_traced(fs_learner *s, const fs_growth *g, fs_side_value value);
-/* The same of a literal that the clause leaves out. */
-void fs_log_dropped(fs_learner *s, const fs_growth *g, uint32_t at, fs_side_value value);
+/* The growth `at` on the trail, by which the clause leaves a literal out, follows from the
+ * premises, as far as the value. */
+void fs_log_dropped(fs_learner *s, uint32_t at, fs_side_value value, const fs_literal *premise,
+                    size_t n);
 /* The clash is the last hint of the next lemma. */
 void fs_log_clash(fs_learner *s);
 /* The lemma of found[]. */

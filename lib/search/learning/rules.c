@@ -108,12 +108,25 @@ static void explain_starts(fs_learner *s, const fs_growth *g) {
   fs_learner_premise(s, 2 * behind, g->at - keeps_out(s, behind, first) + 1);
 }
 
-static void follow_pairs(fs_learner *s, uint32_t item) {
+/* What follows for the order from a growth of one of its items, at the lower or upper side. */
+static void follow_start(fs_learner *s, uint32_t order, uint32_t item, uint32_t other, bool upper) {
+  uint32_t a = upper ? other : item, b = upper ? item : other;
+  uint32_t side = fs_order_side(s, order) + (s->order_first[order] != a); /* a is before b */
+  fs_literal no = fs_order_literal(side ^ 1);
+  if (fs_holds(s, fs_order_literal(side))) {
+    fs_side_value value = s->value[2 * item + upper] + keeps_out(s, a, b);
+    fs_learner_grow(s, 2 * other + upper, value, FS_BY_ORDER, item, side);
+  } else if (!fs_holds(s, no) && fs_earliest(s, a) + keeps_out(s, a, b) > fs_latest(s, b)) {
+    fs_learner_grow(s, no.side, no.value, FS_BY_STARTS, FS_NONE, fs_latest(s, b));
+  }
+}
+
+static void follow_pairs(fs_learner *s, uint32_t item, bool upper) {
   s->work += 1 + s->pair0[item + 1] - s->pair0[item];
   for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1] && !s->conflict; k++) {
     uint32_t other = s->pair[k];
     if (s->pair_order[k] != FS_NONE) {
-      follow_order(s, s->pair_order[k]);
+      follow_start(s, s->pair_order[k], item, other, upper);
       continue;
     }
     if (fs_earliest(s, item) + keeps_out(s, item, other) > fs_latest(s, other)) {
@@ -141,7 +154,7 @@ static void explain_pair(fs_learner *s, const fs_growth *g, fs_side_value value)
 static void wake_tables(fs_learner *s, uint32_t variable) {
   for (uint32_t k = s->task0[variable]; k < s->task0[variable + 1]; k++) {
     uint32_t t = s->task[s->task_of[k]].table;
-    if (!s->table[t].waits) {
+    if (!s->table[t].waits && s->table[t].height == NULL) {
       s->table[t].waits = true;
       fs_learner_note(s, fs_vec_push(s->ctx, &s->waiting, t));
     }
@@ -169,7 +182,7 @@ static void follow_variable(fs_learner *s, const fs_growth *g) {
     fs_learner_follow_apart(s, variable);
   }
   if (!s->conflict && is_live_item(s, variable)) {
-    follow_pairs(s, variable);
+    follow_pairs(s, variable, g->side & 1);
   }
 }
 
@@ -178,7 +191,8 @@ static void meet(fs_learner *s, uint32_t k) {
   for (uint32_t i = s->owned0[k]; i < s->owned0[k + 1]; i++) {
     fs_learner_open(s, s->owned[i]);
     if (s->owned[i] < s->n && !s->conflict) {
-      follow_pairs(s, s->owned[i]);
+      follow_pairs(s, s->owned[i], false);
+      follow_pairs(s, s->owned[i], true);
     }
   }
 }
@@ -200,21 +214,31 @@ static void visit(fs_learner *s) {
 
 static bool is_tired(const fs_learner *s) { return s->most_work > 0 && s->work >= s->most_work; }
 
+static void look_at(fs_learner *s, fs_learner_table *table) {
+  table->waits = false;
+  if (table->turns) {
+    fs_learner_look_at_sets(s, table);
+  } else if (table->height != NULL) {
+    fs_learner_look_at_heights(s, table);
+  } else {
+    fs_learner_look_at_table(s, table);
+  }
+}
+
 void fs_learner_propagate(fs_learner *s) {
   while (!s->conflict && s->status == FSCHED_OK) {
     if (s->visited < s->trail.n) {
       visit(s);
     } else if (s->waiting.n > 0 && !s->edges_first && !is_tired(s)) {
       uint32_t t = s->waiting.at[--s->waiting.n];
-      s->table[t].waits = false;
-      (s->table[t].turns ? fs_learner_look_at_sets : fs_learner_look_at_table)(s, &s->table[t]);
+      look_at(s, &s->table[t]);
     } else {
       break;
     }
   }
   if (s->conflict) {
     for (size_t k = 0; k < s->waiting.n; k++) {
-      s->table[s->waiting.at[k]].waits = false;
+      fs_learner_rest(s, &s->table[s->waiting.at[k]]);
     }
     s->waiting.n = 0;
   }

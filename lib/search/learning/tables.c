@@ -12,9 +12,6 @@
  * own, so that reasons are small. */
 #include "search/learning/learner.h"
 
-static fs_side_value least(fs_side_value a, fs_side_value b) { return a < b ? a : b; }
-static fs_side_value most(fs_side_value a, fs_side_value b) { return a > b ? a : b; }
-
 static fs_side_value latest_begin(const fs_learner *s, const fs_learner_task *a) {
   return fs_latest(s, a->item) + a->delay;
 }
@@ -37,6 +34,11 @@ static bool runs_surely(const fs_learner *s, const fs_learner_task *a, fs_side_v
 static fs_side_value height_at(const fs_learner *s, const fs_learner_table *table, fs_side_value t,
                                uint32_t but) {
   fs_side_value sum = 0;
+  if (table->height != NULL) {
+    assert(t >= 0 && t < table->cells);
+    sum = table->height[t];
+    return but != FS_NONE && runs_surely(s, &s->task[but], t) ? sum - s->task[but].amount : sum;
+  }
   for (uint32_t k = table->task0; k < table->task1; k++) {
     sum += k != but && runs_surely(s, &s->task[k], t) ? s->task[k].amount : 0;
   }
@@ -97,7 +99,7 @@ void fs_learner_explain_table(fs_learner *s, const fs_growth *g, fs_side_value v
   explain_height(s, table, at, room, g->reason);
 }
 
-static void clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t) {
+void fs_learner_clash_at(fs_learner *s, const fs_learner_table *table, fs_side_value t) {
   uint32_t which = (uint32_t)(table - s->table);
   s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_TABLE, .reason = which};
   s->premise.n = 0;
@@ -188,9 +190,10 @@ static void push_right(fs_learner *s, const fs_learner_table *table, uint32_t ta
     if (s->full[k].height + a->amount <= table->capacity) {
       continue;
     }
-    fs_side_value to = least(s->full[k].to, sure); /* what it surely runs in is counted */
-    while (early < least(to, earliest_end(s, a)) && earliest_end(s, a) > from && !s->conflict) {
-      fs_side_value at = least(to, earliest_end(s, a)) - 1;
+    fs_side_value to = fs_least_value(s->full[k].to, sure); /* what it surely runs in is counted */
+    while (early < fs_least_value(to, earliest_end(s, a)) && earliest_end(s, a) > from &&
+           !s->conflict) {
+      fs_side_value at = fs_least_value(to, earliest_end(s, a)) - 1;
       fs_learner_grow(s, 2 * a->item, at + 1 - a->delay, FS_BY_TABLE, task, at);
       if (fs_is_false(s, s->owner[a->item])) {
         return;
@@ -212,9 +215,10 @@ static void push_left(fs_learner *s, const fs_learner_table *table, uint32_t tas
     if (s->full[k].from >= late || s->full[k].height + a->amount <= table->capacity) {
       continue;
     }
-    fs_side_value from = most(s->full[k].from, sure);
-    while (late > most(from, latest_begin(s, a)) && latest_begin(s, a) < to && !s->conflict) {
-      fs_side_value at = most(from, latest_begin(s, a));
+    fs_side_value from = fs_most_value(s->full[k].from, sure);
+    while (late > fs_most_value(from, latest_begin(s, a)) && latest_begin(s, a) < to &&
+           !s->conflict) {
+      fs_side_value at = fs_most_value(from, latest_begin(s, a));
       fs_learner_grow(s, 2 * a->end + 1, a->length - at, FS_BY_TABLE, task, at);
       if (fs_is_false(s, s->owner[a->end])) {
         return;
@@ -229,8 +233,9 @@ static void take_away(fs_learner *s, const fs_learner_table *table, uint32_t tas
   const fs_learner_task *a = &s->task[task];
   fs_side_value begin = latest_begin(s, a), end = earliest_end(s, a);
   for (uint32_t k = first_behind(s, n, begin); k < n && s->full[k].from < end; k++) {
-    fs_side_value at = most(begin, s->full[k].from);
-    if (s->full[k].height + a->amount > table->capacity && at < least(end, s->full[k].to)) {
+    fs_side_value at = fs_most_value(begin, s->full[k].from);
+    if (s->full[k].height + a->amount > table->capacity &&
+        at < fs_least_value(end, s->full[k].to)) {
       fs_learner_grow(s, 2 * a->only_if + 1, 0, FS_BY_TABLE, task, at);
       return;
     }
@@ -261,7 +266,8 @@ static fs_side_value end_of_those(const fs_learner *s, const fs_learner_table *t
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];
     if (runs_over(s, a, at, at)) {
-      end = upper ? most(end, latest_begin(s, a) + 1) : least(end, earliest_end(s, a) - 1);
+      end = upper ? fs_most_value(end, latest_begin(s, a) + 1)
+                  : fs_least_value(end, earliest_end(s, a) - 1);
     }
   }
   return end;
@@ -314,7 +320,7 @@ static void clash_at_first(fs_learner *s, const fs_learner_table *table) {
   while (s->step[k].height <= table->capacity) {
     k++;
   }
-  clash_at(s, table, s->step[k].time);
+  fs_learner_clash_at(s, table, s->step[k].time);
 }
 
 static void look_at_task(fs_learner *s, const fs_learner_table *table, uint32_t task,

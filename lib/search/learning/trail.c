@@ -96,6 +96,16 @@ size_t fs_learner_place(const fs_learner *s, uint32_t side, fs_side_value value)
   return low;
 }
 
+/* Does the literal hold by growths that rules have seen? */
+static bool was_seen(const fs_learner *s, fs_literal l) {
+  for (size_t k = s->visited; k < s->trail.n; k++) {
+    if (s->trail.at[k].side == l.side) {
+      return s->trail.at[k].old >= l.value;
+    }
+  }
+  return fs_holds(s, l);
+}
+
 static void insert_literal(fs_learner *s, uint32_t id) {
   fs_literal l = s->literal.at[id].l;
   size_t at = fs_learner_place(s, l.side, l.value);
@@ -107,6 +117,7 @@ static void insert_literal(fs_learner *s, uint32_t id) {
   fs_side_literal *all = s->of_side[l.side].at;
   memmove(all + at + 1, all + at, (s->of_side[l.side].n - 1 - at) * sizeof *all);
   all[at] = new;
+  s->decided[l.side] += was_seen(s, l);
 }
 
 uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
@@ -191,23 +202,30 @@ void fs_learner_grow_more(fs_learner *s, uint32_t side, fs_side_value value, fs_
   s->latest[side] = root ? FS_NONE : (uint32_t)s->trail.n; /* at the root, it is for rules to see */
   s->value[side] = value;
   fs_learner_note(s, fs_vec_push(s->ctx, &s->trail, g));
+  if (side < 2 * s->n && s->has_heights) {
+    fs_learner_raise(s, &g);
+  }
 }
 
 /* Literals whose truth the growth decided are open again. */
 static void reopen(fs_learner *s, const fs_growth *g) {
   const fs_side_literal *at = s->of_side[g->side].at;
-  size_t n = s->of_side[g->side].n, k = fs_learner_place(s, g->side, g->old + 1);
-  for (; k < n && at[k].value <= g->value; k++) {
-    uint32_t pair = at[k].id / 2;
-    s->phase.at[pair] = (at[k].id & 1) == 0;
+  uint32_t k = s->decided[g->side];
+  for (; k > 0 && at[k - 1].value > g->old; k--) {
+    uint32_t pair = at[k - 1].id / 2;
+    s->phase.at[pair] = (at[k - 1].id & 1) == 0;
     heap_add(s, pair);
   }
+  s->decided[g->side] = k;
 }
 
 void fs_learner_undo(fs_learner *s, size_t length) {
   while (s->trail.n > length) {
     const fs_growth *g = &s->trail.at[--s->trail.n];
     reopen(s, g);
+    if (g->side < 2 * s->n && s->has_heights) {
+      fs_learner_lower(s, g);
+    }
     s->set.n = g->cause == FS_BY_SET ? g->reason : s->set.n;
     s->crossing.n = g->cause == FS_BY_CROSS ? g->reason : s->crossing.n;
     s->value[g->side] = g->old;
