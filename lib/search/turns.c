@@ -12,7 +12,7 @@ enum {
   FEWEST = 8,
   ORDERS = 1 << 22, /* items of all orders of a population */
   /* Children before the learner gets its first turn; conflicts in each turn of it, and the fewest
-   * children in each turn that they get.  The most are two items of them for each step of the
+   * children in each turn that they get.  The most are three items of them for each step of the
    * learner's work, which take up to ten times as long, and fewer where there are few items, as
    * those are soon proven; where they find nothing better there are an eighth less in the next
    * turn.  A child takes a part of the time of a conflict. */
@@ -22,7 +22,7 @@ enum {
   RELAXED_CHILDREN = 16,
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
-  MANY_WORK = 8192, /* 2 items for a step from 128 items on */
+  MANY_WORK = 5461, /* 3 items for a step from 128 items on */
   /* That part of them, where the bound is less than this part of the makespan away from it. */
   NEAR_SHARE = 8,
   NEAR = 20,
@@ -403,7 +403,7 @@ static bool is_near(const turns *t) {
 static fs_status take_evolving_turn(turns *t, uint64_t work) {
   fs_tick before = t->e.best.makespan;
   uint64_t n = 1 + (uint64_t)t->form.n;
-  uint64_t most = fs_min(2 * work / n, n * work / MANY_WORK);
+  uint64_t most = fs_min(3 * work / n, n * work / MANY_WORK);
   bool bound = t->p->relaxed && !t->p->sets;
   t->children = bound ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
   FS_TRY(evolve(t, is_near(t) ? t->children / NEAR_SHARE : t->children));

@@ -137,7 +137,26 @@ static void learn_much(fs_learner *l, fs_rng *r, unsigned limit) {
   }
 }
 
-static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses) {
+/* What is kept per time is what surely runs then; returns the number of times. */
+static uint64_t check_heights(const fs_learner *l) {
+  uint64_t n = 0;
+  for (uint32_t k = 0; k < l->n_tables; k++) {
+    const fs_learner_table *t = &l->table[k];
+    for (fs_side_value at = 0; t->height != NULL && at < t->cells; at++, n++) {
+      fs_side_value sum = 0;
+      for (uint32_t i = t->task0; i < t->task1; i++) {
+        const fs_learner_task *a = &l->task[i];
+        bool runs = fs_latest(l, a->item) <= at && at < fs_earliest(l, a->item) + a->length;
+        sum += runs ? a->amount : 0;
+      }
+      ck_assert_int_eq(t->height[at], sum);
+    }
+  }
+  return n;
+}
+
+/* Where times are many no heights are kept, so every other case does without. */
+static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses, uint64_t *heights) {
   fs_rng r = {seed};
   search_case c = fs_small_case(&r, MOST_OPS, MOST_TIME);
   c.tick = c.unit = 1;
@@ -148,11 +167,13 @@ static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses) {
   ck_fs(ctx, fs_problem_from_graph(ctx, g, 1000, 0, &p));
   ck_assert_ptr_nonnull(p);
   ck_fs(ctx, fs_learner_init(&l, p, &own_arena));
+  l.has_heights = seed % 2 != 0; /* made already */
   learner_judge j = {.c = &c, .l = &l, .limit = least_makespan(&c) + fs_rng_below(&r, 2)};
   bool possible = l.unit == 1 && fs_learner_limit(&l, j.limit);
   if (possible) {
     learn_much(&l, &r, j.limit);
     ck_fs(ctx, l.status);
+    *heights += check_heights(&l);
     judge_all(&j, 0);
     ck_assert_msg(j.wrong == NULL, "seed %llu: %s is wrong", (unsigned long long)seed, j.wrong);
     *conflicts += l.conflicts;
@@ -165,12 +186,13 @@ static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses) {
 
 START_TEST(clauses_hold)
 {
-  uint64_t conflicts = 0, clauses = 0;
+  uint64_t conflicts = 0, clauses = 0, heights = 0;
   for (uint64_t i = 0; i < CASES; i++) {
-    judge_case(fs_turn() << 16 | i, &conflicts, &clauses);
+    judge_case(fs_turn() << 16 | i, &conflicts, &clauses, &heights);
   }
   fs_assert_seen(conflicts, CASES / 2);
   fs_assert_seen(clauses, 10 * CASES);
+  fs_assert_seen(heights, CASES);
 }
 END_TEST
 

@@ -54,6 +54,20 @@ static bool watch_another(fs_learner *s, uint32_t clause) {
   return false;
 }
 
+/* The second literal of the clause, which is watched, fails, and the first does not hold; false: it
+ * is watched no longer. */
+static bool follow_clause(fs_learner *s, uint32_t clause, fs_literal first) {
+  if (watch_another(s, clause)) {
+    return false;
+  }
+  if (fs_fails(s, first)) {
+    clash_of(s, clause);
+  } else {
+    fs_learner_grow(s, first.side, first.value, FS_BY_CLAUSE, clause, 0);
+  }
+  return true;
+}
+
 /* The literal fails now: looks at the clauses that watch it. */
 static void visit_literal(fs_learner *s, uint32_t failed) {
   fs_clause_watch *list = s->literal.at[failed].watch.at;
@@ -63,18 +77,15 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
     bool stays = true;
     if (s->value[w.side] < w.value) {
       clause_part *c = &s->clause.at[w.clause];
-      if (c[1].literal.id == failed) {
-        swap(&c[1], &c[2]);
-      }
-      fs_literal first = literal_of(&c[1]);
+      bool turned = c[1].literal.id == failed;
+      fs_literal first = literal_of(&c[turned ? 2 : 1]);
       w.side = first.side;
       w.value = first.value;
-      if (!fs_holds(s, first) && watch_another(s, w.clause)) {
-        stays = false;
-      } else if (fs_fails(s, first)) {
-        clash_of(s, w.clause);
-      } else {
-        fs_learner_grow(s, first.side, first.value, FS_BY_CLAUSE, w.clause, 0);
+      if (!fs_holds(s, first)) {
+        if (turned) {
+          swap(&c[1], &c[2]);
+        }
+        stays = follow_clause(s, w.clause, first);
       }
     }
     if (stays) {

@@ -7,7 +7,7 @@
 #include "search/learning/learner.h"
 
 /* The most times of all tables, and the longest tasks in the mean. */
-enum { MOST_CELLS = 1 << 17, MOST_MEAN = 256 };
+enum { MOST_CELLS = 1 << 17, MOST_MEAN = 64 };
 
 static bool is_for_heights(const fs_learner *s, const fs_learner_table *t, fs_tick cells) {
   fs_tick sum = 0;
