@@ -19,10 +19,10 @@ static bool keeps_all(const fs_problem *p) {
   return all;
 }
 
-fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem *p,
+fs_status fs_life_search_open(fs_life_search *x, fs_search_state *s, fs_problem *p,
                               fs_arena *arena) {
   *x = (fs_life_search){.s = s, .tried = FS_TICK_NONE};
-  if (p == NULL || !keeps_all(p) || p->n_items > MOST_ITEMS || !fs_lives_know(p)) {
+  if (p->n_items > MOST_ITEMS || !fs_lives_know(p)) {
     return FSCHED_OK;
   }
   x->p = p;
@@ -36,13 +36,22 @@ fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem 
   return FSCHED_OK;
 }
 
-/* The best schedule known, if there is any. */
-static fs_status take_known(fs_life_search *x) {
+fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem *p,
+                              fs_arena *arena) {
+  if (p != NULL && keeps_all(p)) {
+    return fs_life_search_open(x, s, p, arena);
+  }
+  *x = (fs_life_search){.s = s, .tried = FS_TICK_NONE};
+  return FSCHED_OK;
+}
+
+fs_status fs_life_search_take(fs_life_search *x, const fs_schedule *from) {
+  assert(x->p != NULL);
   fs_answer *known;
-  if (x->s->best == NULL || (x->a.any && x->a.best.passed.makespan <= x->s->best->makespan)) {
+  if (from == NULL || (x->a.any && x->a.best.passed.makespan <= from->makespan)) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_answer_of_schedule(x->p, x->s->best, &known));
+  FS_TRY(fs_answer_of_schedule(x->p, from, &known));
   if (known != NULL) {
     fs_passed starts = {.start = known->start, .makespan = known->makespan};
     memcpy(x->order, x->p->topo, x->p->n_items * sizeof *x->order);
@@ -69,20 +78,26 @@ static void give_addresses(fs_life_search *x) {
   }
 }
 
-/* Makes the best starts a schedule, once.  None is made where no queues are found for them. */
-static fs_status make_best(fs_life_search *x) {
-  fs_schedule *found;
+fs_status fs_life_search_make(fs_life_search *x, fs_tick known, fs_schedule **found) {
   const char *why;
   const fs_passed *best = &x->a.best.passed;
-  if (best->makespan >= fs_min(x->tried, fs_search_best(x->s))) {
+  *found = NULL;
+  if (best->makespan >= fs_min(x->tried, known)) {
     return FSCHED_OK;
   }
   x->tried = best->makespan;
   give_addresses(x);
   fs_answer answer = {.start = best->start, .makespan = best->makespan, .address = x->address};
-  FS_TRY(fs_answer_schedule(x->p, &answer, &found, &why));
-  fs_search_offer(x->s, found);
-  fs_search_tell(x->s, fs_search_best(x->s));
+  return fs_answer_schedule(x->p, &answer, found, &why);
+}
+
+static fs_status make_best(fs_life_search *x) {
+  fs_schedule *found;
+  FS_TRY(fs_life_search_make(x, fs_search_best(x->s), &found));
+  if (found != NULL) {
+    fs_search_offer(x->s, found);
+    fs_search_tell(x->s, fs_search_best(x->s));
+  }
   return FSCHED_OK;
 }
 
@@ -90,7 +105,7 @@ fs_status fs_life_search_run(fs_life_search *x, uint64_t nodes) {
   assert(x->p != NULL);
   fs_search_state *s = x->s;
   uint64_t end = fs_add_most(s->nodes, nodes);
-  FS_TRY(take_known(x));
+  FS_TRY(fs_life_search_take(x, s->best));
   while (x->a.any && s->nodes < end && fs_search_best(s) > s->bound && !fs_search_over(s)) {
     FS_TRY(fs_annealing_step(&x->a));
     s->nodes++;

@@ -37,6 +37,8 @@ typedef struct fs_search_state {
   fs_text raised;      /* with `proof`, the steps that showed the bound without it */
   const char *refused; /* why no proof can be written, where that ends the search; or NULL */
 
+  struct fs_retiming *retiming; /* of graphs that spill */
+
   /* Of a member of a crew (jobs.c). */
   fs_crew *crew;        /* NULL: it searches alone */
   uint32_t member;      /* the first, 0, searches as one that is alone does */
@@ -89,6 +91,28 @@ fs_status fs_life_search_init(fs_life_search *x, fs_search_state *s, fs_problem 
 /* Searches until so many nodes are used, or the limits say so.  Requires a problem that it knows.
  */
 fs_status fs_life_search_run(fs_life_search *x, uint64_t nodes) FS_MUST_USE;
+/* The parts of such a search: begins one of a problem whose copies are those of a schedule, if it
+ * knows it; goes on from a schedule, which may be NULL, if it is the best; makes a schedule of the
+ * best starts, once, if they are shorter than what is known, or sets NULL, also where no queues are
+ * found for them. */
+fs_status fs_life_search_open(fs_life_search *x, fs_search_state *s, fs_problem *p,
+                              fs_arena *arena) FS_MUST_USE;
+fs_status fs_life_search_take(fs_life_search *x, const fs_schedule *from) FS_MUST_USE;
+fs_status fs_life_search_make(fs_life_search *x, fs_tick known, fs_schedule **found) FS_MUST_USE;
+
+/* Starts and addresses for the copies of the best schedule known.  retime.c */
+typedef struct fs_retiming {
+  fs_arena arena;
+  fs_problem *p; /* NULL: none was begun */
+  fs_life_search lives;
+  fs_tick makespan; /* of the schedule whose copies they are, or that was found since */
+} fs_retiming;
+void fs_retiming_init(fs_retiming *x, fsched_context *ctx);
+void fs_retiming_release(fs_retiming *x);
+/* *found is a schedule with the copies of the best one that is shorter, or NULL.  In about so many
+ * nodes, which become those that were used. */
+fs_status fs_retiming_run(fs_retiming *x, fs_search_state *s, const fs_schedule *best,
+                          uint64_t *nodes, fs_schedule **found) FS_MUST_USE;
 
 /* jobs.c */
 /* Does the same with as many threads as the options have jobs, 2 or more. */

@@ -2,7 +2,7 @@
 /* Graphs whose memories are short.  Few ops: the list scheduler's trials, the learner, which
  * chooses the copies and refutes limits from below, and orders, in turns.  Many: orders alone.  The
  * orders are those that copy little, or, where no content may leave (lives.c), such that wait
- * little for room.
+ * little for room.  The copies of the best schedule get starts and addresses anew (retime.c).
  *
  * With a proof, the steps of each learner are logged, and only what they show raises the bound. */
 #include "base/saturate.h"
@@ -56,6 +56,12 @@ static fs_status meet_in_turns(void *user, const fs_schedule *best, fs_schedule 
   return fs_search_meets(s) ? fs_search_exchange(s, best, heard) : FSCHED_OK;
 }
 
+static fs_status improve_in_turns(void *user, const fs_schedule *best, uint64_t *nodes,
+                                  fs_schedule **found) {
+  fs_search_state *s = user;
+  return fs_retiming_run(s->retiming, s, best, nodes, found);
+}
+
 /* Runs the list scheduler again, at an effort. */
 static fs_listsched_options trials_of(fs_search_state *s, uint64_t seed, uint32_t effort,
                                       uint64_t runs) {
@@ -105,8 +111,9 @@ static fs_status search_orders(fs_search_state *s, uint64_t seed, uint64_t runs)
   }
   fs_listsched_options o = trials_of(s, seed, FS_EFFORT_MOST, runs);
   fs_schedule *found = NULL;
-  fs_status status =
-      fs_order_turns_run(s->ctx, &o, s->crew == NULL ? NULL : meet_in_turns, s->best, &found);
+  fs_order_calls calls = {.meet = s->crew == NULL ? NULL : meet_in_turns,
+                          .improve = improve_in_turns};
+  fs_status status = fs_order_turns_run(s->ctx, &o, calls, s->best, &found);
   FS_TRY(offer_found(s, status, found));
   return fs_search_meet(s);
 }
@@ -265,6 +272,7 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   fs_problem *p;
   fs_life_search lives;
   FS_TRY(fs_life_search_init(&lives, s, kept, &arena));
+  fs_retiming retiming;
   fs_spills spills = {0};
   fs_tick horizon = fs_min(fs_search_best(s), FS_SEARCH_LONGEST);
   FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
@@ -274,9 +282,13 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
     status = fs_spills_log(&spills, s->proof);
   }
   spills.l.pause = spills.l.next_restart = fs_search_pause(s, spills.l.pause);
+  fs_retiming_init(&retiming, s->ctx);
+  s->retiming = &retiming;
   if (status == FSCHED_OK) {
     status = known ? search_in_rounds(s, p, &spills, &lives) : search_many(s, &lives);
   }
+  s->retiming = NULL;
+  fs_retiming_release(&retiming);
   fs_spills_release(&spills);
   fs_problem_destroy(p);
   return status;

@@ -325,12 +325,12 @@ START_TEST(search_shortens)
     FS_SCRATCH(arena, ctx);
     fs_order_search o;
     fs_schedule *s;
-    ck_fs(ctx, fs_order_search_init(&o, g, 1, &arena));
+    ck_fs(ctx, fs_order_search_init(&o, g, 1, false, &arena));
     fs_order_search_offer(&o, g->topo);
     fs_tick first = o.best_makespan;
     fs_order_search_run(&o, (uint64_t)600 * g->n_ops, 0, never, NULL);
     fs_order_search_run(&o, (uint64_t)(600 + 600 * k) * g->n_ops, 0, never, NULL);
-    ck_fs(ctx, fs_order_search_schedule(&o, ctx, &s));
+    ck_fs(ctx, fs_order_search_schedule(&o, ctx, FS_TICK_NONE, &s));
     ck_assert_ptr_nonnull(s);
     ck_assert_uint_eq(s->makespan, o.best_makespan);
     ck_assert_uint_lt(s->makespan * 10, first * 9);
@@ -362,7 +362,7 @@ static fs_tick take_turns(fsched_graph *g, const fs_schedule *from, uint64_t nod
   turns_limit limit = {.most = nodes, .best = from->makespan};
   fs_listsched_options o = {.seed = 3, .stop = is_over, .user = &limit};
   fs_schedule *s;
-  ck_fs(ctx, fs_order_turns_run(ctx, &o, NULL, from, &s));
+  ck_fs(ctx, fs_order_turns_run(ctx, &o, (fs_order_calls){0}, from, &s));
   ck_assert_uint_ge(limit.nodes, nodes);
   fs_tick makespan = from->makespan;
   if (s != NULL) {
@@ -401,7 +401,7 @@ static fsched_status search_with(fsched_context *own, fs_budget *budget, long le
   turns_limit limit = {.most = 300, .best = from->makespan};
   fs_listsched_options o = {.seed = 3, .stop = is_over, .user = &limit};
   budget->left = left;
-  fs_status status = fs_order_turns_run(own, &o, NULL, from, &s);
+  fs_status status = fs_order_turns_run(own, &o, (fs_order_calls){0}, from, &s);
   long after = budget->left;
   fs_schedule_destroy(s);
   fs_schedule_destroy(from);

@@ -136,6 +136,7 @@ static fs_status place_shorter(fs_annealing *a) {
     return FSCHED_OK;
   }
   a->tried = true;
+  a->finds++;
   bool found = fs_shelf_find(&a->shelf, &a->other.passed, ROUNDS);
   bool searches = !found && a->searches <= FIRST_SEARCHES + a->made / SEARCH_EVERY;
   if (searches) {

@@ -55,6 +55,7 @@ typedef struct fs_annealing {
   /* Addresses. */
   uint32_t parts, step;    /* of the memories that orders may take; that the next ones give up */
   uint32_t in_vain;        /* schedules in a row that got none from scratch */
+  uint64_t finds;          /* from those that are known, so far */
   uint64_t searches, work; /* from scratch, so far; of the next one */
   bool tried;              /* some schedule of this cycle was shorter than the best */
   bool stale;              /* the present order was evaluated with other parts */

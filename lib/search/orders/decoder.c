@@ -136,6 +136,20 @@ static fs_status most_taken(const fs_decoder *d, uint32_t memory, fs_arena *aren
 /* All sizes are multiples of the alignment, so the rest of the capacity is of no use. */
 static uint64_t aligned_capacity(const fs_memory *m) { return m->capacity & ~(m->align - 1); }
 
+void fs_decoder_use_amounts(fs_decoder *d, uint32_t parts) {
+  assert(parts > 0 && parts <= FS_ORDER_PARTS);
+  const fs_target *t = &d->g->target;
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    if (d->room[m].segment != NULL) {
+      uint64_t all = aligned_capacity(&t->memory[m]);
+      uint64_t part = all / FS_ORDER_PARTS * parts + all % FS_ORDER_PARTS * parts / FS_ORDER_PARTS;
+      d->room[m].all = all;
+      d->room[m].capacity = fs_max(part, 1);
+      d->room[m].amounts = true;
+    }
+  }
+}
+
 static size_t aligned(size_t size) { return (size + 15) & ~(size_t)15; }
 
 static fs_status init_block(fs_decoder *d, fs_arena *arena) {
@@ -193,6 +207,7 @@ fs_status fs_decoder_init(fs_decoder *d, const fsched_graph *g, fs_arena *arena)
   fill_versions(d);
   list_touches(d);
   count_uses(d);
+  FS_TRY(fs_new(arena, &d->handed, g->n_args));
   FS_TRY(fs_new(arena, &d->need, d->most_needs));
   FS_TRY(fs_new(arena, &d->scratch_residency, g->op_scratch0[g->n_ops]));
   return init_block(d, arena);
@@ -218,7 +233,7 @@ void fs_decoder_begin(fs_decoder *d, const uint32_t *op_at) {
   const fsched_graph *g = d->g;
   list_uses(d, op_at);
   *d->run = (fs_order_run){0};
-  d->n_listed = 0;
+  d->n_listed = d->n_handed = 0;
   memcpy(d->state, d->fresh, g->n_versions * sizeof *d->state);
   memset(d->timeline, 0, g->target.n_queues * sizeof *d->timeline);
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
@@ -368,9 +383,16 @@ static bool place_needs(fs_decoder *d, uint32_t at, fs_tick inputs) {
     fs_order_room *r = &d->room[n->memory];
     bool high = goes_high(d, n, at);
     fs_tick wanted = read ? read_slot(d, &d->version[d->touch[n->touch].version]) : inputs;
+    if (d->reserve > 0) {
+      uint64_t reserve = r->capacity / FS_ORDER_PARTS * d->reserve;
+      (void)fs_decoder_free_bytes(d, n->memory, n->size + reserve, at);
+    }
     n->segment = fs_order_room_take(r, n->size, wanted, high, owner_of(d, n));
     if (n->segment == FS_NONE && fs_decoder_make_room(d, n->memory, n->size, at)) {
       n->segment = fs_order_room_take(r, n->size, wanted, high, owner_of(d, n));
+    }
+    if (n->segment == FS_NONE && r->amounts) {
+      n->segment = fs_order_amounts_borrow(r, n->size, wanted, owner_of(d, n));
     }
     if (n->segment == FS_NONE) {
       return false;
@@ -480,8 +502,10 @@ static void begin_outputs(fs_decoder *d, uint32_t op) {
     if (s->content) {
       continue;
     }
+    uint32_t over = FS_NONE;
     if (takes_over(d, t)) {
       fs_order_state *from = &d->state[t->from];
+      over = from->residency;
       s->segment = from->segment;
       d->room[d->version[t->version].memory].segment[s->segment].owner = t->version;
       fs_decoder_note_end(d, from->residency, fs_max(from->end, d->op_end[op]));
@@ -491,6 +515,9 @@ static void begin_outputs(fs_decoder *d, uint32_t op) {
     s->ready = d->op_start[op];
     fs_decoder_note_begin(d, t->version, op, d->version[t->version].memory, s->segment, s->ready,
                           &s->residency);
+    if (over != FS_NONE) {
+      fs_decoder_note_handing(d, over, s->residency, s->ready, d->op_end[op]);
+    }
   }
 }
 

@@ -8,7 +8,14 @@
  * queues, so reads are as early as the room they need, and writes as the content they write.  What
  * is kept is written when its room is wanted, or at the end.
  *
- * Determinism: a function of graph and order.  O(args * (segments + gaps)) for an order. */
+ * A part of each memory may be a reserve: versions leave until so much stays free beside each op,
+ * so that reads are early.
+ *
+ * By amounts, memories have no addresses while an order is decoded, and may be taken by a part
+ * alone; addresses are looked for when all times are known, and not always found.
+ *
+ * Determinism: a function of graph, order, amounts, parts and reserve.  O(args * (segments + gaps))
+ * for an order. */
 #ifndef FS_ORDERS_DECODER_H
 #define FS_ORDERS_DECODER_H
 
@@ -66,12 +73,22 @@ typedef struct fs_order_run {
   uint32_t n_copies, n_residencies, n_returns;
 } fs_order_run;
 
+enum { FS_ORDER_PARTS = 64 };
+
+/* A version that takes over the place of another one while an op runs. */
+typedef struct fs_order_handing {
+  uint32_t from, to; /* residencies */
+  fs_tick begin, end;
+} fs_order_handing;
+
 typedef struct fs_decoder {
   const fsched_graph *g;
   uint32_t *touch0;
   fs_order_touch *touch;
   fs_order_version *version;
   uint32_t most_needs;
+
+  uint32_t reserve; /* of FS_ORDER_PARTS of a memory: what is to stay free */
 
   /* Of the order at hand. */
   const uint32_t *op_at;
@@ -95,6 +112,8 @@ typedef struct fs_decoder {
   fs_schedule *s;
   uint32_t *listed, n_listed; /* its items, as they were decided */
   uint32_t *scratch_residency;
+  fs_order_handing *handed;
+  uint32_t n_handed;
 } fs_decoder;
 
 /* Does the decoder know all of the graph?  Its bounded memories have addresses and spill to
@@ -102,6 +121,9 @@ typedef struct fs_decoder {
 bool fs_decoder_knows(const fsched_graph *g);
 /* Requires a graph that fs_decoder_knows. */
 fs_status fs_decoder_init(fs_decoder *d, const fsched_graph *g, fs_arena *arena) FS_MUST_USE;
+/* Memories are taken by amounts from the next run on, so many of FS_ORDER_PARTS of each, or more
+ * by an op that needs more.  Requires 1 to FS_ORDER_PARTS. */
+void fs_decoder_use_amounts(fs_decoder *d, uint32_t parts);
 /* Begins a run.  Requires a linear extension of the graph, which stays until the run is over. */
 void fs_decoder_begin(fs_decoder *d, const uint32_t *op_at);
 /* Goes on with a run that came to the same place with another order, which is the same before that
@@ -116,14 +138,17 @@ bool fs_decoder_step(fs_decoder *d, uint32_t at);
 void fs_decoder_finish(fs_decoder *d);
 /* A whole run; false: some op has no room.  Requires a linear extension of the graph. */
 bool fs_decoder_run(fs_decoder *d, const uint32_t *op_at);
-/* The schedule of an order; *out is NULL if it has none, or none that is right (the verifier
- * says).  Requires a linear extension of the graph. */
+/* The schedule of an order; *out is NULL if it has none, or no addresses are found for it, or it is
+ * not right (the verifier says).  Requires a linear extension of the graph. */
 fs_status fs_decoder_schedule(fs_decoder *d, fsched_context *ctx, const uint32_t *op_at,
                               fs_schedule **out) FS_MUST_USE;
 
 /* evict.c: versions leave, until there is room of that size.  False: there is none.  Requires a
  * bounded memory. */
 bool fs_decoder_make_room(fs_decoder *d, uint32_t memory, uint64_t size, uint32_t at);
+/* evict.c: versions leave, until so many bytes are free.  False: none may leave any more.  Requires
+ * a bounded memory. */
+bool fs_decoder_free_bytes(fs_decoder *d, uint32_t memory, uint64_t size, uint32_t at);
 /* decoder.c: the version leaves its place, written first if it has to be.  Requires a version that
  * is there. */
 void fs_decoder_expel(fs_decoder *d, uint32_t version);
@@ -134,6 +159,7 @@ void fs_decoder_note_copy(fs_decoder *d, uint32_t version, fs_copy_kind kind, ui
 void fs_decoder_note_begin(fs_decoder *d, uint32_t version, uint32_t op, uint32_t memory,
                            uint32_t segment, fs_tick begin, uint32_t *residency);
 void fs_decoder_note_end(fs_decoder *d, uint32_t residency, fs_tick end);
+void fs_decoder_note_handing(fs_decoder *d, uint32_t from, uint32_t to, fs_tick begin, fs_tick end);
 void fs_decoder_note_args(fs_decoder *d, uint32_t op);
 void fs_decoder_note_op(fs_decoder *d, uint32_t op, uint32_t queue);
 

@@ -6,7 +6,7 @@ enum { MOST_FREE = 16 }; /* segments, before all neighbours are joined */
 /* Joined free segments are one more than taken ones at most.  An op takes its needs once or twice,
  * and each may leave a part of a segment. */
 uint32_t fs_order_room_most(uint32_t taken, uint32_t needs) {
-  return 2 * taken + 2 * needs + MOST_FREE + 2;
+  return 2 * taken + 2 * needs + FS_ROOM_FREE + 2;
 }
 
 void fs_order_room_reset(fs_order_room *r) {
@@ -17,6 +17,8 @@ void fs_order_room_reset(fs_order_room *r) {
   r->unused = 1;
   r->first = r->last = 0;
   r->n_free = 1;
+  r->spare = r->amounts ? r->all - r->capacity : 0;
+  r->borrowed = r->spare_since = 0;
   r->segment[0] = (fs_order_segment){
       .size = r->capacity, .owner = FS_SEGMENT_FREE, .before = FS_NONE, .after = FS_NONE};
 }
@@ -44,6 +46,10 @@ static uint32_t add_segment(fs_order_room *r, uint32_t beside, bool behind) {
 
 void fs_order_room_tidy(fs_order_room *r, fs_tick settled) {
   assert(r->n_free <= r->most);
+  if (r->amounts) {
+    fs_order_amounts_tidy(r, settled);
+    return;
+  }
   settled = r->n_free > MOST_FREE ? FS_TICK_NONE : settled;
   for (uint32_t i = r->first, next; i != FS_NONE; i = next) {
     next = r->segment[i].after;
@@ -132,6 +138,9 @@ static uint64_t free_run(const fs_order_room *r, uint32_t i, bool down) {
 uint32_t fs_order_room_take(fs_order_room *r, uint64_t size, fs_tick wanted, bool high,
                             uint32_t owner) {
   assert(size > 0);
+  if (r->amounts) {
+    return fs_order_amounts_take(r, size, wanted, owner);
+  }
   free_part best = {.from = FS_NONE}, part;
   uint64_t run = 0; /* of the free segments from here on; 0: not known */
   for (uint32_t i = high ? r->last : r->first; i != FS_NONE;
@@ -154,6 +163,9 @@ uint32_t fs_order_room_take(fs_order_room *r, uint64_t size, fs_tick wanted, boo
 
 uint32_t fs_order_room_take_lowest(fs_order_room *r, uint64_t size, uint32_t owner) {
   assert(size > 0);
+  if (r->amounts) {
+    return fs_order_amounts_borrow(r, size, 0, owner);
+  }
   free_part part;
   for (uint32_t i = r->first; i != FS_NONE; i = r->segment[i].after) {
     if (r->segment[i].owner == FS_SEGMENT_FREE && part_from(r, i, size, false, &part)) {
@@ -165,6 +177,10 @@ uint32_t fs_order_room_take_lowest(fs_order_room *r, uint64_t size, uint32_t own
 
 void fs_order_room_give(fs_order_room *r, uint32_t segment, fs_tick since) {
   assert(r->segment[segment].owner != FS_SEGMENT_FREE);
+  if (r->amounts) {
+    fs_order_amounts_give(r, segment, since);
+    return;
+  }
   r->segment[segment].owner = FS_SEGMENT_FREE;
   r->segment[segment].since = since;
   r->n_free++;

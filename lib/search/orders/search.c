@@ -13,12 +13,28 @@ enum {
   FIRST_LENGTH = 24, /* neighbours in each stage of the first cycle */
   NEAR = 8,          /* places between two ops that are brought together at random, or: */
   FAR = 60,
-  VOLUMES = 32,     /* neighbours per op in the cycle of volumes */
+  VOLUMES = 12,     /* neighbours per op in the cycle of volumes */
   VOLUME_SHARE = 8, /* of the work of a schedule, for a volume */
-  FLIPS = 3         /* versions that change ends at once */
+  FLIPS = 3,        /* versions that change ends at once */
+  /* Reserves, in FS_ORDER_PARTS: the least by amounts, where addresses are found sooner if much
+   * is free, the most, between those that a cycle begins with, and neighbours for each change by up
+   * to so much. */
+  LEAST_RESERVE = 12,
+  MOST_RESERVE = 28,
+  RESERVE_STEP = 4,
+  RESERVE_EVERY = 64,
+  RESERVE_CHANGE = 3,
+  /* Addresses of a search by amounts: the least parts, what is given up at once, tries, and what
+   * one counts, in decoded orders. */
+  LEAST_PARTS = 36,
+  PARTS_STEP = 3,
+  PLACE_TRIES = 4,
+  PLACE_WORK = 48
 };
 
 static uint32_t below(fs_order_search *o, uint32_t n) { return fs_random_below(&o->random, n); }
+
+static uint32_t least_reserve(const fs_order_search *o) { return o->parts > 0 ? LEAST_RESERVE : 0; }
 
 static fs_status init_decoded(const fs_order_search *o, fs_decoded_order *x, fs_arena *arena) {
   const fsched_graph *g = o->d.g;
@@ -38,10 +54,15 @@ static uint64_t usual_cost(const fsched_graph *g) {
 }
 
 fs_status fs_order_search_init(fs_order_search *o, const fsched_graph *g, uint64_t seed,
-                               fs_arena *arena) {
+                               bool amounts, fs_arena *arena) {
   assert(fs_decoder_knows(g));
   *o = (fs_order_search){.random = seed, .best_makespan = FS_TICK_NONE, .usual = usual_cost(g)};
   FS_TRY(fs_decoder_init(&o->d, g, arena));
+  if (amounts) {
+    o->parts = FS_ORDER_PARTS;
+    fs_decoder_use_amounts(&o->d, o->parts);
+  }
+  o->d.reserve = least_reserve(o);
   FS_TRY(fs_volume_init(&o->volume, &o->d, arena));
   size_t most = fs_max(1, SAVED / o->d.block_size);
   o->stride = (uint32_t)fs_max(STRIDE, g->n_ops / most + 1);
@@ -65,6 +86,7 @@ static void keep_best(fs_order_search *o, const uint32_t *order) {
     o->best_makespan = o->d.run->makespan;
     memcpy(o->best, order, g->n_ops * sizeof *order);
     memcpy(o->best_opposite, o->d.opposite, g->n_versions * sizeof *o->best_opposite);
+    o->best_reserve = o->d.reserve;
   }
 }
 
@@ -191,6 +213,13 @@ static uint64_t allowed_cost(fs_order_search *o) {
   return o->temperature * (zeros * 256 + 255 - bits) >> 16;
 }
 
+/* Another reserve, near the present one. */
+static uint32_t change_reserve(fs_order_search *o) {
+  uint32_t more = 1 + below(o, RESERVE_CHANGE), now = o->d.reserve, least = least_reserve(o);
+  return below(o, 2) ? (uint32_t)fs_min(MOST_RESERVE, now + more)
+                     : now - (uint32_t)fs_min(now - least, more);
+}
+
 static void exchange_orders(fs_order_search *o) {
   fs_decoded_order old = o->now;
   o->now = o->other;
@@ -226,11 +255,14 @@ static void try_volume(fs_order_search *o) {
 }
 
 static void try_schedule(fs_order_search *o) {
-  uint32_t version[FLIPS], n_flips = 0;
+  uint32_t version[FLIPS], n_flips = 0, reserve = o->d.reserve;
   uint64_t most = o->now.cost + allowed_cost(o);
   fs_order_return at;
   copy_order(o);
-  if (below(o, 5) == 0) {
+  if (below(o, RESERVE_EVERY) == 0) {
+    at.from = at.to = 0;
+    o->d.reserve = change_reserve(o);
+  } else if (o->parts == 0 && below(o, 5) == 0) {
     at.from = at.to = below(o, o->d.g->n_ops);
     n_flips = choose_flips(o, at.from);
     memcpy(version, o->moved, n_flips * sizeof *version);
@@ -242,10 +274,29 @@ static void try_schedule(fs_order_search *o) {
     exchange_orders(o);
   } else {
     flip_all(o, version, n_flips);
+    o->d.reserve = reserve;
   }
 }
 
 /* ---- cycles */
+
+/* Finds the reserve of the present order, which is decoded with it. */
+static bool find_reserve(fs_order_search *o) {
+  uint32_t best = o->d.reserve;
+  bool any = decode_whole(o, &o->now);
+  uint64_t least = o->now.cost;
+  uint32_t reserve = least_reserve(o);
+  for (; reserve <= MOST_RESERVE; reserve += RESERVE_STEP) {
+    o->d.reserve = reserve;
+    if (decode_whole(o, &o->now) && o->now.cost < least) {
+      best = reserve;
+      least = o->now.cost;
+      any = true;
+    }
+  }
+  o->d.reserve = best;
+  return any && decode_whole(o, &o->now);
+}
 
 /* Volumes are worth a cycle where the present order copies more than it must. */
 static void begin_volumes(fs_order_search *o) {
@@ -267,9 +318,11 @@ static void begin_cycle(fs_order_search *o, bool from_best) {
   if (from_best) {
     memcpy(o->d.opposite, o->best_opposite, o->d.g->n_versions * sizeof *o->d.opposite);
     memcpy(o->now.order, o->best, o->d.g->n_ops * sizeof *o->best);
+    o->d.reserve = o->best_reserve;
   }
-  if (!decode_whole(o, &o->now)) {
+  if (!find_reserve(o)) {
     memcpy(o->now.order, o->best, o->d.g->n_ops * sizeof *o->best);
+    o->d.reserve = o->best_reserve;
     (void)decode_whole(o, &o->now);
   }
 }
@@ -299,7 +352,11 @@ void fs_order_search_run(fs_order_search *o, uint64_t work, fs_tick bound, bool 
   assert(stop != NULL);
   uint64_t end = o->work + work;
   if (o->any && o->length == 0) {
-    begin_volumes(o);
+    if (o->parts > 0) {
+      begin_volumes(o);
+    } else {
+      begin_cycle(o, false);
+    }
   }
   while (o->any && o->work < end && o->best_makespan > bound && !stop(user)) {
     (o->coarse ? try_volume : try_schedule)(o);
@@ -309,19 +366,53 @@ void fs_order_search_run(fs_order_search *o, uint64_t work, fs_tick bound, bool 
   }
 }
 
-fs_status fs_order_search_schedule(fs_order_search *o, fsched_context *ctx, fs_schedule **out) {
+/* The best order takes so many parts of the memories, and the search goes on from it. */
+static void take_parts(fs_order_search *o, uint32_t parts) {
+  o->parts = parts;
+  fs_decoder_use_amounts(&o->d, parts);
+  memcpy(o->now.order, o->best, o->d.g->n_ops * sizeof *o->best);
+  o->best_makespan = FS_TICK_NONE;
+  (void)decode_whole(o, &o->now);
+}
+
+/* Looks for addresses of the best order with fewer and fewer parts. */
+static fs_status place_best(fs_order_search *o, fsched_context *ctx, fs_tick known,
+                            fs_schedule **out) {
+  uint32_t parts = o->parts, before = parts;
+  for (uint32_t tries = 0; *out == NULL && tries < PLACE_TRIES && parts >= LEAST_PARTS; tries++) {
+    fs_decoder_use_amounts(&o->d, parts);
+    o->work += o->d.g->n_ops;
+    if (!fs_decoder_run(&o->d, o->best) || o->d.run->makespan >= known) {
+      break;
+    }
+    o->work += (uint64_t)PLACE_WORK * o->d.g->n_ops;
+    FS_TRY(fs_decoder_schedule(&o->d, ctx, o->best, out));
+    parts -= *out == NULL ? PARTS_STEP : 0;
+  }
+  parts = *out != NULL ? (uint32_t)fs_min(parts + 1, FS_ORDER_PARTS)
+                       : (uint32_t)fs_max(before - PARTS_STEP, LEAST_PARTS);
+  take_parts(o, parts);
+  return FSCHED_OK;
+}
+
+fs_status fs_order_search_schedule(fs_order_search *o, fsched_context *ctx, fs_tick known,
+                                   fs_schedule **out) {
   assert(o->d.s == NULL);
   *out = NULL;
-  if (o->best_makespan == FS_TICK_NONE) {
+  if (o->best_makespan >= known || (o->coarse && o->parts > 0)) {
     return FSCHED_OK;
   }
   FS_SCRATCH(arena, ctx);
   uint8_t *now;
+  uint32_t reserve = o->d.reserve;
   size_t n = o->d.g->n_versions * sizeof *now;
   FS_TRY(fs_new(&arena, &now, o->d.g->n_versions));
   memcpy(now, o->d.opposite, n);
   memcpy(o->d.opposite, o->best_opposite, n);
-  fs_status status = fs_decoder_schedule(&o->d, ctx, o->best, out);
+  o->d.reserve = o->best_reserve;
+  fs_status status = o->parts > 0 ? place_best(o, ctx, known, out)
+                                  : fs_decoder_schedule(&o->d, ctx, o->best, out);
   memcpy(o->d.opposite, now, n);
+  o->d.reserve = o->parts > 0 ? o->best_reserve : reserve;
   return status;
 }

@@ -14,6 +14,13 @@
  * up soon behind the change, as the schedule is longer there than the known one by more than would
  * be accepted.  What is not is decoded anew as a whole.
  *
+ * How much of the memories stays free (decoder.h) is part of an order, too: what is best is looked
+ * for as each cycle begins, and changed now and then.
+ *
+ * A search by amounts (decoder.h) finds short schedules sooner, of which not all get addresses.
+ * Where its best one gets none, orders take fewer parts of the memories; where it gets some, one
+ * part more.
+ *
  * Determinism: a function of graph, seed, offers and work.  A decoded op is a unit of work, an op
  * of a volume a part of it.
  *
@@ -40,6 +47,7 @@ typedef struct fs_order_search {
   uint32_t stride;
   fs_decoded_order now, other; /* the present order, and room for its neighbour */
   uint32_t *seen, turn, *moved;
+  uint32_t parts; /* of the memories that orders take by amounts; 0: orders have addresses */
   uint64_t usual; /* the mean cost of an op */
   bool any;       /* there is a present order */
   fs_volume volume;
@@ -53,19 +61,21 @@ typedef struct fs_order_search {
   fs_tick best_makespan; /* FS_TICK_NONE: none was found */
   uint32_t *best;
   uint8_t *best_opposite;
+  uint32_t best_reserve;
 } fs_order_search;
 
 /* Requires a graph that fs_decoder_knows. */
 fs_status fs_order_search_init(fs_order_search *o, const fsched_graph *g, uint64_t seed,
-                               fs_arena *arena) FS_MUST_USE;
+                               bool amounts, fs_arena *arena) FS_MUST_USE;
 /* Requires a linear extension of the graph. */
 void fs_order_search_offer(fs_order_search *o, const uint32_t *order);
 /* Searches until so much work is done, a makespan of at most `bound` is found, or `stop` says so.
  */
 void fs_order_search_run(fs_order_search *o, uint64_t work, fs_tick bound, bool (*stop)(void *),
                          void *user);
-/* The schedule of the best order; *out is NULL if there is none. */
-fs_status fs_order_search_schedule(fs_order_search *o, fsched_context *ctx,
+/* The schedule of the best order, which by amounts may take fewer parts; *out is NULL if there is
+ * none that is shorter than `known`. */
+fs_status fs_order_search_schedule(fs_order_search *o, fsched_context *ctx, fs_tick known,
                                    fs_schedule **out) FS_MUST_USE;
 
 #endif
