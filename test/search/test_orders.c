@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Orders of ops that spill: rooms against a map of bytes, queues against a map of ticks, every
- * schedule that is decoded against the verifier, runs that are resumed against whole ones, and the
- * search against the list scheduler. */
+/* Orders of ops that spill: rooms against a map of bytes, amounts against sums of them, queues
+ * against a map of ticks, every schedule that is decoded against the verifier, runs that are
+ * resumed against whole ones, and the search against the list scheduler. */
 #include "search/orders/search.h"
 
 #include "base/random.h"
@@ -87,6 +87,85 @@ START_TEST(rooms_are_free_first)
       give_bytes(&m, fs_rng_below(&rng, m.n_held), fs_rng_below(&rng, 20));
     }
   }
+}
+END_TEST
+
+/* ---- amounts */
+
+enum { SPARE_BYTES = 60 };
+
+typedef struct amounts_model {
+  fs_order_room room;
+  uint32_t held[PARTS], n_held;
+  uint64_t held_bytes;
+} amounts_model;
+
+/* When so many of the free bytes, and of those to spare where `borrow` says so, are free. */
+static fs_tick bytes_since(const amounts_model *m, uint64_t size, bool borrow) {
+  uint64_t best = FS_TICK_NONE;
+  for (fs_tick t = 0; t <= TICKS && best == FS_TICK_NONE; t++) {
+    uint64_t sum = borrow && m->room.spare_since <= t ? m->room.spare : 0;
+    for (uint32_t i = m->room.first; i != FS_NONE; i = m->room.segment[i].after) {
+      const fs_order_segment *s = &m->room.segment[i];
+      sum += s->owner == FS_SEGMENT_FREE && s->since <= t ? s->size : 0;
+    }
+    best = sum >= size ? t : best;
+  }
+  return best;
+}
+
+static void check_bytes(const amounts_model *m) {
+  uint64_t free = fs_order_room_free(&m->room);
+  ck_assert_uint_eq(free + m->held_bytes + m->room.spare, BYTES + SPARE_BYTES);
+  ck_assert_uint_eq(m->room.spare + m->room.borrowed, SPARE_BYTES);
+}
+
+static void take_amount(amounts_model *m, uint64_t size, fs_tick wanted, bool borrow) {
+  bool short_of = fs_order_room_free(&m->room) < size;
+  fs_tick since = bytes_since(m, size, borrow && short_of);
+  uint32_t i = borrow ? fs_order_amounts_borrow(&m->room, size, wanted, 1)
+                      : fs_order_room_take(&m->room, size, wanted, false, 1);
+  ck_assert_int_eq(i == FS_NONE, since == FS_TICK_NONE);
+  if (i == FS_NONE) {
+    return;
+  }
+  const fs_order_segment *s = &m->room.segment[i];
+  ck_assert_uint_eq(s->size, size);
+  if (!(borrow && short_of)) {
+    ck_assert_uint_eq(fs_max(s->since, wanted), fs_max(since, wanted));
+  }
+  ck_assert_uint_ge(fs_max(s->since, wanted), since);
+  m->held[m->n_held++] = i;
+  m->held_bytes += size;
+}
+
+/* Bytes by amounts are neither lost nor made, are taken as soon as so many are free, and those to
+ * spare only where nothing else is; they come back first. */
+START_TEST(amounts_are_kept)
+{
+  amounts_model m = {.room = {.capacity = BYTES,
+                              .all = BYTES + SPARE_BYTES,
+                              .amounts = true,
+                              .most = fs_order_room_most(PARTS, PARTS)}};
+  fs_rng rng = {fs_turn() * 100 + (uint64_t)_i};
+  uint32_t borrowed = 0;
+  ck_fs(ctx, fs_new(&own_arena, &m.room.segment, m.room.most));
+  fs_order_room_reset(&m.room);
+  for (int step = 0; step < 2000; step++) {
+    fs_order_room_tidy(&m.room, fs_rng_below(&rng, 4));
+    ck_assert_uint_le(m.room.n_free, FS_ROOM_FREE);
+    if (m.n_held < PARTS && fs_rng_below(&rng, 5) < 3) {
+      take_amount(&m, 1 + fs_rng_below(&rng, 30), fs_rng_below(&rng, 30), fs_rng_one_in(&rng, 3));
+    } else if (m.n_held > 0) {
+      uint32_t k = fs_rng_below(&rng, m.n_held);
+      m.held_bytes -= m.room.segment[m.held[k]].size;
+      fs_order_room_give(&m.room, m.held[k], fs_rng_below(&rng, TICKS));
+      m.held[k] = m.held[--m.n_held];
+    }
+    check_bytes(&m);
+    borrowed += m.room.borrowed > 0;
+  }
+  ck_assert_uint_ge(borrowed, 50);
 }
 END_TEST
 
@@ -201,6 +280,7 @@ START_TEST(schedules_are_right)
       for (uint32_t v = 0; v < g->n_versions; v++) {
         d.opposite[v] = fs_random_next(&seed) & 1;
       }
+      d.reserve = k % 4 * 8;
       bool has_room = fs_decoder_run(&d, order);
       fs_order_run run = *d.run;
       ck_fs(ctx, fs_decoder_schedule(&d, ctx, order, &s));
@@ -218,6 +298,73 @@ START_TEST(schedules_are_right)
   }
   fs_assert_seen(known, 20);
   fs_assert_seen(returned, 200);
+}
+END_TEST
+
+/* The most bytes of a memory that lie in it at one time.  Requires a schedule without places that
+ * are taken over. */
+static uint64_t peak_of(const fs_schedule *s, uint32_t memory) {
+  uint64_t peak = 0;
+  for (uint32_t r = 0; r < s->n_residencies; r++) {
+    uint64_t sum = 0;
+    for (uint32_t k = 0; k < s->n_residencies; k++) {
+      bool there = s->res_memory[k] == memory && s->res_begin[k] <= s->res_begin[r] &&
+                   s->res_begin[r] < s->res_end[k];
+      sum += there ? s->res_size[k] : 0;
+    }
+    peak = fs_max(peak, sum);
+  }
+  return peak;
+}
+
+/* By amounts, an order has the schedule that its run promises, or none where no addresses are
+ * found; the verifier agrees.  Where no op needs more, no more is taken than the parts. */
+START_TEST(amounts_are_placed)
+{
+  uint32_t placed = 0;
+  for (uint64_t k = 0; k < 12; k++) {
+    fs_gen_params p = {.seed = fs_turn() * 12 + k,
+                       .n_ops = 50,
+                       .n_queues = 3,
+                       .n_memories = 1 + k % 2,
+                       .window = 16,
+                       .tightness = 2.5,
+                       .inplace = k % 3 == 0,
+                       .scratch = k % 4 == 0,
+                       .backing = true,
+                       .io = true};
+    fsched_graph *g;
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    FS_SCRATCH(arena, ctx);
+    fs_decoder d;
+    uint32_t *order;
+    ck_assert(fs_decoder_knows(g));
+    ck_fs(ctx, fs_decoder_init(&d, g, &arena));
+    ck_fs(ctx, fs_new(&arena, &order, g->n_ops));
+    random_order(g, &arena, k, order);
+    for (uint32_t parts = 28; parts <= FS_ORDER_PARTS; parts += 9) {
+      fs_schedule *s;
+      fs_decoder_use_amounts(&d, parts);
+      ck_assert(fs_decoder_run(&d, order));
+      fs_order_run run = *d.run;
+      ck_fs(ctx, fs_decoder_schedule(&d, ctx, order, &s));
+      placed += s != NULL;
+      for (uint32_t m = 0; m < g->target.n_memories && s != NULL; m++) {
+        uint64_t capacity = g->target.memory[m].capacity;
+        if (fs_memory_bounded(&g->target.memory[m]) && !p.inplace) {
+          ck_assert_uint_le(peak_of(s, m), capacity / FS_ORDER_PARTS * parts + FS_ORDER_PARTS);
+        }
+      }
+      if (s != NULL) {
+        ck_fs(ctx, fs_verify_schedule(ctx, g, s, NULL));
+        ck_assert_uint_eq(s->makespan, run.makespan);
+        ck_assert_uint_eq(copies_of(s), run.copy_time);
+      }
+      fs_schedule_destroy(s);
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(placed, 20);
 }
 END_TEST
 
@@ -318,27 +465,29 @@ static bool never(void *user) {
 /* The search shortens by a tenth at least, the same way each time, and its schedule is right. */
 START_TEST(search_shortens)
 {
-  fsched_graph *g = tight_graph(ctx, (uint64_t)_i, 120);
+  fsched_graph *g = tight_graph(ctx, (uint64_t)_i / 2, 120);
   fs_tick makespan[2];
   uint64_t work[2];
   for (int k = 0; k < 2; k++) {
     FS_SCRATCH(arena, ctx);
     fs_order_search o;
     fs_schedule *s;
-    ck_fs(ctx, fs_order_search_init(&o, g, 1, false, &arena));
+    ck_fs(ctx, fs_order_search_init(&o, g, 1, _i % 2 == 1, &arena));
     fs_order_search_offer(&o, g->topo);
     fs_tick first = o.best_makespan;
     fs_order_search_run(&o, (uint64_t)600 * g->n_ops, 0, never, NULL);
     fs_order_search_run(&o, (uint64_t)(600 + 600 * k) * g->n_ops, 0, never, NULL);
-    ck_fs(ctx, fs_order_search_schedule(&o, ctx, FS_TICK_NONE, &s));
-    ck_assert_ptr_nonnull(s);
-    ck_assert_uint_eq(s->makespan, o.best_makespan);
+    for (s = NULL; s == NULL;) { /* by amounts, with fewer and fewer parts */
+      ck_fs(ctx, fs_order_search_schedule(&o, ctx, FS_TICK_NONE, &s));
+    }
+    ck_assert(_i % 2 == 1 || s->makespan == o.best_makespan);
+    ck_fs(ctx, fs_verify_schedule(ctx, g, s, NULL));
     ck_assert_uint_lt(s->makespan * 10, first * 9);
     makespan[k] = s->makespan;
     work[k] = o.work;
     fs_schedule_destroy(s);
   }
-  ck_assert_uint_le(makespan[1], makespan[0]);
+  ck_assert(_i % 2 == 1 || makespan[1] <= makespan[0]);
   ck_assert_uint_lt(work[0], work[1]);
   fsched_graph_destroy(g);
 }
@@ -417,10 +566,11 @@ END_TEST
 FS_SUITE(orders, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 10, rooms_are_free_first);
+  FS_LOOPS(t, 0, 10, amounts_are_kept);
   FS_LOOPS(t, 0, 10, queues_use_their_gaps);
   FS_LOOPS(t, 0, 8, schedules_are_right);
-  FS_TESTS(t, runs_are_resumed, volumes_are_of_copies);
-  FS_LOOPS(t, 0, 4, search_shortens);
+  FS_TESTS(t, amounts_are_placed, runs_are_resumed, volumes_are_of_copies);
+  FS_LOOPS(t, 0, 8, search_shortens);
   FS_LOOPS(t, 0, 4, turns_shorten);
   FS_TESTS(t, runs_out_of_memory);
 }

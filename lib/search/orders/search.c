@@ -314,7 +314,7 @@ static void begin_cycle(fs_order_search *o, bool from_best) {
   o->length = from_best ? 2 * o->length : FIRST_LENGTH;
   o->left = o->length;
   o->stage = 0;
-  o->temperature = o->usual * 256 * 3 / (from_best ? 8 : 4);
+  o->temperature = o->usual * 256 * 3 / (from_best ? 16 : 8);
   if (from_best) {
     memcpy(o->d.opposite, o->best_opposite, o->d.g->n_versions * sizeof *o->d.opposite);
     memcpy(o->now.order, o->best, o->d.g->n_ops * sizeof *o->best);
@@ -410,8 +410,8 @@ fs_status fs_order_search_schedule(fs_order_search *o, fsched_context *ctx, fs_t
   memcpy(now, o->d.opposite, n);
   memcpy(o->d.opposite, o->best_opposite, n);
   o->d.reserve = o->best_reserve;
-  fs_status status = o->parts > 0 ? place_best(o, ctx, known, out)
-                                  : fs_decoder_schedule(&o->d, ctx, o->best, out);
+  fs_status status =
+      o->parts > 0 ? place_best(o, ctx, known, out) : fs_decoder_schedule(&o->d, ctx, o->best, out);
   memcpy(o->d.opposite, now, n);
   o->d.reserve = o->parts > 0 ? o->best_reserve : reserve;
   return status;

@@ -4,12 +4,12 @@
 #include "search/orders/search.h"
 
 enum {
-  MOST_OPS = 4096,     /* an order is decoded without asking whether to stop */
+  MOST_OPS = 4096,      /* an order is decoded without asking whether to stop */
   FIRST_AMOUNTS = 4096, /* nodes of the first turns */
   FIRST_ORDERS = 1024,
   FIRST_TRIALS = 128,
   FIRST_IMPROVED = 512,
-  SLICES = 8, /* of a turn by amounts, after each of which addresses are looked for */
+  SLICES = 8,       /* of a turn by amounts, after each of which addresses are looked for */
   WORK_OF_STOP = 16 /* parts of a node after which orders ask whether they are to stop */
 };
 
