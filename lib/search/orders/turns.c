@@ -9,6 +9,7 @@ enum {
   FIRST_ORDERS = 1024,
   FIRST_TRIALS = 128,
   FIRST_IMPROVED = 512,
+  FEW_OPS = 64,     /* up to which orders with addresses come first, as runs are few there */
   SLICES = 8,       /* of a turn by amounts, after each of which addresses are looked for */
   WORK_OF_STOP = 16 /* parts of a node after which orders ask whether they are to stop */
 };
@@ -174,9 +175,11 @@ static fs_status take_turns(order_turns *t) {
   const order_turn turn[] = {take_amounts_turn, take_callers_turn, take_orders_turn,
                              take_trials_turn};
   uint64_t nodes[] = {FIRST_AMOUNTS, FIRST_IMPROVED, FIRST_ORDERS, FIRST_TRIALS};
-  enum { KINDS = sizeof turn / sizeof *turn };
+  enum { AMOUNTS, ORDERS = 2, KINDS = sizeof turn / sizeof *turn };
   offer_best(t);
-  for (uint32_t k = 0; !t->stopped && best_of(t) > t->options->lower_bound; k = (k + 1) % KINDS) {
+  uint32_t first = t->from->graph->n_ops <= FEW_OPS ? ORDERS : AMOUNTS;
+  for (uint32_t k = first; !t->stopped && best_of(t) > t->options->lower_bound;
+       k = (k + 1) % KINDS) {
     bool better;
     FS_TRY(turn[k](t, nodes[k], &better));
     nodes[k] <<= better;
