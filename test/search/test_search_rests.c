@@ -22,7 +22,7 @@ enum { OPS = 7, CELLS = 3, DAMAGES = 60 };
 typedef enum cell_use { CELL_NONE, CELL_READ, CELL_CHANGE, CELL_PART, CELL_OVER } cell_use;
 
 typedef struct rest_case {
-  bool store;
+  bool store, counted;
   uint32_t n, queue[OPS], time[OPS], size[CELLS], capacity;
   cell_use use[OPS][CELLS];
   bool given[CELLS], kept[CELLS]; /* the first content is an input, the last one an output */
@@ -87,8 +87,8 @@ static void put_graph(fs_text *t, const rest_case *x, bool apart) {
   fs_text_printf(
       t,
       "fsched: 1\ntarget:\n  queues: [{name: q0}, {name: q1}]\n"
-      "  memories: [{name: m, capacity: %u%s}%s]\nbuffers:\n",
-      x->capacity,
+      "  memories: [{name: m, capacity: %u%s%s}%s]\nbuffers:\n",
+      x->capacity, x->counted ? ", placement: counted" : "",
       x->store ? ", backing: far, spill: {on: q1, write: {fixed: 2}, read: {fixed: 1}}" : "",
       x->store ? ", {name: far}" : "");
   for (uint32_t c = 0; c < CELLS; c++) {
@@ -174,6 +174,7 @@ static void compare(uint64_t seed, int kind, fsched_refine refine, uint32_t *pro
   rest_case x;
   draw(&x, seed, kind % 2 == 1);
   x.store = kind / 2 % 2 == 1;
+  x.counted = kind / 4 == 1;
   rest_result plain = solve(&x, false, FSCHED_REFINE_NONE), own = solve(&x, false, refine);
   rest_result apart = solve(&x, true, FSCHED_REFINE_SEARCH);
   for (uint32_t k = 0; k < 2; k++) {
@@ -213,6 +214,7 @@ START_TEST(proofs)
     rest_case x;
     draw(&x, seed, _i % 2 == 1);
     x.store = _i / 2 % 2 == 1;
+    x.counted = _i / 4 == 1;
     rest_result apart = solve(&x, true, FSCHED_REFINE_SEARCH);
     rest_result own = solve(&x, false, FSCHED_REFINE_SEARCH);
     fsched_diag_clear(ctx);
@@ -314,8 +316,8 @@ END_TEST
 FS_SUITE(search_rests, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
-  FS_LOOPS(t, 0, 4, as_buffers_apart);
-  FS_LOOPS(t, 0, 4, by_programs, proofs);
+  FS_LOOPS(t, 0, 8, as_buffers_apart);
+  FS_LOOPS(t, 0, 8, by_programs, proofs);
   FS_LOOPS(t, 0, 3, place_for_another);
   FS_LOOPS(t, 0, 4, first_of_state);
 }

@@ -85,26 +85,11 @@ static void join_stays(fixing *x, uint32_t v) {
   }
 }
 
-/* The last writer of a version that is kept where it is; FS_NONE: it is not. */
-static uint32_t kept_writer(const fixing *x, uint32_t v) {
-  const fsched_graph *g = x->d.g;
-  uint32_t last = FS_NONE;
-  for (uint32_t u = x->w->user0[v]; u < x->w->user0[v + 1]; u++) {
-    last = x->w->user[u].writes ? u : last;
-  }
-  return fs_version_kept(g, v) && !fs_version_spills(g, v) ? last : FS_NONE;
-}
-
 static void find_stays(fixing *x, uint32_t v) {
-  uint32_t kept = kept_writer(x, v);
   for (uint32_t u = x->w->user0[v]; u < x->w->user0[v + 1]; u++) {
     uint32_t stay = x->stay_of[u] = find_stay(x, v, u);
     assert(stay != FS_NONE);
     x->end[stay] = fs_max(x->end[stay], (int64_t)end_of(x, x->w->user[u].op));
-  }
-  for (uint32_t op = 0; op < x->d.g->n_ops && kept != FS_NONE; op++) {
-    int64_t *end = &x->end[x->stay_of[kept]];
-    *end = fs_max(*end, (int64_t)end_of(x, op));
   }
   hold_writes(x, v);
   join_stays(x, v);
@@ -226,9 +211,6 @@ static fs_status add_short(fixing *x, uint32_t v) {
   FS_TRY(fs_new_none(&x->d.scratch, &at.write, x->w->user0[g->n_versions]));
   find_stays(x, v);
   FS_TRY(add_reads(x, v, &at));
-  if (kept_writer(x, v) != FS_NONE) {
-    x->d.to_end.at[x->residency[x->stay_of[kept_writer(x, v)]]] = 1;
-  }
   FS_TRY(add_writes(x, v, &at));
   FS_TRY(order_stays(x, v, &at));
   for (uint32_t u = x->w->user0[v]; u < x->w->user0[v + 1]; u++) {

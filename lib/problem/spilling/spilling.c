@@ -385,24 +385,8 @@ static bool begins_again(const fs_spilling_draft *b, const version_draft *x) {
 /* The stays of a version that goes without a read (fs_version_rests), of which users were listed:
  * as with a store, but that only ops which need nothing of what was there begin one. */
 static fs_status add_resting(fs_spilling_draft *b, const version_draft *x) {
-  const fsched_graph *g = b->g;
-  uint32_t last = x->n - 1;
-  b->covered = b->covered && !x->given && x->n <= MOST_USERS;
-  FS_TRY(b->covered ? add_stays(b, x) : FSCHED_OK);
-  while (!user_of(b, x, last)->writes) {
-    last--;
-  }
-  for (uint32_t i = 0; i < x->n && x->kept && b->covered; i++) { /* what it leaves is kept */
-    uint32_t stay = user_of(b, x, i)->stay, by = i == last ? FS_NONE : *member_of(b, x, last, i);
-    if (stay == FS_NONE || (i != last && by == FS_NONE)) {
-      continue;
-    }
-    by = i == last ? stay_if(b, x, last) : by;
-    for (uint32_t op = 0; op < g->n_ops; op++) {
-      FS_TRY(add_link(b, op, FS_STAY_END | stay, g->op_time[op], by));
-    }
-  }
-  return FSCHED_OK;
+  b->covered = b->covered && !x->given && !x->kept && x->n <= MOST_USERS;
+  return b->covered ? add_stays(b, x) : FSCHED_OK;
 }
 
 static fs_status add_held(fs_spilling_draft *b, uint32_t v) {

@@ -18,8 +18,8 @@
  * In a short memory without a store a version has one stay, which is always there: from its first
  * writer, or from before all ops where it is given, to the end of its last user or, where it is
  * kept, of all ops.  Where ops write over all of it (fs_version_rests), it has stays as above, but
- * without reads and writes: only users that need nothing of what was there begin one; what is kept
- * stays to the end of all ops.  Given content of that kind is not covered.
+ * without reads and writes: only users that need nothing of what was there begin one.  Given and
+ * kept content of that kind is not covered.
  *
  * Of two stays of a version that overlap, the second one is part of the first, without its read: so
  * nothing is lost by not forbidding it.  The same holds for the other rules: a user is no earlier

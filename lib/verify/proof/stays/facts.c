@@ -153,19 +153,6 @@ static fs_status tell_write(fs_vproof *p, const fs_vversion *v, uint32_t k, fs_a
   return all ? add_clause(p, some, n) : FSCHED_OK;
 }
 
-/* What the last writer leaves stays to the end of all ops. */
-static fs_status hold_last(fs_vproof *p, const fs_vversion *v, uint32_t k) {
-  const fs_vuser *u = user_of(p, v, k);
-  for (uint32_t op = 0; op < p->g->n_ops; op++) {
-    FS_TRY(add_link(p, op, u->end, p->time[op], u->first));
-    for (uint32_t i = 0; i < v->users; i++) {
-      uint32_t in = in_of(p, u, i);
-      FS_TRY(in == FS_NONE ? FSCHED_OK : add_link(p, op, user_of(p, v, i)->end, p->time[op], in));
-    }
-  }
-  return FSCHED_OK;
-}
-
 /* ---- what is taken */
 
 static bool is_output_in_place(const fsched_graph *g, uint32_t op, uint32_t version) {
@@ -287,7 +274,6 @@ static fs_status tell_version(fs_vproof *p, uint32_t version, fs_arena *scratch)
     FS_TRY(tell_stay(p, v, k, scratch));
     FS_TRY(time_stay(p, v, k));
     FS_TRY(stored && user_of(p, v, k)->writes ? tell_write(p, v, k, scratch) : FSCHED_OK);
-    FS_TRY(!stored && fs_vstays_writes(p, v, k) ? hold_last(p, v, k) : FSCHED_OK);
   }
   return use_version(p, version);
 }

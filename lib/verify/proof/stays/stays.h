@@ -28,8 +28,7 @@
  *   - A version of a memory that does not spill has one residency, as only a write of all of it, or
  *     of what has no content yet, could begin another one.  Where there is such a user that is not
  *     the first of all, it has stays, too: those whose first users begin alone, as there are no
- *     reads.  The one that the last writer is in lasts to the end of all ops, if the version is
- * kept. (Of given content, the graph is refused then.)
+ *     reads.  (Of content that is given or kept, the graph is refused then.)
  *   - The output of an op is in the place of an input only if its residency begins with the op, and
  *     the input's ends no later than the op does.
  *
@@ -152,8 +151,7 @@ static inline bool fs_vstays_follows(const fs_vstays *s, uint32_t later, uint32_
 }
 /* Can the user be in a stay that another one begins? */
 bool fs_vstays_joins(const fs_vproof *p, const fs_vversion *v, uint32_t user, uint32_t leader);
-/* Is what the user leaves written to the store, or held to the end of all ops, in every schedule?
- */
+/* Is what the user leaves written to the store in every schedule? */
 bool fs_vstays_writes(const fs_vproof *p, const fs_vversion *v, uint32_t user);
 uint64_t fs_vmemory_aligned(const fsched_graph *g, uint32_t memory, uint64_t size);
 

@@ -139,7 +139,7 @@ static const char *look_at_spills(const fsched_graph *g, uint32_t version, const
 
 /* ---- memories that do not */
 
-/* Of a version that an op writes all of, and which is not given. */
+/* Of a version that an op writes all of, and which is neither given nor kept. */
 static const char *look_at_rests(fs_vversion *v, const user_list *l) {
   v->how = FS_VCONTENT_RESTS;
   for (uint32_t k = 0; k < l->n; k++) {
@@ -163,7 +163,8 @@ static const char *look_at_held(const fsched_graph *g, uint32_t version, fs_vver
     u->alone = !given && overwrites && all_behind(l, k);
     first = first || u->alone;
     if (overwrites && u->whole && !u->alone) {
-      return given ? "given content may have several residencies" : look_at_rests(v, l);
+      return given || v->kept ? "what is given or kept may have several residencies"
+                              : look_at_rests(v, l);
     }
   }
   return !first ? "an op finds no content" : NULL;
