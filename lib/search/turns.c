@@ -23,9 +23,12 @@ enum {
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
   MANY_WORK = 5461, /* 3 items for a step from 128 items on */
-  /* That part of them, where the bound is less than this part of the makespan away from it. */
-  NEAR_SHARE = 8,
+  /* That part of them, where the bound is less than this part of the makespan away from it: a proof
+   * may be near, and there is little left to find. */
+  NEAR_SHARE = 32,
   NEAR = 20,
+  NEARLY_SHARE = 3,
+  NEARLY = 14,
   /* Where items take turns alone: children in all; the work of a turn, of tabu search and of the
    * learner, and how much more it is of the first one; moves that are counted as a node. */
   TURN_CHILDREN = 8,
@@ -38,6 +41,7 @@ enum {
   ASK_PER_PAIR = 2,
   ASK_SHARE_TURNS = 2,
   ASK_SHARE = 4,
+  LAST = 64, /* such a part of the bound is not worth questions, where there are others, too */
   FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
   FIRST_STEPS = 4,  /* that members of a crew begin with, each twice as long */
   /* Work: of an item of a child; of a step of the learner, in halves, where there are only turns
@@ -331,7 +335,7 @@ static fs_status raise_by_limits(turns *t) {
   while (t->asked < t->l.work / share && !is_optimal(t) && !fs_search_over(s)) {
     bool none;
     fs_tick gap = fs_min(t->e.best.makespan, fs_search_best(s)) - s->bound;
-    if (gap == 1) { /* that is what the learner looks at anyway */
+    if (gap <= (t->has_tabu ? 1 : 1 + s->bound / LAST)) { /* the learner looks at nearly that */
       return FSCHED_OK;
     }
     t->step = t->step > 0 ? t->step : fs_max(1, gap / FIRST_PARTS) << (s->member % FIRST_STEPS);
@@ -392,10 +396,10 @@ static fs_status learn_and_move(turns *t) {
   return FSCHED_OK;
 }
 
-/* May a proof be near?  Then there is little left to find, too. */
-static bool is_near(const turns *t) {
-  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s));
-  return best - t->s->bound <= best / NEAR;
+/* The part of the children that an evolving turn gets. */
+static uint64_t share_of(const turns *t) {
+  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s)), gap = best - t->s->bound;
+  return gap <= best / NEAR ? NEAR_SHARE : gap <= best / NEARLY ? NEARLY_SHARE : 1;
 }
 
 /* Behind a turn of the learner that took so much work.  Of a relaxed problem no schedule is wanted,
@@ -406,7 +410,7 @@ static fs_status take_evolving_turn(turns *t, uint64_t work) {
   uint64_t most = fs_min(3 * work / n, n * work / MANY_WORK);
   bool bound = t->p->relaxed && !t->p->sets;
   t->children = bound ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
-  FS_TRY(evolve(t, is_near(t) ? t->children / NEAR_SHARE : t->children));
+  FS_TRY(evolve(t, t->children / share_of(t)));
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
   return FSCHED_OK;
 }
