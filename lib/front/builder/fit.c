@@ -473,9 +473,7 @@ static fs_status fit_graph(fit_finder *f, fsched_graph **out) {
     return find_hint(f, &first->arena, &first->depths_hint);
   }
   compare_reports(f, first, found);
-  fs_arena_join(&found->arena, &first->arena); /* texts are shared */
-  fsched_graph_destroy(first);
-  *out = found;
+  fs_builder_take_graph(out, found);
   return FSCHED_OK;
 }
 
@@ -494,6 +492,13 @@ static fs_status say_graph(fit_finder *f, fs_diag_mark mark, const char *hint, c
   return status;
 }
 
+/* Finds the graph with as many slots as have room; NULL: not even one has. */
+static fs_status find_room(fit_finder *f, uint32_t **most, fsched_graph **g) {
+  FS_TRY(try_graph(f, NULL, FS_DEPTHS_LEAST_OPEN, g));
+  fs_status status = *g == NULL ? FSCHED_OK : list_rings(f, *g, true);
+  return *g == NULL || status != FSCHED_OK ? status : find_most_slots(f, most, g);
+}
+
 /* No graph was made, as something does not fit: loops may, with as few slots as they need.
  * *status: as it is then. */
 static fs_status fit_loops(fit_finder *f, fs_arena *texts, fs_diag_mark mark, fs_status *made,
@@ -501,18 +506,13 @@ static fs_status fit_loops(fit_finder *f, fs_arena *texts, fs_diag_mark mark, fs
   fsched_graph *g;
   uint32_t *most;
   const char *hint = NULL;
-  f->most_tries = MOST_TRIES;
-  FS_TRY(try_graph(f, NULL, FS_DEPTHS_LEAST_OPEN, &g));
-  if (g == NULL) {
+  fs_status status = find_room(f, &most, &g);
+  if (status == FSCHED_OK && g == NULL) {
     FS_TRY(find_hint(f, texts, &hint));
     if (hint != NULL) {
       *made = say_graph(f, mark, hint, NULL, out);
     }
     return FSCHED_OK;
-  }
-  fs_status status = list_rings(f, g, true);
-  if (status == FSCHED_OK) {
-    status = find_most_slots(f, &most, &g);
   }
   fsched_graph_destroy(g);
   FS_TRY(status);
@@ -633,25 +633,27 @@ static fs_status make_graph(fit_finder *f, fsched_builder *b, fs_diag_mark mark,
   return status;
 }
 
-static bool may_lack_room(const fsched_builder *b) { return has_bounded(b) || has_nests(b); }
-
 static fs_status settle_graph(fit_finder *f, fsched_graph **out) {
   const fsched_graph *first = *out;
-  FS_TRY(fit_graph(f, out));
-  bool has_room = *out == first; /* else slots were taken away */
-  return has_room ? fs_builder_deepen(f->described, out) : FSCHED_OK;
+  FS_TRY(fit_graph(f, out)); /* may take slots away */
+  return *out == first ? fs_builder_deepen(f->described, out) : FSCHED_OK;
 }
 
 /* Runs stay joined if there are barriers enough, or it takes no fewer without. */
 static fs_status spare_barriers(fit_finder *f, fsched_graph **g) {
   fsched_graph *other = NULL;
+  uint32_t *most;
   if (!fs_builder_may_lack_barriers(*g)) {
     return FSCHED_OK;
   }
   f->described->unjoined = true;
   f->limits.n = f->heap.n = 0;
   FS_TRY(plan_graph(f, NULL, FS_DEPTHS_AS_PLANNED, &other));
-  fs_status status = other == NULL ? FSCHED_OK : settle_graph(f, &other);
+  bool fits = other != NULL;
+  fs_status status = fits ? settle_graph(f, &other) : find_room(f, &most, &other);
+  if (status == FSCHED_OK && other != NULL && !fits) {
+    compare_reports(f, NULL, other);
+  }
   if (status == FSCHED_OK && other != NULL && fs_builder_takes_fewer_barriers(other, *g)) {
     fs_builder_take_graph(g, other);
     return FSCHED_OK;
@@ -665,10 +667,11 @@ static fs_status finish(fit_finder *f, fsched_builder *b, fsched_graph **out) {
   fs_status made, status = make_graph(f, b, mark, &made, out);
   if (status == FSCHED_OK && made == FSCHED_OK) {
     status = settle_graph(f, out);
-    status = status == FSCHED_OK ? spare_barriers(f, out) : status;
-  } else if (status == FSCHED_OK && made == FSCHED_INFEASIBLE) {
-    status = may_lack_room(f->described) ? fit_loops(f, &b->arena, mark, &made, out) : FSCHED_OK;
+  } else if (status == FSCHED_OK && made == FSCHED_INFEASIBLE &&
+             (has_bounded(f->described) || has_nests(f->described))) {
+    status = fit_loops(f, &b->arena, mark, &made, out);
   }
+  status = status == FSCHED_OK && made == FSCHED_OK ? spare_barriers(f, out) : status;
   if (status != FSCHED_OK) {
     fsched_graph_destroy(*out);
     *out = NULL;

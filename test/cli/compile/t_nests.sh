@@ -702,3 +702,44 @@ expect "as many as it takes" holds err '^  barriers: 8 of 9 used'
 on_barriers 7 4 4 >b.yaml
 run 3 "$FSCHED" compile b.yaml -o b.fsb
 expect "too few" holds err 'the loops need 8 barriers, 7 given \[too-few-barriers\]'
+
+# Where memory is short, too, runs stay apart if barriers are too few for those that are joined.
+cat >short.yaml <<'END'
+fsched: 1
+target:
+  sync: barrier
+  barriers: {count: 9}
+  queues: [{name: dma}, {name: mac}, {name: vec}]
+  memories: [{name: dram}, {name: sram, capacity: 2048}]
+buffers:
+  - {name: A, size: 64KiB, memory: dram, io: input}
+ops:
+  - {name: begin, on: mac, args: [{out: sum, size: 128}]}
+  - loop: tiles
+    trip: 5
+    ops:
+      - loop: k
+        trip: 4
+        ops:
+          - {name: la, on: dma, time: 1, args: [{in: A, at: {length: 64, step: [0, 64]}}, {out: a, size: 256}]}
+          - {name: lb, on: vec, time: 6, args: [{in: A, at: {length: 64, step: [0, 64]}}, {out: b, size: 128}]}
+          - {name: mm, on: mac, time: 9, latency: 10, args: [{in: a}, {in: b}, {inout: sum}]}
+      - {name: zero, on: dma, args: [{out: acc, size: 256}]}
+      - loop: l
+        trip: 2
+        buffers: {c: {depth: 8}, d: {depth: 10, every: 2}}
+        ops:
+          - {name: lc, on: dma, time: 5, args: [{in: A, at: {length: 64, step: [256, 64]}}, {out: c, size: 256}]}
+          - {name: ld, on: dma, time: 5, args: [{in: A, at: {length: 64, step: [0, 64]}}, {out: d, size: 256}]}
+          - {name: use, on: mac, time: 4, args: [{in: c}, {in: d}, {inout: acc}]}
+      - {name: end, on: vec, time: 6, args: [{in: acc}]}
+END
+for n in auto 9; do
+  sed "s/count: 9/count: $n/" short.yaml >s.yaml
+  run 0 "$FSCHED" compile s.yaml -o s.fsb --verify
+  cp err "s.$n"
+done
+expect "joined without a limit" holds s.auto 'runs joined$'
+expect "apart with few barriers" holds s.9 '^  loop k: 4 iterations in [0-9]*; one every 16 planned, at least 0 (memory sram)$'
+expect "as many as that takes" holds s.9 '^  barriers: [0-9]* of 9 used'
+run 0 "$FSCHED" run s.fsb --check
