@@ -231,9 +231,8 @@ static verify_idle_life find_life(const execution *x, uint32_t memory, uint32_t 
     }
   }
   bool kept = v->kept_memory == memory;
-  bool first_state = b->io == FSCHED_IO_STATE && v->index == 0 && b->memory == memory;
-  l.begin = v->given_memory == memory && (touched || kept || first_state) ? 0 : l.begin;
-  l.end = kept || first_state ? x->last : l.end;
+  l.begin = v->given_memory == memory && (touched || kept) ? 0 : l.begin;
+  l.end = kept ? x->last : l.end;
   return l;
 }
 
