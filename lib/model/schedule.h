@@ -164,8 +164,7 @@ fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t 
  * schedule. */
 const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n);
 /* Is the content of a residency there before the first item (given), or must it stay after the last
- * one (stays)?  Kept content stays where it is kept, and so does the place of a state's version 0
- * in its own memory, which the next run begins with.  Requires a residency of the schedule. */
+ * one (stays)?  Kept content stays where it is kept.  Requires a residency of the schedule. */
 bool fs_residency_given(const fs_schedule *s, uint32_t r);
 /* Requires a residency of the schedule. */
 bool fs_residency_stays(const fs_schedule *s, uint32_t r);

@@ -106,9 +106,7 @@ static fs_status begin_given(residency_finder *f) {
     if (chain != NULL) {
       bool known = contiguous(&s->memories[memory]);
       FS_TRY(begin_version(f, v, memory, known ? s->versions[v].given_address : NOWHERE, chain));
-      const fs_stream_buffer *b = &s->buffers[s->versions[v].buffer];
       f->record.at[*chain].given = true;
-      f->record.at[*chain].kept = fs_io_carried(b->io) && memory == b->memory;
     }
   }
   return FSCHED_OK;

@@ -9,9 +9,8 @@
  *   - the first command that touches a version begins one, and given content begins one at time 0;
  *   - any other command touches the latest one at its place.
  * It lives from the begin of the first command to the end of the last; content that is kept in the
- * memory lives to the end of the run, as does the place of a state in its own memory, which
- * receives the content of the next invocation.  So a store copy ends with the last command that
- * touches it, whereas the schedule may hold its place longer; all else is as in the schedule.
+ * memory lives to the end of the run.  So a store copy ends with the last command that touches it,
+ * whereas the schedule may hold its place longer; all else is as in the schedule.
  *
  * Residencies may share addresses at a time: an output that takes over its input's place does so
  * while its op runs, and of accesses to byte ranges a stream orders only those that overlap.
