@@ -43,7 +43,8 @@ typedef struct spread_walk {
   uint32_t *leader;    /* per residency: the first one of its block */
   spread_block *block; /* per residency: of leaders */
   FS_VEC(uint32_t) user;
-  bool *moves;          /* per memory: its blocks may get other addresses */
+  bool *open;           /* per memory: its residencies may have other addresses */
+  bool *moves;          /* per memory: its blocks may get them in this walk */
   fs_spread_room *room; /* per memory */
   uint32_t failed;      /* a memory without a place for a block, or FS_NONE */
   uint64_t orders, steps, most_steps;
@@ -74,15 +75,26 @@ static void join_pairs(spread_walk *w) {
   }
 }
 
-/* Whether the residencies of a memory may have other addresses. */
-static bool is_open(const fs_target *t, uint32_t memory) {
-  const fs_memory *m = &t->memory[memory];
-  bool open = fs_memory_bounded(m) && fs_placement_has_addresses(m->placement) &&
-              !fs_placement_is_stack(m->placement);
-  for (uint32_t k = 0; k < t->n_memories && open; k++) {
-    open = t->memory[k].backing != memory;
+/* Finds the memories whose residencies may have other addresses.  *any: there are some. */
+static fs_status find_open(spread_walk *w, bool *any) {
+  const fs_schedule *s = w->s;
+  const fs_target *t = &s->graph->target;
+  *any = false;
+  FS_TRY(fs_new(w->arena, &w->open, t->n_memories));
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    const fs_memory *memory = &t->memory[m];
+    w->open[m] = fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement) &&
+                 !fs_placement_is_stack(memory->placement);
   }
-  return open;
+  for (uint32_t m = 0; m < t->n_memories; m++) {
+    if (t->memory[m].backing != FS_NONE) {
+      w->open[t->memory[m].backing] = false;
+    }
+  }
+  for (uint32_t r = 0; r < s->n_residencies && !*any; r++) {
+    *any = w->open[s->res_memory[r]];
+  }
+  return FSCHED_OK;
 }
 
 static bool has_state(const spread_walk *w, uint32_t r) {
@@ -179,7 +191,7 @@ static fs_status make_blocks(spread_walk *w) {
   FS_TRY(fs_new(w->arena, &w->leader, s->n_residencies));
   FS_TRY(fs_new_zero(w->arena, &w->block, s->n_residencies));
   for (uint32_t m = 0; m < t->n_memories; m++) {
-    w->moves[m] = is_open(t, m);
+    w->moves[m] = w->open[m];
   }
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     w->leader[r] = r;
@@ -428,7 +440,7 @@ static fs_status walk_items(spread_walk *w) {
 static fs_status begin_rooms(spread_walk *w) {
   const fs_target *t = &w->s->graph->target;
   for (uint32_t m = 0; m < t->n_memories; m++) {
-    if (is_open(t, m)) {
+    if (w->open[m]) {
       if (w->room[m].ctx != NULL) {
         fs_spread_room_release(&w->room[m]);
       }
@@ -477,7 +489,7 @@ static fs_status count_before(spread_walk *w, uint64_t *waits) {
   FS_TRY(walk_once(w));
   *waits = w->orders;
   for (uint32_t m = 0; m < t->n_memories; m++) {
-    w->moves[m] = is_open(t, m);
+    w->moves[m] = w->open[m];
   }
   return FSCHED_OK;
 }
@@ -500,17 +512,14 @@ static fs_status spread_blocks(spread_walk *w, uint64_t *address, bool *found) {
   return FSCHED_OK;
 }
 
-static bool any_open(const fs_schedule *s) {
-  bool any = false;
-  for (uint32_t r = 0; r < s->n_residencies && !any; r++) {
-    any = is_open(&s->graph->target, s->res_memory[r]);
-  }
-  return any && s->n_queues > 1;
-}
-
 static fs_status run_spread(spread_walk *w, uint64_t *address, bool *found) {
   const fs_schedule *s = w->s;
+  bool any;
   if (clock_steps(s) > w->most_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
+    return FSCHED_OK;
+  }
+  FS_TRY(find_open(w, &any));
+  if (!any) {
     return FSCHED_OK;
   }
   FS_TRY(fs_accesses_collect(w->ctx, s, w->kind, w->arena, w->arena, &w->acc));
@@ -535,7 +544,7 @@ fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, fs_sync_kind 
                    .s = s,
                    .kind = kind,
                    .most_steps = fs_limits_of(ctx)->spread_steps};
-  bool waits = !fs_sync_has_stops(kind) && any_open(s);
+  bool waits = !fs_sync_has_stops(kind) && s->n_queues > 1;
   *found = false;
   fs_status status = waits ? run_spread(&w, address, found) : FSCHED_OK;
   fs_vec_free(ctx, &w.user);

@@ -52,7 +52,8 @@ bool fs_builder_takes_fewer_barriers(const fsched_graph *g, const fsched_graph *
   bool fewer = false;
   for (uint32_t l = 0; l < other->n_rolled && !fewer; l++) {
     uint32_t nest = nest_of(other, l);
-    fewer = count_barriers(g, nest) < count_barriers(other, nest);
+    bool outermost = other->rolled[l].within == FS_NONE;
+    fewer = outermost && count_barriers(g, nest) < count_barriers(other, nest);
   }
   return fewer;
 }

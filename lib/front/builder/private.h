@@ -360,7 +360,7 @@ void fs_builder_take_graph(fsched_graph **g, fsched_graph *other);
  * O(loops^2 + ops). */
 bool fs_builder_may_lack_barriers(const fsched_graph *g);
 /* Whether an outermost loop, with those in it, takes fewer barriers than in another graph of the
- * same description.  O(loops^3). */
+ * same description.  O(outermost loops * loops). */
 bool fs_builder_takes_fewer_barriers(const fsched_graph *g, const fsched_graph *other);
 
 /* deepen.c: puts a graph in the place of that of a builder, which has loops that stay loops, in

@@ -3,8 +3,8 @@
  * was decided last; without any, the item that can start earliest starts there.  Restarts are
  * geometric. */
 #include "search/learning/learner.h"
-#include "base/radix.h"
 
+#include "base/radix.h"
 #include "base/saturate.h"
 #include "problem/spilling/spilling.h"
 #include "search/learning/log.h"

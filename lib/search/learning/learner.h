@@ -306,7 +306,6 @@ uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause);
 void fs_learner_visit(fs_learner *s, const fs_growth *g);
 /* Adds the clause of found[], whose first literal is made to hold. */
 void fs_learner_learn(fs_learner *s);
-
 void fs_learner_forget(fs_learner *s);
 /* The clause took part in a conflict. */
 void fs_learner_credit(fs_learner *s, uint32_t clause);
