@@ -6,7 +6,10 @@
  * The figures are the same on every machine.  FSCHED_SHARED names the folder with the scenarios
  * (default ../shared).
  *   bench_quality search SECONDS [EVERY [FIRST]]
- * has every EVERY-th of the random graphs, from FIRST on, with so long a search. */
+ * has every EVERY-th of the random graphs, from FIRST on, with so long a search.
+ *   bench_quality optimum SECONDS [GRAPHS [OPS]]
+ * has graphs of OPS (10) to OPS + 4 ops of the same generator, with so long a search each, and says
+ * what part of the ratio is the bound's: what no schedule goes below. */
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
@@ -140,13 +143,16 @@ static fs_gen_params draw(fs_rng *rng, uint32_t i) {
 
 /* ---- the search */
 
-static fs_tick makespan_of(fsched_context *ctx, const fsched_graph *g, uint64_t seconds) {
+/* *proven: no schedule is shorter. */
+static fs_tick makespan_of(fsched_context *ctx, const fsched_graph *g, uint64_t seconds,
+                           bool *proven) {
   fsched_schedule *s;
   fsched_compile_options o = {.size = sizeof o, .verify = 1};
   o.refine = seconds == 0 ? FSCHED_REFINE_NONE : FSCHED_REFINE_SEARCH;
   o.time_limit_ms = 1000 * seconds;
   need(ctx, fsched_compile(ctx, g, &o, &s, NULL));
   fs_tick makespan = s->schedule->makespan;
+  *proven = makespan == s->schedule->lower_bound;
   fsched_schedule_destroy(s);
   return makespan;
 }
@@ -172,8 +178,9 @@ static void searched_graphs(uint64_t seconds, uint32_t every, uint32_t first) {
     }
     need(ctx, fs_gen_graph(ctx, &p, &g));
     need(ctx, fs_graph_lower_bounds(ctx, g, &b));
-    double list = (double)makespan_of(ctx, g, 0) / (double)b.all;
-    double search = (double)makespan_of(ctx, g, seconds) / (double)b.all;
+    bool proven;
+    double list = (double)makespan_of(ctx, g, 0, &proven) / (double)b.all;
+    double search = (double)makespan_of(ctx, g, seconds, &proven) / (double)b.all;
     printf("%5u %5u %6u %9g %8llu %8.3f %8.3f\n", i, g->n_ops, p.n_queues, p.tightness,
            (unsigned long long)b.all, list, search);
     (void)fflush(stdout);
@@ -185,6 +192,60 @@ static void searched_graphs(uint64_t seconds, uint32_t every, uint32_t first) {
   }
   printf("geometric mean over the bound, %u graphs: list %.4f, search %.4f\n", n, exp(log_list / n),
          exp(log_search / n));
+}
+
+/* ---- optima */
+
+typedef struct optima {
+  uint32_t graphs, proven;
+  double log_list, log_best, log_over; /* of those that are proven */
+} optima;
+
+static void add_optimum(fsched_context *ctx, const fs_gen_params *p, uint64_t seconds, optima *o) {
+  fsched_graph *g;
+  fs_lower_bounds b;
+  need(ctx, fs_gen_graph(ctx, p, &g));
+  need(ctx, fs_graph_lower_bounds(ctx, g, &b));
+  double bound = (double)fs_max(fs_max(b.critical_path, b.queue_work), b.copy_work);
+  bool proven;
+  double list = (double)makespan_of(ctx, g, 0, &proven);
+  double best = (double)makespan_of(ctx, g, seconds, &proven);
+  o->graphs++;
+  if (proven) {
+    o->proven++;
+    o->log_list += log(list / bound);
+    o->log_best += log(best / bound);
+    o->log_over += log(list / best);
+  }
+  fsched_graph_destroy(g);
+}
+
+/* So many graphs, of each tightness as many. */
+static void small_graphs(uint64_t seconds, uint32_t graphs, uint32_t ops) {
+  optima of[T] = {0};
+  fs_rng rng = {1};
+  for (uint32_t i = 0; i < graphs; i++) {
+    fs_gen_params p = draw(&rng, i);
+    fsched_context *ctx;
+    p.n_ops = ops + i / (T * Q) % 5;
+    if (fsched_context_create(NULL, &ctx) != FSCHED_OK) {
+      fail("no context");
+    }
+    add_optimum(ctx, &p, seconds, &of[i % T]);
+    fsched_context_destroy(ctx);
+  }
+  printf(
+      "%u to %u ops, %llu s each; geometric means of those that are proven\n%-14s %6s %6s %12s "
+      "%12s %12s\n",
+      ops, ops + 4, (unsigned long long)seconds, "", "graphs", "proven", "list/bound",
+      "least/bound", "list/least");
+  for (int t = 0; t < T; t++) {
+    double n = of[t].proven;
+    char name[32];
+    (void)snprintf(name, sizeof name, "tightness %g", tightness[t]);
+    printf("%-14s %6u %6u %12.3f %12.3f %12.3f\n", name, of[t].graphs, of[t].proven,
+           exp(of[t].log_list / n), exp(of[t].log_best / n), exp(of[t].log_over / n));
+  }
 }
 
 /* ---- all of them */
@@ -442,6 +503,12 @@ int main(int argc, char **argv) {
     uint32_t every = argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 1;
     searched_graphs(strtoul(argv[2], NULL, 10), every == 0 ? 1 : every,
                     argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 0);
+    return EXIT_SUCCESS;
+  }
+  if (argc > 2 && strcmp(argv[1], "optimum") == 0) {
+    small_graphs(strtoul(argv[2], NULL, 10),
+                 argc > 3 ? (uint32_t)strtoul(argv[3], NULL, 10) : 5 * T * Q,
+                 argc > 4 ? (uint32_t)strtoul(argv[4], NULL, 10) : 10);
     return EXIT_SUCCESS;
   }
   random_graphs();

@@ -471,6 +471,7 @@ static fs_status part_bounds(fs_bounds *b, fs_lower_bounds *out) {
   FS_TRY(fs_bounds_memories(b, &out->memory_work));
   if (b->copies) {
     FS_TRY(fs_bounds_trades(b, &out->memory_work));
+    FS_TRY(fs_bounds_behind(b, &out->memory_work));
   }
   fs_arena_reset(b->arena, mark);
   return FSCHED_OK;

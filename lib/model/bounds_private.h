@@ -95,6 +95,9 @@ fs_status fs_bounds_add_domain(fs_bounds *b, uint32_t d, uint64_t *queues,
 /* Raises *out by the trades of each memory, of the whole graph.  Requires that
  * fs_bounds_find_memories was called.  trades.c */
 fs_status fs_bounds_trades(fs_bounds *b, fs_tick *out) FS_MUST_USE;
+/* Raises *out by what is read behind a moment, or written before one, of the whole graph.
+ * bounds_behind.c */
+fs_status fs_bounds_behind(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
  * called. */
 fs_status fs_bounds_memories(fs_bounds *b, fs_tick *out) FS_MUST_USE;
