@@ -7,46 +7,85 @@
 #include "spread/spread.h"
 #include "waits/waits.h"
 
-typedef struct apart_counts {
-  uint64_t orders, waits;
-} apart_counts;
-
-static fs_status count_all(fs_schedule *s, fs_sync *sync, apart_counts *out) {
-  FS_TRY(fs_ctrledge_run(s->ctx, s, NULL, sync));
-  FS_TRY(fs_waits_run_alone(s->ctx, s, sync));
-  out->waits = sync->waits_emitted;
-  return fs_spread_count(s->ctx, s, sync, &out->orders);
-}
-
-static fs_status count_orders(fs_schedule *s, fs_sync_kind kind, apart_counts *out) {
+/* A schedule with addresses of one kind. */
+typedef struct apart_side {
+  uint64_t *address;
   fs_sync *sync;
-  FS_TRY(fs_sync_create(s, kind, &sync));
-  fs_status status = count_all(s, sync, out);
-  fs_sync_destroy(sync);
+} apart_side;
+
+typedef struct apart_run {
+  fs_schedule *s;
+  fs_sync_kind kind;
+  fs_ctrledge_basis basis;
+  apart_side before, after;
+} apart_run;
+
+static fs_status find_edges(apart_run *r, apart_side *side) {
+  fs_schedule *s = r->s;
+  FS_TRY(fs_sync_create(s, r->kind, &side->sync));
+  s->res_address = side->address;
+  fs_status status = fs_ctrledge_run_on(s->ctx, s, NULL, &r->basis, side->sync);
+  s->res_address = r->before.address;
   return status;
 }
 
-static bool is_fewer(const apart_counts *a, const apart_counts *b) {
-  return a->orders != b->orders ? a->orders < b->orders : a->waits < b->waits;
+/* The waits of a side, whose control edges are known. */
+static fs_status count_waits(const apart_run *r, const apart_side *side, uint32_t *waits) {
+  fs_sync y = *side->sync; /* what waits add goes with this arena */
+  fs_arena_init(&y.arena, r->s->ctx);
+  fs_status status = fs_waits_run_alone(r->s->ctx, r->s, &y);
+  *waits = y.waits_emitted;
+  fs_arena_release(&y.arena);
+  return status;
 }
 
-fs_status fs_schedule_apart(fs_schedule *s, fs_sync_kind kind) {
-  assert(s->n_items == s->graph->n_ops + s->n_copies);
+static fs_status compare_sides(apart_run *r, bool *fewer) {
+  fs_schedule *s = r->s;
+  uint64_t orders_before, orders_after;
+  uint32_t before, after;
+  FS_TRY(find_edges(r, &r->after));
+  FS_TRY(fs_spread_count(s->ctx, s, r->after.sync, UINT64_MAX, &orders_after));
+  FS_TRY(find_edges(r, &r->before));
+  FS_TRY(fs_spread_count(s->ctx, s, r->before.sync, orders_after, &orders_before));
+  *fewer = orders_after < orders_before;
+  if (orders_after == orders_before) {
+    FS_TRY(count_waits(r, &r->before, &before));
+    FS_TRY(count_waits(r, &r->after, &after));
+    *fewer = after < before;
+  }
+  return FSCHED_OK;
+}
+
+static fs_status run_apart(apart_run *r, fs_sync **sync) {
+  fs_schedule *s = r->s;
   FS_SCRATCH(scratch, s->ctx);
-  apart_counts before, after;
-  uint64_t *address, *former = s->res_address;
-  bool found;
-  FS_TRY(fs_new(&scratch, &address, s->n_residencies));
-  FS_TRY(fs_spread_run(s->ctx, s, kind, address, &found));
-  if (!found) {
+  bool found, fewer = false;
+  FS_TRY(fs_ctrledge_prepare(s->ctx, s, r->kind, NULL, &r->basis));
+  FS_TRY(fs_new(&scratch, &r->after.address, s->n_residencies));
+  FS_TRY(fs_spread_run(s->ctx, s, &r->basis.acc, r->after.address, &found));
+  FS_TRY(found ? compare_sides(r, &fewer) : find_edges(r, &r->before));
+  if (fewer) {
+    memcpy(s->res_address, r->after.address, s->n_residencies * sizeof *s->res_address);
+  }
+  apart_side *side = fewer ? &r->after : &r->before;
+  *sync = side->sync;
+  side->sync = NULL;
+  fs_ctrledge_hand_over(&r->basis, *sync);
+  return FSCHED_OK;
+}
+
+fs_status fs_schedule_apart(fs_schedule *s, fs_sync_kind kind, fs_sync **sync) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
+  apart_run r = {.s = s, .kind = kind, .before = {.address = s->res_address}};
+  bool may;
+  *sync = NULL;
+  FS_TRY(fs_spread_may(s->ctx, s, kind, &may));
+  if (!may) {
     return FSCHED_OK;
   }
-  FS_TRY(count_orders(s, kind, &before));
-  s->res_address = address;
-  fs_status status = count_orders(s, kind, &after);
-  s->res_address = former;
-  if (status == FSCHED_OK && is_fewer(&after, &before)) {
-    memcpy(s->res_address, address, s->n_residencies * sizeof *address);
-  }
+  fs_status status = run_apart(&r, sync);
+  fs_sync_destroy(r.before.sync);
+  fs_sync_destroy(r.after.sync);
+  fs_ctrledge_release(&r.basis);
   return status;
 }

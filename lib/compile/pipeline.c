@@ -232,18 +232,18 @@ static fs_status pass_refine(pipeline *p) {
 
 /* Where all starts are given, the lowest addresses are what was looked for. */
 static fs_status pass_spread(pipeline *p) {
-  return fs_settles(p->graph) ? FSCHED_OK : fs_schedule_apart(p->schedule, p->kind);
+  return fs_settles(p->graph) ? FSCHED_OK : fs_schedule_apart(p->schedule, p->kind, &p->sync);
 }
 
-/* From here on the schedule is final, but for the passes that replace waits. */
-static fs_status begin_sync(pipeline *p) {
+/* From here on the schedule is final, but for the passes that replace waits.  The pass before may
+ * have found the control edges. */
+static fs_status pass_ctrledge(pipeline *p) {
   p->schedule->bounds = p->bounds;
   p->schedule->has_bounds = true;
-  return fs_sync_create(p->schedule, p->kind, &p->sync);
-}
-
-static fs_status pass_ctrledge(pipeline *p) {
-  FS_TRY(begin_sync(p));
+  if (p->sync != NULL) {
+    return FSCHED_OK;
+  }
+  FS_TRY(fs_sync_create(p->schedule, p->kind, &p->sync));
   return fs_ctrledge_run(p->ctx, p->schedule, NULL, p->sync);
 }
 

@@ -21,7 +21,6 @@
 #include "base/group.h"
 #include "base/radix.h"
 #include "ctrledge/lanes.h"
-#include "ctrledge/segments.h"
 #include "ctrledge/sweep.h"
 
 typedef struct ctrledge_run {
@@ -30,11 +29,9 @@ typedef struct ctrledge_run {
   fs_reuse reuse;
   fs_sync *sync;
   fs_arena *scratch;
-  fs_accesses acc;
-  fs_segments segs;
-  fs_lags lags;
-  const fs_tick *over;              /* per item: when what it holds is free */
-  uint32_t *in_memory0, *in_memory; /* CSR: segments by memory */
+  const fs_ctrledge_basis *basis;
+  fs_accesses acc;  /* the basis', */
+  fs_segments segs; /* the same */
   FS_VEC(uint64_t) edge;
   FS_VEC(fs_lane) lane;
   fs_why why;
@@ -91,28 +88,18 @@ static fs_status places_contact(void *user, uint32_t earlier, uint32_t later) {
   return loose && !in_place(r, before, after) ? FSCHED_OK : segments_contact(r, earlier, later);
 }
 
-/* Groups the segments by memory; they stay nearly in order of begin. */
-static fs_status group_segments(ctrledge_run *r) {
-  uint32_t *memory;
-  FS_TRY(fs_new(r->scratch, &memory, r->segs.n));
-  for (uint32_t i = 0; i < r->segs.n; i++) {
-    memory[i] = r->s->res_memory[r->segs.residency.at[i]];
-  }
-  return fs_group(r->scratch, memory, r->segs.n, r->s->graph->target.n_memories, &r->in_memory0,
-                  &r->in_memory);
-}
-
 static fs_status contiguous_memories(ctrledge_run *r) {
   fs_rect *rects;
   FS_TRY(fs_new(r->scratch, &rects, r->segs.n));
   uint32_t n = 0;
   for (uint32_t k = 0; k < r->segs.n; k++) {
-    uint32_t i = r->in_memory[k], residency = r->segs.residency.at[i];
+    uint32_t i = r->basis->in_memory[k], residency = r->segs.residency.at[i];
     if (!counted(r->s, residency)) {
+      uint64_t address = r->s->res_address[residency];
       rects[n++] = (fs_rect){.begin = r->s->res_begin[residency],
                              .end = r->s->res_end[residency],
-                             .low = r->segs.low.at[i],
-                             .high = r->segs.high.at[i],
+                             .low = address + r->segs.low.at[i],
+                             .high = address + r->segs.high.at[i],
                              .space = r->s->res_memory[residency],
                              .id = i};
     }
@@ -169,7 +156,7 @@ static bool given(const ctrledge_run *r, uint32_t residency) {
 static fs_tick holder_end(const ctrledge_run *r, uint32_t residency) {
   fs_tick end = r->s->res_end[residency];
   for (uint32_t i = r->acc.res0[residency]; i < r->acc.res0[residency + 1]; i++) {
-    end = fs_max(end, r->over[r->acc.item[i]]);
+    end = fs_max(end, r->basis->over[r->acc.item[i]]);
   }
   return fs_residency_stays(r->s, residency) ? FS_TICK_NONE : end;
 }
@@ -233,11 +220,11 @@ static fs_status counted_memory(ctrledge_run *r, uint32_t memory) {
   assert(memory < r->s->graph->target.n_memories);
   fs_holder *holder;
   uint32_t *owner;
-  uint32_t first = r->in_memory0[memory], n = r->in_memory0[memory + 1] - first;
+  uint32_t first = r->basis->in_memory0[memory], n = r->basis->in_memory0[memory + 1] - first;
   FS_TRY(fs_new(r->scratch, &holder, n));
   FS_TRY(fs_new(r->scratch, &owner, n));
   for (uint32_t i = 0; i < n; i++) {
-    owner[i] = r->in_memory[first + i];
+    owner[i] = r->basis->in_memory[first + i];
     holder[i] = segment_holder(r, owner[i]);
   }
   sort_holders(holder, owner, n);
@@ -270,7 +257,7 @@ static fs_holder item_holder(const ctrledge_run *r, uint32_t item, uint64_t amou
   FS_ASSERT_SLOW(amount > 0 && item < r->s->n_items);
   uint32_t position = r->acc.position[item];
   return (fs_holder){.begin = r->s->start[item],
-                     .end = r->over[item],
+                     .end = r->basis->over[item],
                      .turn = position,
                      .last_use = position,
                      .amount = amount,
@@ -424,7 +411,7 @@ static void know_predecessors(const ctrledge_run *r, known_positions *k, uint32_
   }
   if (!fs_item_is_copy(r->s, to)) {
     for (uint32_t i = g->pred0[to]; i < g->pred0[to + 1]; i++) {
-      if (!fs_lags_some(&r->lags, i)) {
+      if (!fs_lags_some(&r->basis->lags, i)) {
         know(r, k, to, g->pred[i]);
       }
     }
@@ -527,31 +514,7 @@ static fs_status lanes(ctrledge_run *r) {
   return concurrency(r);
 }
 
-/* When what items hold is free: when their epochs are reached, as the plan has it, or at their
- * ends. */
-static fs_status find_over(ctrledge_run *r) {
-  fs_tick *reached;
-  r->over = r->s->end;
-  if (r->s->graph->op_latency == NULL || r->reuse.plain_ends || fs_graph_ends_alone(r->s->graph)) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_schedule_reached(r->s, r->scratch, &reached));
-  r->over = reached;
-  return FSCHED_OK;
-}
-
 static fs_status run_all(ctrledge_run *r) {
-  FS_TRY(find_over(r));
-  if (fs_sync_has_waits(r->sync->kind)) {
-    FS_TRY(fs_lags_find(r->scratch, r->s->graph, &r->lags));
-  }
-  FS_TRY(fs_accesses_collect(r->ctx, r->s, r->sync->kind, &r->sync->arena, r->scratch, &r->acc));
-  r->sync->position = r->acc.position;
-  r->sync->data0 = r->acc.data0;
-  r->sync->data = r->acc.data;
-  FS_TRY(fs_segments_make(r->ctx, r->s, r->sync->kind, r->reuse.queues_open, &r->acc, &r->lags,
-                          &r->segs));
-  FS_TRY(group_segments(r));
   FS_TRY(contiguous_memories(r));
   if (r->reuse.lanes_stay) {
     FS_TRY(keep_edges(r));
@@ -562,17 +525,88 @@ static fs_status run_all(ctrledge_run *r) {
   return store_lanes(r);
 }
 
-fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
-                          fs_sync *sync) {
-  assert(s->n_items == s->graph->n_ops + s->n_copies);
-  FS_SCRATCH(scratch, ctx);
-  ctrledge_run r = {.ctx = ctx, .s = s, .sync = sync, .segs = {.ctx = ctx}, .scratch = &scratch};
-  if (reuse != NULL) {
-    r.reuse = *reuse;
+/* When what items hold is free: when their epochs are reached, as the plan has it, or at their
+ * ends. */
+static fs_status find_over(const fs_schedule *s, const fs_reuse *reuse, fs_ctrledge_basis *b) {
+  fs_tick *reached;
+  b->over = s->end;
+  if (s->graph->op_latency == NULL || reuse->plain_ends || fs_graph_ends_alone(s->graph)) {
+    return FSCHED_OK;
   }
+  FS_TRY(fs_schedule_reached(s, &b->scratch, &reached));
+  b->over = reached;
+  return FSCHED_OK;
+}
+
+/* Groups the segments by memory; they stay nearly in order of begin. */
+static fs_status group_segments(const fs_schedule *s, fs_ctrledge_basis *b) {
+  uint32_t *memory;
+  FS_TRY(fs_new(&b->scratch, &memory, b->segs.n));
+  for (uint32_t i = 0; i < b->segs.n; i++) {
+    memory[i] = s->res_memory[b->segs.residency.at[i]];
+  }
+  return fs_group(&b->scratch, memory, b->segs.n, s->graph->target.n_memories, &b->in_memory0,
+                  &b->in_memory);
+}
+
+static const fs_reuse all_reuse = {.loose = NULL};
+
+fs_status fs_ctrledge_prepare(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                              const fs_reuse *reuse, fs_ctrledge_basis *out) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
+  reuse = reuse == NULL ? &all_reuse : reuse;
+  *out = (fs_ctrledge_basis){.segs = {.ctx = ctx}};
+  fs_arena_init(&out->results, ctx);
+  fs_arena_init(&out->scratch, ctx);
+  FS_TRY(find_over(s, reuse, out));
+  if (fs_sync_has_waits(kind)) {
+    FS_TRY(fs_lags_find(&out->scratch, s->graph, &out->lags));
+  }
+  FS_TRY(fs_accesses_collect(ctx, s, kind, &out->results, &out->scratch, &out->acc));
+  FS_TRY(fs_segments_make(ctx, s, kind, reuse->queues_open, &out->acc, &out->lags, &out->segs));
+  return group_segments(s, out);
+}
+
+void fs_ctrledge_hand_over(fs_ctrledge_basis *b, fs_sync *sync) {
+  assert(sync->position == b->acc.position);
+  fs_arena_join(&sync->arena, &b->results);
+}
+
+void fs_ctrledge_release(fs_ctrledge_basis *b) {
+  fs_segments_release(&b->segs);
+  fs_arena_release(&b->results);
+  fs_arena_release(&b->scratch);
+}
+
+fs_status fs_ctrledge_run_on(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
+                             const fs_ctrledge_basis *b, fs_sync *sync) {
+  assert(b->acc.position != NULL && b->acc.res0 != NULL);
+  FS_SCRATCH(scratch, ctx);
+  ctrledge_run r = {.ctx = ctx,
+                    .s = s,
+                    .reuse = reuse == NULL ? all_reuse : *reuse,
+                    .sync = sync,
+                    .scratch = &scratch,
+                    .basis = b,
+                    .acc = b->acc,
+                    .segs = b->segs};
+  sync->position = b->acc.position;
+  sync->data0 = b->acc.data0;
+  sync->data = b->acc.data;
   fs_status status = run_all(&r);
-  fs_segments_release(&r.segs);
   fs_vec_free(ctx, &r.edge);
   fs_vec_free(ctx, &r.lane);
+  return status;
+}
+
+fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
+                          fs_sync *sync) {
+  fs_ctrledge_basis basis;
+  fs_status status = fs_ctrledge_prepare(ctx, s, sync->kind, reuse, &basis);
+  if (status == FSCHED_OK) {
+    status = fs_ctrledge_run_on(ctx, s, reuse, &basis, sync);
+    fs_ctrledge_hand_over(&basis, sync);
+  }
+  fs_ctrledge_release(&basis);
   return status;
 }

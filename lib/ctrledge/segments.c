@@ -161,8 +161,8 @@ static fs_status add_segment(segment_maker *m, uint32_t r, uint64_t low, uint64_
     }
   }
   FS_TRY(fs_vec_push(out->ctx, &out->residency, r));
-  FS_TRY(fs_vec_push(out->ctx, &out->low, m->s->res_address[r] + low));
-  FS_TRY(fs_vec_push(out->ctx, &out->high, m->s->res_address[r] + high));
+  FS_TRY(fs_vec_push(out->ctx, &out->low, low));
+  FS_TRY(fs_vec_push(out->ctx, &out->high, high));
   FS_TRY(fs_vec_push(out->ctx, &out->first0, (uint32_t)out->first.n));
   FS_TRY(fs_vec_push(out->ctx, &out->last0, (uint32_t)out->last.n));
   out->n++;

@@ -20,7 +20,7 @@ typedef struct fs_segments {
   fsched_context *ctx;
   uint32_t n;
   FS_VEC(uint32_t) residency; /* ascending */
-  FS_VEC(uint64_t) low;       /* addresses [low, high) */
+  FS_VEC(uint64_t) low;       /* [low, high), from the residency's address on */
   FS_VEC(uint64_t) high;
   FS_VEC(uint32_t) first0; /* CSR, n + 1 entries: first accesses, in order of issue */
   FS_VEC(uint32_t) first;

@@ -187,13 +187,6 @@ fs_status fs_schedule_set_gangs(fs_schedule *s, const uint32_t *member0, const u
   return status;
 }
 
-const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {
-  FS_ASSERT_SLOW(item < s->n_items);
-  uint32_t gang = fs_item_gang(s, item);
-  *n = gang == FS_NONE ? 1 : s->gang_queue0[gang + 1] - s->gang_queue0[gang];
-  return gang == FS_NONE ? &s->queue[item] : s->gang_queue + s->gang_queue0[gang];
-}
-
 fs_item_part fs_item_part_on(const fs_schedule *s, uint32_t item, uint32_t k) {
   FS_ASSERT_SLOW(item < s->n_items);
   const fs_rolled_part *part =

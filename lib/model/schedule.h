@@ -162,7 +162,12 @@ fs_status fs_schedule_reached(const fs_schedule *s, fs_arena *arena, fs_tick **o
 fs_status fs_schedule_copy_roles(const fs_schedule *s, fs_arena *arena, uint8_t **out) FS_MUST_USE;
 /* The *n queues that an item occupies, valid as long as the schedule.  Requires an item of the
  * schedule. */
-const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n);
+static inline const uint32_t *fs_item_queues(const fs_schedule *s, uint32_t item, uint32_t *n) {
+  FS_ASSERT_SLOW(item < s->n_items);
+  uint32_t gang = fs_item_gang(s, item);
+  *n = gang == FS_NONE ? 1 : s->gang_queue0[gang + 1] - s->gang_queue0[gang];
+  return gang == FS_NONE ? &s->queue[item] : s->gang_queue + s->gang_queue0[gang];
+}
 /* Is the content of a residency there before the first item (given), or must it stay after the last
  * one (stays)?  Kept content stays where it is kept.  Requires a residency of the schedule. */
 bool fs_residency_given(const fs_schedule *s, uint32_t r);

@@ -28,21 +28,20 @@ static void join_row(uint32_t *to, const uint32_t *from, uint32_t n) {
   }
 }
 
-static uint32_t *row_of(const fs_spread_clocks *c, uint32_t item) {
-  FS_ASSERT_SLOW(item < c->s->n_items);
-  return c->over + (size_t)item * c->n;
-}
-
+/* What an item with one queue knew is known wherever it is over, so its row adds nothing then. */
 void fs_spread_clocks_add(fs_spread_clocks *c, uint32_t from) {
-  join_row(c->now, row_of(c, from), c->n);
+  bool adds = fs_item_gang(c->s, from) != FS_NONE || !fs_spread_clocks_know(c, from);
+  if (adds) {
+    join_row(c->now, fs_spread_clocks_row(c, from), c->n);
+  }
 }
 
 void fs_spread_clocks_begin(fs_spread_clocks *c, uint32_t item) {
   const fsched_graph *g = c->s->graph;
   uint32_t n;
   const uint32_t *queue = fs_item_queues(c->s, item, &n);
-  memset(c->now, 0, c->n * sizeof *c->now);
-  for (uint32_t k = 0; k < n; k++) {
+  memcpy(c->now, c->passed + (size_t)queue[0] * c->n, c->n * sizeof *c->now);
+  for (uint32_t k = 1; k < n; k++) {
     join_row(c->now, c->passed + (size_t)queue[k] * c->n, c->n);
   }
   for (uint32_t i = c->acc->data0[item]; i < c->acc->data0[item + 1]; i++) {
@@ -55,7 +54,7 @@ void fs_spread_clocks_begin(fs_spread_clocks *c, uint32_t item) {
 }
 
 void fs_spread_clocks_end(fs_spread_clocks *c, uint32_t item) {
-  uint32_t n, *row = row_of(c, item), after = c->acc->position[item] + 1;
+  uint32_t n, *row = fs_spread_clocks_row(c, item), after = c->acc->position[item] + 1;
   const uint32_t *queue = fs_item_queues(c->s, item, &n);
   memcpy(row, c->now, c->n * sizeof *row);
   for (uint32_t k = 0; k < n; k++) {
@@ -65,22 +64,4 @@ void fs_spread_clocks_end(fs_spread_clocks *c, uint32_t item) {
     memcpy(c->passed + (size_t)queue[k] * c->n, fs_item_slow(c->s, item) ? c->now : row,
            c->n * sizeof *row);
   }
-}
-
-static bool is_over(const fs_spread_clocks *c, const uint32_t *row, uint32_t from) {
-  uint32_t n;
-  const uint32_t *queue = fs_item_queues(c->s, from, &n);
-  bool over = false;
-  for (uint32_t k = 0; k < n && !over; k++) {
-    over = row[queue[k]] > c->acc->position[from];
-  }
-  return over;
-}
-
-bool fs_spread_clocks_know(const fs_spread_clocks *c, uint32_t from) {
-  return is_over(c, c->now, from);
-}
-
-bool fs_spread_clocks_tell(const fs_spread_clocks *c, uint32_t later, uint32_t from) {
-  return is_over(c, row_of(c, later), from);
 }

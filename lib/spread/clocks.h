@@ -26,9 +26,32 @@ void fs_spread_clocks_begin(fs_spread_clocks *c, uint32_t item);
 void fs_spread_clocks_end(fs_spread_clocks *c, uint32_t item);
 /* The present item starts when an earlier one is over. */
 void fs_spread_clocks_add(fs_spread_clocks *c, uint32_t from);
-/* Whether an earlier item is known to be over when the present one starts. */
-bool fs_spread_clocks_know(const fs_spread_clocks *c, uint32_t from);
-/* Whether it is known to be over when another one is, which has ended. */
-bool fs_spread_clocks_tell(const fs_spread_clocks *c, uint32_t later, uint32_t from);
+
+/* What is over when an item is that has ended.  Requires an item of the schedule. */
+static inline uint32_t *fs_spread_clocks_row(const fs_spread_clocks *c, uint32_t item) {
+  FS_ASSERT_SLOW(item < c->s->n_items);
+  return c->over + (size_t)item * c->n;
+}
+/* Whether an item is over, as a row of a clock says.  Requires an item of the schedule. */
+static inline bool fs_spread_clocks_over(const fs_spread_clocks *c, const uint32_t *row,
+                                         uint32_t item) {
+  uint32_t n, position = c->acc->position[item];
+  const uint32_t *queue = fs_item_queues(c->s, item, &n);
+  bool over = row[queue[0]] > position;
+  for (uint32_t k = 1; k < n && !over; k++) {
+    over = row[queue[k]] > position;
+  }
+  return over;
+}
+/* Whether an earlier item is known to be over when the present one starts.  Requires an item of the
+ * schedule. */
+static inline bool fs_spread_clocks_know(const fs_spread_clocks *c, uint32_t from) {
+  return fs_spread_clocks_over(c, c->now, from);
+}
+/* Whether it is known to be over when another one is, which has ended.  Requires items of the
+ * schedule. */
+static inline bool fs_spread_clocks_tell(const fs_spread_clocks *c, uint32_t later, uint32_t from) {
+  return fs_spread_clocks_over(c, fs_spread_clocks_row(c, later), from);
+}
 
 #endif

@@ -24,7 +24,7 @@ static uint64_t add_edges(fs_spread_clocks *c, const fs_sync *y, const edge_rows
 }
 
 fs_status fs_spread_count(fsched_context *ctx, const fs_schedule *s, const fs_sync *y,
-                          uint64_t *orders) {
+                          uint64_t most, uint64_t *orders) {
   assert(y->position != NULL || s->n_items == 0);
   FS_SCRATCH(arena, ctx);
   const fs_accesses acc = {.position = y->position, .data0 = y->data0, .data = y->data};
@@ -34,7 +34,7 @@ fs_status fs_spread_count(fsched_context *ctx, const fs_schedule *s, const fs_sy
   FS_TRY(fs_group(&arena, y->control_to, y->n_control, s->n_items, &rows.edge0, &rows.edge));
   fs_spread_clocks_reset(&c);
   *orders = 0;
-  for (uint32_t i = 0; i < s->n_items; i++) {
+  for (uint32_t i = 0; i < s->n_items && *orders <= most; i++) {
     uint32_t item = s->order[i];
     fs_spread_clocks_begin(&c, item);
     (void)add_edges(&c, y, &rows, item, false);

@@ -36,7 +36,11 @@ static void replace_pieces(fs_spread_room *r, size_t from, size_t to, const fs_s
 
 fs_status fs_spread_room_take(fs_spread_room *r, uint64_t low, uint64_t high, uint32_t owner) {
   assert(low < high);
-  size_t from = fs_spread_room_find(r, low), to = fs_spread_room_find(r, high - 1) + 1, n = 0;
+  size_t from = fs_spread_room_find(r, low), to = from + 1, n = 0;
+  while (r->piece.at[to - 1].high < high) {
+    to++;
+    assert(to <= r->piece.n);
+  }
   fs_spread_piece with[3], left = r->piece.at[from], right = r->piece.at[to - 1];
   FS_TRY(fs_vec_ensure(r->ctx, &r->piece, r->piece.n + 2));
   if (left.low < low) {

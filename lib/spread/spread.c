@@ -29,20 +29,24 @@ typedef struct spread_block {
   uint32_t first, last;    /* positions of its first and last users */
   uint32_t memory;         /* FS_NONE: its address stays, and nobody takes its place */
   uint32_t user0, n_users; /* into `user`: items, the last one of each queue */
+  uint32_t n_all;          /* n_users before a walk */
   bool shared;             /* others use it that do not come after its first user */
-  bool settled;            /* of these only those are left that others do not tell of */
+  bool shared_known;
+  bool settled; /* of the users only those are left that others do not tell of */
 } spread_block;
 
 typedef struct spread_walk {
   fsched_context *ctx;
   fs_arena *arena;
   const fs_schedule *s;
-  fs_sync_kind kind;
-  fs_accesses acc;
+  const fs_accesses *acc;
   fs_spread_clocks clocks;
-  uint32_t *leader;    /* per residency: the first one of its block */
-  spread_block *block; /* per residency: of leaders */
+  fs_spread_clocks *plain; /* by queue order and edges alone; NULL: not needed yet */
+  uint32_t *leader;        /* per residency: the first one of its block */
+  spread_block *block;     /* per residency: of leaders */
   FS_VEC(uint32_t) user;
+  uint32_t *all_users;  /* `user` before a walk */
+  uint32_t *next;       /* per residency: the next one of its block, or FS_NONE */
   bool *open;           /* per memory: its residencies may have other addresses */
   bool *moves;          /* per memory: its blocks may get them in this walk */
   fs_spread_room *room; /* per memory */
@@ -75,24 +79,19 @@ static void join_pairs(spread_walk *w) {
   }
 }
 
-/* Finds the memories whose residencies may have other addresses.  *any: there are some. */
-static fs_status find_open(spread_walk *w, bool *any) {
-  const fs_schedule *s = w->s;
+/* Finds the memories whose residencies may have other addresses. */
+static fs_status find_open(const fs_schedule *s, fs_arena *arena, bool **open) {
   const fs_target *t = &s->graph->target;
-  *any = false;
-  FS_TRY(fs_new(w->arena, &w->open, t->n_memories));
+  FS_TRY(fs_new(arena, open, t->n_memories));
   for (uint32_t m = 0; m < t->n_memories; m++) {
     const fs_memory *memory = &t->memory[m];
-    w->open[m] = fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement) &&
+    (*open)[m] = fs_memory_bounded(memory) && fs_placement_has_addresses(memory->placement) &&
                  !fs_placement_is_stack(memory->placement);
   }
   for (uint32_t m = 0; m < t->n_memories; m++) {
     if (t->memory[m].backing != FS_NONE) {
-      w->open[t->memory[m].backing] = false;
+      (*open)[t->memory[m].backing] = false;
     }
-  }
-  for (uint32_t r = 0; r < s->n_residencies && !*any; r++) {
-    *any = w->open[s->res_memory[r]];
   }
   return FSCHED_OK;
 }
@@ -106,7 +105,7 @@ static bool has_state(const spread_walk *w, uint32_t r) {
 static void add_residency(spread_walk *w, uint32_t r, const fs_tick *reached) {
   const fs_schedule *s = w->s;
   spread_block *b = &w->block[leader_of(w, r)];
-  uint32_t from = w->acc.res0[r], to = w->acc.res0[r + 1];
+  uint32_t from = w->acc->res0[r], to = w->acc->res0[r + 1];
   bool stays = from == to || has_state(w, r) || !w->moves[s->res_memory[r]];
   if (b->size == 0) {
     *b = (spread_block){.size = s->res_size[r],
@@ -119,7 +118,7 @@ static void add_residency(spread_walk *w, uint32_t r, const fs_tick *reached) {
   b->begin = fs_min(b->begin, s->res_begin[r]);
   b->until = fs_max(b->until, fs_residency_stays(s, r) ? FS_TICK_NONE : s->res_end[r]);
   for (uint32_t i = from; i < to; i++) {
-    uint32_t item = w->acc.item[i], position = w->acc.position[item];
+    uint32_t item = w->acc->item[i], position = w->acc->position[item];
     b->first = (uint32_t)fs_min(b->first, position);
     b->last = (uint32_t)fs_max(b->last, position);
     b->until = fs_max(b->until, reached == NULL ? 0 : reached[item]);
@@ -140,47 +139,35 @@ static fs_status add_user(spread_walk *w, spread_block *b, uint32_t item) {
     b->n_users++;
     return fs_vec_push(w->ctx, &w->user, item);
   }
-  if (w->acc.position[w->user.at[i]] < w->acc.position[item]) {
+  if (w->acc->position[w->user.at[i]] < w->acc->position[item]) {
     w->user.at[i] = item;
   }
   return FSCHED_OK;
 }
 
+/* Lists the residencies of each block, and the users. */
 static fs_status add_users(spread_walk *w) {
-  uint32_t n = w->s->n_residencies, *next, *list;
+  uint32_t n = w->s->n_residencies, *list;
   FS_TRY(fs_new_none(w->arena, &list, n)); /* per leader: the residencies of its block */
-  FS_TRY(fs_new(w->arena, &next, n));
+  FS_TRY(fs_new(w->arena, &w->next, n));
   for (uint32_t r = n; r-- > 0;) {
     uint32_t leader = leader_of(w, r);
-    next[r] = list[leader];
+    w->next[r] = list[leader];
     list[leader] = r;
   }
   for (uint32_t l = 0; l < n; l++) {
-    for (uint32_t r = list[l]; r != FS_NONE; r = next[r]) {
-      for (uint32_t i = w->acc.res0[r]; i < w->acc.res0[r + 1]; i++) {
-        FS_TRY(add_user(w, &w->block[l], w->acc.item[i]));
+    for (uint32_t r = list[l]; r != FS_NONE; r = w->next[r]) {
+      for (uint32_t i = w->acc->res0[r]; i < w->acc->res0[r + 1]; i++) {
+        FS_TRY(add_user(w, &w->block[l], w->acc->item[i]));
       }
     }
+    w->block[l].n_all = w->block[l].n_users;
+  }
+  FS_TRY(fs_new(w->arena, &w->all_users, w->user.n));
+  if (w->user.n > 0) {
+    memcpy(w->all_users, w->user.at, w->user.n * sizeof *w->all_users);
   }
   return FSCHED_OK;
-}
-
-/* Finds blocks of which several users may come first: what has their place before, all these wait
- * for.  That is by queue order and edges alone. */
-static void find_shared(spread_walk *w) {
-  const fs_schedule *s = w->s;
-  fs_spread_clocks_reset(&w->clocks);
-  for (uint32_t i = 0; i < s->n_items; i++) {
-    fs_spread_clocks_begin(&w->clocks, s->order[i]);
-    fs_spread_clocks_end(&w->clocks, s->order[i]);
-  }
-  for (uint32_t r = 0; r < s->n_residencies; r++) {
-    spread_block *b = &w->block[leader_of(w, r)];
-    for (uint32_t i = w->acc.res0[r]; i < w->acc.res0[r + 1]; i++) {
-      uint32_t item = w->acc.item[i], first = s->order[b->first];
-      b->shared = b->shared || (item != first && !fs_spread_clocks_tell(&w->clocks, item, first));
-    }
-  }
 }
 
 static fs_status make_blocks(spread_walk *w) {
@@ -203,11 +190,52 @@ static fs_status make_blocks(spread_walk *w) {
   for (uint32_t r = 0; r < s->n_residencies; r++) {
     add_residency(w, r, reached);
   }
-  find_shared(w);
-  return FSCHED_OK;
+  return add_users(w);
 }
 
 /* --- waits --- */
+
+/* Whether an item comes after another one by queue order and edges alone. */
+static fs_status comes_after(spread_walk *w, uint32_t item, uint32_t first, bool *after) {
+  const fs_schedule *s = w->s;
+  *after =
+      item == first ||
+      (fs_item_plain(s, item) && fs_item_plain(s, first) && s->queue[item] == s->queue[first]) ||
+      fs_direct_edge(s, w->acc, first, item);
+  if (*after) {
+    return FSCHED_OK;
+  }
+  if (w->plain == NULL) {
+    FS_TRY(fs_new(w->arena, &w->plain, 1));
+    FS_TRY(fs_spread_clocks_make(w->arena, s, w->acc, w->plain));
+    fs_spread_clocks_reset(w->plain);
+    for (uint32_t i = 0; i < s->n_items; i++) {
+      fs_spread_clocks_begin(w->plain, s->order[i]);
+      fs_spread_clocks_end(w->plain, s->order[i]);
+    }
+  }
+  *after = fs_spread_clocks_tell(w->plain, item, first);
+  return FSCHED_OK;
+}
+
+/* Finds, once, whether several users of a block may come first: what has its place before, all
+ * these wait for.  Requires a block with users. */
+static fs_status find_shared(spread_walk *w, uint32_t leader) {
+  spread_block *b = &w->block[leader];
+  if (b->shared_known) {
+    return FSCHED_OK;
+  }
+  uint32_t first = w->s->order[b->first];
+  b->shared_known = true;
+  for (uint32_t r = leader; r != FS_NONE && !b->shared; r = w->next[r]) {
+    for (uint32_t i = w->acc->res0[r]; i < w->acc->res0[r + 1] && !b->shared; i++) {
+      bool after;
+      FS_TRY(comes_after(w, w->acc->item[i], first, &after));
+      b->shared = !after;
+    }
+  }
+  return FSCHED_OK;
+}
 
 /* Leaves of the users of a block those that no other one of them tells of. */
 static void settle_users(spread_walk *w, spread_block *b) {
@@ -215,7 +243,7 @@ static void settle_users(spread_walk *w, spread_block *b) {
   for (uint32_t i = 0; i < b->n_users; i++) {
     bool told = false;
     for (uint32_t k = 0; k < b->n_users && !told; k++) {
-      told = k != i && w->acc.position[user[k]] > w->acc.position[user[i]] &&
+      told = k != i && w->acc->position[user[k]] > w->acc->position[user[i]] &&
              fs_spread_clocks_tell(&w->clocks, user[k], user[i]);
     }
     if (!told) { /* later users are told of by none that is dropped */
@@ -270,17 +298,14 @@ static bool is_better(const spread_choice *a, const spread_choice *b) {
 }
 
 /* Sums up what the pieces [from, to) cost, which are free, and their fresh bytes. */
-static fs_status sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b,
-                            size_t from, size_t to) {
-  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, to + 1));
-  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, to + 1));
+static void sum_pieces(spread_walk *w, const fs_spread_room *room, const spread_block *b,
+                       size_t from, size_t to) {
   w->cost.at[from] = w->fresh.at[from] = 0;
   for (size_t i = from; i < to; i++) {
     const fs_spread_piece *p = &room->piece.at[i];
     w->cost.at[i + 1] = w->cost.at[i] + cost_of(w, p->owner, b);
     w->fresh.at[i + 1] = w->fresh.at[i] + (p->owner == FS_NONE ? p->high - p->low : 0);
   }
-  return FSCHED_OK;
 }
 
 /* The piece of an address, which is that of `from` or a later one. */
@@ -296,7 +321,11 @@ static size_t piece_from(const fs_spread_room *room, size_t from, uint64_t addre
 static void try_place(const spread_walk *w, const fs_spread_room *room, size_t from, size_t to,
                       uint64_t address, uint64_t size, uint64_t run, spread_choice *best) {
   const fs_spread_piece *left = &room->piece.at[from], *right = &room->piece.at[to - 1];
-  spread_choice c = {.cost = w->cost.at[to] - w->cost.at[from],
+  uint64_t cost = w->cost.at[to] - w->cost.at[from];
+  if (best->found && cost > best->cost) {
+    return;
+  }
+  spread_choice c = {.cost = cost,
                      .fresh = w->fresh.at[to] - w->fresh.at[from],
                      .run = run,
                      .address = address,
@@ -335,12 +364,14 @@ static fs_status find_among(spread_walk *w, const spread_block *b, size_t begin,
   const fs_spread_room *room = &w->room[b->memory];
   const fs_spread_piece *piece = room->piece.at;
   best->found = false;
+  FS_TRY(fs_vec_ensure(w->ctx, &w->cost, end + 1));
+  FS_TRY(fs_vec_ensure(w->ctx, &w->fresh, end + 1));
   for (size_t from = begin, to; from < end; from = to + 1) {
     for (to = from; to < end && !is_held(w, piece[to].owner, b);) {
       to++;
     }
     if (to > from && piece[to - 1].high - piece[from].low >= b->size) {
-      FS_TRY(sum_pieces(w, room, b, from, to));
+      sum_pieces(w, room, b, from, to);
       try_run(w, room, from, to, b->size, best);
     }
   }
@@ -359,7 +390,7 @@ static fs_status find_place(spread_walk *w, const spread_block *b, spread_choice
 
 /* The block takes its place: the present item comes after all who used it. */
 static fs_status take_place(spread_walk *w, uint32_t leader, uint32_t memory) {
-  const spread_block *b = &w->block[leader];
+  spread_block *b = &w->block[leader];
   fs_spread_room *room = &w->room[memory];
   uint32_t before = FS_NONE;
   for (size_t i = fs_spread_room_find(room, b->address);
@@ -369,6 +400,7 @@ static fs_status take_place(spread_walk *w, uint32_t leader, uint32_t memory) {
       continue;
     }
     before = owner;
+    FS_TRY(find_shared(w, leader));
     spread_block *o = &w->block[owner];
     if (!o->settled) {
       settle_users(w, o);
@@ -390,6 +422,7 @@ static fs_status place_block(spread_walk *w, uint32_t leader) {
   b->address = b->was;
   if (b->memory != FS_NONE && w->moves[memory]) {
     spread_choice best;
+    FS_TRY(b->first == 0 ? FSCHED_OK : find_shared(w, leader)); /* else nobody was there before */
     FS_TRY(find_place(w, b, &best));
     if (!best.found) {
       w->failed = memory;
@@ -451,13 +484,14 @@ static fs_status begin_rooms(spread_walk *w) {
 }
 
 /* The users of blocks are those of the schedule again. */
-static fs_status begin_users(spread_walk *w) {
-  w->user.n = 0;
+static void begin_users(spread_walk *w) {
+  if (w->user.n > 0) {
+    memcpy(w->user.at, w->all_users, w->user.n * sizeof *w->all_users);
+  }
   for (uint32_t r = 0; r < w->s->n_residencies; r++) {
-    w->block[r].n_users = 0;
+    w->block[r].n_users = w->block[r].n_all;
     w->block[r].settled = false;
   }
-  return add_users(w);
 }
 
 /* What the clocks of a walk cost, as its pieces are counted. */
@@ -470,7 +504,7 @@ static fs_status walk_once(spread_walk *w) {
   w->failed = FS_NONE;
   w->steps = fs_add_most(w->steps, clock_steps(w->s));
   FS_TRY(begin_rooms(w));
-  FS_TRY(begin_users(w));
+  begin_users(w);
   return walk_items(w);
 }
 
@@ -512,18 +546,25 @@ static fs_status spread_blocks(spread_walk *w, uint64_t *address, bool *found) {
   return FSCHED_OK;
 }
 
+fs_status fs_spread_may(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind, bool *may) {
+  FS_SCRATCH(scratch, ctx);
+  bool *open;
+  *may = false;
+  if (fs_sync_has_stops(kind) || s->n_queues <= 1 ||
+      clock_steps(s) > fs_limits_of(ctx)->spread_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
+    return FSCHED_OK;
+  }
+  FS_TRY(find_open(s, &scratch, &open));
+  for (uint32_t r = 0; r < s->n_residencies && !*may; r++) {
+    *may = open[s->res_memory[r]];
+  }
+  return FSCHED_OK;
+}
+
 static fs_status run_spread(spread_walk *w, uint64_t *address, bool *found) {
   const fs_schedule *s = w->s;
-  bool any;
-  if (clock_steps(s) > w->most_steps || fs_spread_clocks_words(s) > MOST_WORDS) {
-    return FSCHED_OK;
-  }
-  FS_TRY(find_open(w, &any));
-  if (!any) {
-    return FSCHED_OK;
-  }
-  FS_TRY(fs_accesses_collect(w->ctx, s, w->kind, w->arena, w->arena, &w->acc));
-  FS_TRY(fs_spread_clocks_make(w->arena, s, &w->acc, &w->clocks));
+  FS_TRY(find_open(s, w->arena, &w->open));
+  FS_TRY(fs_spread_clocks_make(w->arena, s, w->acc, &w->clocks));
   FS_TRY(fs_new_zero(w->arena, &w->room, s->graph->target.n_memories));
   FS_TRY(make_blocks(w));
   fs_status status = spread_blocks(w, address, found);
@@ -535,18 +576,17 @@ static fs_status run_spread(spread_walk *w, uint64_t *address, bool *found) {
   return status;
 }
 
-fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                         uint64_t *address, bool *found) {
-  assert(s->n_items == s->graph->n_ops + s->n_copies);
+  assert(s->n_items == s->graph->n_ops + s->n_copies && acc->res0 != NULL);
   FS_SCRATCH(arena, ctx);
   spread_walk w = {.ctx = ctx,
                    .arena = &arena,
                    .s = s,
-                   .kind = kind,
+                   .acc = acc,
                    .most_steps = fs_limits_of(ctx)->spread_steps};
-  bool waits = !fs_sync_has_stops(kind) && s->n_queues > 1;
   *found = false;
-  fs_status status = waits ? run_spread(&w, address, found) : FSCHED_OK;
+  fs_status status = run_spread(&w, address, found);
   fs_vec_free(ctx, &w.user);
   fs_vec_free(ctx, &w.cost);
   fs_vec_free(ctx, &w.fresh);

@@ -13,23 +13,31 @@
 #ifndef FS_SPREAD_H
 #define FS_SPREAD_H
 
+#include "model/access.h"
 #include "model/kinds.h"
 #include "model/sync.h"
+
+/* Whether fs_spread_run looks for addresses at all: *may is false where queues do not wait for each
+ * other, no residency is in a memory whose addresses may change, or the limit of steps is too low
+ * for one walk over the items.  O(residencies).  Errors: FSCHED_SYSTEM. */
+fs_status fs_spread_may(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+                        bool *may) FS_MUST_USE;
 
 /* *found: there are addresses with fewer orders of reuse, as far as this search knows orders (those
  * of resources and lanes it does not); they are then in address[], which has room for all
  * residencies.  Those of states stay, and all in memories that are backing stores or are placed by
- * other rules.  The schedule is only read.  Requires an order of all items.
+ * other rules.  The schedule is only read.  Requires an order of all items, accesses of this
+ * schedule, and that fs_spread_may allows it.
  * Complexity: O((items + edges) * queues + residencies * pieces of their memories), up to a limit
  * of steps (limit.h): beyond it nothing is found.  Determinism: a function of the schedule.
  * Errors: FSCHED_SYSTEM. */
-fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
+fs_status fs_spread_run(fsched_context *ctx, const fs_schedule *s, const fs_accesses *acc,
                         uint64_t *address, bool *found) FS_MUST_USE;
 
 /* Counts the control edges of reuse that order what neither queues nor edges, nor other control
- * edges, order.  Requires the positions of control edges.  O((items + edges) * queues).
- * Errors: FSCHED_SYSTEM. */
+ * edges, order; the count ends once it is above `most`.  Requires the positions of control edges.
+ * O((items + edges) * queues). Errors: FSCHED_SYSTEM. */
 fs_status fs_spread_count(fsched_context *ctx, const fs_schedule *s, const fs_sync *y,
-                          uint64_t *orders) FS_MUST_USE;
+                          uint64_t most, uint64_t *orders) FS_MUST_USE;
 
 #endif
