@@ -60,7 +60,7 @@ uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key) {
   }
   for (uint32_t k = doc->node[mapping].child; k != FS_NONE;) {
     uint32_t value = doc->node[k].next;
-    if (strcmp(doc->node[k].text, key) == 0) {
+    if (fs_text_same(doc->node[k].text, key)) {
       return value;
     }
     k = doc->node[value].next;
@@ -137,7 +137,7 @@ static fs_status link_pair(fs_arena *arena, fs_doc *doc, uint32_t mapping, const
   uint32_t last = FS_NONE;
   for (uint32_t k = doc->node[mapping].child; k != FS_NONE;) {
     uint32_t old = doc->node[k].next;
-    if (strcmp(doc->node[k].text, key) == 0) {
+    if (fs_text_same(doc->node[k].text, key)) {
       doc->node[value].next = doc->node[old].next;
       doc->node[k].next = value;
       return FSCHED_OK;

@@ -56,6 +56,10 @@ fs_status fs_doc_parse_owned(fsched_context *ctx, fs_arena *arena, const char *n
                              size_t length, fs_doc *out) FS_MUST_USE;
 /* Requires a node of the tree. */
 fs_pos fs_node_pos(const fs_doc *doc, uint32_t node);
+/* Whether two texts are the same; most that are not differ in the first byte. */
+static inline bool fs_text_same(const char *a, const char *b) {
+  return a[0] == b[0] && strcmp(a, b) == 0;
+}
 /* The value of a mapping's key, or FS_NONE.  Requires a node of the tree. */
 uint32_t fs_node_get(const fs_doc *doc, uint32_t mapping, const char *key);
 /* Reads a decimal unsigned integer without a sign or leading zeros; false if the text is not one,

@@ -116,18 +116,18 @@ static unsigned scan_arg(const fs_reader *r, uint32_t node, uint32_t *buffer, ui
     const fs_node *k = fs_read_node(r, key);
     bool is_tag = false;
     for (unsigned t = 0; t < FS_N_TAGS; t++) {
-      if (strcmp(k->text, fs_words_tag[t]) == 0) {
+      if (fs_text_same(k->text, fs_words_tag[t])) {
         tag = t;
         *buffer = k->next;
         is_tag = true;
       }
     }
-    if (strcmp(k->text, "size") == 0) {
+    if (fs_text_same(k->text, "size")) {
       *size = k->next;
-    } else if (strcmp(k->text, "memory") == 0) {
+    } else if (fs_text_same(k->text, "memory")) {
       *memory = k->next;
     } else {
-      *misspelt |= !is_tag && strcmp(k->text, "at") != 0 && strcmp(k->text, "distance") != 0;
+      *misspelt |= !is_tag && !fs_text_same(k->text, "at") && !fs_text_same(k->text, "distance");
     }
     key = fs_read_node(r, k->next)->next;
   }

@@ -74,7 +74,7 @@ bool fs_read_keys(fs_reader *r, uint32_t node, const char *what, const fs_key *k
   for (uint32_t key = n->child; key != FS_NONE;) {
     const fs_node *k = fs_read_node(r, key);
     size_t tried = 0;
-    while (tried < n_keys && strcmp(keys[i].name, k->text) != 0) {
+    while (tried < n_keys && !fs_text_same(keys[i].name, k->text)) {
       i = i + 1 == n_keys ? 0 : i + 1;
       tried++;
     }
