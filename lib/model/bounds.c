@@ -120,11 +120,24 @@ static int by_tail(const void *a, const void *b) {
                               : (x->work > y->work) - (x->work < y->work);
 }
 
-static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
+/* What the jobs whose heads are at least this one add up to, and the longest of their tails. */
+typedef struct head_sum {
+  fs_tick head, work, tail;
+} head_sum;
+
+/* The best window of a head over the jobs by descending tail, if it is above `best`, else that.  It
+ * ends where the rest cannot be above it, whatever lies in it. */
+static fs_tick window(const fs_bounds *b, const head_sum *s, uint64_t capacity, fs_tick best) {
   FS_ASSERT_SLOW(capacity > 0);
-  fs_tick best = 0, work = 0;
+  fs_tick work = 0, h = s->head, all = fs_ceil_div(s->work, capacity);
+  if (fs_add_most(h + s->tail, all) <= best) {
+    return best;
+  }
   for (size_t i = 0; i < b->jobs.n; i++) {
     const fs_bounds_job *j = &b->jobs.at[i];
+    if (fs_add_most(h + j->tail, all) <= best) {
+      break;
+    }
     if (j->head >= h) {
       work = fs_add_most(work, j->work);
       fs_tick least = capacity == 1 ? work : fs_ceil_div(work, capacity);
@@ -132,6 +145,64 @@ static fs_tick window(const fs_bounds *b, fs_tick h, uint64_t capacity) {
     }
   }
   return best;
+}
+
+/* Sorts the jobs by descending tail.  Of those with one tail only the last counts, for which all of
+ * them have been added up, so their order does not matter. */
+static fs_status sort_by_tail(fs_bounds *b) {
+  size_t n = b->jobs.n;
+  const fs_bounds_job *job = b->jobs.at;
+  fs_bounds_job *sorted;
+  uint64_t *key;
+  FS_TRY(fs_new(b->arena, &key, 2 * n));
+  FS_TRY(fs_new(b->arena, &sorted, n));
+  for (size_t i = 0; i < n; i++) {
+    if (job[i].tail > UINT32_MAX) { /* tail and index have no room in one key */
+      qsort(b->jobs.at, n, sizeof *job, by_tail);
+      return FSCHED_OK;
+    }
+    key[i] = (UINT32_MAX - job[i].tail) << 32 | i;
+  }
+  fs_radix_sort_block(key, n);
+  for (size_t i = 0; i < n; i++) {
+    sorted[i] = job[(uint32_t)key[i]];
+  }
+  memcpy(b->jobs.at, sorted, n * sizeof *sorted);
+  return FSCHED_OK;
+}
+
+/* Adds up the jobs for each of their heads, ascending, of which there are *n. */
+static fs_status sum_heads(fs_bounds *b, head_sum **out, size_t *n) {
+  uint64_t *head;
+  head_sum *sum;
+  FS_TRY(fs_new(b->arena, &head, 2 * b->jobs.n));
+  FS_TRY(fs_new(b->arena, &sum, b->jobs.n));
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    head[i] = b->jobs.at[i].head;
+  }
+  fs_radix_sort_block(head, b->jobs.n);
+  *n = 0;
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    if (i == 0 || head[i] != head[i - 1]) {
+      sum[(*n)++] = (head_sum){.head = head[i]};
+    }
+  }
+  for (size_t i = 0; i < b->jobs.n; i++) {
+    const fs_bounds_job *j = &b->jobs.at[i];
+    size_t low = 0;
+    for (size_t high = *n; high - low > 1;) {
+      size_t middle = low + (high - low) / 2;
+      *(sum[middle].head <= j->head ? &low : &high) = middle;
+    }
+    sum[low].work = fs_add_most(sum[low].work, j->work);
+    sum[low].tail = fs_max(sum[low].tail, j->tail);
+  }
+  for (size_t i = *n; i-- > 1;) {
+    sum[i - 1].work = fs_add_most(sum[i - 1].work, sum[i].work);
+    sum[i - 1].tail = fs_max(sum[i - 1].tail, sum[i].tail);
+  }
+  *out = sum;
+  return FSCHED_OK;
 }
 
 static fs_tick whole(const fs_bounds *b, uint64_t capacity) {
@@ -155,22 +226,13 @@ fs_status fs_bounds_windows(fs_bounds *b, uint64_t capacity, fs_tick *out) {
     return FSCHED_OK;
   }
   fs_arena_mark mark = fs_arena_set_mark(b->arena);
-  fs_tick *heads;
-  FS_TRY(fs_new(b->arena, &heads, n));
-  for (size_t i = 0; i < n; i++) {
-    heads[i] = b->jobs.at[i].head;
-  }
-  qsort(heads, n, sizeof *heads, fs_compare_u64);
-  qsort(b->jobs.at, n, sizeof *b->jobs.at, by_tail);
-  size_t distinct = 1;
-  for (size_t i = 1; i < n; i++) {
-    if (heads[i] != heads[i - 1]) {
-      heads[distinct++] = heads[i];
-    }
-  }
+  head_sum *sum;
+  size_t distinct;
+  FS_TRY(sum_heads(b, &sum, &distinct));
+  FS_TRY(sort_by_tail(b));
   size_t step = distinct * n / limits->bound_steps + 1;
   for (size_t i = 0; i < distinct; i += step) {
-    *out = fs_max(*out, window(b, heads[i], capacity));
+    *out = window(b, &sum[i], capacity, *out);
   }
   fs_arena_reset(b->arena, mark);
   b->jobs.n = 0;

@@ -32,10 +32,10 @@
 #include <stdlib.h>
 
 #include "base/group.h"
-#include "base/heap.h"
 #include "base/radix.h"
 #include "model/bounds_private.h"
 #include "model/overwritten.h"
+#include "model/positions.h"
 
 /* Ops of a version that are looked at for which of them can run at once. */
 enum { MOST_APART = 64 };
@@ -44,7 +44,7 @@ typedef struct memory_search {
   fs_bounds *b;
   uint32_t memory;
   uint64_t unit, steps; /* steps that are left */
-  fs_heap open;         /* reached, by topological position */
+  fs_position_set open; /* reached, and not yet left */
   uint64_t *amount;     /* per op, in units */
   uint64_t *held;       /* ops with an amount, by topological position, with twice the room */
   uint32_t n_held;
@@ -59,8 +59,10 @@ typedef struct memory_search {
   fs_tick *path;
   FS_VEC(fs_bounds_job) jobs;
   FS_VEC(fs_bounds_gap) gaps;
-  /* The ops that access the version, each once, in topological order. */
+  /* The ops that access the version, each once, in topological order; the arrays have room for the
+   * most accesses of a version. */
   uint32_t n;
+  uint64_t *key;         /* twice that */
   uint32_t *op, *before; /* `before`: the previous op of the best chain that ends here, or
                           * FS_NONE */
   fs_tick *chain, *gap;  /* what the chain is worth, and the path between `before` and the op */
@@ -131,25 +133,12 @@ static fs_tick time_of(const memory_search *s, uint32_t i) {
   return fs_op_latency(s->b->g, s->op[i]);
 }
 
-static int by_key(const void *a, const void *b) { return fs_compare_u64(a, b); }
-
 /* Lists the ops in topological order. */
-static fs_status list_ops(memory_search *s, uint32_t v) {
+static void list_ops(memory_search *s, uint32_t v) {
   FS_ASSERT_SLOW(s->n_held <= s->b->g->n_ops);
   const fsched_graph *g = s->b->g;
-  uint32_t n = g->version_access0[v + 1] - g->version_access0[v];
-  fs_arena *a = s->b->arena;
-  uint64_t *key;
+  uint64_t *key = s->key;
   s->n = 0;
-  FS_TRY(fs_new(a, &key, n));
-  FS_TRY(fs_new(a, &s->op, n));
-  FS_TRY(fs_new(a, &s->before, n));
-  FS_TRY(fs_new_zero(a, &s->chain, n));
-  FS_TRY(fs_new_zero(a, &s->gap, n));
-  FS_TRY(fs_new_zero(a, &s->later, n));
-  FS_TRY(fs_new_zero(a, &s->writes, n));
-  FS_TRY(fs_new_zero(a, &s->wants, n));
-  FS_TRY(fs_new(a, &s->shares, n));
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     uint32_t op = g->access_op[i];
     FS_ASSERT_SLOW(op < g->n_ops);
@@ -158,12 +147,14 @@ static fs_status list_ops(memory_search *s, uint32_t v) {
       key[s->n++] = (uint64_t)s->b->position[op] << 32 | op;
     }
   }
-  qsort(key, s->n, sizeof *key, by_key);
+  fs_radix_sort_block(key, s->n);
   for (uint32_t i = 0; i < s->n; i++) {
     uint32_t op = s->op[i] = (uint32_t)key[i];
     s->place[op] = i;
     s->shares[i] = s->shares_in[v] == op;
     s->before[i] = FS_NONE;
+    s->chain[i] = s->gap[i] = s->later[i] = 0;
+    s->writes[i] = s->wants[i] = false;
   }
   for (uint32_t i = g->version_access0[v]; i < g->version_access0[v + 1]; i++) {
     uint32_t arg = g->access_arg[i], at = s->place[g->access_op[i]];
@@ -171,7 +162,6 @@ static fs_status list_ops(memory_search *s, uint32_t v) {
     s->writes[at] |= fs_tag_writes(tag);
     s->wants[at] |= fs_tag_reads(tag) || (!fs_version_given(g, v) && !fs_arg_whole(g, arg));
   }
-  return FSCHED_OK;
 }
 
 static bool count_step(memory_search *s) {
@@ -180,32 +170,34 @@ static bool count_step(memory_search *s) {
 }
 
 /* Notes that a path of so many ticks leads to an op, which lies before `last`. */
-static fs_status reach(memory_search *s, uint32_t op, fs_tick path, uint32_t last) {
+static void reach(memory_search *s, uint32_t op, fs_tick path, uint32_t last) {
   bool again = s->reached[op] == s->stamp;
   s->path[op] = again ? fs_max(s->path[op], path) : path;
   s->reached[op] = s->stamp;
-  return again || s->b->position[op] >= last
-             ? FSCHED_OK
-             : fs_heap_push(s->b->ctx, &s->open, s->b->position[op], op);
+  if (!again && s->b->position[op] < last) {
+    fs_position_add(&s->open, s->b->position[op]);
+  }
 }
 
 /* Finds the ticks between the end of the version's op and the start of each op behind it. */
-static fs_status find_paths(memory_search *s, uint32_t from) {
-  FS_ASSERT_SLOW(from < s->n);
+static void find_paths(memory_search *s, uint32_t from) {
+  FS_ASSERT_SLOW(from < s->n && s->open.n == 0);
   const fs_bounds *b = s->b;
   const fsched_graph *g = b->g;
-  uint32_t last = b->position[s->op[s->n - 1]];
-  s->open.n = 0;
+  uint32_t last = b->position[s->op[s->n - 1]], at = b->position[s->op[from]];
   s->stamp++;
-  FS_TRY(reach(s, s->op[from], 0, last));
+  reach(s, s->op[from], 0, last);
   while (s->open.n > 0 && count_step(s)) {
-    uint32_t op = fs_heap_pop(&s->open).id;
+    at = fs_position_take(&s->open, at);
+    uint32_t op = g->topo[at];
     fs_tick path = op == s->op[from] ? 0 : s->path[op] + fs_op_latency(g, op);
     for (uint32_t k = g->succ0[op]; k < g->succ0[op + 1] && count_step(s); k++) {
-      FS_TRY(reach(s, g->succ[k], path, last));
+      reach(s, g->succ[k], path, last);
     }
   }
-  return FSCHED_OK;
+  while (s->open.n > 0) { /* the steps are used up */
+    at = fs_position_take(&s->open, at);
+  }
 }
 
 /* What the version's copies take that would let it leave between two of its ops. */
@@ -220,14 +212,14 @@ static fs_tick gone(const memory_search *s, uint32_t v, uint32_t from, uint32_t 
 }
 
 /* Finds the best chain that ends with each op; returns the end of the best of all. */
-static fs_status find_chains(memory_search *s, uint32_t v, uint32_t *end) {
+static void find_chains(memory_search *s, uint32_t v, uint32_t *end) {
   FS_ASSERT_SLOW(s->n > 0);
   *end = 0;
   for (uint32_t i = 0; i < s->n; i++) {
     s->chain[i] += time_of(s, i);
     *end = s->chain[i] > s->chain[*end] ? i : *end;
     if (i + 1 < s->n) {
-      FS_TRY(find_paths(s, i));
+      find_paths(s, i);
     }
     for (uint32_t k = i + 1; k < s->n; k++) {
       uint32_t op = s->op[k];
@@ -244,7 +236,6 @@ static fs_status find_chains(memory_search *s, uint32_t v, uint32_t *end) {
       }
     }
   }
-  return FSCHED_OK;
 }
 
 /* ---- what is held */
@@ -425,7 +416,7 @@ static fs_status hold_between(memory_search *s, uint32_t v, uint64_t units) {
   uint32_t end, n;
   chain_gap *gap;
   fs_tick write = 0;
-  FS_TRY(find_chains(s, v, &end));
+  find_chains(s, v, &end);
   if (fs_bounds_write_needed(s->b->g, v) && s->writes[0]) {
     write = fs_bounds_write_time(s->b->g, v);
   }
@@ -477,11 +468,10 @@ static fs_status hold_version(memory_search *s, uint32_t v) {
   uint64_t units = version_size(s, v) / s->unit;
   bool held = !fs_memory_spills(&g->target.memory[s->memory]) && !fs_version_rests(g, v);
   bool given = fs_version_given(g, v), kept = fs_version_kept(g, v);
-  if (units == 0 || g->version_access0[v] == g->version_access0[v + 1] ||
-      (held && given && kept)) {
+  if (units == 0 || g->version_access0[v] == g->version_access0[v + 1] || (held && given && kept)) {
     return FSCHED_OK;
   }
-  FS_TRY(list_ops(s, v));
+  list_ops(s, v);
   if (held && (given || kept)) {
     return given ? hold_from_zero(s, units) : hold_to_end(s, units);
   }
@@ -529,6 +519,25 @@ static fs_status find_memory(memory_search *s, fs_bounds_memory *m) {
     fs_arena_reset(s->b->arena, mark);
   }
   return keep_amounts(s, m);
+}
+
+/* Makes room for the ops of a version. */
+static fs_status make_room(memory_search *s) {
+  const fsched_graph *g = s->b->g;
+  fs_arena *a = s->b->arena;
+  size_t n = 0;
+  for (uint32_t v = 0; v < g->n_versions; v++) {
+    n = fs_max(n, g->version_access0[v + 1] - g->version_access0[v]);
+  }
+  FS_TRY(fs_new(a, &s->key, 2 * n));
+  FS_TRY(fs_new(a, &s->op, n));
+  FS_TRY(fs_new(a, &s->before, n));
+  FS_TRY(fs_new(a, &s->chain, n));
+  FS_TRY(fs_new(a, &s->gap, n));
+  FS_TRY(fs_new(a, &s->later, n));
+  FS_TRY(fs_new(a, &s->writes, n));
+  FS_TRY(fs_new(a, &s->wants, n));
+  return fs_new(a, &s->shares, n);
 }
 
 /* Finds the versions that may lie on an input of the op that begins them while it runs. */
@@ -590,12 +599,14 @@ static fs_status find_all(memory_search *s) {
   FS_TRY(fs_new_zero(b->arena, &b->memory, g->target.n_memories));
   FS_TRY(list_memories(s));
   FS_TRY(find_shares(s));
+  FS_TRY(make_room(s));
   FS_TRY(fs_new_zero(b->arena, &s->amount, g->n_ops));
   FS_TRY(fs_new(b->arena, &s->held, (size_t)g->n_ops * 2));
   FS_TRY(fs_new_none(b->arena, &s->listed, g->n_ops));
   FS_TRY(fs_new_none(b->arena, &s->reached, g->n_ops));
   FS_TRY(fs_new(b->arena, &s->place, g->n_ops));
   FS_TRY(fs_new(b->arena, &s->path, g->n_ops));
+  FS_TRY(fs_position_set_make(b->arena, g->n_ops, &s->open));
   for (uint32_t m = 0; m < g->target.n_memories; m++) {
     if (fs_memory_bounded(&g->target.memory[m])) {
       s->memory = m;
@@ -611,7 +622,6 @@ fs_status fs_bounds_find_memories(fs_bounds *b) {
   fs_status status = find_all(&s);
   fs_vec_free(b->ctx, &s.jobs);
   fs_vec_free(b->ctx, &s.gaps);
-  fs_vec_free(b->ctx, &s.open);
   return status;
 }
 
