@@ -39,14 +39,13 @@ static fs_status count_waits(const apart_run *r, const apart_side *side, uint32_
   return status;
 }
 
-static fs_status compare_sides(apart_run *r, bool *fewer) {
+/* Whether the new addresses are better, where there are orders to save. */
+static fs_status compare_sides(apart_run *r, uint64_t orders_before, bool *fewer) {
   fs_schedule *s = r->s;
-  uint64_t orders_before, orders_after;
+  uint64_t orders_after;
   uint32_t before, after;
   FS_TRY(find_edges(r, &r->after));
-  FS_TRY(fs_spread_count(s->ctx, s, r->after.sync, UINT64_MAX, &orders_after));
-  FS_TRY(find_edges(r, &r->before));
-  FS_TRY(fs_spread_count(s->ctx, s, r->before.sync, orders_after, &orders_before));
+  FS_TRY(fs_spread_count(s->ctx, s, r->after.sync, orders_before, &orders_after));
   *fewer = orders_after < orders_before;
   if (orders_after == orders_before) {
     FS_TRY(count_waits(r, &r->before, &before));
@@ -59,11 +58,18 @@ static fs_status compare_sides(apart_run *r, bool *fewer) {
 static fs_status run_apart(apart_run *r, fs_sync **sync) {
   fs_schedule *s = r->s;
   FS_SCRATCH(scratch, s->ctx);
-  bool found, fewer = false;
+  uint64_t orders;
+  bool found = false, fewer = false;
   FS_TRY(fs_ctrledge_prepare(s->ctx, s, r->kind, NULL, &r->basis));
+  FS_TRY(find_edges(r, &r->before));
+  FS_TRY(fs_spread_count(s->ctx, s, r->before.sync, UINT64_MAX, &orders));
   FS_TRY(fs_new(&scratch, &r->after.address, s->n_residencies));
-  FS_TRY(fs_spread_run(s->ctx, s, &r->basis.acc, r->after.address, &found));
-  FS_TRY(found ? compare_sides(r, &fewer) : find_edges(r, &r->before));
+  if (orders > 0) {
+    FS_TRY(fs_spread_run(s->ctx, s, &r->basis.acc, r->after.address, &found));
+  }
+  if (found) {
+    FS_TRY(compare_sides(r, orders, &fewer));
+  }
   if (fewer) {
     memcpy(s->res_address, r->after.address, s->n_residencies * sizeof *s->res_address);
   }

@@ -3,8 +3,7 @@
  *
  *     blocks     the times, positions and last users of each block,
  *     one walk   over the items in the order of issue: each block that an item begins gets a place,
- *                among the bytes that are free then, and its item comes after their last users,
- *     before     the same walk with the addresses that there are.
+ *                among the bytes that are free then, and its item comes after their last users.
  *
  * In a walk a block's place is free if who had it is over, in time and in the order of issue, when
  * the block begins.  The waits that a place costs are its last users that are not known to be over.
@@ -51,7 +50,7 @@ typedef struct spread_walk {
   bool *moves;          /* per memory: its blocks may get them in this walk */
   fs_spread_room *room; /* per memory */
   uint32_t failed;      /* a memory without a place for a block, or FS_NONE */
-  uint64_t orders, steps, most_steps;
+  uint64_t steps, most_steps;
   /* Of a room, for the present block: */
   FS_VEC(uint64_t) cost, fresh; /* of the pieces before each piece */
 } spread_walk;
@@ -279,7 +278,7 @@ static bool is_held(const spread_walk *w, uint32_t owner, const spread_block *by
     return false;
   }
   const spread_block *b = &w->block[owner];
-  return b->memory == FS_NONE || b->until > by->begin || b->last >= by->first;
+  return b->until > by->begin || b->last >= by->first || b->memory == FS_NONE;
 }
 
 /* --- places --- */
@@ -358,7 +357,8 @@ static void try_run(spread_walk *w, const fs_spread_room *room, size_t from, siz
   w->steps += 8 * (to - from);
 }
 
-/* The best place among the pieces [begin, end). */
+/* The best place among the pieces [begin, end).  Where one costs nothing, only shorter runs have a
+ * better one. */
 static fs_status find_among(spread_walk *w, const spread_block *b, size_t begin, size_t end,
                             spread_choice *best) {
   const fs_spread_room *room = &w->room[b->memory];
@@ -370,7 +370,9 @@ static fs_status find_among(spread_walk *w, const spread_block *b, size_t begin,
     for (to = from; to < end && !is_held(w, piece[to].owner, b);) {
       to++;
     }
-    if (to > from && piece[to - 1].high - piece[from].low >= b->size) {
+    uint64_t run = to > from ? piece[to - 1].high - piece[from].low : 0;
+    bool free_of_cost = best->found && best->cost == 0 && best->fresh == 0;
+    if (to > from && run >= b->size && (!free_of_cost || run < best->run)) {
       sum_pieces(w, room, b, from, to);
       try_run(w, room, from, to, b->size, best);
     }
@@ -407,7 +409,6 @@ static fs_status take_place(spread_walk *w, uint32_t leader, uint32_t memory) {
     }
     for (uint32_t k = o->user0; k < o->user0 + o->n_users; k++) {
       if (b->shared || !fs_spread_clocks_know(&w->clocks, w->user.at[k])) {
-        w->orders++;
         fs_spread_clocks_add(&w->clocks, w->user.at[k]);
       }
     }
@@ -500,7 +501,6 @@ static uint64_t clock_steps(const fs_schedule *s) {
 }
 
 static fs_status walk_once(spread_walk *w) {
-  w->orders = 0;
   w->failed = FS_NONE;
   w->steps = fs_add_most(w->steps, clock_steps(w->s));
   FS_TRY(begin_rooms(w));
@@ -516,32 +516,23 @@ static void list_addresses(spread_walk *w, uint64_t *address) {
   }
 }
 
-/* The same walk with the addresses that there are. */
-static fs_status count_before(spread_walk *w, uint64_t *waits) {
-  const fs_target *t = &w->s->graph->target;
-  memset(w->moves, 0, t->n_memories * sizeof *w->moves);
-  FS_TRY(walk_once(w));
-  *waits = w->orders;
-  for (uint32_t m = 0; m < t->n_memories; m++) {
-    w->moves[m] = w->open[m];
-  }
-  return FSCHED_OK;
-}
-
-/* Walks, with one memory less whenever one is too full. */
+/* Walks, with one memory less whenever one is too full, as long as some memory is left. */
 static fs_status spread_blocks(spread_walk *w, uint64_t *address, bool *found) {
-  uint64_t before;
-  FS_TRY(count_before(w, &before));
-  while (before > 0 && w->steps <= w->most_steps) {
-    FS_TRY(walk_once(w));
-    if (w->failed == FS_NONE) {
-      break;
-    }
-    w->moves[w->failed] = false;
+  const fs_schedule *s = w->s;
+  uint32_t left = 0;
+  for (uint32_t m = 0; m < s->graph->target.n_memories; m++) {
+    left += w->moves[m];
   }
-  if (w->steps <= w->most_steps && w->orders < before) {
-    *found = true;
+  for (w->failed = 0; left > 0 && w->failed != FS_NONE && w->steps <= w->most_steps;) {
+    FS_TRY(walk_once(w));
+    if (w->failed != FS_NONE) {
+      w->moves[w->failed] = false;
+      left--;
+    }
+  }
+  if (left > 0 && w->steps <= w->most_steps) {
     list_addresses(w, address);
+    *found = memcmp(address, s->res_address, s->n_residencies * sizeof *address) != 0;
   }
   return FSCHED_OK;
 }

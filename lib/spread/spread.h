@@ -23,8 +23,8 @@
 fs_status fs_spread_may(fsched_context *ctx, const fs_schedule *s, fs_sync_kind kind,
                         bool *may) FS_MUST_USE;
 
-/* *found: there are addresses with fewer orders of reuse, as far as this search knows orders (those
- * of resources and lanes it does not); they are then in address[], which has room for all
+/* *found: there are other addresses, with few orders of reuse as far as this search knows orders
+ * (those of resources and lanes it does not); they are then in address[], which has room for all
  * residencies.  Those of states stay, and all in memories that are backing stores or are placed by
  * other rules.  The schedule is only read.  Requires an order of all items, accesses of this
  * schedule, and that fs_spread_may allows it.
