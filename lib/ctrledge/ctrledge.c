@@ -601,6 +601,7 @@ fs_status fs_ctrledge_run_on(fsched_context *ctx, const fs_schedule *s, const fs
 
 fs_status fs_ctrledge_run(fsched_context *ctx, const fs_schedule *s, const fs_reuse *reuse,
                           fs_sync *sync) {
+  assert(s->n_items == s->graph->n_ops + s->n_copies);
   fs_ctrledge_basis basis;
   fs_status status = fs_ctrledge_prepare(ctx, s, sync->kind, reuse, &basis);
   if (status == FSCHED_OK) {

@@ -6,8 +6,6 @@
 
 #include "base/mem.h"
 
-/* Positions in topological order: a bit for each, and a bit for each word of these that has some.
- */
 typedef struct fs_position_set {
   uint64_t *bit, *any;
   uint32_t n; /* members */

@@ -35,6 +35,7 @@ static inline uint32_t *fs_spread_clocks_row(const fs_spread_clocks *c, uint32_t
 /* Whether an item is over, as a row of a clock says.  Requires an item of the schedule. */
 static inline bool fs_spread_clocks_over(const fs_spread_clocks *c, const uint32_t *row,
                                          uint32_t item) {
+  FS_ASSERT_SLOW(item < c->s->n_items);
   uint32_t n, position = c->acc->position[item];
   const uint32_t *queue = fs_item_queues(c->s, item, &n);
   bool over = row[queue[0]] > position;
@@ -46,11 +47,13 @@ static inline bool fs_spread_clocks_over(const fs_spread_clocks *c, const uint32
 /* Whether an earlier item is known to be over when the present one starts.  Requires an item of the
  * schedule. */
 static inline bool fs_spread_clocks_know(const fs_spread_clocks *c, uint32_t from) {
+  FS_ASSERT_SLOW(from < c->s->n_items);
   return fs_spread_clocks_over(c, c->now, from);
 }
 /* Whether it is known to be over when another one is, which has ended.  Requires items of the
  * schedule. */
 static inline bool fs_spread_clocks_tell(const fs_spread_clocks *c, uint32_t later, uint32_t from) {
+  FS_ASSERT_SLOW(later < c->s->n_items && from < c->s->n_items);
   return fs_spread_clocks_over(c, fs_spread_clocks_row(c, later), from);
 }
 
