@@ -107,7 +107,8 @@ static fs_pos item_pos(const barrier_pass *p, uint32_t item) {
   return item < p->s->graph->n_ops ? fs_op_pos(p->ctx, p->s->graph, item) : FS_NOWHERE;
 }
 
-/* The number of barriers that always suffices: twice the largest need of an awaited item. */
+/* The number of barriers that always suffices: twice the largest need of an awaited item, beside
+ * those of loops. */
 static uint64_t enough_barriers(const barrier_pass *p) {
   const fs_barrier_problem *b = &p->problem;
   uint64_t most = 1;
@@ -117,7 +118,7 @@ static uint64_t enough_barriers(const barrier_pass *p) {
     uint64_t slots = members * (b->demand == NULL ? 1 : b->demand[item]);
     most = fs_max(most, fs_ceil_div(slots, b->n_slots));
   }
-  return 2 * most;
+  return 2 * most + p->nests.held;
 }
 
 /* Takes the text, reports it, and answers FSCHED_INFEASIBLE. */
@@ -143,8 +144,11 @@ static fs_status report_too_few(const barrier_pass *p) {
   fs_text t;
   fs_text_init(&t, p->ctx);
   if (r->short_held > 0) {
-    fs_text_printf(&t, "no way was found with %u barrier%s: ", p->problem.bound,
-                   fs_plural_s(p->problem.bound));
+    fs_text_printf(&t, "no way was found with %u barrier%s", p->o->bound, fs_plural_s(p->o->bound));
+    if (p->nests.held > 0) {
+      fs_text_printf(&t, ", %llu of them for loops", (unsigned long long)p->nests.held);
+    }
+    fs_text_puts(&t, ": ");
   }
   put_item(p, &t, r->short_item);
   fs_text_printf(&t, " needs %s%llu barrier%s", r->short_held == 0 ? "at least " : "",
@@ -155,10 +159,10 @@ static fs_status report_too_few(const barrier_pass *p) {
   if (r->short_held > 0) {
     fs_text_printf(&t, " beside %u that others hold until it has started", r->short_held);
   } else {
-    fs_text_printf(&t, ", %u given", p->problem.bound);
-  }
-  if (p->nests.held > 0) {
-    fs_text_printf(&t, ", beside %llu of loops", (unsigned long long)p->nests.held);
+    if (p->nests.held > 0) {
+      fs_text_printf(&t, " beside %llu of loops", (unsigned long long)p->nests.held);
+    }
+    fs_text_printf(&t, ", %u given", p->o->bound);
   }
   return refuse_item(p, FS_DIAG_TOO_FEW_BARRIERS, r->short_item, hint, &t);
 }

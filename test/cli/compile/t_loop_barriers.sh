@@ -191,6 +191,37 @@ done
 two 6 y >few.yaml
 run 3 "$FSCHED" compile few.yaml
 expect "need and have of both" holds err 'the loops need 6 barriers, and other ops 1, 6 given \[too-few-barriers\]'
+# With ops before the loop and behind it, what is said counts the barriers of all.
+between() { # between COUNT
+  cat <<EOF
+fsched: 1
+target:
+  queues: [{name: dma, class: copy}, {name: dpu, class: compute}]
+  memories: [{name: cmx}, {name: ddr}]
+  sync: barrier
+  barriers: {count: $1}
+buffers:
+  - {name: x, size: 4096, memory: ddr, io: input}
+  - {name: y, size: 64, memory: ddr, io: output}
+ops:
+  - {name: zero, on: dpu, args: [{out: acc, size: 64}]}
+  - loop: tiles
+    trip: 8
+    buffers: {tile: {depth: 3}}
+    ops:
+      - {name: load, on: dma, time: 4, args: [{in: x, at: {length: 64, step: 64}}, {out: tile, size: 64}]}
+      - {name: add, on: dpu, time: 2, args: [{in: tile}, {in: acc, distance: 1}, {out: acc}]}
+  - {name: store, on: dma, args: [{in: acc}, {out: y}]}
+EOF
+}
+for n in 6 7; do
+  between $n >few.yaml
+  run 3 "$FSCHED" compile few.yaml
+  expect "need and have of all, $n" holds err "no way was found with $n barriers, 6 of them for loops: op 'tiles' needs 1 barrier beside 1 that others hold"
+  expect "enough for all, $n" holds err 'hint: 8 are enough in any case'
+done
+between 8 >enough.yaml
+run 0 "$FSCHED" compile enough.yaml -q --verify -o enough.fsb
 two 12 x >beside.yaml
 run 0 "$FSCHED" compile beside.yaml -o beside.fsb --verify
 expect "barriers of each" holds err '^  barriers: 12 of 12 used'
