@@ -22,7 +22,7 @@
  * steps, so a small graph is tried for a fixed time, and the larger a graph is, the fewer runs fit
  * into its time: their number falls smoothly, and at 1,000,000 ops it is still more than one.  Each
  * level of effort doubles that, the lowest is the first run alone, and what reaches the lower bound
- * of the makespan ends the trials. */
+ * of the makespan ends the trials.  Of up to 6 ops, trials end when they have tried nearly all. */
 #include "listsched/trials.h"
 
 #include "base/limit.h"
@@ -244,12 +244,25 @@ static fs_status try_neighbour(trial_search *s, uint64_t trial, uint32_t *positi
   return run_order(s, &policy, position, op_at, false);
 }
 
+/* Few ops have few orders, each with few habits: twice as many trials as there are of these try
+ * nearly all. */
+static uint64_t most_neighbours(uint32_t n) {
+  enum { FEW = 6, HABITS = 64 };
+  uint64_t orders = 1;
+  for (uint32_t k = 2; k <= fs_min(n, FEW); k++) {
+    orders *= k;
+  }
+  return n > FEW ? UINT64_MAX : 2 * HABITS * orders;
+}
+
 static fs_status try_neighbours(trial_search *s) {
   uint32_t n = s->t->g->n_ops;
+  uint64_t most = most_neighbours(n);
   uint32_t *position, *op_at;
   FS_TRY(fs_new(s->plans, &position, n));
   FS_TRY(fs_new(s->plans, &op_at, n));
-  for (uint64_t trial = 0; n > 1 && s->t->schedule != NULL && !trials_ended(s); trial++) {
+  bool any = n > 1 && s->t->schedule != NULL;
+  for (uint64_t trial = 0; any && trial < most && !trials_ended(s); trial++) {
     FS_TRY(try_neighbour(s, trial, position, op_at));
   }
   return FSCHED_OK;

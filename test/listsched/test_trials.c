@@ -93,6 +93,27 @@ START_TEST(the_bound_ends_the_trials)
 }
 END_TEST
 
+/* Of few ops all that differs is tried soon. */
+START_TEST(few_ops_end_the_trials)
+{
+  static const uint64_t most[] = {0, 0, 300, 800};
+  for (uint32_t n = 2; n <= 3; n++) {
+    fs_gen_params p = {.seed = n, .n_ops = n, .n_queues = 2};
+    fsched_graph *g;
+    ck_fs(ctx, fs_gen_graph(ctx, &p, &g));
+    ck_assert_uint_eq(g->n_ops, n);
+    fs_schedule *usual = run(g, FSCHED_EFFORT_USUAL, 0), *more = run(g, FSCHED_EFFORT_MOST, 0);
+    ck_assert_uint_gt(usual->trial_runs, most[n] / 2);
+    ck_assert_uint_lt(usual->trial_runs, most[n]);
+    ck_assert_uint_eq(more->trial_runs, usual->trial_runs);
+    ck_assert_uint_eq(more->makespan, usual->makespan);
+    fs_schedule_destroy(usual);
+    fs_schedule_destroy(more);
+    fsched_graph_destroy(g);
+  }
+}
+END_TEST
+
 /* The limit counts steps: with twice as many, twice as much is done, but for the last trial. */
 START_TEST(the_limit_counts_steps)
 {
@@ -184,6 +205,6 @@ FS_SUITE(trials, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 120);
   FS_TESTS(t, more_effort_is_never_worse, same_trials_every_time, the_bound_ends_the_trials,
-           the_limit_counts_steps, no_queue_runs_far_ahead, large_graphs_are_tried,
-           options_of_the_library);
+           few_ops_end_the_trials, the_limit_counts_steps, no_queue_runs_far_ahead,
+           large_graphs_are_tried, options_of_the_library);
 }
