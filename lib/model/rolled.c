@@ -3,9 +3,9 @@
 
 #include "base/saturate.h"
 
-/* Commands and iterations up to which a run is followed; of a longer one the rest goes on as the
- * interval says. */
-enum { FOLLOWED = 1 << 14 };
+/* Commands and iterations up to which a run is followed, at first fewer; of a longer one the rest
+ * goes on as the interval says. */
+enum { FOLLOWED_FIRST = 1 << 10, FOLLOWED = 1 << 14 };
 
 typedef struct rolled_run {
   const fs_rolled_loop *r;
@@ -234,11 +234,30 @@ bool fs_rolled_repeats(const fs_rolled_loop *r, const fs_rolled_starts *x, fs_ro
   return false;
 }
 
+/* Follows a run until a period is seen well behind its begin, or all of it, or as far as runs are
+ * followed.  *n: the iterations, whole turns of the copies but at the end; *period: one of no
+ * iterations if none was seen. */
+static fs_status follow_period(fs_arena *scratch, const fs_rolled_loop *r, const uint64_t *time,
+                               const uint64_t *latency, uint64_t trip, uint64_t *n,
+                               fs_rolled_starts *x, fs_rolled_period *period) {
+  *period = (fs_rolled_period){0};
+  for (uint64_t most = FOLLOWED_FIRST; most <= FOLLOWED; most *= FOLLOWED / FOLLOWED_FIRST) {
+    uint64_t turns = fs_ceil_div(fs_max(most / r->n_commands, 16), r->copies);
+    *n = fs_min(trip, turns * r->copies);
+    FS_TRY(fs_rolled_follow(scratch, r, time, latency, *n, x));
+    bool seen = *n < trip && !x->locks_up && fs_rolled_repeats(r, x, period);
+    if (*n == trip || (seen && (*n - period->iterations) / 2 > reach_of(r) * r->copies)) {
+      return FSCHED_OK;
+    }
+  }
+  return FSCHED_OK;
+}
+
 fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                          const uint64_t *latency, uint64_t trip, uint64_t ii_num, uint64_t ii_den,
                          uint64_t *span) {
   assert(r->copies > 0 && r->n_commands > 0 && ii_den > 0);
-  uint64_t most = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), rest = trip - most;
+  uint64_t most;
   fs_rolled_starts x;
   fs_rolled_period period;
   FS_SCRATCH(scratch, ctx);
@@ -246,12 +265,13 @@ fs_status fs_rolled_span(fsched_context *ctx, const fs_rolled_loop *r, const uin
   if (trip == 0) {
     return FSCHED_OK;
   }
-  FS_TRY(fs_rolled_follow(&scratch, r, time, latency, most, &x));
+  FS_TRY(follow_period(&scratch, r, time, latency, trip, &most, &x, &period));
   if (x.locks_up) {
     *span = UINT64_MAX;
     return FSCHED_OK;
   }
-  if (rest > 0 && fs_rolled_repeats(r, &x, &period)) {
+  uint64_t rest = trip - most;
+  if (period.iterations > 0) {
     uint64_t begin = most - period.iterations + rest % period.iterations;
     FS_TRY(fs_rolled_follow(&scratch, r, time, latency, begin, &x));
     *span = fs_add_most(x.end, fs_multiply_most((trip - begin) / period.iterations, period.later));
@@ -335,15 +355,13 @@ fs_status fs_rolled_parts(fsched_context *ctx, const fs_rolled_loop *r, const ui
                           const uint64_t *latency, uint64_t trip, const bool *slow,
                           fs_rolled_part *part, uint64_t *again, bool *known) {
   assert(r->n_commands > 0 && trip > 0 && trip % r->copies == 0);
-  uint64_t n = fs_min(trip, fs_max(FOLLOWED / r->n_commands, 16)), later = 0;
+  uint64_t n, later = 0;
   fs_rolled_starts x;
   fs_rolled_period period;
   FS_SCRATCH(scratch, ctx);
-  n -= n % r->copies;
+  FS_TRY(follow_period(&scratch, r, time, latency, trip, &n, &x, &period));
   *known = n == trip;
-  FS_TRY(fs_rolled_follow(&scratch, r, time, latency, n, &x));
-  if (!*known &&
-      fs_rolled_repeats(r, &x, &period)) { /* fewer rounds, of which the last are alike */
+  if (period.iterations > 0) { /* fewer rounds, of which the last are alike */
     uint64_t fewer = n - period.iterations + (trip - n) % period.iterations;
     later = (trip - fewer) / period.iterations * period.later;
     *known = fewer / 2 > reach_of(r) * r->copies &&

@@ -212,22 +212,41 @@ static uint64_t formula(uint64_t latency, uint64_t busy, uint64_t use, uint64_t 
   return fs_max(latency + use + (n - 1) * m, (q + 1) * (latency + use) + rest * m);
 }
 
-START_TEST(spans)
-{
+/* The interval that is given is none: it counts where no period is seen alone. */
+static void check_formula(uint64_t busy, uint64_t use, uint64_t n, uint64_t depth) {
   fs_rolled_command command[] = {{.n_waits = 1}, {.member = 1, .wait0 = 1, .n_waits = 1}};
   fs_rolled_wait wait[] = {{1, 0}, {0, 0}};
   uint32_t queue[] = {0, 1}, command0[] = {0, 1, 2};
   fs_rolled_loop loop = {.copies = 1, .n_queues = 2, .queue = queue, .command0 = command0};
+  uint64_t time[] = {busy, use}, latency[] = {busy + 3, use}, span;
   loop.n_commands = loop.n_waits = 2;
   loop.command = command;
   loop.wait = wait;
+  wait[0].distance = (uint32_t)depth;
+  command[0].slow = true;
+  ck_fs(ctx, fs_rolled_span(ctx, &loop, time, latency, n, 1000, 1, &span));
+  ck_assert_msg(span == formula(busy + 3, busy, use, n, depth), "%lu of %lu slots", (unsigned long)n,
+                (unsigned long)depth);
+}
+
+START_TEST(spans)
+{
   for (uint32_t x = 0; x < 5 * 12 * 12; x++) {
-    uint64_t n = 1 + x % 12, depth = 1 + x / 12 % 12, busy = 1 + x / 144, use = 2, span;
-    uint64_t time[] = {busy, use}, latency[] = {busy + 3, use};
-    wait[0].distance = (uint32_t)depth;
-    command[0].slow = true;
-    ck_fs(ctx, fs_rolled_span(ctx, &loop, time, latency, n, 1, 1, &span));
-    ck_assert_uint_eq(span, formula(busy + 3, busy, use, n, depth));
+    check_formula(1 + x / 144, 2, 1 + x % 12, 1 + x / 12 % 12);
+  }
+}
+END_TEST
+
+/* A period is seen in a few iterations, and in more of them where slots are many. */
+START_TEST(periods)
+{
+  static const uint64_t trip[] = {511, 512, 513, 600, 5000, 8192, 8193, 1000000, UINT64_C(1) << 40};
+  static const uint64_t depth[] = {1, 2, 3, 7, 100, 200, 300, 500, 1000, 2000};
+  for (uint32_t n = 0; n < sizeof trip / sizeof *trip; n++) {
+    for (uint32_t d = 0; d < sizeof depth / sizeof *depth; d++) {
+      check_formula(1, 2, trip[n], depth[d]);
+      check_formula(5, 2, trip[n], depth[d]);
+    }
   }
 }
 END_TEST
@@ -272,5 +291,5 @@ END_TEST
 FS_SUITE(rolled, s) {
   TCase *t = fs_case(s, fs_test_arena);
   FS_LOOPS(t, 0, 4, are_right, plain_ones_are_right, few_waits_are_superfluous);
-  FS_TESTS(t, larger_bodies_are_right, spans, long_spans, gangs_and_idle_queues);
+  FS_TESTS(t, larger_bodies_are_right, spans, periods, long_spans, gangs_and_idle_queues);
 }
