@@ -247,8 +247,8 @@ fs_status fs_modulo_issue(fsched_context *ctx, fs_arena *arena, const fs_modulo_
   if (count_full(&x.loop) > 0) {
     FS_TRY(try_phases(&x, plan, options->counting));
     FS_TRY(any_counts(&x) ? try_phases(&x, plan, NULL) : FSCHED_OK);
-    FS_TRY(try_depths(&x, plan));
-    FS_TRY(try_copies(&x, plan));
+    FS_TRY(options->as_planned ? FSCHED_OK : try_depths(&x, plan));
+    FS_TRY(options->as_planned ? FSCHED_OK : try_copies(&x, plan));
   }
   *out = x.loop;
   *time = x.time;

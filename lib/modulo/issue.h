@@ -9,14 +9,16 @@
 typedef struct fs_issue_options {
   const bool *counting; /* per queue of the target */
   uint64_t trip;
-  uint64_t cost; /* of a full sync, in ticks */
+  uint64_t cost;   /* of a full sync, in ticks */
+  bool as_planned; /* with the copies and the depths of the plan */
 } fs_issue_options;
 
 /* Makes an issued loop of a plan (fs_modulo_issued) and tries orders of phases in its place
  * (phases.h), from the fewest full syncs a step on, also with rings of open depth as deep as fewer
  * syncs take, if these fit, and with up to 4 copies of the body where these need fewer syncs an
- * iteration; of all, that one is kept which takes least for all iterations, with the cost of the
- * full syncs in them, and then the one with fewer syncs an iteration.
+ * iteration; the depths and copies only if
+ * they need not be as planned; of all, that one is kept which takes least for all iterations, with
+ * the cost of the full syncs in them, and then the one with fewer syncs an iteration.
  * The plan becomes the one that is kept, of which starts then say the order alone; what rings say
  * of how far their writers are ahead (ahead.h) it keeps as before.
  * Requires a plan that was found.

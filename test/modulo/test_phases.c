@@ -237,6 +237,21 @@ static uint64_t total_of(const fs_rolled_loop *r, uint64_t span, uint64_t trip, 
   return span + full * fs_issued_steps(r, trip) * cost;
 }
 
+/* With copies and depths as planned only the order is chosen: no better than with all. */
+static void check_as_planned(const phase_case *x, fs_issue_options o, uint64_t best) {
+  fs_modulo_plan kept = x->plan;
+  fs_rolled_loop loop;
+  fs_issued_time t;
+  bool possible;
+  o.as_planned = true;
+  ck_fs(ctx, fs_modulo_issue(ctx, &own_arena, &x->b.p, &kept, &o, &loop, &t, &possible));
+  ck_assert(possible);
+  ck_assert(fs_issue_is_right(&loop, o.trip));
+  ck_assert_uint_eq(loop.copies, x->plan.copies);
+  ck_assert_mem_eq(kept.depth, x->plan.depth, x->b.p.n_rings * sizeof *kept.depth);
+  ck_assert_uint_ge(total_of(&loop, t.span, o.trip, o.cost), best);
+}
+
 START_TEST(chosen)
 {
   static phase_case x;
@@ -245,7 +260,7 @@ START_TEST(chosen)
     uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k, trip = 20, cost = 2;
     draw_case(&x, seed, 9, 1, k % 4 == 0);
     if (x.possible) {
-      const fs_issue_options o = {x.counting, trip, cost};
+      const fs_issue_options o = {x.counting, trip, cost, false};
       fs_modulo_plan kept = x.plan;
       fs_rolled_loop plain, other;
       fs_issued_time t, best;
@@ -261,6 +276,7 @@ START_TEST(chosen)
       better += now < before;
       copies += other.copies > 1;
       check_depths(&x, &other, &deeper);
+      check_as_planned(&x, o, now);
     }
     fs_arena_release(&own_arena);
   }

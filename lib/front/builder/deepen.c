@@ -27,8 +27,8 @@ static bool any_bounded(const fsched_graph *g) {
   return any;
 }
 
-/* What a list schedule takes; UINT64_MAX: there is none. */
-static fs_status find_makespan(const fsched_graph *g, uint64_t *makespan) {
+fs_status fs_builder_makespan_of(const fsched_graph *g, uint64_t *makespan) {
+  assert(g != NULL);
   fs_listsched_options o = {.lower_bound = FS_TICK_NONE - 1, .silent = true};
   fs_schedule *s = NULL;
   bool muted = fs_context_mute(g->ctx, true);
@@ -65,8 +65,8 @@ static fs_status is_better(const fsched_graph *g, const fsched_graph *other, boo
     *better = false;
     return FSCHED_OK;
   }
-  FS_TRY(find_makespan(g, &makespan));
-  FS_TRY(find_makespan(other, &other_makespan));
+  FS_TRY(fs_builder_makespan_of(g, &makespan));
+  FS_TRY(fs_builder_makespan_of(other, &other_makespan));
   *better = other_makespan <= makespan;
   return FSCHED_OK;
 }

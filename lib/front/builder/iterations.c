@@ -97,7 +97,7 @@ static fs_status finish_or_unroll(fsched_builder *b, fsched_graph **out) {
   FS_TRY(look_ahead(b, &refusal));
   FS_TRY(fs_builder_clone(b, &described));
   b->refusal = &refusal;
-  fs_status status = fs_builder_fit(b, out);
+  fs_status status = fs_builder_spare(b, out);
   b->refusal = NULL;
   if (status == FSCHED_BAD_INPUT && refusal.refused && refusal.unrolls) {
     fs_context_rewind(b->ctx, mark);

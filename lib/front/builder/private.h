@@ -185,6 +185,7 @@ struct fsched_builder {
   bool unjoined;           /* no runs are joined */
   bool one_outside;        /* rings of loops in a loop that ops outside use have one slot, as have
                             * those of buffers that are given or kept in a backing store */
+  bool issue_as_planned;   /* block syncs change neither copies of bodies nor depths */
   bool deepen;             /* depths are chosen by what loops take, not by their intervals alone */
   bool sample;             /* a part of what was described, to be looked at: nothing is warned of */
   FS_VEC(fs_rolled *) op_rolled; /* per op, if it is not empty: the loop that it is, or NULL */
@@ -310,6 +311,10 @@ fs_status fs_builder_sort_items(fsched_builder *b, uint32_t n_ops, fs_item_list 
 
 /* fsched_builder_finish for loops that stay loops.  fit.c */
 fs_status fs_builder_fit(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
+/* fs_builder_fit; where memories are bounded and syncs stop everything, loops may have the copies and
+ * depths of their plans instead of those that need fewer syncs.  Requires loops that may stay loops.
+ * spare.c */
+fs_status fs_builder_spare(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
 /* fs_builder_fit, with depths as they are planned: fit.c then looks for a schedule. */
 fs_status fs_builder_finish_once(fsched_builder *b, fsched_graph **out) FS_MUST_USE;
 
@@ -352,6 +357,10 @@ bool fs_builder_slots_outside(const fsched_builder *described, const fsched_grap
 /* What the outermost loops of a graph take, each in one run, and copies of what is given and kept.
  */
 uint64_t fs_builder_span_of(const fsched_graph *g);
+
+/* deepen.c: what a list schedule of a graph takes; UINT64_MAX: there is none.  Errors:
+ * FSCHED_SYSTEM. */
+fs_status fs_builder_makespan_of(const fsched_graph *g, uint64_t *makespan) FS_MUST_USE;
 
 /* Takes another graph of the same description, if there is one, in the place of *g. */
 void fs_builder_take_graph(fsched_graph **g, fsched_graph *other);

@@ -87,3 +87,31 @@ sed 's/^    {"at": [0-9]*, "kind": "full"}\]}$/   ]}/' b2.json >none.json
 run 0 "$FSCHED" asm none.json -o none.fsb
 run 4 "$FSCHED" verify none.fsb
 expect "no sync" holds err "loop lp: no sync keeps the wait of op use for op load, 0 iterations back"
+
+# More slots, with which the loop needs fewer syncs, would take the place of what runs beside it.
+cat >beside.yaml <<'EOF'
+fsched: 1
+target:
+  sync: block
+  queues: [{name: dma, class: copy}, {name: dpu, class: compute}, {name: e, class: extra}]
+  memories: [{name: cmx, capacity: 1000}, {name: ddr}]
+buffers:
+  - {name: x, size: 64KiB, memory: ddr, io: input}
+  - {name: y, size: 4096, memory: ddr, io: output}
+  - {name: z, size: 8, memory: ddr, io: output}
+ops:
+  - loop: l
+    trip: 16
+    ops:
+      - {name: load, on: dma, time: 4, args: [{in: x, at: {length: 64, step: 64}}, {out: t, size: 100, memory: cmx}]}
+      - {name: use, on: dpu, time: 4, args: [{in: t}, {out_existing: y, at: {length: 64, step: 64}}]}
+  - {name: big, on: e, time: 60, args: [{in: x}, {out: w, size: 700, memory: cmx}]}
+  - {name: little, on: e, time: 1, args: [{in: w}, {out: z}]}
+EOF
+run 0 "$FSCHED" compile beside.yaml --verify -o beside.fsb
+expect "side by side" holds err 'makespan 68, lower bound 68 (optimal)'
+expect "with a sync in each step" holds err 'in loops 16 full, 0 counting; 84 with 1 for each full sync$'
+run 0 "$FSCHED" run beside.fsb -q --check
+run 0 "$FSCHED" run beside.fsb -q --check --on sim --durations adversarial
+run 0 "$FSCHED" compile beside.yaml --memory cmx=2000 --verify -o beside.fsb --force
+expect "with room for both, as few syncs as there can be" holds err 'in loops 9 full, 0 counting; 81 with 1 for each full sync$'

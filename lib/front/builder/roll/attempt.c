@@ -135,7 +135,7 @@ fs_status fs_roller_attempt(fs_roller *r, const fsched_graph *g, uint32_t loop,
     return FSCHED_OK;
   }
   if (fs_sync_has_stops(b->sync)) {
-    const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost};
+    const fs_issue_options issue = {r->counting, r->in.trip[loop], b->sync_cost, b->issue_as_planned};
     return fs_modulo_issue(b->ctx, &b->arena, &p->loop.problem, p->plan, &issue, &out->loop,
                            &out->issued, &out->possible);
   }
