@@ -6,7 +6,8 @@
 
 #include "base/saturate.h"
 
-enum { FOLLOWED = 1 << 14, LEAST = 16 };
+/* Commands and iterations that are followed, at first fewer; iterations at least. */
+enum { FOLLOWED_FIRST = 1 << 10, FOLLOWED = 1 << 14, LEAST = 16 };
 
 typedef struct issued_run {
   const fs_rolled_loop *r;
@@ -165,13 +166,19 @@ static fs_status go_on_like_half(fsched_context *ctx, const fs_rolled_loop *r, c
 fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint64_t *time,
                         const uint64_t *latency, uint64_t trip, fs_issued_time *out) {
   assert(r->issued && r->n_commands > 0);
-  uint64_t most = fs_max(FOLLOWED / r->n_commands, LEAST);
+  uint64_t most = 0;
   fs_rolled_starts x;
   fs_rolled_period period;
+  bool repeats = false;
   FS_SCRATCH(scratch, ctx);
-  most -= most % (2 * r->copies);
-  FS_TRY(fs_issued_follow(&scratch, r, time, latency, most, &x));
-  if (fs_rolled_repeats(r, &x, &period)) {
+  for (uint64_t all = FOLLOWED_FIRST; all <= FOLLOWED && !repeats;
+       all *= FOLLOWED / FOLLOWED_FIRST) {
+    most = fs_max(all / r->n_commands, LEAST);
+    most -= most % (2 * r->copies);
+    FS_TRY(fs_issued_follow(&scratch, r, time, latency, most, &x));
+    repeats = fs_rolled_repeats(r, &x, &period);
+  }
+  if (repeats) {
     uint64_t rest = trip - fs_min(most, trip);
     uint64_t begin = trip <= most ? trip : most - period.iterations + rest % period.iterations;
     *out = make_time(0, period.later, period.iterations);

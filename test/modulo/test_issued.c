@@ -294,8 +294,35 @@ START_TEST(keeps)
 }
 END_TEST
 
+/* Of a long run as much is followed as shows its period, if it has one: the rest takes what
+ * following it says. */
+START_TEST(long_runs)
+{
+  static issued_case x;
+  fs_rolled_period period;
+  uint32_t n = 0;
+  for (uint64_t k = 0; k < 60; k++) {
+    uint64_t seed = (fs_turn() * 10 + (uint64_t)_i) * 60 + k, trip = 2500 + 97 * k;
+    make_case(&x, seed);
+    if (x.possible) {
+      fs_issued_time t;
+      fs_rolled_starts all;
+      ck_fs(ctx, fs_issued_run(ctx, &x.loop, x.b.time, x.b.latency, trip, &t));
+      ck_fs(ctx, fs_issued_follow(&own_arena, &x.loop, x.b.time, x.b.latency, 200, &all));
+      bool repeats = fs_rolled_repeats(&x.loop, &all, &period);
+      ck_fs(ctx, fs_issued_follow(&own_arena, &x.loop, x.b.time, x.b.latency, trip, &all));
+      ck_assert_msg(!repeats || t.span == all.end, "seed %lu: %lu, not %lu", (unsigned long)seed,
+                    (unsigned long)t.span, (unsigned long)all.end);
+      n += repeats;
+    }
+    fs_arena_release(&own_arena);
+  }
+  fs_assert_seen(n, 30);
+}
+END_TEST
+
 FS_SUITE(issued, s) {
   TCase *t = fs_case(s, fs_test_arena);
-  FS_LOOPS(t, 0, 4, syncs, times);
+  FS_LOOPS(t, 0, 4, syncs, times, long_runs);
   FS_TESTS(t, facts, trips, keeps);
 }

@@ -131,10 +131,26 @@ static void check_right(made_loop *m, uint64_t seed) {
                 fault.to, (long)fault.distance);
 }
 
+/* Of a long run as much is followed as shows its period, if it has one: the rest takes what
+ * following it says, whatever the interval that is given. */
+static bool check_long_run(const made_loop *m, uint64_t seed) {
+  uint64_t trip = 2500 + seed % 2000, span;
+  fs_rolled_starts all;
+  fs_rolled_period period;
+  ck_fs(ctx, fs_rolled_follow(&own_arena, &m->loop, m->b.time, m->b.latency, 360, &all));
+  bool repeats = fs_rolled_repeats(&m->loop, &all, &period);
+  ck_fs(ctx, fs_rolled_span(ctx, &m->loop, m->b.time, m->b.latency, trip, 1000, 1, &span));
+  ck_fs(ctx, fs_rolled_follow(&own_arena, &m->loop, m->b.time, m->b.latency, trip, &all));
+  ck_assert(!all.locks_up);
+  ck_assert_msg(!repeats || span == all.end, "seed %lu: %lu, not %lu", (unsigned long)seed,
+                (unsigned long)span, (unsigned long)all.end);
+  return repeats;
+}
+
 START_TEST(are_right)
 {
   static made_loop m;
-  uint32_t several = 0, lanes = 0, in_place = 0;
+  uint32_t several = 0, lanes = 0, in_place = 0, repeat = 0;
   for (uint64_t k = 0; k < 150; k++) {
     fs_body_params g = {.seed = (fs_turn() * 10 + (uint64_t)_i) * 150 + k, .n = 2 + k % 11};
     g.lanes = k % 4 == 0;
@@ -145,6 +161,7 @@ START_TEST(are_right)
     make_loop(&m, &g, &(fs_modulo_options){.steps = 1 << 18});
     if (m.possible) {
       check_right(&m, g.seed);
+      repeat += check_long_run(&m, g.seed);
       in_place += g.in_place && m.plan.copies > 1;
       several += m.plan.copies > 1;
       lanes += m.rules.n_lanes > 0;
@@ -154,6 +171,7 @@ START_TEST(are_right)
   fs_assert_seen(several, 0);
   fs_assert_seen(in_place, 0);
   fs_assert_seen(lanes, 0);
+  fs_assert_seen(repeat, 40);
 }
 END_TEST
 
