@@ -36,10 +36,11 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   /* Limits from below: the work of the first questions, of an item at least; a part of that of the
-   * learner's turns, where there are only turns and otherwise. */
+   * learner's turns, where there are only turns, where a proof may be near, and otherwise. */
   ASK_WORK = 1 << 18,
   ASK_PER_PAIR = 2,
   ASK_SHARE_TURNS = 2,
+  ASK_SHARE_NEAR = 16,
   ASK_SHARE = 4,
   LAST = 64, /* such a part of the bound is not worth questions, where there are others, too */
   FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
@@ -326,13 +327,22 @@ static fs_status ask_learner(turns *t, fs_tick limit, bool *none) {
   return status == FSCHED_OK ? meet_crew(t) : status;
 }
 
+/* The part of the children that an evolving turn gets. */
+static uint64_t share_of(const turns *t) {
+  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s)), gap = best - t->s->bound;
+  return gap <= best / NEAR ? NEAR_SHARE : gap <= best / NEARLY ? NEARLY_SHARE : 1;
+}
+
+static uint64_t share_of_questions(const turns *t) {
+  return t->has_tabu ? ASK_SHARE_TURNS : share_of(t) > 1 ? ASK_SHARE_NEAR : ASK_SHARE;
+}
+
 /* Raises the bound by limits that are refuted.  A limit is the harder to refute the further it is
  * from the bound: steps become longer after each that is, and shorter after one that takes too
  * long, when the next one gets more time. */
 static fs_status raise_by_limits(turns *t) {
   fs_search_state *s = t->s;
-  uint64_t share = t->has_tabu ? ASK_SHARE_TURNS : ASK_SHARE;
-  while (t->asked < t->l.work / share && !is_optimal(t) && !fs_search_over(s)) {
+  while (t->asked < t->l.work / share_of_questions(t) && !is_optimal(t) && !fs_search_over(s)) {
     bool none;
     fs_tick gap = fs_min(t->e.best.makespan, fs_search_best(s)) - s->bound;
     if (gap <= (t->has_tabu ? 1 : 1 + s->bound / LAST)) { /* the learner looks at nearly that */
@@ -394,12 +404,6 @@ static fs_status learn_and_move(turns *t) {
     }
   }
   return FSCHED_OK;
-}
-
-/* The part of the children that an evolving turn gets. */
-static uint64_t share_of(const turns *t) {
-  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s)), gap = best - t->s->bound;
-  return gap <= best / NEAR ? NEAR_SHARE : gap <= best / NEARLY ? NEARLY_SHARE : 1;
 }
 
 /* Behind a turn of the learner that took so much work.  Of a relaxed problem no schedule is wanted,

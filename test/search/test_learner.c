@@ -43,8 +43,8 @@ static void judge_schedule(learner_judge *j) {
   for (size_t k = 0; k < j->l->learnt.n; k++) {
     const fs_clause_part *clause = &j->l->clause.at[j->l->learnt.at[k]];
     bool right = false;
-    for (uint32_t i = 1; i <= clause->head.length && !right; i++) {
-      right = is_right(j, j->l->literal.at[clause[i].literal.id].l);
+    for (uint32_t i = 0; i < clause[FS_CLAUSE_LENGTH].n && !right; i++) {
+      right = is_right(j, j->l->literal.at[clause[FS_CLAUSE_HEAD + i].n].l);
     }
     j->clauses++;
     j->wrong = right ? j->wrong : "a clause";
@@ -124,7 +124,54 @@ static void guide_at_random(fs_learner *l, fs_rng *r, unsigned limit) {
   fs_learner_guide(l, start);
 }
 
-static void learn_much(fs_learner *l, fs_rng *r, unsigned limit) {
+/* Where rules have come to their end the first place of a task, and its last one, have room; where
+ * heights are kept.  Returns the number of times of these places. */
+static uint64_t check_places(const fs_learner *l) {
+  uint64_t n = 0;
+  for (uint32_t k = 0; k < l->n_tasks; k++) {
+    const fs_learner_task *a = &l->task[k];
+    const fs_learner_table *t = &l->table[a->table];
+    fs_side_value first = fs_earliest(l, a->item), last = fs_latest(l, a->item), from, to;
+    if (t->height == NULL || first >= last) {
+      continue;
+    }
+    to = fs_least_value(first + a->length, last);
+    from = fs_most_value(first + a->length, last);
+    for (fs_side_value at = first; at < last + a->length; at++) {
+      if (at < to || at >= from) {
+        ck_assert_int_le(t->height[at] + a->amount, t->capacity);
+        n++;
+      }
+    }
+  }
+  return n;
+}
+
+static void check_truth(const fs_learner *l) {
+  for (size_t id = 0; id < l->literal.n; id++) {
+    ck_assert_int_eq(l->truth.at[id], fs_holds(l, l->literal.at[id].l));
+  }
+}
+
+/* Starts some items as early or as late as they can, one after the other. */
+static void decide_some(fs_learner *l, fs_rng *r, uint64_t *places) {
+  fs_learner_propagate(l);
+  for (uint32_t k = 0; k < l->n && !l->conflict; k++) {
+    uint32_t item = (uint32_t)fs_rng_below(r, l->n);
+    if (fs_earliest(l, item) < fs_latest(l, item)) {
+      ck_fs(ctx, fs_vec_push(ctx, &l->level, (uint32_t)l->trail.n));
+      uint32_t side = 2 * item + (uint32_t)fs_rng_below(r, 2);
+      fs_learner_grow(l, side, -l->value[side ^ 1], FS_BY_DECISION, FS_NONE, 0);
+      fs_learner_propagate(l);
+    }
+    if (!l->conflict) {
+      *places += check_places(l);
+      check_truth(l);
+    }
+  }
+}
+
+static void learn_much(fs_learner *l, fs_rng *r, unsigned limit, uint64_t *places) {
   for (unsigned round = 0; round < ROUNDS; round++) {
     stir(l, r, limit);
     if (round >= ROUNDS / 2) {
@@ -133,6 +180,8 @@ static void learn_much(fs_learner *l, fs_rng *r, unsigned limit) {
     if (fs_learner_search(l, CONFLICTS, NULL, NULL) == FS_LEARNED_NONE) {
       return; /* the judge says whether there is one */
     }
+    fs_learner_reset(l);
+    decide_some(l, r, places);
     fs_learner_reset(l);
   }
 }
@@ -156,7 +205,8 @@ static uint64_t check_heights(const fs_learner *l) {
 }
 
 /* Where times are many no heights are kept, so every other case does without. */
-static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses, uint64_t *heights) {
+static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses, uint64_t *heights,
+                       uint64_t *places) {
   fs_rng r = {seed};
   search_case c = fs_small_case(&r, MOST_OPS, MOST_TIME);
   c.tick = c.unit = 1;
@@ -171,7 +221,7 @@ static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses, ui
   learner_judge j = {.c = &c, .l = &l, .limit = least_makespan(&c) + fs_rng_below(&r, 2)};
   bool possible = l.unit == 1 && fs_learner_limit(&l, j.limit);
   if (possible) {
-    learn_much(&l, &r, j.limit);
+    learn_much(&l, &r, j.limit, places);
     ck_fs(ctx, l.status);
     *heights += check_heights(&l);
     judge_all(&j, 0);
@@ -186,13 +236,14 @@ static void judge_case(uint64_t seed, uint64_t *conflicts, uint64_t *clauses, ui
 
 START_TEST(clauses_hold)
 {
-  uint64_t conflicts = 0, clauses = 0, heights = 0;
+  uint64_t conflicts = 0, clauses = 0, heights = 0, places = 0;
   for (uint64_t i = 0; i < CASES; i++) {
-    judge_case(fs_turn() << 16 | i, &conflicts, &clauses, &heights);
+    judge_case(fs_turn() << 16 | i, &conflicts, &clauses, &heights, &places);
   }
   fs_assert_seen(conflicts, CASES / 2);
   fs_assert_seen(clauses, 10 * CASES);
   fs_assert_seen(heights, CASES);
+  fs_assert_seen(places, CASES / 4);
 }
 END_TEST
 

@@ -2,6 +2,7 @@
 /* Clauses: which of them a growth makes unit or false, and which are forgotten. */
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "search/learning/log.h"
 
@@ -11,27 +12,39 @@ enum { FEW_LEVELS = 6 };
 
 typedef fs_clause_part clause_part;
 
-static fs_literal literal_of(const clause_part *at) {
-  return (fs_literal){at->literal.side, at->literal.value};
+static fs_literal literal_of(const fs_learner *s, uint32_t id) { return s->literal.at[id].l; }
+
+/* Of a literal of a clause. */
+static bool id_holds(const fs_learner *s, uint32_t id) { return s->truth.at[id] != 0; }
+static bool id_fails(const fs_learner *s, uint32_t id) { return s->truth.at[id ^ 1] != 0; }
+
+/* The ids of the clause's literals. */
+static clause_part *ids_of(clause_part *clause) { return clause + FS_CLAUSE_HEAD; }
+
+/* Watches the literal; `other` is another one of the clause. */
+static void watch(fs_learner *s, clause_part literal, uint32_t clause, clause_part other) {
+  fs_clause_watch w = {clause, other.n};
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[literal.n].watch, w));
 }
 
-/* Watches the literal at `at`; `other` is another one of the clause. */
-static void watch(fs_learner *s, const clause_part *at, uint32_t clause, const clause_part *other) {
-  fs_clause_watch w = {clause, other->literal.side, other->literal.value};
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->literal.at[at->literal.id].watch, w));
+static void watch_first_two(fs_learner *s, uint32_t clause) {
+  const clause_part *id = ids_of(&s->clause.at[clause]);
+  watch(s, id[0], clause, id[1]);
+  watch(s, id[1], clause, id[0]);
 }
 
 uint32_t fs_learner_lemma(const fs_learner *s, uint32_t clause) {
-  return s->clause.at[clause].head.lemma;
+  return s->clause.at[clause + FS_CLAUSE_LEMMA].n;
 }
 
 static void clash_of(fs_learner *s, uint32_t clause) {
-  const clause_part *c = &s->clause.at[clause];
+  clause_part *c = &s->clause.at[clause];
   s->crossed = (fs_growth){.side = FS_NONE, .cause = FS_BY_CLAUSE, .reason = clause};
   s->conflict = true;
   s->clash.n = 0;
-  for (uint32_t k = 1; k <= c->head.length; k++) {
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, fs_negated(literal_of(&c[k]))));
+  for (uint32_t k = 0; k < c[FS_CLAUSE_LENGTH].n; k++) {
+    fs_literal l = literal_of(s, ids_of(c)[k].n);
+    fs_learner_note(s, fs_vec_push(s->ctx, &s->clash, fs_negated(l)));
   }
 }
 
@@ -43,11 +56,11 @@ static void swap(clause_part *a, clause_part *b) {
 
 /* A literal of the clause, behind the two that are watched, that does not fail. */
 static bool watch_another(fs_learner *s, uint32_t clause) {
-  clause_part *c = &s->clause.at[clause];
-  for (uint32_t k = 3; k <= c->head.length; k++) {
-    if (!fs_fails(s, literal_of(&c[k]))) {
-      swap(&c[2], &c[k]);
-      watch(s, &c[2], clause, &c[1]);
+  clause_part *c = &s->clause.at[clause], *id = ids_of(c);
+  for (uint32_t k = 2; k < c[FS_CLAUSE_LENGTH].n; k++) {
+    if (!id_fails(s, id[k].n)) {
+      swap(&id[1], &id[k]);
+      watch(s, id[1], clause, id[0]);
       return true;
     }
   }
@@ -56,14 +69,15 @@ static bool watch_another(fs_learner *s, uint32_t clause) {
 
 /* The second literal of the clause, which is watched, fails, and the first does not hold; false: it
  * is watched no longer. */
-static bool follow_clause(fs_learner *s, uint32_t clause, fs_literal first) {
+static bool follow_clause(fs_learner *s, uint32_t clause, uint32_t first) {
   if (watch_another(s, clause)) {
     return false;
   }
-  if (fs_fails(s, first)) {
+  if (id_fails(s, first)) {
     clash_of(s, clause);
   } else {
-    fs_learner_grow(s, first.side, first.value, FS_BY_CLAUSE, clause, 0);
+    fs_literal l = literal_of(s, first);
+    fs_learner_grow(s, l.side, l.value, FS_BY_CLAUSE, clause, 0);
   }
   return true;
 }
@@ -75,17 +89,15 @@ static void visit_literal(fs_learner *s, uint32_t failed) {
   for (; k < n && !s->conflict; k++) {
     fs_clause_watch w = list[k];
     bool stays = true;
-    if (s->value[w.side] < w.value) {
-      clause_part *c = &s->clause.at[w.clause];
-      bool turned = c[1].literal.id == failed;
-      fs_literal first = literal_of(&c[turned ? 2 : 1]);
-      w.side = first.side;
-      w.value = first.value;
-      if (!fs_holds(s, first)) {
+    if (!id_holds(s, w.other)) {
+      clause_part *id = ids_of(&s->clause.at[w.clause]);
+      bool turned = id[0].n == failed;
+      w.other = id[turned].n;
+      if (!id_holds(s, w.other)) {
         if (turned) {
-          swap(&c[1], &c[2]);
+          swap(&id[0], &id[1]);
         }
-        stays = follow_clause(s, w.clause, first);
+        stays = follow_clause(s, w.clause, w.other);
       }
     }
     if (stays) {
@@ -111,20 +123,20 @@ void fs_learner_visit(fs_learner *s, const fs_growth *g) {
 
 /* Adds the clause of ids[], two or more; returns its offset. */
 static uint32_t add_clause(fs_learner *s, float activity, uint32_t levels) {
-  uint32_t clause = (uint32_t)s->clause.n;
-  clause_part head = {.head = {(uint32_t)s->ids.n, fs_log_last(s), levels, activity}};
-  fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, head));
-  for (size_t k = 0; k < s->ids.n; k++) {
-    fs_literal l = s->literal.at[s->ids.at[k]].l;
-    clause_part p = {.literal = {l.value, l.side, s->ids.at[k]}};
-    fs_learner_note(s, fs_vec_push(s->ctx, &s->clause, p));
-  }
+  uint32_t clause = (uint32_t)s->clause.n, length = (uint32_t)s->ids.n;
+  clause_part head[] = {{length}, {fs_log_last(s)}, {levels}, {.activity = activity}};
+  fs_learner_note(s, fs_vec_ensure(s->ctx, &s->clause, clause + FS_CLAUSE_HEAD + s->ids.n));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->learnt, clause));
-  if (s->status == FSCHED_OK) {
-    const clause_part *c = &s->clause.at[clause];
-    watch(s, &c[1], clause, &c[2]);
-    watch(s, &c[2], clause, &c[1]);
+  if (s->status != FSCHED_OK) {
+    return clause;
   }
+  clause_part *c = &s->clause.at[clause];
+  memcpy(c, head, sizeof head);
+  for (uint32_t k = 0; k < length; k++) {
+    ids_of(c)[k].n = s->ids.at[k];
+  }
+  s->clause.n += FS_CLAUSE_HEAD + s->ids.n;
+  watch_first_two(s, clause);
   return clause;
 }
 
@@ -166,16 +178,16 @@ void fs_learner_add_clause(fs_learner *s, const fs_literal *at, size_t n) {
 
 void fs_learner_credit(fs_learner *s, uint32_t clause) {
   clause_part *c = &s->clause.at[clause];
-  for (uint32_t k = 1; k <= c->head.length; k++) {
-    fs_learner_bump(s, c[k].literal.id);
+  for (uint32_t k = 0; k < c[FS_CLAUSE_LENGTH].n; k++) {
+    fs_learner_bump(s, ids_of(c)[k].n);
   }
-  if (isinf(c->head.activity)) {
+  if (isinf(c[FS_CLAUSE_ACTIVITY].activity)) {
     return;
   }
-  c->head.activity += s->clause_bump;
-  if (c->head.activity > 1e20f) {
+  c[FS_CLAUSE_ACTIVITY].activity += s->clause_bump;
+  if (c[FS_CLAUSE_ACTIVITY].activity > 1e20f) {
     for (size_t k = 0; k < s->learnt.n; k++) {
-      s->clause.at[s->learnt.at[k]].head.activity *= 1e-20f;
+      s->clause.at[s->learnt.at[k] + FS_CLAUSE_ACTIVITY].activity *= 1e-20f;
     }
     s->clause_bump *= 1e-20f;
   }
@@ -190,14 +202,13 @@ static int by_float(const void *a, const void *b) {
 static void watch_again(fs_learner *s) {
   size_t kept = 0;
   for (size_t k = 0; k < s->learnt.n; k++) {
-    uint32_t offset = s->learnt.at[k], open = 0;
-    clause_part *c = &s->clause.at[offset];
+    uint32_t offset = s->learnt.at[k], open = 0, n = s->clause.at[offset + FS_CLAUSE_LENGTH].n;
+    clause_part *id = ids_of(&s->clause.at[offset]);
     bool holds = false;
-    for (uint32_t i = 1; i <= c->head.length; i++) {
-      fs_literal l = literal_of(&c[i]);
-      holds = holds || fs_holds(s, l);
-      if (!fs_fails(s, l)) {
-        swap(&c[++open], &c[i]);
+    for (uint32_t i = 0; i < n; i++) {
+      holds = holds || id_holds(s, id[i].n);
+      if (!id_fails(s, id[i].n)) {
+        swap(&id[open++], &id[i]);
       }
     }
     if (holds) {
@@ -208,12 +219,11 @@ static void watch_again(fs_learner *s) {
     if (open == 0) {
       clash_of(s, offset);
     } else if (open == 1) {
-      fs_literal l = literal_of(&c[1]);
+      fs_literal l = literal_of(s, id[0].n);
       fs_log_left(s, offset, l);
       fs_learner_grow(s, l.side, l.value, FS_BY_DECISION, FS_NONE, 0);
     } else {
-      watch(s, &c[1], offset, &c[2]);
-      watch(s, &c[2], offset, &c[1]);
+      watch_first_two(s, offset);
     }
   }
   s->learnt.n = kept;
@@ -225,7 +235,7 @@ void fs_learner_forget(fs_learner *s) {
   assert(s->level.n == 0);
   FS_VEC(float) all = {0};
   for (size_t k = 0; k < s->learnt.n; k++) {
-    float a = s->clause.at[s->learnt.at[k]].head.activity;
+    float a = s->clause.at[s->learnt.at[k] + FS_CLAUSE_ACTIVITY].activity;
     if (!isinf(a)) {
       fs_learner_note(s, fs_vec_push(s->ctx, &all, a));
     }
@@ -240,8 +250,9 @@ void fs_learner_forget(fs_learner *s) {
     for (size_t k = 0; k < s->learnt.n; k++) {
       uint32_t offset = s->learnt.at[k];
       clause_part *c = &s->clause.at[offset];
-      size_t parts = (size_t)c->head.length + 1;
-      if (c->head.activity > middle || c->head.length <= 2 || c->head.levels <= FEW_LEVELS) {
+      size_t parts = FS_CLAUSE_HEAD + (size_t)c[FS_CLAUSE_LENGTH].n;
+      if (c[FS_CLAUSE_ACTIVITY].activity > middle || c[FS_CLAUSE_LENGTH].n <= 2 ||
+          c[FS_CLAUSE_LEVELS].n <= FEW_LEVELS) {
         memmove(&s->clause.at[to], c, parts * sizeof *c);
         s->learnt.at[kept++] = (uint32_t)to;
         to += parts;
@@ -257,9 +268,9 @@ void fs_learner_forget(fs_learner *s) {
 }
 
 void fs_learner_clause_premises(fs_learner *s, uint32_t clause) {
-  const clause_part *c = &s->clause.at[clause];
-  for (uint32_t k = 2; k <= c->head.length; k++) {
-    fs_literal no = fs_negated(literal_of(&c[k]));
+  clause_part *c = &s->clause.at[clause];
+  for (uint32_t k = 1; k < c[FS_CLAUSE_LENGTH].n; k++) {
+    fs_literal no = literal_of(s, ids_of(c)[k].n ^ 1);
     fs_learner_premise(s, no.side, no.value);
   }
 }

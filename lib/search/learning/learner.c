@@ -152,6 +152,7 @@ static fs_status make_sides(fs_learner *s) {
   FS_TRY(fs_new(s->arena, &s->value, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->latest, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->of_side, s->n_sides));
+  FS_TRY(fs_new_zero(s->arena, &s->held, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->decided, s->n_sides));
   FS_TRY(fs_new_zero(s->arena, &s->needed, s->n_sides));
   FS_TRY(fs_new_none(s->arena, &s->where, s->n_sides));
@@ -343,6 +344,7 @@ void fs_learner_release(fs_learner *s) {
   fs_vec_free(s->ctx, &s->level);
   fs_vec_free(s->ctx, &s->clash);
   fs_vec_free(s->ctx, &s->literal);
+  fs_vec_free(s->ctx, &s->truth);
   fs_vec_free(s->ctx, &s->activity);
   fs_vec_free(s->ctx, &s->phase);
   fs_vec_free(s->ctx, &s->place);

@@ -72,8 +72,7 @@ typedef struct fs_literal {
 
 typedef struct fs_clause_watch {
   uint32_t clause; /* its offset */
-  uint32_t side;   /* with the value, a literal of it that may hold */
-  fs_side_value value;
+  uint32_t other;  /* the id of a literal of it that may hold */
 } fs_clause_watch;
 
 /* A literal of a side. */
@@ -96,6 +95,12 @@ typedef struct fs_learner_task {
   fs_side_value delay, length, amount;
 } fs_learner_task;
 
+/* What heights need of a task, which takes its amount from the start of its item on. */
+typedef struct fs_plain_task {
+  fs_side_value length, amount;
+  uint32_t item, task, table;
+} fs_plain_task;
+
 /* `to` is at least `from` and the lag.  What is there only if some boolean holds is there if
  * `only_if` holds. */
 typedef struct fs_learner_link {
@@ -110,18 +115,14 @@ typedef struct fs_growth_mark {
   bool follows; /* as far as the value it follows from what is needed; else not even so far */
 } fs_growth_mark;
 
-/* What a clause is made of: a head, and its literals behind it. */
+/* What a clause is made of: its number of literals, its lemma in the log, the levels that its
+ * literals were of when it was learnt, its activity, and the ids of its literals. */
 typedef union fs_clause_part {
-  struct {
-    uint32_t length, lemma; /* its number of literals; its lemma in the log */
-    uint32_t levels;        /* that its literals were of when it was learnt */
-    float activity;
-  } head;
-  struct {
-    fs_side_value value;
-    uint32_t side, id;
-  } literal;
+  uint32_t n;
+  float activity;
 } fs_clause_part;
+
+enum { FS_CLAUSE_LENGTH, FS_CLAUSE_LEMMA, FS_CLAUSE_LEVELS, FS_CLAUSE_ACTIVITY, FS_CLAUSE_HEAD };
 
 typedef struct fs_proof_log fs_proof_log; /* learning/log.h */
 
@@ -134,9 +135,8 @@ typedef struct fs_learner_table {
   bool turns;  /* its tasks take turns: sets are looked at in place of heights */
   bool queues; /* it is of queues, which items may leave before they are complete */
   /* Per time what surely runs takes; NULL: that is found at each look.  Then, since the last look:
-   * between which times it has grown, and the tasks whose windows have. */
+   * between which times it has grown to where some task may have no room. */
   fs_side_value *height, cells, grown_from, grown_to;
-  uint32_t *moved, n_moved;
 } fs_learner_table;
 
 /* The items of a table that begin at `begin` or later and end by `end`, of which those from `from`
@@ -182,11 +182,12 @@ typedef struct fs_learner {
   /* Literals. */
   FS_VEC(fs_known_literal) literal;
   FS_VEC(fs_side_literal) * of_side; /* per side, by value */
-  uint32_t *decided;       /* per side: how many of these hold by growths that rules have seen */
-  FS_VEC(double) activity; /* per pair of literals */
-  FS_VEC(uint8_t) phase;   /* per pair: does its first one hold, when it was decided last */
-  FS_VEC(uint32_t) place;  /* per pair: where it is in the heap; FS_NONE */
-  FS_VEC(uint32_t) heap;   /* pairs, the most active first */
+  uint32_t *held, *decided; /* per side: how many of these hold; by growths that rules have seen */
+  FS_VEC(uint8_t) truth;    /* per literal: does it hold */
+  FS_VEC(double) activity;  /* per pair of literals */
+  FS_VEC(uint8_t) phase;    /* per pair: does its first one hold, when it was decided last */
+  FS_VEC(uint32_t) place;   /* per pair: where it is in the heap; FS_NONE */
+  FS_VEC(uint32_t) heap;    /* pairs, the most active first */
   double bump;
   /* Per item: its start in a schedule that is known; NULL: none.  What is decided is decided as it
    * is there (Demirovic, Chu, Stuckey, Solution-based phase saving for CP, 2018; beyond it: also
@@ -222,10 +223,13 @@ typedef struct fs_learner {
   uint32_t
       *in_order; /* per table that takes turns: its items by begin, in both directions of time */
   fs_step_of_table *step;
-  fs_full_part *full;  /* of one table, in order */
-  bool has_heights;    /* of the tables that are for it */
-  uint8_t *is_moved;   /* per task: it is in moved[] of its table */
-  uint32_t *looked_at; /* tasks that have moved, of one look */
+  fs_full_part *full;            /* of one table, in order */
+  bool has_heights;              /* they were made of the tables that are for it */
+  bool any_heights, all_heights; /* some table has them; each one */
+  uint8_t *is_moved;             /* per item in moved[]: 1 at its lower side, 2 at the upper one */
+  uint32_t *moved, n_moved;      /* items to look at */
+  /* With heights: tasks; those of each table, the largest amounts first; those of task_of[]. */
+  fs_plain_task *plain, *by_amount, *of_item;
 
   /* Tracing of conflicts. */
   fs_side_value *needed; /* per side */
@@ -350,9 +354,15 @@ fs_status fs_learner_make_heights(fs_learner *s, fs_tick makespan) FS_MUST_USE;
 /* A growth of an item was made, or is about to be undone. */
 void fs_learner_raise(fs_learner *s, const fs_growth *g);
 void fs_learner_lower(fs_learner *s, const fs_growth *g);
+/* The premises of some tasks that run at the time for sure and take more than `room`, but for one.
+ */
+void fs_learner_explain_heights(fs_learner *s, const fs_learner_table *table, fs_side_value at,
+                                fs_side_value room, uint32_t but);
 void fs_learner_look_at_heights(fs_learner *s, fs_learner_table *table);
-/* Nothing of the table is to be looked at. */
-void fs_learner_rest(fs_learner *s, fs_learner_table *table);
+/* Looks at the last item that has moved.  Requires one. */
+void fs_learner_look_at_moved(fs_learner *s);
+/* Nothing is to be looked at: no table waits, and no item has moved. */
+void fs_learner_rest(fs_learner *s);
 /* sets.c: what follows for sets of items of a table that takes turns. */
 void fs_learner_look_at_sets(fs_learner *s, const fs_learner_table *table);
 void fs_learner_explain_set(fs_learner *s, const fs_growth *g);

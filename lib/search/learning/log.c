@@ -177,8 +177,8 @@ static int64_t step_of_clause(fs_learner *s, uint32_t clause) {
   }
   fs_text_puts(s->log->text, "c");
   const fs_clause_part *c = &s->clause.at[clause];
-  for (uint32_t k = 1; k <= c->head.length; k++) {
-    put_literal(s, (fs_literal){c[k].literal.side, c[k].literal.value});
+  for (uint32_t k = 0; k < c[FS_CLAUSE_LENGTH].n; k++) {
+    put_literal(s, s->literal.at[c[FS_CLAUSE_HEAD + k].n].l);
   }
   return put_axiom(s, NULL, 0, (fs_literal){.side = FS_NONE});
 }

@@ -75,7 +75,7 @@ bool fs_learner_refutes(fs_learner *s, fs_tick makespan) {
   fs_learner_note(s, fs_new(&arena, &task, s->n_tasks));
   refuted = refuted || any_overfull(s, task);
   s->edges_first = false;
-  if (!refuted && s->waiting.n > 0) {
+  if (!refuted && (s->waiting.n > 0 || s->n_moved > 0)) {
     refuted = !fs_learner_limit(s, makespan) || any_overfull(s, task);
   }
   s->most_work = 0;

@@ -207,7 +207,7 @@ static void visit(fs_learner *s) {
   if (!s->conflict && boolean < s->n_bools && (g.side & 1) == 0) {
     meet(s, boolean);
   }
-  if (g.side / 2 < fs_first_order(s)) {
+  if (g.side / 2 < fs_first_order(s) && !s->all_heights) {
     wake_tables(s, g.side / 2);
   }
 }
@@ -232,15 +232,14 @@ void fs_learner_propagate(fs_learner *s) {
     } else if (s->waiting.n > 0 && !s->edges_first && !is_tired(s)) {
       uint32_t t = s->waiting.at[--s->waiting.n];
       look_at(s, &s->table[t]);
+    } else if (s->n_moved > 0 && !s->edges_first && !is_tired(s)) {
+      fs_learner_look_at_moved(s);
     } else {
       break;
     }
   }
   if (s->conflict) {
-    for (size_t k = 0; k < s->waiting.n; k++) {
-      fs_learner_rest(s, &s->table[s->waiting.at[k]]);
-    }
-    s->waiting.n = 0;
+    fs_learner_rest(s);
   }
 }
 

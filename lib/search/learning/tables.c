@@ -60,6 +60,10 @@ static void add_literal(fs_learner *s, fs_literal l) { fs_learner_premise(s, l.s
  * task.  Those that run there anyway are taken first. */
 static void explain_height(fs_learner *s, const fs_learner_table *table, fs_side_value t,
                            fs_side_value room, uint32_t but) {
+  if (table->height != NULL) {
+    fs_learner_explain_heights(s, table, t, room, but);
+    return;
+  }
   fs_side_value spare = height_at(s, table, t, but) - room - 1;
   for (uint32_t k = table->task0; k < table->task1; k++) {
     const fs_learner_task *a = &s->task[k];

@@ -74,8 +74,9 @@ void fs_learner_bump(fs_learner *s, uint32_t id) {
 uint32_t fs_learner_choose(fs_learner *s) {
   while (s->heap.n > 0) {
     uint32_t pair = heap_pop(s);
-    fs_literal l = s->literal.at[2 * (size_t)pair].l;
-    if (!fs_holds(s, l) && !fs_fails(s, l) && fs_is_true(s, s->owner[l.side / 2])) {
+    size_t id = 2 * (size_t)pair;
+    if (s->truth.at[id] == 0 && s->truth.at[id + 1] == 0 &&
+        fs_is_true(s, s->owner[s->literal.at[id].l.side / 2])) {
       return pair;
     }
   }
@@ -118,6 +119,8 @@ static void insert_literal(fs_learner *s, uint32_t id) {
   memmove(all + at + 1, all + at, (s->of_side[l.side].n - 1 - at) * sizeof *all);
   all[at] = new;
   s->decided[l.side] += was_seen(s, l);
+  s->held[l.side] += fs_holds(s, l);
+  s->truth.at[id] = fs_holds(s, l);
 }
 
 uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
@@ -131,6 +134,8 @@ uint32_t fs_learner_literal(fs_learner *s, fs_literal l) {
   fs_known_literal second = {.l = upper ? l : fs_negated(l)};
   fs_learner_note(s, fs_vec_push(s->ctx, &s->literal, first));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->literal, second));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->truth, 0));
+  fs_learner_note(s, fs_vec_push(s->ctx, &s->truth, 0));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->activity, 0));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->phase, 0));
   fs_learner_note(s, fs_vec_push(s->ctx, &s->place, FS_NONE));
@@ -180,6 +185,17 @@ static void be_absent(fs_learner *s, const fs_growth *g, uint32_t owner) {
   }
 }
 
+/* Notes which literals hold by the side's growth. */
+static void hold_literals(fs_learner *s, uint32_t side) {
+  const fs_side_literal *at = s->of_side[side].at;
+  size_t n = s->of_side[side].n;
+  uint32_t k = s->held[side];
+  for (; k < n && at[k].value <= s->value[side]; k++) {
+    s->truth.at[at[k].id] = 1;
+  }
+  s->held[side] = k;
+}
+
 void fs_learner_grow_more(fs_learner *s, uint32_t side, fs_side_value value, fs_cause cause,
                           uint32_t reason, fs_side_value at) {
   uint32_t owner = s->owner[side / 2];
@@ -201,29 +217,35 @@ void fs_learner_grow_more(fs_learner *s, uint32_t side, fs_side_value value, fs_
   }
   s->latest[side] = root ? FS_NONE : (uint32_t)s->trail.n; /* at the root, it is for rules to see */
   s->value[side] = value;
+  hold_literals(s, side);
   fs_learner_note(s, fs_vec_push(s->ctx, &s->trail, g));
-  if (side < 2 * s->n && s->has_heights) {
+  if (side < 2 * s->n && s->any_heights) {
     fs_learner_raise(s, &g);
   }
 }
 
-/* Literals whose truth the growth decided are open again. */
+/* Literals that hold by the growth hold no longer, and those whose truth it decided are open again.
+ */
 static void reopen(fs_learner *s, const fs_growth *g) {
   const fs_side_literal *at = s->of_side[g->side].at;
-  uint32_t k = s->decided[g->side];
+  uint32_t k = s->held[g->side], decided = s->decided[g->side];
   for (; k > 0 && at[k - 1].value > g->old; k--) {
-    uint32_t pair = at[k - 1].id / 2;
-    s->phase.at[pair] = (at[k - 1].id & 1) == 0;
-    heap_add(s, pair);
+    uint32_t id = at[k - 1].id;
+    s->truth.at[id] = 0;
+    if (k <= decided) {
+      s->phase.at[id / 2] = (id & 1) == 0;
+      heap_add(s, id / 2);
+    }
   }
-  s->decided[g->side] = k;
+  s->held[g->side] = k;
+  s->decided[g->side] = fs_min(decided, k);
 }
 
 void fs_learner_undo(fs_learner *s, size_t length) {
   while (s->trail.n > length) {
     const fs_growth *g = &s->trail.at[--s->trail.n];
     reopen(s, g);
-    if (g->side < 2 * s->n && s->has_heights) {
+    if (g->side < 2 * s->n && s->any_heights) {
       fs_learner_lower(s, g);
     }
     s->set.n = g->cause == FS_BY_SET ? g->reason : s->set.n;
