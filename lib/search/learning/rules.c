@@ -55,7 +55,7 @@ static bool is_whole(const fs_learner *s, uint32_t a, uint32_t b) {
 }
 
 /* How long the one keeps the other one out, which cannot run beside it. */
-static fs_side_value keeps_out(const fs_learner *s, uint32_t item, uint32_t other) {
+static inline fs_side_value keeps_out(const fs_learner *s, uint32_t item, uint32_t other) {
   return s->busy == s->time || is_whole(s, item, other) ? s->time[item] : s->busy[item];
 }
 
@@ -121,19 +121,36 @@ static void follow_start(fs_learner *s, uint32_t order, uint32_t item, uint32_t 
   }
 }
 
+/* Where items take their queues for all of their time: may a pair without an order of its own say
+ * something new, if both are there? */
+static inline bool says_more(const fs_learner *s, uint32_t a, uint32_t b) {
+  fs_side_value early_a = fs_earliest(s, a), late_a = fs_latest(s, a), time_a = s->time[a];
+  fs_side_value early_b = fs_earliest(s, b), late_b = fs_latest(s, b), time_b = s->time[b];
+  return (early_a + time_a > late_b && (early_a < early_b + time_b || late_b > late_a - time_b)) ||
+         (early_b + time_b > late_a && (early_b < early_a + time_a || late_a > late_b - time_a));
+}
+
+static void follow_pair(fs_learner *s, uint32_t item, uint32_t other) {
+  if (fs_earliest(s, item) + keeps_out(s, item, other) > fs_latest(s, other)) {
+    order_pair(s, item, other);
+  }
+  if (!s->conflict && fs_earliest(s, other) + keeps_out(s, other, item) > fs_latest(s, item)) {
+    order_pair(s, other, item);
+  }
+}
+
 static void follow_pairs(fs_learner *s, uint32_t item, bool upper) {
-  s->work += 1 + s->pair0[item + 1] - s->pair0[item];
-  for (uint32_t k = s->pair0[item]; k < s->pair0[item + 1] && !s->conflict; k++) {
+  uint32_t from = s->pair0[item], to = s->pair0[item + 1];
+  bool there = fs_is_true(s, s->owner[item]), whole = s->busy == s->time;
+  s->work += 1 + to - from;
+  for (uint32_t k = from; k < to && !s->conflict; k++) {
     uint32_t other = s->pair[k];
     if (s->pair_order[k] != FS_NONE) {
       follow_start(s, s->pair_order[k], item, other, upper);
-      continue;
-    }
-    if (fs_earliest(s, item) + keeps_out(s, item, other) > fs_latest(s, other)) {
-      order_pair(s, item, other);
-    }
-    if (!s->conflict && fs_earliest(s, other) + keeps_out(s, other, item) > fs_latest(s, item)) {
-      order_pair(s, other, item);
+    } else if ((!whole || says_more(s, item, other)) &&
+               (there ||
+                fs_is_true(s, s->owner[other]))) { /* what may not be there pushes nothing */
+      follow_pair(s, item, other);
     }
   }
 }
