@@ -360,9 +360,10 @@ static fs_status place_listed(placing *l, const fs_parcel *c, uint64_t *address,
                               bool *proven) {
   const uint64_t enough = l->lowest ? l->bound : l->p->capacity;
   bool later = is_plain(c) && l->nodes > 0 && c->n <= fs_limits_of(c->ctx)->search_rectangles;
-  FS_TRY(fs_parcel_greedy(c, enough, !later && !is_stopped(c), address, peak));
+  bool first = !later && !l->p->quick && !is_stopped(c);
+  FS_TRY(fs_parcel_greedy(c, enough, first, address, peak));
   FS_TRY(search_part(l, c, address, peak, proven));
-  return later && *peak > enough && !*proven && !is_stopped(c)
+  return later && !l->p->quick && *peak > enough && !*proven && !is_stopped(c)
              ? improve(l, c, enough, address, peak)
              : FSCHED_OK;
 }

@@ -29,6 +29,7 @@ typedef struct fs_placement {
   const fs_tick *pair_from, *pair_to;
   uint64_t capacity; /* FS_UNBOUNDED: the lowest peak that is found */
   uint64_t nodes;    /* of the search; 0: greedy alone */
+  bool quick;        /* greedy placements are not improved, before the search or behind it */
   bool (*stop)(
       void *user); /* called now and then: true ends the search as if the nodes were used up */
   void *user;

@@ -4,9 +4,15 @@
 #include "placement/placement.h"
 #include "search/spill/private.h"
 
-/* Nodes of the search for addresses, fewer with more residencies than some, as a node takes longer;
- * and of each question whether one can be left out. */
-enum { PLACE_NODES = 20000, PLACE_FEW = 24, SHRINK_NODES = 1000 };
+/* Nodes of the search for addresses, fewer with more residencies than some, as a node takes longer,
+ * and conflicts of a learner behind it; and of each question whether one can be left out. */
+enum {
+  PLACE_NODES = 200,
+  PLACE_FEW = 24,
+  PLACE_CONFLICTS = 10000,
+  SHRINK_NODES = 50,
+  SHRINK_CONFLICTS = 1000
+};
 
 /* The residencies of a memory that are of use. */
 typedef struct rectangles {
@@ -89,7 +95,8 @@ static bool shares(const rectangles *r, uint32_t pair, uint32_t in, uint32_t out
 }
 
 /* Are there addresses for those that are in? */
-static fs_status ask_places(rectangles *r, uint64_t nodes, fs_decision *exists) {
+static fs_status ask_places(rectangles *r, uint64_t nodes, uint64_t conflicts,
+                            fs_decision *exists) {
   const fs_problem *p = r->f->problem;
   fs_placement q = {.size = r->in_size,
                     .begin = r->in_begin,
@@ -100,6 +107,7 @@ static fs_status ask_places(rectangles *r, uint64_t nodes, fs_decision *exists) 
                     .pair_to = r->pair_to,
                     .capacity = r->capacity,
                     .nodes = nodes,
+                    .quick = true,
                     .stop = r->turn->stop,
                     .user = r->turn->user};
   uint64_t peak;
@@ -122,7 +130,10 @@ static fs_status ask_places(rectangles *r, uint64_t nodes, fs_decision *exists) 
       r->pair_to[q.n_pairs++] = r->f->answer.start[op] + p->time[op];
     }
   }
-  return fs_placement_run(p->ctx, &q, false, r->address, &peak, exists, &least);
+  FS_TRY(fs_placement_run(p->ctx, &q, false, r->address, &peak, exists, &least));
+  return exists->is != FS_NOT_DECIDED
+             ? FSCHED_OK
+             : fs_spills_decide(p->ctx, &q, &conflicts, &r->s->l.work, r->address, exists);
 }
 
 /* Leaves out what can be left out. */
@@ -130,7 +141,7 @@ static fs_status shrink(rectangles *r) {
   for (uint32_t i = 0; i < r->n; i++) {
     fs_decision exists;
     r->out[i] = 1;
-    FS_TRY(ask_places(r, SHRINK_NODES, &exists));
+    FS_TRY(ask_places(r, SHRINK_NODES, SHRINK_CONFLICTS, &exists));
     r->out[i] = exists.is == FS_NO;
   }
   return FSCHED_OK;
@@ -287,7 +298,7 @@ static fs_status place_memories(rectangles *r, uint64_t *address, bool *found) {
     }
     list_rectangles(r, m);
     r->capacity = of->capacity & ~(of->align - 1);
-    FS_TRY(ask_places(r, nodes_of(r), &exists));
+    FS_TRY(ask_places(r, nodes_of(r), PLACE_CONFLICTS, &exists));
     *found = exists.is == FS_YES;
     if (*found) {
       take_addresses(r, address);
