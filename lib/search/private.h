@@ -68,6 +68,8 @@ fs_status fs_search_graph(fs_search_state *s) FS_MUST_USE;
 /* Searches a graph whose memories may be short; `p` is its problem without spills, or NULL.
  * short.c */
 fs_status fs_search_short(fs_search_state *s, fs_problem *p) FS_MUST_USE;
+/* Does its learner know the graph, with its copies and choices of queues? */
+fs_status fs_search_can_open(const fs_search_state *s, bool *can) FS_MUST_USE;
 /* With s->proof, the bound is what its steps show.  Can they, of this graph?  Requires a schedule
  * that is known. */
 fs_status fs_search_can_show(const fs_search_state *s, bool *can) FS_MUST_USE;

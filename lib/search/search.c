@@ -418,6 +418,14 @@ static fs_status make_problem(fs_search_state *s, fs_problem **p, bool *plain) {
   return is_plain(*p, plain);
 }
 
+/* Of few ops, some of which choose among queues that are not alike: a learner knows that only where
+ * copies are open, too. */
+static fs_status is_for_choices(const fs_search_state *s, const fs_problem *p, bool *is) {
+  bool few = p != NULL && s->g->n_ops <= FEW_OPS && !fs_learner_knows(p);
+  *is = false;
+  return few ? fs_search_can_open(s, is) : FSCHED_OK;
+}
+
 static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain) {
   bool strip = !plain && p != NULL && s->best != NULL && fs_strip_knows(p), tied;
   FS_TRY(is_tied(p, &tied));
@@ -430,6 +438,12 @@ static fs_status search_schedules(fs_search_state *s, fs_problem *p, bool plain)
   }
   if (fs_search_best(s) <= s->bound || s->bound >= FS_SEARCH_LONGEST) {
     return FSCHED_OK;
+  }
+  bool choices = false;
+  FS_TRY(plain ? is_for_choices(s, p, &choices) : FSCHED_OK);
+  if (choices) {
+    FS_TRY(search_apart(s, p, false));
+    return fs_search_best(s) <= s->bound ? FSCHED_OK : fs_search_short(s, p);
   }
   return plain ? search_plain(s, p, false) : strip ? FSCHED_OK : fs_search_short(s, p);
 }
@@ -475,9 +489,9 @@ static fs_status search_stated(fs_search_state *s, fs_problem *p, bool plain) {
   fs_problem_destroy(stated);
   FS_TRY(status);
   fs_tick bound = s->bound;
-  bool open = false;
-  bool strip = p != NULL && fs_strip_knows(p);
-  if (!plain && !strip && fs_search_best(s) > bound && !fs_settles(s->g)) {
+  bool open = false, strip = p != NULL && fs_strip_knows(p), choices = false;
+  FS_TRY(plain ? is_for_choices(s, p, &choices) : FSCHED_OK);
+  if ((!plain || choices) && !strip && fs_search_best(s) > bound && !fs_settles(s->g)) {
     FS_TRY(fs_search_can_show(s, &open));
   }
   if (open) {

@@ -15,9 +15,11 @@ enum {
   CONFLICTS = 250,  /* of the learner, until the caller hears of it */
   LEARNER_FEW = 32, /* ops from which on the learner's turns become shorter */
   MOST_ROUNDS = 20,
-  MOST_PARTS = 8,  /* of the way from the bound, that members of a crew begin with */
-  LEARNT_WORK = 7, /* of a step of the learner */
-  SHARES = 8,      /* of the nodes that are left: of trials and orders in a turn */
+  FIRST_PARTS = 16, /* of the way from the bound to what is known, of which one is the first step */
+  FIRST_STEPS = 4,  /* that members of a crew begin with, each twice as long */
+  MOST_TURNS = 3,   /* of a question */
+  LEARNT_WORK = 7,  /* of a step of the learner */
+  SHARES = 8,       /* of the nodes that are left: of trials and orders in a turn */
   /* Neighbours of orders for each run of the list scheduler: half of one, and of more ops than this
    * so many, as runs take longer there. */
   MANY_OPS = 200,
@@ -147,49 +149,110 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
   return FSCHED_OK;
 }
 
-/* A short turn of another learner, which is told of a limit that may be too short. */
-static fs_status ask_spills(fs_search_state *s, fs_problem *p, fs_tick limit, uint64_t work,
-                            bool *none) {
-  FS_SCRATCH(arena, s->ctx);
+/* ---- limits from below */
+
+/* What another learner is asked: is there a schedule within a limit that may be too short?  It goes
+ * on from turn to turn until it knows. */
+typedef struct limit_question {
+  bool open;
+  fs_arena arena;
   fs_spills spills;
+  fs_text text;        /* its steps, with a proof */
+  fs_tick limit, step; /* step: from the bound to the next limit */
+  uint32_t turns;      /* that it had */
+  uint64_t took;       /* the work of the last limit that was refuted; 0: none was */
+} limit_question;
+
+static void close_question(limit_question *q) {
+  if (q->open) {
+    fs_spills_release(&q->spills);
+    fs_arena_release(&q->arena);
+    fs_text_drop(&q->text);
+  }
+  q->open = false;
+}
+
+static fs_status open_question(fs_search_state *s, fs_problem *p, limit_question *q) {
+  fs_tick gap = fs_search_best(s) - s->bound;
+  close_question(q);
+  q->limit = s->bound + fs_min(q->step, gap - 1) - 1;
+  q->turns = 0;
+  q->open = true;
+  fs_arena_init(&q->arena, s->ctx);
+  fs_text_init(&q->text, s->ctx);
+  FS_TRY(fs_spills_init(&q->spills, p, &q->arena));
+  return s->proof == NULL ? FSCHED_OK : fs_spills_log(&q->spills, &q->text);
+}
+
+/* Raises the bound to what was shown. */
+static void take_answer(fs_search_state *s, limit_question *q) {
+  s->bound = q->limit + 1;
+  if (s->proof != NULL) {
+    fs_text_drop(&s->raised);
+    s->raised = q->text;
+    fs_text_init(&q->text, s->ctx);
+  }
+}
+
+/* Lets it work so much; *known: it has an answer. */
+static fs_status ask_spills(fs_search_state *s, limit_question *q, uint64_t work, bool *known) {
+  fs_spills *x = &q->spills;
+  uint64_t conflicts = x->l.conflicts, worked = x->l.work;
   fs_spill_turn turn = {.conflicts = s->most_nodes == 0 ? UINT64_MAX : s->most_nodes - s->nodes,
                         .work = work,
                         .stop = fs_search_over,
                         .user = s,
-                        .best = limit + 1};
-  fs_text text;
-  fs_text_init(&text, s->ctx);
-  fs_status status = fs_spills_init(&spills, p, &arena);
-  if (status == FSCHED_OK && s->proof != NULL) {
-    status = fs_spills_log(&spills, &text);
-  }
-  if (status == FSCHED_OK) {
-    status = fs_spills_run(&spills, &turn);
-  }
-  s->nodes += spills.l.conflicts;
-  s->work += spills.l.work * LEARNT_WORK;
-  *none = status == FSCHED_OK && turn.none && (s->proof == NULL || fs_spills_tell_all(&spills));
-  fs_spills_release(&spills);
+                        .best = q->limit + 1};
+  FS_TRY(fs_spills_run(x, &turn));
+  s->nodes += x->l.conflicts - conflicts;
+  s->work += (x->l.work - worked) * LEARNT_WORK;
+  *known = turn.found != NULL || x->ended;
   fs_search_offer(s, turn.found);
-  if (*none && s->proof != NULL && limit + 1 > s->bound) {
-    fs_text_drop(&s->raised);
-    s->raised = text;
-    fs_text_init(&text, s->ctx);
+  if (turn.none && (s->proof == NULL || fs_spills_tell_all(x))) {
+    take_answer(s, q);
   }
-  fs_text_drop(&text);
-  s->bound = *none ? fs_max(s->bound, limit + 1) : s->bound;
   fs_search_tell(s, fs_search_best(s));
-  return status == FSCHED_OK ? fs_search_meet(s) : status;
+  return fs_search_meet(s);
 }
 
-/* Raises the bound by limits that are refuted, until one is not.  They are a part of the way to
- * what is known: half of it, and half as much after each that took too long. */
-static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work, fs_tick *part) {
-  bool none = true;
-  while (none && s->best != NULL && fs_search_best(s) > s->bound && !fs_search_over(s)) {
-    fs_tick gap = fs_search_best(s) - s->bound;
-    FS_TRY(ask_spills(s, p, s->bound + (gap - 1) / *part, work, &none));
-    *part = none || *part > gap ? *part : 2 * *part;
+/* Chooses the next step after an answer, where a turn has so much work: as if the next answer took
+ * as many times more as this one took more than the one before. */
+static void step_on(limit_question *q, bool refuted, uint64_t work) {
+  uint64_t all = fs_max(1, q->spills.l.work), most = 2 * work;
+  uint64_t times = fs_max(1, all / fs_max(1, q->took == 0 ? all : q->took));
+  uint64_t next = fs_multiply_most(all, times);
+  if (!refuted || next > most) {
+    q->step = fs_max(1, q->step / 2);
+  } else if (all < work / 8 && fs_multiply_most(next, times) <= most) {
+    q->step *= 2;
+  }
+  q->took = refuted ? all : q->took;
+}
+
+/* Raises the bound by limits that are refuted, with so much work in all.  A limit is the harder to
+ * refute the further it is from the bound, by some factor for each tick. */
+static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t work,
+                                 limit_question *q) {
+  uint64_t left = work;
+  q->turns++;
+  if (q->open && q->turns > MOST_TURNS && q->step > 1) {
+    close_question(q);
+    q->step = fs_max(1, q->step / 4);
+  }
+  while (left > 0 && s->best != NULL && fs_search_best(s) > s->bound + 1 && !fs_search_over(s)) {
+    bool known;
+    if (!q->open || q->limit < s->bound || q->limit + 1 >= fs_search_best(s)) {
+      FS_TRY(open_question(s, p, q));
+    }
+    fs_tick before = s->bound;
+    uint64_t worked = q->spills.l.work;
+    FS_TRY(ask_spills(s, q, left, &known));
+    left -= fs_min(left, q->spills.l.work - worked + s->g->n_ops);
+    if (!known) {
+      break;
+    }
+    step_on(q, s->bound > before, work);
+    close_question(q);
   }
   return FSCHED_OK;
 }
@@ -236,16 +299,17 @@ static fs_status search_many(fs_search_state *s, fs_life_search *lives) {
 /* Trials, orders and the learner take turns, each as long as the others of its round and half as
  * long as those of the next one.  The trials are those of a graph that is not refined. */
 static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *spills,
-                                  fs_life_search *lives) {
+                                  fs_life_search *lives, limit_question *q) {
   uint64_t before = s->nodes;
-  fs_tick part = (fs_tick)2 << (s->member % MOST_PARTS);
   FS_TRY(search_trials(s, s->o->seed, FSCHED_EFFORT_USUAL, share_of(s)));
   uint64_t runs = fs_max(1, s->nodes - before);
+  fs_tick gap = s->best == NULL ? 0 : fs_search_best(s) - s->bound;
+  q->step = fs_max(1, gap / FIRST_PARTS) << (s->member % FIRST_STEPS);
   bool ended = false; /* nothing is shorter, which steps do not show */
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended;
        k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
-    FS_TRY(raise_by_limits(s, p, learner_work(s, k), &part));
+    FS_TRY(raise_by_limits(s, p, learner_work(s, k), q));
     ended = spills->ended && spills->exact;
     if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended) {
       FS_TRY(search_unlearnt(s, lives, s->o->seed + k, fs_min(runs << k, share_of(s))));
@@ -254,15 +318,31 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
   return FSCHED_OK;
 }
 
+/* The problem in which copies are open; NULL: the learner does not know it. */
+static fs_status make_open(const fs_search_state *s, fs_problem **p) {
+  fs_tick horizon = fs_min(fs_search_best(s), FS_SEARCH_LONGEST);
+  FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, p));
+  if (*p != NULL && !fs_spills_know(*p)) {
+    fs_problem_destroy(*p);
+    *p = NULL;
+  }
+  return FSCHED_OK;
+}
+
+fs_status fs_search_can_open(const fs_search_state *s, bool *can) {
+  fs_problem *p;
+  FS_TRY(make_open(s, &p));
+  *can = p != NULL;
+  fs_problem_destroy(p);
+  return FSCHED_OK;
+}
+
 fs_status fs_search_can_show(const fs_search_state *s, bool *can) {
   fs_problem *p;
   assert(s->best != NULL);
   *can = false;
-  FS_TRY(fs_problem_spilling(s->ctx, s->g, fs_search_best(s), s->bound, &p));
-  fs_status status = FSCHED_OK;
-  if (p != NULL && fs_spills_know(p)) {
-    status = fs_spilling_provable(p, can);
-  }
+  FS_TRY(make_open(s, &p));
+  fs_status status = p == NULL ? FSCHED_OK : fs_spilling_provable(p, can);
   fs_problem_destroy(p);
   return status;
 }
@@ -274,9 +354,9 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   FS_TRY(fs_life_search_init(&lives, s, kept, &arena));
   fs_retiming retiming;
   fs_spills spills = {0};
-  fs_tick horizon = fs_min(fs_search_best(s), FS_SEARCH_LONGEST);
-  FS_TRY(fs_problem_spilling(s->ctx, s->g, horizon, s->bound, &p));
-  bool known = p != NULL && fs_spills_know(p);
+  limit_question question = {0};
+  FS_TRY(make_open(s, &p));
+  bool known = p != NULL;
   fs_status status = known ? fs_spills_init(&spills, p, &arena) : FSCHED_OK;
   if (status == FSCHED_OK && known && s->proof != NULL) {
     status = fs_spills_log(&spills, s->proof);
@@ -285,10 +365,11 @@ fs_status fs_search_short(fs_search_state *s, fs_problem *kept) {
   fs_retiming_init(&retiming, s->ctx);
   s->retiming = &retiming;
   if (status == FSCHED_OK) {
-    status = known ? search_in_rounds(s, p, &spills, &lives) : search_many(s, &lives);
+    status = known ? search_in_rounds(s, p, &spills, &lives, &question) : search_many(s, &lives);
   }
   s->retiming = NULL;
   fs_retiming_release(&retiming);
+  close_question(&question);
   fs_spills_release(&spills);
   fs_problem_destroy(p);
   return status;

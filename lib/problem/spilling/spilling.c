@@ -614,12 +614,20 @@ static fs_status finish(fs_spilling_draft *b) {
   return TAKE(b, pair_if, &w->pair_if);
 }
 
+/* Does some item choose among queues? */
+static bool chooses(const fs_spilling_draft *b) {
+  bool any = false;
+  for (uint32_t k = 0; k < b->d.p->choice0[b->d.p->n_items]; k++) {
+    any = any || b->w->choice_if[k] != FS_NONE;
+  }
+  return any;
+}
+
 static fs_status build(fs_spilling_draft *b) {
   const fsched_graph *g = b->g;
   fs_problem *p = b->d.p;
   bool any = false;
   FS_TRY(fs_spilling_find_short(b, &any));
-  b->covered = b->covered && any;
   if (!b->covered) {
     return FSCHED_OK;
   }
@@ -638,7 +646,9 @@ static fs_status build(fs_spilling_draft *b) {
     return FSCHED_OK;
   }
   FS_TRY(fs_spilling_apart(b));
-  return finish(b);
+  FS_TRY(finish(b));
+  b->covered = b->covered && (any || chooses(b));
+  return FSCHED_OK;
 }
 
 static void release_lists(fs_spilling_draft *b) {
