@@ -155,6 +155,8 @@ static fs_status learn_spills(fs_search_state *s, fs_spills *spills, uint64_t wo
  * on from turn to turn until it knows. */
 typedef struct limit_question {
   bool open;
+  bool last; /* the last limit is one, too: the learner that looks below what is known shows nothing
+              * any more */
   fs_arena arena;
   fs_spills spills;
   fs_text text;        /* its steps, with a proof */
@@ -175,7 +177,7 @@ static void close_question(limit_question *q) {
 static fs_status open_question(fs_search_state *s, fs_problem *p, limit_question *q) {
   fs_tick gap = fs_search_best(s) - s->bound;
   close_question(q);
-  q->limit = s->bound + fs_min(q->step, gap - 1) - 1;
+  q->limit = s->bound + fs_max(1, fs_min(q->step, gap - 1)) - 1;
   q->turns = 0;
   q->open = true;
   fs_arena_init(&q->arena, s->ctx);
@@ -239,9 +241,10 @@ static fs_status raise_by_limits(fs_search_state *s, fs_problem *p, uint64_t wor
     close_question(q);
     q->step = fs_max(1, q->step / 4);
   }
-  while (left > 0 && s->best != NULL && fs_search_best(s) > s->bound + 1 && !fs_search_over(s)) {
+  while (left > 0 && s->best != NULL && fs_search_best(s) > s->bound + !q->last &&
+         !fs_search_over(s)) {
     bool known;
-    if (!q->open || q->limit < s->bound || q->limit + 1 >= fs_search_best(s)) {
+    if (!q->open || q->limit < s->bound || q->limit + !q->last >= fs_search_best(s)) {
       FS_TRY(open_question(s, p, q));
     }
     fs_tick before = s->bound;
@@ -309,8 +312,9 @@ static fs_status search_in_rounds(fs_search_state *s, fs_problem *p, fs_spills *
   for (uint32_t k = 0; fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended;
        k += k < MOST_ROUNDS) {
     FS_TRY(learn_spills(s, spills, learner_work(s, k)));
+    q->last = s->proof != NULL && !fs_spills_tell_all(spills);
     FS_TRY(raise_by_limits(s, p, learner_work(s, k), q));
-    ended = spills->ended && spills->exact;
+    ended = spills->ended && spills->exact && !(q->last && q->open);
     if (fs_search_best(s) > s->bound && !fs_search_over(s) && !has_none(s) && !ended) {
       FS_TRY(search_unlearnt(s, lives, s->o->seed + k, fs_min(runs << k, share_of(s))));
     }

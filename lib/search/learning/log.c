@@ -210,7 +210,6 @@ static int64_t step_of_refusal(fs_learner *s) {
   for (size_t k = 1; k < log->unplaced.n; k++) {
     put_number(log->text, " ", log->unplaced.at[k]);
   }
-  log->unplaced.n = 0;
   return put_axiom(s, s->clash.at, s->clash.n, (fs_literal){.side = FS_NONE});
 }
 
@@ -406,10 +405,13 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
 
 void fs_log_unplaced(fs_learner *s, uint32_t memory, const uint32_t *node, size_t n) {
   enum { MOST_UNPLACED = 9 }; /* a checker tries no more than 2^20 ways to place them */
-  if (s->log == NULL || n > MOST_UNPLACED) {
+  if (s->log == NULL) {
     return;
   }
   s->log->unplaced.n = 0;
+  if (n > MOST_UNPLACED) {
+    return;
+  }
   fs_learner_note(s, fs_vec_push(s->ctx, &s->log->unplaced, memory));
   for (size_t k = 0; k < n; k++) {
     fs_learner_note(s, fs_vec_push(s->ctx, &s->log->unplaced, node[k]));

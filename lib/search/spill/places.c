@@ -269,9 +269,7 @@ static fs_status explain(rectangles *r, uint32_t memory, bool none) {
     }
   }
   FS_TRY(add_pairs(r));
-  if (none) {
-    fs_log_unplaced(&r->s->l, memory, r->node.at, r->node.n);
-  }
+  fs_log_unplaced(&r->s->l, memory, r->node.at, none ? r->node.n : SIZE_MAX);
   fs_learner_refuse(&r->s->l, r->why.at, r->why.n);
   return FSCHED_OK;
 }
@@ -337,6 +335,7 @@ fs_status fs_spills_give_up(fs_spills *s) {
     }
   }
   if (status == FSCHED_OK) {
+    fs_log_unplaced(l, 0, NULL, SIZE_MAX);
     fs_learner_refuse(l, why.at, why.n);
   }
   fs_vec_free(s->p->ctx, &why);
