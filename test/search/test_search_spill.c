@@ -145,6 +145,50 @@ START_TEST(as_all_schedules)
 }
 END_TEST
 
+/* Whole searches of graphs without short memories, where some op chooses among queues that
+ * are not alike: they prove the least makespan. */
+START_TEST(choices_of_queues)
+{
+  uint32_t known = 0, waits = 0;
+  for (uint64_t i = 0; i < 300; i++) {
+    fs_rng r = {(fs_turn() * 8 + (uint64_t)_i) << 16 | i};
+    fs_gen_params params = {.seed = r.state,
+                            .n_ops = 4 + fs_rng_below(&r, 3),
+                            .n_queues = 3 + fs_rng_below(&r, 2),
+                            .n_classes = 1,
+                            .max_time = 3,
+                            .window = 6,
+                            .gangs = fs_rng_one_in(&r, 3)};
+    fsched_graph *g;
+    fs_tick sum = 0;
+    ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+    for (uint32_t op = 0; op < g->n_ops; op++) {
+      sum += g->op_time[op];
+    }
+    fs_exhaust e = fs_exhaust_search(g, 0, sum, 200000);
+    if (e.known) {
+      fsched_schedule *s;
+      fsched_compile_options o = {.size = sizeof o,
+                                  .verify = 1,
+                                  .effort = 1,
+                                  .refine = FSCHED_REFINE_SEARCH,
+                                  .node_limit = 20000};
+      ck_fs(ctx, fsched_compile(ctx, g, &o, &s, NULL));
+      ck_assert_msg(s->schedule->makespan == e.best && s->schedule->lower_bound == e.best,
+                    "seed %llu: %llu and %llu, but %llu is least", (unsigned long long)params.seed,
+                    (unsigned long long)s->schedule->makespan,
+                    (unsigned long long)s->schedule->lower_bound, (unsigned long long)e.best);
+      waits += s->schedule->search_nodes > 0;
+      known++;
+      fsched_schedule_destroy(s);
+    }
+    fsched_graph_destroy(g);
+  }
+  fs_assert_seen(known, 40);
+  fs_assert_seen(waits, 5);
+}
+END_TEST
+
 /* Eight buffers that fill 6 at all times, and fit in no way: two copies of one of them make it
  * possible, which takes no more time if they are short.  GLPK proves the same least makespans with
  * `--refine ilp`. */
@@ -340,6 +384,6 @@ FS_SUITE(search_spill, s) {
   tcase_set_timeout(t, 120);
   FS_TESTS(t, as_all_states, any_graph, given_up, without_memory);
   FS_LOOPS(t, 0, 2, overwritten, overwritten_in_part);
-  FS_LOOPS(t, 0, 3, as_all_schedules);
+  FS_LOOPS(t, 0, 3, as_all_schedules, choices_of_queues);
   FS_LOOPS(t, 0, sizeof eight / sizeof eight[0], places_matter);
 }
