@@ -114,13 +114,14 @@ typedef struct fs_spilling {
   uint32_t *pair_op, *pair_in, *pair_out, *pair_if;
 } fs_spilling;
 
-/* Makes the problem; its copies are all that may be made.  *out is NULL where no memory is short and
- * no item chooses among queues that are not alike, and for graphs that it does not cover: more than limits.spilling_ops ops, or 32 of one version in
- * a short memory that spills; memories whose store is bounded; ops without length in short
- * memories; given starts, a wait between queues, loops, races, writers of a version in
- * a short memory that nothing orders, and given content there of which a part may be overwritten
- * before it is read, when others have read theirs.  `horizon`, `lower_bound`: as of
- * fs_problem_from_graph. Requires an ordered graph.  O(ops^2 / 64 + users^3) */
+/* Makes the problem; its copies are all that may be made.  *out is NULL where no memory is short
+ * and no item chooses among queues that are not alike, and for graphs that it does not cover: more
+ * than limits.spilling_ops ops, or 32 of one version in a short memory that spills; memories whose
+ * store is bounded; ops without length in short memories; given starts, a wait between queues,
+ * loops, races, writers of a version in a short memory that nothing orders, and given content there
+ * of which a part may be overwritten before it is read, when others have read theirs.  `horizon`,
+ * `lower_bound`: as of fs_problem_from_graph.  Requires an ordered graph.
+ * O(ops^2 / 64 + users^3) */
 fs_status fs_problem_spilling(fsched_context *ctx, const fsched_graph *g, fs_tick horizon,
                               fs_tick lower_bound, fs_problem **out) FS_MUST_USE;
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Short memories: the learner chooses which copies are made, and when (problem/spilling).
  *
- * It knows memories by amounts.  What it finds gets addresses from lib/placement; where there are
- * none, it is told of a smallest set of residencies that have none as long as those of them meet
+ * It knows memories by amounts.  What it finds gets addresses from lib/placement, or, where that is
+ * not soon decided, from another learner (decide.c); where there are none, it is
+ * told of a smallest set of residencies that have none as long as those of them meet
  * that do: a moment for each largest set that is there at once, a begin that is no later than the
  * first of its moments, an end that is behind the last one.  Where this is not decided, the search
  * goes on, and proves nothing any more. */
