@@ -406,20 +406,26 @@ static fs_status learn_and_move(turns *t) {
   return FSCHED_OK;
 }
 
+/* Is only a bound wanted?  A problem whose sets of queues are found in the end has schedules. */
+static bool wants_bound(const turns *t) { return t->p->relaxed && !t->p->sets; }
+
 /* Behind a turn of the learner that took so much work.  Of a relaxed problem no schedule is wanted,
  * but its bound. */
 static fs_status take_evolving_turn(turns *t, uint64_t work) {
   fs_tick before = t->e.best.makespan;
   uint64_t n = 1 + (uint64_t)t->form.n;
   uint64_t most = fs_min(3 * work / n, n * work / MANY_WORK);
-  bool bound = t->p->relaxed && !t->p->sets;
-  t->children = bound ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
+  t->children = wants_bound(t) ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
   FS_TRY(evolve(t, t->children / share_of(t)));
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
   return FSCHED_OK;
 }
 
+/* Of a relaxed problem that the learner does not know, nothing raises the bound. */
 static fs_status learn_and_evolve(turns *t) {
+  if (wants_bound(t) && !t->learns) {
+    return FSCHED_OK;
+  }
   FS_TRY(evolve(t, FIRST_CHILDREN + (uint64_t)FIRST_PER_ITEM * t->form.n));
   t->children = UINT64_MAX;
   while (!is_optimal(t) && !fs_search_over(t->s)) {

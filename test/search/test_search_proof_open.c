@@ -99,6 +99,20 @@ START_TEST(optimal_ones)
 END_TEST
 
 /* Brute force knows the least makespan of these. */
+/* The bound of this graph was asked of a problem without a learner, in turns that did nothing. */
+START_TEST(ends_by_its_nodes)
+{
+  enum { SEED = 27 };
+  fs_gen_params params = draw_short(UINT64_C(3) << 16 | SEED, true);
+  fsched_graph *g;
+  ck_fs(ctx, fs_gen_graph(ctx, &params, &g));
+  fsched_schedule *s = compile_with(g, SEED, FSCHED_REFINE_SEARCH);
+  ck_assert_ptr_nonnull(s);
+  fsched_schedule_destroy(s);
+  fsched_graph_destroy(g);
+}
+END_TEST
+
 START_TEST(least_makespans)
 {
   static tiny_script script;
@@ -234,5 +248,5 @@ FS_SUITE(search_proof_open, s) {
   TCase *t = fs_case(s, fs_test_context);
   tcase_set_timeout(t, 240);
   FS_LOOPS(t, 0, 2, optimal_ones, least_makespans, no_addresses, queues_of_copies);
-  FS_TESTS(t, larger_damages);
+  FS_TESTS(t, ends_by_its_nodes, larger_damages);
 }
