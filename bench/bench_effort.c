@@ -21,6 +21,7 @@
 
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "model/bounds/bounds.h"
 #include "verify/schedule/verify.h"
 
 enum { SEEDS = 5, PIPELINES = 20, NAME = 32 };

@@ -19,6 +19,7 @@
 #include "fsched/verify.h"
 #include "kit/gen.h"
 #include "kit/naive.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 
 enum { SEEDS = 4, SCENARIOS_MAX = 64 };

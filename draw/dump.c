@@ -4,6 +4,7 @@
 #include "base/group.h"
 #include "base/text/columns.h"
 #include "draw/stats.h"
+#include "model/bounds/bounds.h"
 #include "model/stream/stream.h"
 #include "model/sync.h"
 

@@ -8,6 +8,7 @@
 #include "base/text/fields.h"
 #include "draw/loops.h"
 #include "draw/reuse.h"
+#include "model/bounds/bounds.h"
 #include "model/width.h"
 
 typedef struct fs_stats {

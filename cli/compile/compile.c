@@ -16,6 +16,7 @@
 #include "compile/passes.h"
 #include "draw/loops.h"
 #include "draw/stats.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 
 typedef struct fs_job {

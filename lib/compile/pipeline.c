@@ -19,6 +19,7 @@
 #include "fsched/verify.h"
 #include "ilp/refine/refine.h"
 #include "listsched/listsched.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "model/lags.h"
 #include "problem/settled/settled.h"

@@ -174,21 +174,6 @@ bool fs_residency_given(const fs_schedule *s, uint32_t r);
 /* Requires a residency of the schedule. */
 bool fs_residency_stays(const fs_schedule *s, uint32_t r);
 
-/* O((ops + edges) * (domains + memories)), plus at most 2^22 steps per domain and per memory.
- * lib/model/bounds.c, lib/model/bounds_memory.c */
-fs_status fs_graph_lower_bounds(fsched_context *ctx, const fsched_graph *g,
-                                fs_lower_bounds *out) FS_MUST_USE;
-/* Those of work alone, where each op runs so often, at any time.  O(ops * domains). */
-fs_status fs_graph_work_bounds(fsched_context *ctx, const fsched_graph *g, const uint64_t *runs,
-                               fs_lower_bounds *out) FS_MUST_USE;
-/* Those of what the graph means, with all its loops unrolled, in place of loops that are ops.  They
- * hold for any order of iterations.  O(1) with loops, else as without. */
-fs_status fs_graph_unrolled_bounds(fsched_context *ctx, const fsched_graph *g,
-                                   fs_lower_bounds *out) FS_MUST_USE;
-/* Per memory, the largest sum of live sizes that every schedule reaches, from needs.h and from ops
- * whose given starts make them run at the same time.  Requires room for a number per memory. */
-fs_status fs_memory_lower_bounds(fsched_context *ctx, const fsched_graph *g,
-                                 uint64_t *per_memory) FS_MUST_USE;
 /* Per residency, the positions in the order of issue at which it is there, from[r] <= k < to[r]:
  * from the first item that touches it (content that is given: from the first item of all) to the
  * last one, and on to the last item that starts before its end (what stays: to the last item of

@@ -81,7 +81,7 @@ typedef struct fs_problem {
 
   /* No schedule is longer than this: the models look for one of at most this makespan. */
   fs_tick horizon;
-  fs_tick lower_bound; /* of the graph's makespan, from lib/model/bounds.c and the windows */
+  fs_tick lower_bound; /* of the graph's makespan, from lib/model/bounds and the windows */
   /* For every schedule of the graph this problem has one that is no longer: then a bound of the
    * problem is a bound of the graph, and an optimum of the problem is optimal for the graph. */
   bool exact;

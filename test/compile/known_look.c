@@ -12,6 +12,7 @@
 #include "ilp/spill/model.h"
 #include "ilp/time/model.h"
 #include "kit/golden_case.h"
+#include "model/bounds/bounds.h"
 #include "placement/placement.h"
 #include "search/spill/spill.h"
 

@@ -18,13 +18,14 @@
 #include "ilp/solver_kit.h"
 #include "kit/golden_case.h"
 #include "kit/turn.h"
+#include "model/bounds/bounds.h"
+#include "model/handle.h"
 
 #include "kit/context.h"
 
 enum {
 #define FS_LIMIT(name, most, what) LIMIT_##name,
 #include "base/limits.def"
-#include "model/handle.h"
 #undef FS_LIMIT
   LIMITS,
   PER_LIMIT = 12, /* instances of each limit, and more until one meets it */

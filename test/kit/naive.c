@@ -6,6 +6,7 @@
  * Every version is in the store between two ops, so the precondition alone says that each op
  * fits. */
 #include "kit/naive.h"
+#include "model/bounds/bounds.h"
 
 typedef struct naive {
   const fsched_graph *g;

@@ -6,6 +6,7 @@
 #include "kit/status.h"
 #include "kit/suite.h"
 #include "listsched/listsched.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "model/schedule.h"
 #include "verify/schedule/verify.h"

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "kit/gen.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 
 #include "kit/context.h"

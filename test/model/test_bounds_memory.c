@@ -11,6 +11,7 @@
 #include "kit/fail_each.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "model/kinds.h"
 

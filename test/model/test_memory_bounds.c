@@ -12,6 +12,7 @@
 #include "kit/exhaust.h"
 #include "kit/gen.h"
 #include "kit/golden_case.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "problem/problem.h"
 

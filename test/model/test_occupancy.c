@@ -9,6 +9,7 @@
 #include "fsched/compile.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
+#include "model/bounds/bounds.h"
 #include "model/cover.h"
 #include "model/handle.h"
 #include "model/stream/stream.h"

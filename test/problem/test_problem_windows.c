@@ -9,6 +9,7 @@
 #include "kit/budget.h"
 #include "kit/gen.h"
 #include "listsched/listsched.h"
+#include "model/bounds/bounds.h"
 #include "problem/problem.h"
 
 #include "kit/context.h"

@@ -6,6 +6,7 @@
 #include "fsched/compile.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "search/search.h"
 #include "search/small_case.h"

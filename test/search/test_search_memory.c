@@ -9,6 +9,7 @@
 #include "kit/fail_each.h"
 #include "kit/gen.h"
 #include "kit/turn.h"
+#include "model/bounds/bounds.h"
 #include "model/handle.h"
 #include "problem/relaxed/relaxed.h"
 #include "search/search.h"

@@ -15,8 +15,9 @@
  *   - a content is written at most once, because the store keeps it;
  *   - a memory that holds all of its versions and scratch side by side is `roomy`: nothing has to
  *     leave it, so given content is read once, and only kept content is written. */
-#include "ilp/spill/private.h"
 #include "base/saturate.h"
+#include "ilp/spill/private.h"
+#include "model/bounds/bounds.h"
 #include "model/overwritten.h"
 
 /* ---- times */

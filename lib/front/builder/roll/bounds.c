@@ -3,6 +3,7 @@
  * they are unrolled, where that is small.
  * Else each loop is unrolled once, and its ops count as often as they run: then the work of queues
  * and resources is a bound. */
+#include "model/bounds/bounds.h"
 #include "base/saturate.h"
 #include "front/builder/roll/roll.h"
 #include "model/schedule.h"

@@ -25,7 +25,7 @@
 
 #include "base/heap.h"
 #include "base/radix.h"
-#include "model/bounds_private.h"
+#include "model/bounds/private.h"
 
 /* Edges of one direction: to what must have run before, seen from the start or from the end. */
 typedef struct behind_side {
@@ -43,7 +43,7 @@ typedef struct behind_job {
   uint32_t worth; /* rank of work for a byte, the least first */
 } behind_job;
 
-typedef struct behind {
+typedef struct bounds_behind {
   fs_bounds *b;
   uint64_t capacity, queues;
   behind_job *job; /* those with most on the far side first */
@@ -51,7 +51,7 @@ typedef struct behind {
   uint64_t *left; /* per job: what the knapsack holds of it */
   fs_tick *ticks; /* and the ticks of this part */
   fs_heap kept;
-} behind;
+} bounds_behind;
 
 /* ---- heads by work */
 
@@ -209,7 +209,7 @@ static int by_least_worth(const void *a, const void *b) {
 }
 
 /* Ranks the jobs by what they are worth; *fit: numbers are small enough for it. */
-static fs_status rank_jobs(behind *k, bool *fit) {
+static fs_status rank_jobs(bounds_behind *k, bool *fit) {
   uint64_t most_work = 1, most_size = 1;
   behind_job **by;
   FS_TRY(fs_new(k->b->arena, &by, k->n));
@@ -229,7 +229,7 @@ static fs_status rank_jobs(behind *k, bool *fit) {
 }
 
 /* Lists what takes time on the queues that copy for the memory. */
-static fs_status list_jobs(behind *k, uint32_t memory, const behind_side *s) {
+static fs_status list_jobs(bounds_behind *k, uint32_t memory, const behind_side *s) {
   fs_bounds *b = k->b;
   const fsched_graph *g = b->g;
   uint64_t most = 0;
@@ -258,7 +258,7 @@ static fs_status list_jobs(behind *k, uint32_t memory, const behind_side *s) {
 
 /* Makes room for what is more than the memory holds: what is worth least leaves, in part; returns
  * the ticks that this takes off the knapsack. */
-static fs_tick leave(behind *k, uint64_t more) {
+static fs_tick leave(bounds_behind *k, uint64_t more) {
   fs_tick gone = 0;
   while (more > 0) {
     uint32_t i = k->kept.at[0].id;
@@ -278,7 +278,7 @@ static fs_tick leave(behind *k, uint64_t more) {
 }
 
 /* Raises *out by the windows that begin at a moment. */
-static fs_status look_behind(behind *k, fs_tick moment, fs_tick *out) {
+static fs_status look_behind(bounds_behind *k, fs_tick moment, fs_tick *out) {
   fs_tick work = 0, saved = 0;
   uint64_t used = 0;
   k->kept.n = 0;
@@ -303,7 +303,7 @@ static fs_status look_behind(behind *k, fs_tick moment, fs_tick *out) {
   return FSCHED_OK;
 }
 
-static fs_status look_at_moments(behind *k, fs_tick *out) {
+static fs_status look_at_moments(bounds_behind *k, fs_tick *out) {
   fs_tick *moment;
   uint32_t n = 0;
   FS_TRY(fs_new(k->b->arena, &moment, k->n));
@@ -327,7 +327,7 @@ static fs_status look_at_moments(behind *k, fs_tick *out) {
 }
 
 static fs_status look_at_memory(fs_bounds *b, uint32_t memory, behind_side *s, fs_tick *out) {
-  behind k = {.b = b, .capacity = b->g->target.memory[memory].capacity};
+  bounds_behind k = {.b = b, .capacity = b->g->target.memory[memory].capacity};
   bool fit;
   FS_TRY(list_jobs(&k, memory, s));
   FS_TRY(rank_jobs(&k, &fit));

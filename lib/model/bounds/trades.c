@@ -18,7 +18,7 @@
 #include <stdlib.h>
 
 #include "base/radix.h"
-#include "model/bounds_private.h"
+#include "model/bounds/private.h"
 
 typedef struct memory_trade {
   const fs_bounds_memory *m;

@@ -24,7 +24,8 @@
 
 #include "base/group.h"
 #include "base/radix.h"
-#include "model/bounds_private.h"
+#include "model/bounds/bounds.h"
+#include "model/bounds/private.h"
 #include "model/overwritten.h"
 
 bool fs_bounds_read_needed(const fsched_graph *g, uint32_t v) {

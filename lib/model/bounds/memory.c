@@ -33,9 +33,9 @@
 
 #include "base/group.h"
 #include "base/radix.h"
-#include "model/bounds_private.h"
+#include "model/bounds/positions.h"
+#include "model/bounds/private.h"
 #include "model/overwritten.h"
-#include "model/positions.h"
 
 /* Ops of a version that are looked at for which of them can run at once. */
 enum { MOST_APART = 64 };

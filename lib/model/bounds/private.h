@@ -20,7 +20,7 @@ typedef struct fs_bounds_gap {
   fs_tick saved, copies; /* what is not held, and what the copies take at least, if it leaves */
 } fs_bounds_gap;
 
-/* The amounts that a memory holds in every schedule (bounds_memory.c). */
+/* The amounts that a memory holds in every schedule (memory.c). */
 typedef struct fs_bounds_memory {
   uint64_t capacity; /* less the amount that is always held */
   uint32_t n_held;   /* amounts held while an op runs, one per op */
@@ -96,7 +96,7 @@ fs_status fs_bounds_add_domain(fs_bounds *b, uint32_t d, uint64_t *queues,
  * fs_bounds_find_memories was called.  trades.c */
 fs_status fs_bounds_trades(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 /* Raises *out by what is read behind a moment, or written before one, of the whole graph.
- * bounds_behind.c */
+ * behind.c */
 fs_status fs_bounds_behind(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was
  * called. */

@@ -3,8 +3,8 @@
  * starts make them run at one time. */
 #include <stdlib.h>
 
+#include "model/bounds/bounds.h"
 #include "model/needs.h"
-#include "model/schedule.h"
 
 typedef struct scratch_change {
   fs_tick time;
