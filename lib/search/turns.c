@@ -12,7 +12,7 @@ enum {
   FEWEST = 8,
   ORDERS = 1 << 22, /* items of all orders of a population */
   /* Children before the learner gets its first turn; conflicts in each turn of it, and the fewest
-   * children in each turn that they get.  The most are three items of them for each step of the
+   * children in each turn that they get.  The most are 9 items of them for two steps of the
    * learner's work, which take up to ten times as long, and fewer where there are few items, as
    * those are soon proven; where they find nothing better there are an eighth less in the next
    * turn.  A child takes a part of the time of a conflict. */
@@ -22,7 +22,7 @@ enum {
   RELAXED_CHILDREN = 16,
   CONFLICTS = 250,
   CHILDREN_OF_NODE = 8,
-  MANY_WORK = 5461, /* 3 items for a step from 128 items on */
+  MANY_WORK = 3641, /* the same as 9 items for two steps from 128 items on */
   /* That part of them, where the bound is less than this part of the makespan away from it: a proof
    * may be near, and there is little left to find. */
   NEAR_SHARE = 32,
@@ -36,11 +36,10 @@ enum {
   FIRST_TURN = 4,
   MOVES_OF_NODE = 64,
   /* Limits from below: the work of the first questions, of an item at least; a part of that of the
-   * learner's turns, where there are only turns, where a proof may be near, and otherwise. */
+   * learner's turns, where there are only turns and otherwise. */
   ASK_WORK = 1 << 18,
   ASK_PER_PAIR = 2,
   ASK_SHARE_TURNS = 2,
-  ASK_SHARE_NEAR = 16,
   ASK_SHARE = 4,
   LAST = 64, /* such a part of the bound is not worth questions, where there are others, too */
   FIRST_PARTS = 64, /* of the way from the bound to what is known, of which one is the first step */
@@ -327,22 +326,13 @@ static fs_status ask_learner(turns *t, fs_tick limit, bool *none) {
   return status == FSCHED_OK ? meet_crew(t) : status;
 }
 
-/* The part of the children that an evolving turn gets. */
-static uint64_t share_of(const turns *t) {
-  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s)), gap = best - t->s->bound;
-  return gap <= best / NEAR ? NEAR_SHARE : gap <= best / NEARLY ? NEARLY_SHARE : 1;
-}
-
-static uint64_t share_of_questions(const turns *t) {
-  return t->has_tabu ? ASK_SHARE_TURNS : share_of(t) > 1 ? ASK_SHARE_NEAR : ASK_SHARE;
-}
-
 /* Raises the bound by limits that are refuted.  A limit is the harder to refute the further it is
  * from the bound: steps become longer after each that is, and shorter after one that takes too
  * long, when the next one gets more time. */
 static fs_status raise_by_limits(turns *t) {
   fs_search_state *s = t->s;
-  while (t->asked < t->l.work / share_of_questions(t) && !is_optimal(t) && !fs_search_over(s)) {
+  uint64_t share = t->has_tabu ? ASK_SHARE_TURNS : ASK_SHARE;
+  while (t->asked < t->l.work / share && !is_optimal(t) && !fs_search_over(s)) {
     bool none;
     fs_tick gap = fs_min(t->e.best.makespan, fs_search_best(s)) - s->bound;
     if (gap <= (t->has_tabu ? 1 : 1 + s->bound / LAST)) { /* the learner looks at nearly that */
@@ -406,6 +396,12 @@ static fs_status learn_and_move(turns *t) {
   return FSCHED_OK;
 }
 
+/* The part of the children that an evolving turn gets. */
+static uint64_t share_of(const turns *t) {
+  fs_tick best = fs_min(t->e.best.makespan, fs_search_best(t->s)), gap = best - t->s->bound;
+  return gap <= best / NEAR ? NEAR_SHARE : gap <= best / NEARLY ? NEARLY_SHARE : 1;
+}
+
 /* Is only a bound wanted?  A problem whose sets of queues are found in the end has schedules. */
 static bool wants_bound(const turns *t) { return t->p->relaxed && !t->p->sets; }
 
@@ -414,7 +410,7 @@ static bool wants_bound(const turns *t) { return t->p->relaxed && !t->p->sets; }
 static fs_status take_evolving_turn(turns *t, uint64_t work) {
   fs_tick before = t->e.best.makespan;
   uint64_t n = 1 + (uint64_t)t->form.n;
-  uint64_t most = fs_min(3 * work / n, n * work / MANY_WORK);
+  uint64_t most = fs_min(9 * work / (2 * n), n * work / MANY_WORK);
   t->children = wants_bound(t) ? RELAXED_CHILDREN : fs_max(CHILDREN, fs_min(t->children, most));
   FS_TRY(evolve(t, t->children / share_of(t)));
   t->children = t->e.best.makespan < before ? UINT64_MAX : t->children - t->children / 8;
