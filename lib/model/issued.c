@@ -173,8 +173,8 @@ fs_status fs_issued_run(fsched_context *ctx, const fs_rolled_loop *r, const uint
   FS_SCRATCH(scratch, ctx);
   for (uint64_t all = FOLLOWED_FIRST; all <= FOLLOWED && !repeats;
        all *= FOLLOWED / FOLLOWED_FIRST) {
-    most = fs_max(all / r->n_commands, LEAST);
-    most -= most % (2 * r->copies);
+    most = fs_max(all / r->n_commands, fs_max(LEAST, 2 * (uint64_t)r->copies));
+    most -= most % (2 * (uint64_t)r->copies);
     FS_TRY(fs_issued_follow(&scratch, r, time, latency, most, &x));
     repeats = fs_rolled_repeats(r, &x, &period);
   }

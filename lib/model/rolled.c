@@ -240,10 +240,10 @@ bool fs_rolled_repeats(const fs_rolled_loop *r, const fs_rolled_starts *x, fs_ro
 static fs_status follow_period(fs_arena *scratch, const fs_rolled_loop *r, const uint64_t *time,
                                const uint64_t *latency, uint64_t trip, uint64_t *n,
                                fs_rolled_starts *x, fs_rolled_period *period) {
-  *period = (fs_rolled_period){0};
   for (uint64_t most = FOLLOWED_FIRST; most <= FOLLOWED; most *= FOLLOWED / FOLLOWED_FIRST) {
     uint64_t turns = fs_ceil_div(fs_max(most / r->n_commands, 16), r->copies);
     *n = fs_min(trip, turns * r->copies);
+    *period = (fs_rolled_period){0};
     FS_TRY(fs_rolled_follow(scratch, r, time, latency, *n, x));
     bool seen = *n < trip && !x->locks_up && fs_rolled_repeats(r, x, period);
     if (*n == trip || (seen && (*n - period->iterations) / 2 > reach_of(r) * r->copies)) {
