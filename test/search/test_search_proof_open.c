@@ -98,7 +98,6 @@ START_TEST(optimal_ones)
 }
 END_TEST
 
-/* Brute force knows the least makespan of these. */
 /* The bound of this graph was asked of a problem without a learner, in turns that did nothing. */
 START_TEST(ends_by_its_nodes)
 {
@@ -113,6 +112,7 @@ START_TEST(ends_by_its_nodes)
 }
 END_TEST
 
+/* Brute force knows the least makespan of these. */
 START_TEST(least_makespans)
 {
   static tiny_script script;

@@ -93,7 +93,20 @@ START_TEST(without_conflicts)
 }
 END_TEST
 
+/* So many bytes the learner does not count. */
+START_TEST(too_many_bytes)
+{
+  fs_rects s;
+  uint64_t address[FS_MOST_RECTS];
+  fs_rects_start(&s);
+  for (uint32_t i = 0; i < 3; i++) {
+    fs_rects_add(&s, UINT64_C(1) << 60, 0, 1);
+  }
+  ck_assert_int_eq(decide(&s, UINT64_C(3) << 60, address), FS_NOT_DECIDED);
+}
+END_TEST
+
 FS_SUITE(spill_places, s) {
   TCase *t = fs_case(s, fs_test_context);
-  FS_TESTS(t, as_all_addresses, many_choices, without_conflicts);
+  FS_TESTS(t, as_all_addresses, many_choices, without_conflicts, too_many_bytes);
 }

@@ -20,7 +20,9 @@
  * A head is more than a path where many ops must have run on few queues: the ops before an op, of
  * which all start at some tick at least, take their ticks on the queues of their domain, and the op
  * comes behind them.  Sets are those whose paths are longest; O(ops + edges) for an op, so that in
- * large graphs every so many is looked at, and the others follow from it. */
+ * large graphs every so many is looked at, and the others follow from it.  Of many memories those
+ * are looked at for which there are steps (limits.bound_path_steps), and numbers whose products
+ * would overflow give no bound. */
 #include <stdlib.h>
 
 #include "base/heap.h"
@@ -186,9 +188,9 @@ static bool more_than_fits(const fs_bounds *b, uint32_t memory, bool written) {
   if (!fs_memory_bounded(m) || !fs_memory_spills(m)) {
     return false;
   }
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    bool counts = fs_version_memory(g, v) == memory && has_job(g, v, written);
-    sum = counts ? fs_add_most(sum, fs_align_up(fs_version_size(g, v), m->align)) : sum;
+  for (uint32_t i = b->version0[memory]; i < b->version0[memory + 1]; i++) {
+    uint64_t size = fs_align_up(fs_version_size(g, b->version[i]), m->align);
+    sum = has_job(g, b->version[i], written) ? fs_add_most(sum, size) : sum;
   }
   return sum > m->capacity;
 }
@@ -234,7 +236,8 @@ static fs_status list_jobs(bounds_behind *k, uint32_t memory, const behind_side 
   const fsched_graph *g = b->g;
   uint64_t most = 0;
   FS_TRY(fs_bounds_add_domain(b, g->target.memory[memory].spill_domain, &k->queues, &most));
-  FS_TRY(fs_new(b->arena, &k->job, b->jobs.n + g->n_versions));
+  uint32_t first = b->version0[memory], last = b->version0[memory + 1];
+  FS_TRY(fs_new(b->arena, &k->job, b->jobs.n + (last - first)));
   for (size_t i = 0; i < b->jobs.n; i++) {
     fs_bounds_job j = b->jobs.at[i];
     behind_job job = {.near = j.head, .far = j.tail, .work = j.work};
@@ -245,9 +248,9 @@ static fs_status list_jobs(bounds_behind *k, uint32_t memory, const behind_side 
     k->job[k->n++] = job;
   }
   b->jobs.n = 0;
-  for (uint32_t v = 0; v < g->n_versions; v++) {
-    if (fs_version_memory(g, v) == memory && has_job(g, v, s->from_end)) {
-      k->job[k->n++] = job_of(b, v, s);
+  for (uint32_t i = first; i < last; i++) {
+    if (has_job(g, b->version[i], s->from_end)) {
+      k->job[k->n++] = job_of(b, b->version[i], s);
     }
   }
   qsort(k->job, k->n, sizeof *k->job, by_far);
@@ -303,7 +306,9 @@ static fs_status look_behind(bounds_behind *k, fs_tick moment, fs_tick *out) {
   return FSCHED_OK;
 }
 
-static fs_status look_at_moments(bounds_behind *k, fs_tick *out) {
+/* Looks at some moments, so that these times jobs are within a limit; *steps are those that are
+ * left of all memories. */
+static fs_status look_at_moments(bounds_behind *k, uint64_t *steps, fs_tick *out) {
   fs_tick *moment;
   uint32_t n = 0;
   FS_TRY(fs_new(k->b->arena, &moment, k->n));
@@ -320,48 +325,57 @@ static fs_status look_at_moments(bounds_behind *k, fs_tick *out) {
     }
   }
   uint64_t step = (uint64_t)distinct * k->n / fs_limits_of(k->b->ctx)->bound_steps + 1;
-  for (uint64_t i = 0; i < distinct; i += step) {
+  for (uint64_t i = 0; i<distinct && * steps> 0; i += step) {
+    *steps -= fs_min(*steps, k->n);
     FS_TRY(look_behind(k, moment[i], out));
   }
   return FSCHED_OK;
 }
 
-static fs_status look_at_memory(fs_bounds *b, uint32_t memory, behind_side *s, fs_tick *out) {
+static fs_status look_at_memory(fs_bounds *b, uint32_t memory, const behind_side *s,
+                                uint64_t *steps, fs_tick *out) {
   bounds_behind k = {.b = b, .capacity = b->g->target.memory[memory].capacity};
   bool fit;
   FS_TRY(list_jobs(&k, memory, s));
   FS_TRY(rank_jobs(&k, &fit));
+  *steps -= fs_min(*steps, k.n);
   if (!fit || k.queues == 0 || k.n > fs_limits_of(b->ctx)->bound_jobs) {
     return FSCHED_OK;
   }
   FS_TRY(fs_new(b->arena, &k.left, k.n));
   FS_TRY(fs_new(b->arena, &k.ticks, k.n));
-  fs_status status = look_at_moments(&k, out);
+  fs_status status = look_at_moments(&k, steps, out);
   fs_vec_free(b->ctx, &k.kept);
   return status;
 }
 
-static fs_status look_from(fs_bounds *b, bool from_end, fs_tick *out) {
+static fs_status look_from(fs_bounds *b, bool from_end, uint64_t *steps, fs_tick *out) {
   const fsched_graph *g = b->g;
   behind_side s = {.pred0 = from_end ? g->succ0 : g->pred0,
                    .pred = from_end ? g->succ : g->pred,
                    .path = from_end ? b->tail : b->head,
                    .back = from_end ? b->head : b->tail,
                    .from_end = from_end};
-  for (uint32_t m = 0; m < g->target.n_memories; m++) {
-    fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  for (uint32_t m = 0; m<g->target.n_memories && * steps> 0; m++) {
     if (!more_than_fits(b, m, from_end)) {
       continue;
     }
-    FS_TRY(find_least(b, &s));
-    FS_TRY(look_at_memory(b, m, &s, out));
+    if (s.least == NULL) { /* the same for all memories */
+      FS_TRY(find_least(b, &s));
+    }
+    fs_arena_mark mark = fs_arena_set_mark(b->arena);
+    FS_TRY(look_at_memory(b, m, &s, steps, out));
     fs_arena_reset(b->arena, mark);
   }
   return FSCHED_OK;
 }
 
 fs_status fs_bounds_behind(fs_bounds *b, fs_tick *out) {
-  assert(b->jobs.n == 0 && b->copies);
-  FS_TRY(look_from(b, false, out));
-  return look_from(b, true, out);
+  assert(b->jobs.n == 0 && b->copies && b->memory != NULL);
+  uint64_t steps = fs_limits_of(b->ctx)->bound_path_steps;
+  fs_arena_mark mark = fs_arena_set_mark(b->arena);
+  FS_TRY(look_from(b, false, &steps, out));
+  FS_TRY(look_from(b, true, &steps, out));
+  fs_arena_reset(b->arena, mark);
+  return FSCHED_OK;
 }

@@ -49,8 +49,7 @@ typedef struct memory_search {
   uint64_t *held;       /* ops with an amount, by topological position, with twice the room */
   uint32_t n_held;
   uint64_t ticks;               /* of all ops */
-  uint32_t *version0, *version; /* CSR: by memory */
-  uint32_t *scratch0, *scratch; /* the same */
+  uint32_t *scratch0, *scratch; /* CSR: by memory */
   uint32_t *scratch_op;
   uint32_t *shares_in; /* per version: the op in which it may lie on an input, or FS_NONE */
   /* Per op, of the version at hand: its place in the list below, and the longest path to it. */
@@ -75,15 +74,6 @@ typedef struct memory_search {
 
 /* ---- units */
 
-static uint64_t common(uint64_t a, uint64_t b) {
-  while (b != 0) {
-    uint64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
 static uint64_t version_size(const memory_search *s, uint32_t v) {
   const fsched_graph *g = s->b->g;
   return fs_align_up(fs_version_size(g, v), g->target.memory[s->memory].align);
@@ -100,15 +90,15 @@ static uint64_t find_unit(memory_search *s) {
   const fs_memory *m = &g->target.memory[s->memory];
   uint64_t always = 0;
   s->unit = 0;
-  for (uint32_t i = s->version0[s->memory]; i < s->version0[s->memory + 1]; i++) {
-    uint32_t v = s->version[i];
+  for (uint32_t i = s->b->version0[s->memory]; i < s->b->version0[s->memory + 1]; i++) {
+    uint32_t v = s->b->version[i];
     bool stays = !fs_memory_spills(m) && fs_version_given(g, v) && fs_version_kept(g, v) &&
                  !fs_version_rests(g, v);
     always = stays ? fs_add_most(always, version_size(s, v)) : always;
-    s->unit = common(s->unit, version_size(s, v));
+    s->unit = fs_common_divisor(s->unit, version_size(s, v));
   }
   for (uint32_t i = s->scratch0[s->memory]; i < s->scratch0[s->memory + 1]; i++) {
-    s->unit = common(s->unit, scratch_size(s, s->scratch[i]));
+    s->unit = fs_common_divisor(s->unit, scratch_size(s, s->scratch[i]));
   }
   s->unit = fs_max(s->unit, 1);
   while (fs_multiply_most(m->capacity / s->unit, fs_max(s->ticks, 1)) >> 62 != 0) {
@@ -513,9 +503,9 @@ static fs_status find_memory(memory_search *s, fs_bounds_memory *m) {
   for (uint32_t i = s->scratch0[s->memory]; i < s->scratch0[s->memory + 1]; i++) {
     add_amount(s, s->scratch_op[s->scratch[i]], scratch_size(s, s->scratch[i]) / s->unit);
   }
-  for (uint32_t i = s->version0[s->memory]; i < s->version0[s->memory + 1]; i++) {
+  for (uint32_t i = s->b->version0[s->memory]; i < s->b->version0[s->memory + 1]; i++) {
     fs_arena_mark mark = fs_arena_set_mark(s->b->arena);
-    FS_TRY(hold_version(s, s->version[i]));
+    FS_TRY(hold_version(s, s->b->version[i]));
     fs_arena_reset(s->b->arena, mark);
   }
   return keep_amounts(s, m);
@@ -568,7 +558,7 @@ static fs_status list_memories(memory_search *s) {
       s->scratch_op[i] = op;
     }
   }
-  FS_TRY(fs_group(a, memory, g->n_versions, g->target.n_memories, &s->version0, &s->version));
+  FS_TRY(fs_group(a, memory, g->n_versions, g->target.n_memories, &s->b->version0, &s->b->version));
   return fs_group(a, g->scratch_memory, g->op_scratch0[g->n_ops], g->target.n_memories,
                   &s->scratch0, &s->scratch);
 }

@@ -56,6 +56,7 @@ typedef struct fs_bounds {
   uint32_t *use0, *use;            /* CSR: indices of these by resource */
   uint32_t n_parts, *part_of;      /* per resource: the last part that has looked at it */
   fs_bounds_memory *memory;        /* per memory; NULL: not yet known */
+  uint32_t *version0, *version;    /* CSR: versions by memory; known with these */
   uint32_t *held0, *held;          /* CSR: memories that hold something while an op runs, by op */
   uint32_t *memory_part;           /* per memory: the last part that has looked at it */
   FS_VEC(fs_bounds_job) jobs;
@@ -95,7 +96,8 @@ fs_status fs_bounds_add_domain(fs_bounds *b, uint32_t d, uint64_t *queues,
 /* Raises *out by the trades of each memory, of the whole graph.  Requires that
  * fs_bounds_find_memories was called.  trades.c */
 fs_status fs_bounds_trades(fs_bounds *b, fs_tick *out) FS_MUST_USE;
-/* Raises *out by what is read behind a moment, or written before one, of the whole graph.
+/* Raises *out by what is read behind a moment, or written before one, of the whole graph.  Requires
+ * that fs_bounds_find_memories was called.
  * behind.c */
 fs_status fs_bounds_behind(fs_bounds *b, fs_tick *out) FS_MUST_USE;
 /* Raises *out by the part's bound of each memory.  Requires that fs_bounds_find_memories was

@@ -241,7 +241,9 @@ static fs_status ask_choice(deciding *d, fsched_context *ctx, uint32_t apart, ui
   }
   d->arena = &arena;
   fs_status status = make_form(d, &p);
-  if (status == FSCHED_OK) {
+  if (status == FSCHED_OK && !fs_learner_knows(&p)) { /* too many bytes */
+    *exists = fs_not_decided();
+  } else if (status == FSCHED_OK) {
     status = fs_learner_init(&l, &p, &arena);
     if (status == FSCHED_OK) {
       status = ask_learner(d, &l, address, exists);
