@@ -403,13 +403,16 @@ void fs_log_energy(fs_learner *s, const fs_learner_table *table, fs_side_value b
             false);
 }
 
+void fs_log_unknown(fs_learner *s) {
+  if (s->log != NULL) {
+    s->log->unplaced.n = 0;
+  }
+}
+
 void fs_log_unplaced(fs_learner *s, uint32_t memory, const uint32_t *node, size_t n) {
   enum { MOST_UNPLACED = 9 }; /* a checker tries no more than 2^20 ways to place them */
-  if (s->log == NULL) {
-    return;
-  }
-  s->log->unplaced.n = 0;
-  if (n > MOST_UNPLACED) {
+  fs_log_unknown(s);
+  if (s->log == NULL || n > MOST_UNPLACED) {
     return;
   }
   fs_learner_note(s, fs_vec_push(s->ctx, &s->log->unplaced, memory));

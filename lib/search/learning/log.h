@@ -74,6 +74,8 @@ void fs_log_put_open_set(fs_text *t, const fs_learner *s, const fs_learner_table
 /* What the next fs_learner_refuse is of: residencies of a memory, by the ends of their stays and,
  * of scratch, by their ops.  More than some are no step of a proof. */
 void fs_log_unplaced(fs_learner *s, uint32_t memory, const uint32_t *node, size_t n);
+/* What the next fs_learner_refuse is of is no step of a proof. */
+void fs_log_unknown(fs_learner *s);
 
 /* No schedule ends before this. */
 void fs_log_end(fs_text *text, fs_tick makespan);

@@ -269,7 +269,11 @@ static fs_status explain(rectangles *r, uint32_t memory, bool none) {
     }
   }
   FS_TRY(add_pairs(r));
-  fs_log_unplaced(&r->s->l, memory, r->node.at, none ? r->node.n : SIZE_MAX);
+  if (none) {
+    fs_log_unplaced(&r->s->l, memory, r->node.at, r->node.n);
+  } else {
+    fs_log_unknown(&r->s->l);
+  }
   fs_learner_refuse(&r->s->l, r->why.at, r->why.n);
   return FSCHED_OK;
 }
@@ -335,7 +339,7 @@ fs_status fs_spills_give_up(fs_spills *s) {
     }
   }
   if (status == FSCHED_OK) {
-    fs_log_unplaced(l, 0, NULL, SIZE_MAX);
+    fs_log_unknown(l);
     fs_learner_refuse(l, why.at, why.n);
   }
   fs_vec_free(s->p->ctx, &why);
